@@ -1,0 +1,1 @@
+"""Bounded-norm feature maps, one file each; the next methods bring them."""

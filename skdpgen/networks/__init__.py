@@ -1,0 +1,1 @@
+"""Generator networks, torch modules only; the next methods bring them."""

@@ -1,0 +1,69 @@
+"""The only package that draws noise, draws secret samples, or sums private rows."""
+
+from skdpgen.privacy._accounting import (
+    compose_mu,
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_mu,
+    subsampled_epsilon,
+    subsampled_noise_multiplier,
+)
+from skdpgen.privacy._blocks import (
+    Batch,
+    Counts,
+    Histograms,
+    Moments,
+    Selections,
+    Tokens,
+    Vectors,
+)
+from skdpgen.privacy._budget import Adjacency, PrivacyBudget
+from skdpgen.privacy._ledger import Ledger, LedgerEntry, PrivacyReport
+from skdpgen.privacy._noise import insecure_noise_seed
+from skdpgen.privacy._oracle import private_oracle
+from skdpgen.privacy._release import Release, release
+from skdpgen.privacy._selection import selection_threshold
+from skdpgen.privacy._sensitivity import (
+    NonNegative,
+    OneHot,
+    Signed,
+    Structure,
+    Weighted,
+    WithCounts,
+    WithSquares,
+    sensitivity,
+)
+
+__all__ = [
+    "Adjacency",
+    "Batch",
+    "Counts",
+    "Histograms",
+    "Ledger",
+    "LedgerEntry",
+    "Moments",
+    "NonNegative",
+    "OneHot",
+    "PrivacyBudget",
+    "PrivacyReport",
+    "Release",
+    "Selections",
+    "Signed",
+    "Structure",
+    "Tokens",
+    "Vectors",
+    "Weighted",
+    "WithCounts",
+    "WithSquares",
+    "compose_mu",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "gaussian_mu",
+    "insecure_noise_seed",
+    "private_oracle",
+    "release",
+    "selection_threshold",
+    "sensitivity",
+    "subsampled_epsilon",
+    "subsampled_noise_multiplier",
+]

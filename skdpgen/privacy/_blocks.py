@@ -1,0 +1,215 @@
+"""What one pass over the rows sums up; each block knows the structure of its rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdpgen.privacy._sensitivity import (
+    NonNegative,
+    OneHot,
+    Signed,
+    Structure,
+    WithSquares,
+)
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Batch(Protocol):
+    """Some rows, encoded by public knowledge; -1 in a code contributes nothing."""
+
+    labels: Integers  # (n,)
+    parts: Mapping[str, Any]  # block name -> codes (n, d), vectors (n, D) or tokens
+
+
+class Tokens(Protocol):
+    """A column of text: row i holds ``values[codes[i]]``."""
+
+    codes: Integers  # (n,)
+    values: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """One histogram a column, on cells fixed beforehand; per class.
+
+    Codes outside ``range(sizes[j])`` count nowhere, so a row is at most one-hot.
+    """
+
+    sizes: tuple[int, ...]
+
+    @property
+    def structure(self) -> Structure:
+        """One-hot blocks."""
+        return OneHot(len(self.sizes))
+
+    def start(self, n_classes: int) -> Floats:
+        """Return the sum over no rows."""
+        return np.zeros((n_classes, sum(self.sizes)))
+
+    def add(self, total: Floats, codes: Integers, labels: Integers) -> Floats:
+        """Add the rows of one batch."""
+        if codes.shape[1] != len(self.sizes):
+            raise ValueError(
+                f"codes must have {len(self.sizes)} columns. Got {codes.shape[1]}."
+            )
+        n_classes = len(total)
+        start = 0
+        for column, size in enumerate(self.sizes):
+            code = codes[:, column]
+            void = (code < 0) | (code >= size) | (labels < 0) | (labels >= n_classes)
+            index = np.where(void, n_classes * size, labels * size + code)
+            counts = np.bincount(index, minlength=n_classes * size + 1)[:-1]
+            total[:, start : start + size] += counts.reshape(n_classes, size)
+            start += size
+        return total
+
+
+@dataclass(frozen=True)
+class Vectors:
+    r"""Sum of :math:`\phi(x) \otimes y` for vectors that are clipped here.
+
+    Whatever the map promised, a row with a non-finite entry becomes zero, entries are
+    clamped at 0 if the structure says so, and the norm is cut to ``bound``, in
+    float64: a guarantee must not rest on another package's rounding.
+    """
+
+    width: int
+    bound: float = 1.0
+    is_nonnegative: bool = False
+
+    @property
+    def structure(self) -> Structure:
+        """Signed or non-negative, as declared."""
+        kind = NonNegative if self.is_nonnegative else Signed
+        return kind(self.bound)
+
+    def start(self, n_classes: int) -> Floats:
+        """Return the sum over no rows."""
+        return np.zeros((n_classes, self.width))
+
+    def add(self, total: Floats, vectors: Any, labels: Integers) -> Floats:
+        """Add the rows of one batch."""
+        rows = clip_rows(vectors, self.bound, is_nonnegative=self.is_nonnegative)
+        return total + one_hot(labels, len(total)).T @ rows
+
+
+@dataclass(frozen=True)
+class Moments:
+    """First moments of clipped vectors beside their second, formed here in float64.
+
+    ``second`` is ``"outer"`` (v vᵀ, width² entries) or ``"diagonal"`` (v∘v), scaled by
+    ``b``; at b² = 1/2 the second moments cost nothing.
+    """
+
+    width: int
+    b: float = 0.5**0.5
+    second: str = "diagonal"
+
+    @property
+    def structure(self) -> Structure:
+        """A unit vector with its squares."""
+        return WithSquares(self.b)
+
+    def start(self, n_classes: int) -> Floats:
+        """Return the sum over no rows."""
+        extra = self.width**2 if self.second == "outer" else self.width
+        return np.zeros((n_classes, self.width + extra))
+
+    def add(self, total: Floats, vectors: Any, labels: Integers) -> Floats:
+        """Add the rows of one batch."""
+        rows = clip_rows(vectors, 1.0)
+        total = total.copy()
+        for label in range(len(total)):
+            mine = rows[labels == label]
+            total[label, : self.width] += mine.sum(axis=0)
+            squares = mine.T @ mine if self.second == "outer" else (mine**2).sum(axis=0)
+            total[label, self.width :] += self.b * squares.ravel()
+        return total
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The class counts; ``beta`` is the square of their weight."""
+
+    beta: float = 1.0
+    structure: Structure = field(default=NonNegative(1.0), init=False)
+
+    def start(self, n_classes: int) -> Floats:
+        """Return the sum over no rows."""
+        return np.zeros((n_classes, 1))
+
+    def add(self, total: Floats, part: Any, labels: Integers) -> Floats:
+        """Add the rows of one batch."""
+        del part  # the labels are all it needs
+        return total + one_hot(labels, len(total)).sum(axis=0)[:, None]
+
+
+@dataclass(frozen=True)
+class Selections:
+    """Counts of values that are not known beforehand; shown above a threshold only."""
+
+    columns: tuple[str, ...]
+
+    @property
+    def structure(self) -> Structure:
+        """At most one value a column and row."""
+        return OneHot(len(self.columns))
+
+    def start(self, n_classes: int) -> dict[str, dict[str, int]]:
+        """Return the sum over no rows; classes are not told apart."""
+        del n_classes
+        return {column: {} for column in self.columns}
+
+    def add(
+        self,
+        total: dict[str, dict[str, int]],
+        tokens: Mapping[str, Tokens],
+        labels: Integers,
+    ) -> dict[str, dict[str, int]]:
+        """Add the rows of one batch."""
+        for column in self.columns:
+            codes, values = tokens[column].codes, tokens[column].values
+            if len(codes) != len(labels):
+                raise ValueError("tokens must have one code a row.")
+            known = codes[(codes >= 0) & (codes < len(values))]
+            counts = np.bincount(known, minlength=len(values))
+            for position in np.flatnonzero(counts):
+                value = values[position]
+                seen = total[column].get(value, 0)
+                total[column][value] = seen + int(counts[position])
+        return total
+
+
+Block = Histograms | Vectors | Moments | Counts | Selections
+
+
+def clip_rows(vectors: Any, bound: float, *, is_nonnegative: bool = False) -> Floats:
+    """Return the rows in float64, finite, and with norm at most ``bound``.
+
+    Examples
+    --------
+    >>> clip_rows([[3.0, 4.0], [np.nan, 1.0]], 1.0).round(1).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    if hasattr(vectors, "detach"):
+        vectors = vectors.detach().cpu()
+    rows = np.array(vectors, dtype=np.float64)
+    rows[~np.isfinite(rows).all(axis=1)] = 0.0
+    if is_nonnegative:
+        rows = np.maximum(rows, 0.0)
+    largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+    safe = np.where(largest > 0, largest, 1.0)
+    rows /= safe  # squares of 1e200 overflow otherwise
+    norms = np.linalg.norm(rows, axis=1, keepdims=True) * largest
+    shrunk = rows * (bound / np.maximum(norms, bound)) * safe
+    return np.asarray(shrunk, dtype=np.float64)
+
+
+def one_hot(labels: Integers, n_classes: int) -> Floats:
+    """Return one-hot labels (n, n_classes); unknown labels are rows of zeros."""
+    return (labels[:, None] == np.arange(n_classes)).astype(np.float64)

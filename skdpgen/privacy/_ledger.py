@@ -1,0 +1,219 @@
+"""The ledger: every release is entered before its noise is drawn."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from skdpgen.privacy._accounting import subsampled_noise_multiplier
+from skdpgen.privacy._budget import PrivacyBudget
+from skdpgen.privacy._noise import is_noise_insecure
+from skdpgen.privacy._selection import selection_threshold
+from skdpgen.utils import BudgetExceededError
+
+ROUNDING = 1e-9  # shares are written by people as decimals; 0.1 * 3 is 0.3
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One release: what it was, how far one row moves it, and its noise."""
+
+    name: str
+    mechanism: str
+    sensitivity: float
+    noise_std: float
+    share: float
+    """Part of the budget's squared mu."""
+
+
+@dataclass(frozen=True)
+class PrivacyReport:
+    """The certificate of one fit; text when printed, :meth:`to_dict` for machines.
+
+    Examples
+    --------
+    >>> report = Ledger(PrivacyBudget(1.0, 1e-5)).report(["classes: public"])
+    >>> print(report)
+    (1, 1e-05)-differentially private; unit: one row, adjacency "replace".
+      spent 0.0% of the budget (mu = 0.268051)
+      classes: public
+    """
+
+    epsilon: float
+    delta: float
+    adjacency: str
+    mu: float
+    delta_selection: float
+    releases: tuple[LedgerEntry, ...]
+    statements: tuple[str, ...]
+    unit: str = "one row"
+
+    @property
+    def spent(self) -> float:
+        """Share of the squared mu that was used."""
+        return math.fsum(entry.share for entry in self.releases)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain types; an infinite epsilon or mu becomes None."""
+        content = asdict(self) | {"spent": self.spent}
+        for key in ("epsilon", "mu"):
+            if math.isinf(content[key]):
+                content[key] = None
+        content["releases"] = [asdict(entry) for entry in self.releases]
+        content["statements"] = list(self.statements)
+        return content
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> "PrivacyReport":
+        """Read back what :meth:`to_dict` wrote."""
+        content = {key: value for key, value in content.items() if key != "spent"}
+        for key in ("epsilon", "mu"):
+            content[key] = math.inf if content[key] is None else content[key]
+        entries = tuple(LedgerEntry(**entry) for entry in content["releases"])
+        statements = tuple(content["statements"])
+        return cls(**content | {"releases": entries, "statements": statements})
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def __str__(self) -> str:
+        """Return the certificate as text."""
+        if math.isinf(self.epsilon):
+            promise = "NOT PRIVATE: epsilon is infinite, no noise was added"
+        else:
+            promise = f"({self.epsilon:g}, {self.delta:g})-differentially private"
+        lines = [
+            f'{promise}; unit: {self.unit}, adjacency "{self.adjacency}".',
+            f"  spent {self.spent:.1%} of the budget (mu = {self.mu:.6g})",
+        ]
+        lines += [
+            f"  {entry.share:6.1%}  {entry.name}: {entry.mechanism}, "
+            f"sensitivity {entry.sensitivity:.4g}, noise std {entry.noise_std:.4g}"
+            for entry in self.releases
+        ]
+        if self.delta_selection:
+            lines.append(f"  delta of partition selection: {self.delta_selection:g}")
+        return "\n".join(lines + [f"  {line}" for line in self.statements])
+
+    __repr__ = __str__
+
+
+class Ledger:
+    """The account of one fit; a release without an entry cannot get its noise.
+
+    Parameters
+    ----------
+    budget : PrivacyBudget
+        What may be spent.
+    """
+
+    def __init__(self, budget: PrivacyBudget) -> None:
+        self.budget = budget
+        self.mu = budget.mu
+        self.entries: list[LedgerEntry] = []
+        self._insecure = False
+        self._n_selected = 0
+
+    @property
+    def remaining(self) -> float:
+        """Share of the squared mu that is left."""
+        return max(0.0, 1.0 - math.fsum(entry.share for entry in self.entries))
+
+    def noise_std(self, *, share: float, sensitivity: float) -> float:
+        """Return the noise that a release of ``share`` would get; costs nothing."""
+        if not self.budget.is_private:
+            return 0.0
+        return sensitivity / (self.mu * math.sqrt(share))
+
+    def charge(
+        self,
+        name: str,
+        *,
+        share: float,
+        sensitivity: float,
+        mechanism: str = "Gaussian",
+    ) -> float:
+        """Enter a Gaussian release and return the noise std that it must add."""
+        share = self._admit(share)
+        std = self.noise_std(share=share, sensitivity=sensitivity)
+        self._enter(LedgerEntry(name, mechanism, sensitivity, std, share))
+        return std
+
+    def charge_subsampled(
+        self,
+        name: str,
+        *,
+        share: float,
+        sampling_rate: float,
+        n_steps: int,
+        norm_bound: float,
+    ) -> float:
+        """Enter a Poisson sub-sampled mechanism; return its noise multiplier.
+
+        It is calibrated beside a Gaussian of everything that ``share`` leaves, so the
+        order of releases does not matter. One sub-sampled entry a ledger.
+        """
+        if any("sub-sampled" in entry.mechanism for entry in self.entries):
+            raise BudgetExceededError(
+                "A ledger holds one sub-sampled release. Got a second one; "
+                "join the two in one."
+            )
+        share = self._admit(share)
+        multiplier = 0.0
+        if self.budget.is_private:
+            multiplier = subsampled_noise_multiplier(
+                *self.budget.gaussian,
+                sampling_rate,
+                n_steps,
+                self.budget.adjacency,
+                gaussian_mu=self.mu * math.sqrt(1.0 - share),
+            )
+        mechanism = f"Poisson sub-sampled Gaussian, q={sampling_rate:g} x {n_steps}"
+        std = multiplier * norm_bound
+        self._enter(LedgerEntry(name, mechanism, norm_bound, std, share))
+        return multiplier
+
+    def admit_selection(self, n_columns: int, noise_std: float) -> float:
+        """Enter ``n_columns`` selections; return the count above which to show."""
+        self._n_selected += n_columns
+        if self._n_selected > self.budget.n_selections:
+            raise BudgetExceededError(
+                f"delta is reserved for {self.budget.n_selections} partition "
+                f"selections. Got {self._n_selected}; reserve them all in the budget."
+            )
+        failure = self.budget.delta_selection
+        return selection_threshold(noise_std, failure, self.budget.n_selections)
+
+    def report(self, statements: Sequence[str] = ()) -> PrivacyReport:
+        """Return the certificate; ``statements`` say what was taken as public."""
+        if self._insecure:
+            statements = [
+                "NOT PRIVATE: the noise came from insecure_noise_seed",
+                *statements,
+            ]
+        return PrivacyReport(
+            self.budget.epsilon,
+            self.budget.delta,
+            self.budget.adjacency.value,
+            self.mu,
+            self.budget.delta_selection,
+            tuple(self.entries),
+            tuple(statements),
+        )
+
+    def _admit(self, share: float) -> float:
+        if not 0 < share <= 1 + ROUNDING:
+            raise ValueError(f"share must be in (0, 1]. Got {share!r} instead.")
+        if share > self.remaining + ROUNDING:
+            raise BudgetExceededError(
+                f"Asked for a share of {share:g}, {self.remaining:g} of the budget "
+                f"(epsilon={self.budget.epsilon:g}) is left. "
+                "Release fewer quantities or raise `epsilon`."
+            )
+        return min(share, self.remaining)
+
+    def _enter(self, entry: LedgerEntry) -> None:
+        self._insecure |= is_noise_insecure()
+        self.entries.append(entry)

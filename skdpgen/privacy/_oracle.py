@@ -1,0 +1,171 @@
+"""A door for methods that must read rows while they train, such as DP-SGD."""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdpgen.privacy._blocks import clip_rows
+from skdpgen.privacy._noise import add_noise, poisson_sample
+from skdpgen.utils import BudgetExceededError
+
+T = TypeVar("T", covariant=True)
+
+
+class Takeable(Protocol[T]):
+    """Rows in memory: a length, and the subset at some indices."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        ...
+
+    def take(self, indices: NDArray[np.intp], /) -> T:
+        """Return the rows at ``indices``, none of them included."""
+        ...
+
+
+class SubsampledLedger(Protocol):
+    """What the door needs of a ledger."""
+
+    def charge_subsampled(
+        self,
+        name: str,
+        *,
+        share: float,
+        sampling_rate: float,
+        n_steps: int,
+        norm_bound: float,
+    ) -> float:
+        """Enter the steps and return the noise multiplier."""
+        ...
+
+
+PerRow = Callable[[T], Any]
+Step = Callable[[PerRow[T]], NDArray[np.float64]]
+
+
+@contextmanager
+def private_oracle(
+    rows: Takeable[T],
+    ledger: SubsampledLedger,
+    *,
+    name: str,
+    share: float,
+    sampling_rate: float,
+    n_steps: int,
+    norm_bound: float,
+    width: int,
+    expected_rows: float,
+) -> Iterator[Step[T]]:
+    r"""Open the rows for ``n_steps`` noisy, sub-sampled sums of one vector a row.
+
+    ``step(per_row)`` draws a secret Poisson sample S of the rows and returns
+
+    .. math:: \frac{1}{q\,n} \Big( \sum_{i \in S} \mathrm{clip}_C(g_i)
+              + \mathcal{N}(0, \sigma^2 C^2 I) \Big),
+
+    where the vectors :math:`g_i` are ``per_row(rows.take(S))``, C is ``norm_bound``, q
+    is ``sampling_rate``, n is ``expected_rows`` and sigma comes from the ledger, which
+    is charged for all steps on entry.
+
+    *Why it is private.* Vectors that are not finite count as zero and the rest are
+    clipped in float64, so a row moves the sum by at most C when it joins or leaves.
+    The divisor is fixed beforehand: the realised sample size would tell about rows.
+    ``per_row`` must treat each row by itself, which cannot be checked here: batch
+    normalisation lets one row change the vectors of all. It must keep no rows, and
+    must not raise because of values.
+
+    Parameters
+    ----------
+    rows : Takeable
+        Anything with ``len`` and ``take(indices)``; let go of when the block ends.
+    ledger : SubsampledLedger
+        Charged on entry.
+    name : str
+        Entry in the report.
+    share : float
+        Part of the budget's squared mu.
+    sampling_rate : float
+        Probability that a row enters a step; public.
+    n_steps : int
+        Steps paid for; one more raises ``BudgetExceededError``.
+    norm_bound : float
+        Clipping norm.
+    width : int
+        Length of a row's vector; public, so that an empty sample needs no special case.
+    expected_rows : float
+        Number of rows: the true one under ``"replace"``, a noisy one under
+        ``"add_remove"``.
+
+    Yields
+    ------
+    step : callable
+        ``step(per_row) -> ndarray of shape (width,)``, dead after the block.
+
+    Examples
+    --------
+    >>> class Free:
+    ...     def charge_subsampled(self, name, **what):
+    ...         return 0.0
+    >>> settings = dict(share=1.0, sampling_rate=1.0, n_steps=1, norm_bound=1.0)
+    >>> rows = np.array([[0.5, 0.0], [0.0, 30.0]])
+    >>> class Rows:
+    ...     __len__ = lambda self: len(rows)
+    ...     take = lambda self, indices: rows[indices]
+    >>> with private_oracle(
+    ...     Rows(), Free(), name="mean", width=2, expected_rows=2, **settings
+    ... ) as step:
+    ...     step(lambda batch: batch)
+    array([0.25, 0.5 ])
+    """
+    if not 0 < sampling_rate <= 1:
+        raise ValueError(
+            f"sampling_rate must be in (0, 1]. Got {sampling_rate!r} instead."
+        )
+    for what, size in (("n_steps", n_steps), ("width", width)):
+        if size < 1:
+            raise ValueError(f"{what} must be at least 1. Got {size!r} instead.")
+    for what, value in (("norm_bound", norm_bound), ("expected_rows", expected_rows)):
+        if not 0 < value < math.inf:
+            raise ValueError(f"{what} must be in (0, inf). Got {value!r} instead.")
+    noise_multiplier = ledger.charge_subsampled(
+        name,
+        share=share,
+        sampling_rate=sampling_rate,
+        n_steps=n_steps,
+        norm_bound=norm_bound,
+    )
+    opened: Takeable[T] | None = rows
+    n_done = 0
+
+    def step(per_row: PerRow[T]) -> NDArray[np.float64]:
+        nonlocal n_done
+        if opened is None:
+            raise RuntimeError("The oracle is closed. Step inside its `with` block.")
+        if n_done >= n_steps:
+            raise BudgetExceededError(
+                f"{name!r} was charged for {n_steps} steps, and all are done. "
+                "Ask for more steps when the oracle is opened."
+            )
+        n_done += 1  # before the rows are read: an interrupted step is spent too
+        indices = poisson_sample(len(opened), sampling_rate)
+        total = np.zeros(width)
+        if len(indices):
+            vectors = per_row(opened.take(indices))
+            if tuple(vectors.shape) != (len(indices), width):
+                raise ValueError(
+                    f"per_row must return one vector of width {width} for each row. "
+                    "Got another shape instead."  # which would tell the sample size
+                )
+            total = clip_rows(vectors, norm_bound).sum(axis=0)
+        noisy = add_noise(total, noise_multiplier * norm_bound)
+        return noisy / (sampling_rate * expected_rows)
+
+    try:
+        yield step
+    finally:
+        opened = None
+        del rows

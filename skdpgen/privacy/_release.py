@@ -1,0 +1,120 @@
+"""The joint release: one pass, one noise, every block at once."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skdpgen.privacy._blocks import Batch, Block, Counts, Selections
+from skdpgen.privacy._budget import Adjacency
+from skdpgen.privacy._ledger import Ledger
+from skdpgen.privacy._noise import add_noise
+from skdpgen.privacy._sensitivity import Weighted, WithCounts, sensitivity
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """Noisy sums; all that post-processing may see, and safe to publish.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray of shape (n_classes, width) or to a dict
+        The noisy sums of each block in its own unit (counts, for histograms). Selected
+        values come as ``{column: {value: noisy count}}``, sorted by value.
+    noise_std : mapping of str to float
+        Standard deviation of the noise on each coordinate of a block.
+    sensitivity : float
+        Of the joint, weighted sum under ``adjacency``.
+    mu : float
+        Gaussian-DP parameter of this release.
+    """
+
+    values: Mapping[str, Any]
+    noise_std: Mapping[str, float]
+    sensitivity: float
+    mu: float
+    adjacency: Adjacency
+
+
+def release(
+    batches: Iterable[Batch],
+    blocks: Mapping[str, Block],
+    *,
+    name: str,
+    ledger: Ledger,
+    share: float,
+    n_classes: int = 1,
+    weights: Mapping[str, float] | None = None,
+) -> Release:
+    """Sum the blocks over the rows, once, and add one calibrated noise to the lot.
+
+    The joint vector of a row is its blocks side by side, block ``k`` scaled by
+    ``weights[k]`` (1 unless given); its sensitivity comes from the structures alone.
+    A ``Counts`` block is appended as METHODS' class counts, free where the rest
+    allows. Noise is entered in the ledger before it is drawn.
+
+    Parameters
+    ----------
+    batches : iterable of Batch
+        The rows, read once.
+    blocks : mapping of str to Block
+        What to sum, by the name of the part of a batch that it reads.
+    name : str
+        What the certificate calls this release.
+    ledger : Ledger
+        Pays ``share`` of its squared mu.
+    n_classes : int, default=1
+        Number of labels.
+    """
+    weights = dict.fromkeys(blocks, 1.0) | dict(weights or {})
+    for key, block in blocks.items():
+        if isinstance(block, Counts):
+            weights[key] = math.sqrt(block.beta)
+    delta = sensitivity(_structure(blocks, weights), ledger.budget.adjacency)
+    std = ledger.charge(name, share=share, sensitivity=delta)
+    totals = {key: block.start(n_classes) for key, block in blocks.items()}
+    for batch in batches:
+        for key, block in blocks.items():
+            part = batch.parts.get(key)
+            totals[key] = block.add(totals[key], part, batch.labels)
+    noise_std = {key: std / weights[key] for key in blocks}
+    values: dict[str, Any] = {}
+    for key, block in blocks.items():
+        if isinstance(block, Selections):
+            values[key] = _select(totals[key], noise_std[key], ledger)
+        else:
+            values[key] = add_noise(totals[key], noise_std[key])
+    mu = delta / std if std else float("inf")
+    return Release(values, noise_std, delta, mu, ledger.budget.adjacency)
+
+
+def _structure(blocks: Mapping[str, Block], weights: Mapping[str, float]) -> Any:
+    """Counts go last, through the structure that knows when they are free."""
+    plain = [key for key, block in blocks.items() if not isinstance(block, Counts)]
+    counts = [block for block in blocks.values() if isinstance(block, Counts)]
+    joint = Weighted(
+        tuple(blocks[key].structure for key in plain),
+        tuple(weights[key] for key in plain),
+    )
+    return WithCounts(joint, counts[0].beta) if counts else joint
+
+
+def _select(
+    totals: dict[str, dict[str, int]], std: float, ledger: Ledger
+) -> dict[str, dict[str, float]]:
+    """Noise on every value that exists; only those above the threshold are kept."""
+    threshold = ledger.admit_selection(len(totals), std)
+    shown: dict[str, dict[str, float]] = {}
+    for column, counts in totals.items():
+        values = sorted(counts)  # the order of rows must not show
+        noisy = add_noise(np.array([counts[v] for v in values], dtype=float), std)
+        kept: list[tuple[str, float]] = [
+            (value, float(count))
+            for value, count in zip(values, noisy, strict=True)
+            if count > threshold
+        ]
+        shown[column] = dict(kept)
+    return shown
+

@@ -1,0 +1,199 @@
+"""What the estimators learn of a table before the main release, and what it costs."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from skdpgen.privacy import (
+    Counts,
+    Histograms,
+    Ledger,
+    OneHot,
+    Release,
+    Selections,
+    release,
+    sensitivity,
+)
+from skdpgen.tables import (
+    Boolean,
+    Categorical,
+    Cells,
+    Column,
+    Drop,
+    Kind,
+    MagnitudeCells,
+    Regenerate,
+    Rows,
+    discovered_column,
+    fine_cells,
+    quantile_bins,
+    simple_cells,
+)
+from skdpgen.tables._discovery import STANDS_OUT
+from skdpgen.utils import SchemaRequiredError
+
+COUNT_SHARE = 0.01  # add/remove only: how many rows there are
+CLASS_SHARE = 0.05
+SCHEMA_SHARES = (0.05, 0.4)  # at least, at most
+BIN_SHARES = (0.05, 0.2)
+MAX_LATTICE = 32  # columns with fewer values than this are their own bins
+MAX_BINS = 64
+MAX_TARGET_BINS = 16
+
+
+TARGET = None  # the key of the target among the columns, when it is a number
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Columns that no schema describes; from public names and dtype kinds."""
+
+    numbers: Mapping[Any, Kind]
+    texts: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, kinds: Mapping[Any, Kind], known: Mapping[Any, Column]) -> "Unknown":
+        """List what the schema leaves open; booleans hold no secret."""
+        left = {name: kind for name, kind in kinds.items() if name not in known}
+        numbers = {
+            name: kind
+            for name, kind in left.items()
+            if kind not in (Kind.TEXT, Kind.BOOLEAN)
+        }
+        texts = tuple(name for name, kind in left.items() if kind is Kind.TEXT)
+        return cls(numbers, texts)
+
+    def __len__(self) -> int:
+        """Return the number of columns that must be paid for."""
+        return len(self.numbers) + len(self.texts)
+
+
+def share_for(
+    n_columns: int, wanted_std: float, ledger: Ledger, limits: tuple[float, float]
+) -> float:
+    """Return the share of mu² at which ``n_columns`` histograms have ``wanted_std``."""
+    delta = sensitivity(OneHot(n_columns), ledger.budget.adjacency)
+    whole = ledger.noise_std(share=1.0, sensitivity=delta)
+    return min(max((whole / wanted_std) ** 2, limits[0]), limits[1])
+
+
+def count_rows(rows: Rows, ledger: Ledger) -> float:
+    """Release the number of rows, where it is private."""
+    released = release(
+        rows.batches({}),
+        {"rows": Counts()},
+        name="number of rows",
+        ledger=ledger,
+        share=COUNT_SHARE,
+    )
+    return max(float(released.values["rows"][0, 0]), 2.0)
+
+
+def discover_columns(
+    rows: Rows,
+    kinds: Mapping[Any, Kind],
+    known: Mapping[Any, Column],
+    ledger: Ledger,
+    n_rows: float,
+) -> dict[Any, Column]:
+    """Describe every column; those not known share one joint release."""
+    unknown = Unknown.of(kinds, known)
+    found: dict[Any, Column] = {
+        name: Boolean() for name, kind in kinds.items() if kind is Kind.BOOLEAN
+    }
+    found |= known
+    if len(unknown):
+        share = share_for(len(unknown), n_rows / 64, ledger, SCHEMA_SHARES)
+        _check_feasible(len(unknown), share, ledger, n_rows)
+        grids = {name: MagnitudeCells(kind) for name, kind in unknown.numbers.items()}
+        blocks: dict[str, Any] = {}
+        if grids:
+            blocks["columns"] = Histograms(tuple(g.n_cells for g in grids.values()))
+        if unknown.texts:
+            blocks["tokens"] = Selections(tuple(map(repr, unknown.texts)))
+        released = release(
+            rows.batches(grids, tokens=unknown.texts),
+            blocks,
+            name=f"bounds and categories of {len(unknown)} columns",
+            ledger=ledger,
+            share=share,
+        )
+        for name, counts in _by_column(released, grids).items():
+            std = released.noise_std["columns"]
+            found[name] = discovered_column(counts, std, grids[name].kind)
+        for name in unknown.texts:
+            found[name] = Categorical(list(released.values["tokens"][repr(name)]))
+    return {name: found[name] for name in kinds}
+
+
+def discover_classes(rows: Rows, ledger: Ledger) -> list[str]:
+    """Release the labels that stand above the selection threshold, as text."""
+    released = release(
+        rows.batches({}, tokens=(TARGET,)),
+        {"tokens": Selections((repr(TARGET),))},
+        name="class labels",
+        ledger=ledger,
+        share=CLASS_SHARE,
+    )
+    return list(released.values["tokens"][repr(TARGET)])
+
+
+def discover_bins(
+    rows: Rows,
+    columns: Mapping[Any, Column],
+    ledger: Ledger,
+    n_rows: float,
+    *,
+    mass: float,
+) -> dict[Any, Cells]:
+    """Choose the cells of every column; numbers get bins from one joint release.
+
+    A bin holds about ``mass`` rows; the target gets at most ``MAX_TARGET_BINS``.
+    """
+    cells: dict[Any, Cells | None] = {
+        name: simple_cells(column, MAX_TARGET_BINS if name is TARGET else MAX_LATTICE)
+        for name, column in columns.items()
+        if not isinstance(column, Drop | Regenerate)
+    }
+    grids = {name: fine_cells(columns[name]) for name in cells if cells[name] is None}
+    if grids:
+        released = release(
+            rows.batches(grids),
+            {"columns": Histograms(tuple(g.n_cells for g in grids.values()))},
+            name=f"bins of {len(grids)} columns",
+            ledger=ledger,
+            share=share_for(len(grids), n_rows / 64, ledger, BIN_SHARES),
+        )
+        for name, counts in _by_column(released, grids).items():
+            least = max(mass, n_rows / MAX_TARGET_BINS) if name is TARGET else mass
+            std = released.noise_std["columns"]
+            cells[name] = quantile_bins(grids[name], counts, std, least)
+    return {name: known for name, known in cells.items() if known is not None}
+
+
+def _by_column(released: Release, grids: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Cut the joint histogram of an unlabelled release into its columns."""
+    ends = list(accumulate(grid.n_cells for grid in grids.values()))[:-1]
+    parts = np.split(released.values["columns"][0], ends) if grids else []
+    return dict(zip(grids, parts, strict=True))
+
+
+def _check_feasible(
+    n_columns: int, share: float, ledger: Ledger, n_rows: float
+) -> None:
+    """Public quantities alone decide whether discovery can work."""
+    delta = sensitivity(OneHot(n_columns), ledger.budget.adjacency)
+    needed = STANDS_OUT * ledger.noise_std(share=share, sensitivity=delta)
+    if needed > n_rows / 3:
+        raise SchemaRequiredError(
+            f"Private discovery of {n_columns} columns needs values that "
+            f"{math.ceil(needed)} of the rows share, which is more than a third of "
+            f"{math.floor(n_rows)} rows at epsilon={ledger.budget.epsilon:g}. Give a "
+            "schema of public knowledge: start from `Schema.template(X)` and fill in "
+            "bounds and categories."
+        )
+

@@ -1,0 +1,61 @@
+"""Schema, encoding, and rows that can be read chunk by chunk."""
+
+from skdpgen.tables._bins import quantile_bins, tree_estimate
+from skdpgen.tables._cells import (
+    CategoryCells,
+    Cells,
+    NumberCells,
+    bounds,
+    fine_cells,
+    simple_cells,
+)
+from skdpgen.tables._columns import (
+    NUMBERS,
+    Boolean,
+    Categorical,
+    Column,
+    Datetime,
+    Drop,
+    Integer,
+    Numeric,
+    Ordinal,
+    Regenerate,
+)
+from skdpgen.tables._discovery import MagnitudeCells, discovered_column
+from skdpgen.tables._draw import draw_numbers, draw_values, regenerate
+from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
+from skdpgen.tables._rows import Chunks, Rows
+from skdpgen.tables._schema import Schema
+
+__all__ = [
+    "EPOCH",
+    "NUMBERS",
+    "Boolean",
+    "Categorical",
+    "CategoryCells",
+    "Cells",
+    "Chunks",
+    "Column",
+    "Datetime",
+    "Drop",
+    "Integer",
+    "Kind",
+    "Layout",
+    "MagnitudeCells",
+    "NumberCells",
+    "Numeric",
+    "Ordinal",
+    "Regenerate",
+    "Rows",
+    "Schema",
+    "bounds",
+    "discovered_column",
+    "draw_numbers",
+    "draw_values",
+    "fine_cells",
+    "quantile_bins",
+    "read_table",
+    "regenerate",
+    "simple_cells",
+    "tree_estimate",
+]

@@ -1,0 +1,181 @@
+"""Cells: a column as a finite set of public intervals or categories.
+
+Encoding knows the schema and earlier releases only. The last cell of a nullable
+column is "missing"; a value with no cell has code -1 and contributes nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skdpgen.tables._columns import Boolean, Categorical, Column, Datetime, number
+from skdpgen.tables._values import Codes, Floats, Numbers, Values, as_numbers
+
+TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
+
+
+@dataclass(frozen=True)
+class CategoryCells:
+    """One cell a category."""
+
+    categories: tuple[Any, ...]
+    nullable: bool
+    is_ordered: bool = False
+
+    @property
+    def n_known(self) -> int:
+        """Number of cells that are not "missing"."""
+        return len(self.categories)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return self.n_known + self.nullable
+
+    def encode(self, values: Values) -> Codes:
+        """Return a cell for each value."""
+        void = self.n_known if self.nullable else -1
+        if isinstance(values, Numbers):
+            known = [(_as_float(c), i) for i, c in enumerate(self.categories)]
+            pairs = sorted((c, i) for c, i in known if not np.isnan(c))
+            if not pairs:
+                return np.full(len(values.values), void)
+            keys = np.array([c for c, _ in pairs])
+            cells = np.array([i for _, i in pairs])
+            place = np.searchsorted(keys, values.values).clip(max=len(keys) - 1)
+            return np.where(keys[place] == values.values, cells[place], void)
+        index = {str(category): i for i, category in enumerate(self.categories)}
+        table = [index.get(value, void) for value in values.values]
+        return np.array([*table, void], dtype=np.int64)[values.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberCells:
+    """Intervals ``[edges[k], edges[k+1])``; values outside fall in the end cells.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (n + 1,)
+        Increasing.
+    step : float or None
+        Distance of the lattice that values are rounded to; None is continuous.
+    origin : float
+        A point of the lattice.
+    """
+
+    edges: Floats
+    nullable: bool
+    step: float | None = None
+    origin: float = 0.0
+
+    is_ordered = True
+
+    @property
+    def n_known(self) -> int:
+        """Number of cells that are not "missing"."""
+        return len(self.edges) - 1
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return self.n_known + self.nullable
+
+    def encode(self, values: Values) -> Codes:
+        """Return a cell for each value."""
+        x = as_numbers(values)
+        codes = np.searchsorted(self.edges[1:-1], x, side="right")
+        void = self.n_known if self.nullable else -1
+        return np.where(np.isnan(x), void, codes)
+
+    def is_atom(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+        """Whether each interval holds one single value."""
+        widths = np.diff(self.edges)
+        return widths <= (TINY if self.step is None else 1.5 * self.step)
+
+
+Cells = CategoryCells | NumberCells
+
+
+def bounds(column: Column) -> tuple[float, float]:
+    """Return the bounds of a number column as floats (times in seconds)."""
+    if isinstance(column, Datetime):
+        return column.seconds
+    return number(column.lower), number(column.upper)  # type: ignore[union-attr]
+
+
+def step_of(column: Column) -> float | None:
+    """Return the distance between neighbouring values; None if continuous."""
+    decimals = getattr(column, "decimals", None)
+    if decimals is None or column.n_values is None:  # type: ignore[union-attr]
+        return None
+    return float(10.0**-decimals)
+
+
+def simple_cells(column: Column, max_lattice: int) -> Cells | None:
+    """Return the cells of a column that needs no bins; None if it needs some."""
+    nullable = column.nullable
+    if isinstance(column, Boolean):
+        return CategoryCells((False, True), nullable)
+    if isinstance(column, Categorical):
+        categories = tuple(column.categories or ())
+        return CategoryCells(categories, nullable, _is_ordinal(column))
+    lower, upper = bounds(column)
+    step, n_values = step_of(column), column.n_values  # type: ignore[union-attr]
+    if upper == lower:
+        return NumberCells(np.array([lower, upper + TINY]), nullable, step, lower)
+    if step is not None and n_values is not None and n_values <= max_lattice:
+        edges = lower + step * (np.arange(n_values + 1) - 0.5)
+        return NumberCells(edges, nullable, step, lower)
+    return None
+
+
+def fine_cells(column: Column, n_uniform: int = 128) -> NumberCells:
+    """Return a fine grid between the bounds of a number column; knows no data.
+
+    Uniform cells resolve a shifted range, octaves around 0 a skewed one; their union
+    resolves both. Cells cost no noise by themselves: a row is in one of them.
+    """
+    lower, upper = bounds(column)
+    step, n_values = step_of(column), column.n_values  # type: ignore[union-attr]
+    if step is not None and n_values is not None and n_values <= 2 * n_uniform:
+        cells = simple_cells(column, n_values)
+        assert isinstance(cells, NumberCells)
+        return cells
+    span = upper - lower
+    top = max(abs(lower), abs(upper))
+    octaves = top * np.exp2(-np.arange(0, 20, 0.5))
+    octaves = octaves[octaves > max(span * 2.0**-20, TINY)]
+    spike = np.array([0.0, TINY]) if step is None else np.array([-0.5, 0.5]) * step
+    inner = np.concatenate(
+        [np.linspace(lower, upper, n_uniform + 1), octaves, -octaves, spike]
+    )
+    if step is not None:
+        inner = lower + step * (np.round((inner - lower) / step - 0.5) + 0.5)
+        lower, upper = lower - 0.5 * step, upper + 0.5 * step
+    inner = np.unique(inner)
+    inner = inner[(inner > lower) & (inner < upper)]
+    edges = np.concatenate([[lower], inner, [upper]])
+    return NumberCells(edges, column.nullable, step, bounds(column)[0])
+
+
+def encode_all(cells: Sequence[Cells], values: Sequence[Values]) -> Codes:
+    """Return the codes of several columns, (n, d), column by column in memory."""
+    codes = [c.encode(v) for c, v in zip(cells, values, strict=True)]
+    n_rows = len(codes[0]) if codes else 0
+    table = np.empty((n_rows, len(codes)), dtype=np.int64, order="F")
+    for column, code in enumerate(codes):
+        table[:, column] = code
+    return table
+
+
+def _is_ordinal(column: Categorical) -> bool:
+    return type(column).__name__ == "Ordinal"
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")

@@ -1,0 +1,297 @@
+"""What is publicly known of a column: its kind, its bounds, its categories."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen.utils import SchemaError
+
+MAX_CELLS = 2**31  # a lattice with more points than this counts as continuous
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A number between public bounds.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Bounds; values outside are clipped to them.
+    decimals : int or None, default=None
+        Digits after the point that values are rounded to; None is continuous.
+    nullable : bool, default=True
+        Whether values may be missing.
+
+    Examples
+    --------
+    >>> Numeric(0, 100, decimals=2).n_values
+    10001
+    """
+
+    lower: float | None = None
+    upper: float | None = None
+    decimals: int | None = None
+    nullable: bool = True
+
+    def check(self, name: str) -> None:
+        """Raise if the description is incomplete or contradicts itself."""
+        _check_bounds(name, self, self.lower, self.upper)
+        if self.decimals is not None and not 0 <= self.decimals <= 9:
+            raise SchemaError(
+                f"decimals of column {name!r} must be None or in 0..9. "
+                f"Got {self.decimals!r} instead."
+            )
+
+    @property
+    def n_values(self) -> int | None:
+        """How many values there can be; None if continuous."""
+        if self.decimals is None:
+            return None
+        lower, upper = number(self.lower), number(self.upper)
+        count = math.floor((upper - lower) * 10.0**self.decimals + 1e-6) + 1
+        return count if count < MAX_CELLS else None
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number between public bounds, both included.
+
+    Examples
+    --------
+    >>> Integer(17, 90).n_values
+    74
+    """
+
+    lower: int | None = None
+    upper: int | None = None
+    nullable: bool = True
+
+    decimals = 0
+
+    def check(self, name: str) -> None:
+        """Raise if the description is incomplete or contradicts itself."""
+        _check_bounds(name, self, self.lower, self.upper)
+
+    @property
+    def n_values(self) -> int | None:
+        """How many values there can be."""
+        return Numeric(self.lower, self.upper, 0).n_values
+
+
+@dataclass(frozen=True)
+class Datetime:
+    """A point in time between public bounds (ISO strings or timestamps).
+
+    Examples
+    --------
+    >>> Datetime("2020-01-01", "2020-12-31").seconds
+    (631152000.0, 662601600.0)
+    """
+
+    lower: Any = None
+    upper: Any = None
+    nullable: bool = True
+
+    decimals = None
+    n_values = None
+
+    def check(self, name: str) -> None:
+        """Raise if the description is incomplete or contradicts itself."""
+        if self.lower is None or self.upper is None:
+            _check_bounds(name, self, self.lower, self.upper)
+        _check_bounds(name, self, *self.seconds)
+
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """Bounds in seconds since the year 2000."""
+        return seconds(self.lower), seconds(self.upper)
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """One of a public list of values; other values count as missing.
+
+    Examples
+    --------
+    >>> Categorical(["red", "white"]).categories
+    ('red', 'white')
+    """
+
+    categories: Sequence[Any] | None = None
+    nullable: bool = True
+
+    def __post_init__(self) -> None:
+        """Store a tuple of plain values, whatever sequence came in."""
+        if self.categories is not None:
+            plain = tuple(
+                value.item() if isinstance(value, np.generic) else value
+                for value in self.categories
+            )
+            object.__setattr__(self, "categories", plain)
+
+    def check(self, name: str) -> None:
+        """Raise if the description is incomplete or contradicts itself."""
+        if self.categories is None:
+            raise SchemaError(
+                f"Column {name!r} needs its categories. Got None; list the values "
+                "it may take, or leave the column out to have them discovered."
+            )
+        if len(set(map(str, self.categories))) < len(self.categories):
+            raise SchemaError(f"categories of column {name!r} must be distinct.")
+
+
+@dataclass(frozen=True)
+class Ordinal(Categorical):
+    """Like :class:`Categorical`, with categories listed in their order.
+
+    Examples
+    --------
+    >>> Ordinal(["low", "high"]).nullable
+    True
+    """
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """True or false.
+
+    Examples
+    --------
+    >>> Boolean(nullable=False)
+    Boolean(nullable=False)
+    """
+
+    nullable: bool = True
+
+    def check(self, name: str) -> None:
+        """Nothing can be wrong."""
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A column that is not read and comes back empty of information: left out.
+
+    Examples
+    --------
+    >>> Drop()
+    Drop()
+    """
+
+    nullable = True
+
+    def check(self, name: str) -> None:
+        """Nothing can be wrong."""
+
+
+@dataclass(frozen=True)
+class Regenerate:
+    """An identifier or free text: not read, written anew for each sampled row.
+
+    Parameters
+    ----------
+    template : str, default="{i}"
+        Format of the new value; ``{i}`` is the number of the row.
+
+    Examples
+    --------
+    >>> Regenerate("customer-{i:05d}").template.format(i=7)
+    'customer-00007'
+    """
+
+    template: str = "{i}"
+
+    nullable = True
+
+    def check(self, name: str) -> None:
+        """Raise if the template is not one."""
+        try:
+            self.template.format(i=0)
+        except (IndexError, KeyError, ValueError):
+            raise SchemaError(
+                f"template of column {name!r} must be a format of i, as 'id-{{i}}'. "
+                f"Got {self.template!r} instead."
+            ) from None
+
+
+Column = (
+    Numeric | Integer | Datetime | Categorical | Ordinal | Boolean | Drop | Regenerate
+)
+NUMBERS = (Numeric, Integer, Datetime)
+TYPES = {
+    kind.__name__: kind
+    for kind in (
+        Numeric,
+        Integer,
+        Datetime,
+        Categorical,
+        Ordinal,
+        Boolean,
+        Drop,
+        Regenerate,
+    )
+}
+
+
+def column_to_dict(column: Column) -> dict[str, Any]:
+    """Return the column as plain types, with its kind under ``"type"``."""
+    content: dict[str, Any] = {"type": type(column).__name__}
+    for item in fields(column):
+        value = getattr(column, item.name)
+        if isinstance(value, tuple):
+            value = list(value)
+        if isinstance(column, Datetime) and item.name != "nullable" and value:
+            value = pd.Timestamp(value).isoformat()
+        if value is not None:
+            content[item.name] = value
+    return content
+
+
+def column_from_dict(name: str, content: dict[str, Any]) -> Column:
+    """Read back what :func:`column_to_dict` wrote, or a person."""
+    content = dict(content)
+    kind = content.pop("type", None)
+    if kind not in TYPES:
+        raise SchemaError(
+            f"type of column {name!r} must be one of {', '.join(TYPES)}. "
+            f"Got {kind!r} instead."
+        )
+    allowed = {item.name for item in fields(TYPES[kind])}
+    if not set(content) <= allowed:
+        raise SchemaError(
+            f"{kind} column {name!r} takes {', '.join(sorted(allowed)) or 'nothing'}. "
+            f"Got {', '.join(sorted(set(content) - allowed))} besides."
+        )
+    column: Column = TYPES[kind](**content)
+    return column
+
+
+def number(value: Any) -> float:
+    """Return a bound as a float; NaN where there is none."""
+    return math.nan if value is None else float(value)
+
+
+def seconds(value: Any) -> float:
+    """Return a time as seconds since the year 2000, in UTC."""
+    stamp = pd.Timestamp(value)
+    if stamp.tzinfo is not None:
+        stamp = stamp.tz_convert("UTC").tz_localize(None)
+    return float((stamp - pd.Timestamp("2000-01-01")).total_seconds())
+
+
+def _check_bounds(name: str, column: Any, lower: Any, upper: Any) -> None:
+    kind = type(column).__name__
+    if lower is None or upper is None:
+        raise SchemaError(
+            f"{kind} column {name!r} needs lower and upper. Got "
+            f"lower={lower!r}, upper={upper!r}; give public bounds, or leave the "
+            "column out to have them discovered."
+        )
+    if not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
+        raise SchemaError(
+            f"{kind} column {name!r} must have finite lower <= upper. Got "
+            f"lower={lower!r}, upper={upper!r}; exchange or correct the bounds."
+        )

@@ -1,0 +1,157 @@
+"""Private discovery: a RELEASED histogram over magnitudes becomes a column type.
+
+The grid of magnitudes knows no data: powers of two from 2^-40 to 2^63 with both
+signs, each told apart by how many decimals a value has. Values beyond count as the
+nearest. A cell that is really empty still gets noise; a bound is set where the counts
+stand out of it, and then as far out as neighbouring counts still look occupied.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen.tables._columns import Column, Datetime, Integer, Numeric
+from skdpgen.tables._layout import EPOCH, Kind
+from skdpgen.tables._values import Codes, Floats, Values, as_numbers
+
+LOWEST, HIGHEST = -40, 63  # octaves
+DECIMALS = (0, 1, 2)  # and "more"
+STANDS_OUT = 3.5  # noise stds at which one of ~200 empty cells rarely stands
+
+
+@dataclass(frozen=True)
+class MagnitudeCells:
+    """Cells of sign, power of two and number of decimals; the last is "missing"."""
+
+    kind: Kind
+
+    nullable = True
+    is_ordered = False
+
+    @property
+    def n_octaves(self) -> int:
+        """Number of intervals: negative ones, zero, positive ones."""
+        return 2 * (HIGHEST - self.lowest + 1) + 1
+
+    @property
+    def lowest(self) -> int:
+        """Smallest power of two told from zero."""
+        return LOWEST if self.kind is Kind.FLOAT else 0
+
+    @property
+    def n_precisions(self) -> int:
+        """Number of classes of decimals."""
+        return len(DECIMALS) + 1 if self.kind is Kind.FLOAT else 1
+
+    @property
+    def n_known(self) -> int:
+        """Number of cells that are not "missing"."""
+        return self.n_octaves * self.n_precisions
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return self.n_known + 1
+
+    def encode(self, values: Values) -> Codes:
+        """Return a cell for each value."""
+        x = as_numbers(values)
+        missing = np.isnan(x)
+        x = np.where(missing, 0.0, x)
+        with np.errstate(divide="ignore"):
+            octave = np.floor(np.log2(np.abs(x)))
+        octave = octave.clip(self.lowest - 1, HIGHEST) - self.lowest + 1
+        place = np.sign(x) * octave + self.n_octaves // 2
+        codes = place.astype(np.int64)
+        if self.n_precisions > 1:
+            codes = codes * self.n_precisions + precision(x)
+        return np.where(missing, self.n_known, codes)
+
+    def interval(self, octave: int) -> tuple[float, float]:
+        """Return the lower and upper end of an interval; the lower is the inner."""
+        place = octave - self.n_octaves // 2
+        if place == 0:
+            return 0.0, 0.0
+        inner = 2.0 ** (abs(place) - 1 + self.lowest)
+        return float(np.sign(place) * inner), float(np.sign(place) * 2 * inner)
+
+
+def precision(x: Floats) -> Codes:
+    """Return how many decimals each number has, as a position in DECIMALS, or more.
+
+    >>> precision(np.array([3.0, 0.5, 0.25, 0.125])).tolist()
+    [0, 1, 2, 3]
+    """
+    found = np.full(len(x), len(DECIMALS), dtype=np.int64)
+    for position in reversed(range(len(DECIMALS))):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = x * 10.0 ** DECIMALS[position]
+            exact = np.abs(scaled - np.round(scaled)) <= 1e-6 * np.maximum(
+                1.0, np.abs(scaled) * 1e-3
+            )
+        found[exact] = position
+    return found
+
+
+def discovered_column(
+    counts: Floats, noise_std: float, kind: Kind
+) -> Column:
+    """Turn the released magnitudes of a column into its type.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_cells,)
+        Noisy counts of :class:`MagnitudeCells`.
+    noise_std : float
+        Their noise.
+    kind : Kind
+        Public kind of the dtype.
+    """
+    cells = MagnitudeCells(kind)
+    limit = max(STANDS_OUT * noise_std, 0.5)
+    nullable = bool(counts[-1] > limit)
+    table = counts[:-1].reshape(cells.n_octaves, cells.n_precisions)
+    seen = table > limit
+    if not seen.any():
+        return _column(kind, 0.0, 0.0, 0, nullable=True)
+    finest = int(np.flatnonzero(seen.any(axis=0)).max())
+    marginal = table[:, : finest + 1].sum(axis=1)
+    quiet = max(noise_std * np.sqrt(finest + 1), 0.5)
+    first, last = _extend(np.flatnonzero(seen.any(axis=1)), marginal > quiet)
+    ends = [*cells.interval(first), *cells.interval(last)]
+    decimals = DECIMALS[finest] if finest < len(DECIMALS) else None
+    return _column(kind, min(ends), max(ends), decimals, nullable=nullable)
+
+
+def _extend(core: Any, occupied: Any) -> tuple[int, int]:
+    """Widen the certain range while the next interval still looks occupied."""
+    first, last = int(core.min()), int(core.max())
+    while first > 0 and occupied[first - 1]:
+        first -= 1
+    while last < len(occupied) - 1 and occupied[last + 1]:
+        last += 1
+    return first, last
+
+
+def _column(
+    kind: Kind, lower: float, upper: float, decimals: int | None, *, nullable: bool
+) -> Column:
+    """The outer end of an octave is open: step back to the last value inside."""
+    if kind is Kind.DATETIME:
+        stamps = [EPOCH + pd.Timedelta(seconds=_in_range(s)) for s in (lower, upper)]
+        return Datetime(*(s.isoformat() for s in stamps), nullable=nullable)
+    if decimals is not None:
+        step = 10.0**-decimals
+        upper = upper - step if upper > 0 else upper
+        lower = lower + step if lower < 0 else lower
+        upper, lower = max(upper, min(lower, 0.0)), min(lower, max(upper, 0.0))
+    if kind is Kind.INTEGER:
+        return Integer(int(lower), int(upper), nullable=nullable)
+    return Numeric(lower, upper, decimals, nullable=nullable)
+
+
+def _in_range(value: float) -> float:
+    limit = 9e9  # the years 1715 to 2285: what nanosecond stamps can hold
+    return min(max(value, -limit), limit)

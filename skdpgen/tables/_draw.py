@@ -1,0 +1,90 @@
+"""Values inside cells: what a sampled code becomes."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from scipy.optimize import brentq
+
+from skdpgen.tables._cells import CategoryCells, Cells, NumberCells, bounds
+from skdpgen.tables._columns import Column, Datetime, Integer, Regenerate
+from skdpgen.tables._layout import EPOCH
+from skdpgen.tables._values import Codes, Floats
+
+
+def draw_values(
+    column: Column, cells: Cells, codes: Codes, marginal: Floats, *, rng: Generator
+) -> "pd.Series[Any]":
+    """Turn codes into values that obey the schema; "missing" becomes missing.
+
+    Categories are looked up. Numbers are uniform inside their cell, exact where the
+    cell is a single value; the two end cells decay at the rate at which their density
+    continues that of their neighbour.
+    """
+    if isinstance(cells, CategoryCells):
+        table = pd.Series([*cells.categories, None], dtype=object)
+        return table.iloc[np.minimum(codes, cells.n_known)].reset_index(drop=True)
+    values = draw_numbers(cells, codes, marginal, rng=rng)
+    values = values.clip(*bounds(column))
+    missing = codes >= cells.n_known
+    if isinstance(column, Datetime):
+        stamps = EPOCH + pd.to_timedelta(values.round(6), unit="s")
+        return pd.Series(stamps).mask(missing)
+    if isinstance(column, Integer):
+        whole = pd.Series(np.round(values), dtype="Float64").astype("Int64")
+        return whole.mask(missing)
+    return pd.Series(values).mask(missing)
+
+
+def regenerate(column: Regenerate, n_samples: int) -> "pd.Series[Any]":
+    """Write an identifier or text anew for each row."""
+    written = [column.template.format(i=i) for i in range(n_samples)]
+    return pd.Series(written, dtype=object)
+
+
+def draw_numbers(
+    cells: NumberCells, codes: Codes, marginal: Floats, *, rng: Generator
+) -> Floats:
+    """Draw a number in each given cell."""
+    n = cells.n_known
+    known = np.minimum(codes, n - 1)
+    left, right = cells.edges[:-1], cells.edges[1:]
+    places = rng.random(len(codes))
+    if n > 2:
+        widths = np.maximum(right - left, 1e-300)
+        density = marginal[:n] / widths
+        atoms = cells.is_atom()
+        for end, inner in ((n - 1, n - 2), (0, 1)):
+            if atoms[end] or atoms[inner] or density[inner] <= density[end]:
+                continue
+            rate = decay_rate(density[end] / density[inner])
+            mine = known == end
+            decayed = -np.log1p(places[mine] * math.expm1(-rate)) / rate
+            places[mine] = decayed if end else 1.0 - decayed
+    values = left[known] + places * (right - left)[known]
+    if cells.step is not None:
+        values = cells.origin + cells.step * np.round(
+            (values - cells.origin) / cells.step
+        )
+        inside = cells.step * 0.5
+        values = np.clip(values, left[known] + inside, right[known] - inside)
+        values = cells.origin + cells.step * np.round(
+            (values - cells.origin) / cells.step
+        )
+        return np.round(values, 9)
+    atom = cells.is_atom()[known]
+    return np.where(atom, left[known], values)
+
+
+def decay_rate(filled: float) -> float:
+    """Return x with (1 - exp(-x)) / x = ``filled``, a number in (0, 1).
+
+    Examples
+    --------
+    >>> round(decay_rate(0.5), 2)
+    1.59
+    """
+    filled = min(max(filled, 1e-3), 1 - 1e-6)
+    return float(brentq(lambda x: -math.expm1(-x) / x - filled, 1e-9, 2e3))

@@ -1,0 +1,215 @@
+"""The container that came in: names, dtype kinds and how to give the same back."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from skdpgen.utils import SchemaError
+
+EPOCH = pd.Timestamp("2000-01-01")
+
+
+class Kind(StrEnum):
+    """The kind of a dtype; public, where the values are not."""
+
+    FLOAT = "float"
+    INTEGER = "integer"
+    BOOLEAN = "boolean"
+    TEXT = "text"
+    DATETIME = "datetime"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Names and dtypes of a table, without anything that its values decide.
+
+    The categories inside a ``CategoricalDtype`` are private, so such a dtype is kept
+    as ``"category"`` with the kind of its categories.
+
+    Parameters
+    ----------
+    container : str
+        ``"pandas"``, ``"numpy"``, ``"torch"`` or the name of a narwhals backend.
+    names : tuple
+        Column names.
+    kinds, dtypes : tuple of str
+        Kind and dtype of each column.
+    """
+
+    container: str
+    names: tuple[Any, ...]
+    kinds: tuple[Kind, ...]
+    dtypes: tuple[str, ...]
+
+    @property
+    def can_be_missing(self) -> tuple[bool, ...]:
+        """Whether a column's dtype has a way to say missing."""
+        numpy_kinds = ("int", "uint", "bool")
+        return tuple(not dtype.startswith(numpy_kinds) for dtype in self.dtypes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain types."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> "Layout":
+        """Read back what :meth:`to_dict` wrote."""
+        kinds = tuple(Kind(kind) for kind in content["kinds"])
+        names, dtypes = tuple(content["names"]), tuple(content["dtypes"])
+        return cls(content["container"], names, kinds, dtypes)
+
+    def restore(self, columns: Mapping[Any, Any], container: str | None = None) -> Any:
+        """Build the container of this layout from decoded pandas columns."""
+        pairs = zip(self.names, self.dtypes, strict=True)
+        series = {
+            name: _restore_dtype(columns[name], dtype)
+            for name, dtype in pairs
+            if name in columns
+        }
+        frame = pd.DataFrame(series)
+        container = container or self.container
+        if container == "pandas":
+            return frame
+        if container == "numpy":
+            return _to_array(frame, self.dtypes[0])
+        if container == "torch":
+            import torch
+
+            return torch.as_tensor(_to_array(frame, self.dtypes[0]))
+        missing = frame.astype(object).where(frame.notna(), None)
+        content = {name: missing[name].tolist() for name in frame.columns}
+        return nw.from_dict(content, backend=container).to_native()
+
+
+def read_table(table: Any) -> tuple[pd.DataFrame, Layout]:
+    """Return a pandas view of a table and its layout.
+
+    Raises if what was given is no table of rows and columns; never because of a value.
+
+    Examples
+    --------
+    >>> read_table(np.zeros((2, 1)))[1].kinds
+    (<Kind.FLOAT: 'float'>,)
+    """
+    container = "numpy"
+    if hasattr(table, "toarray") and not hasattr(table, "columns"):
+        raise TypeError(
+            "X must be dense. Got a sparse matrix instead; use `X.toarray()`, "
+            "sparse data is not supported."
+        )
+    if isinstance(table, pd.DataFrame):
+        container, frame = "pandas", table
+    elif type(table).__module__.startswith("torch"):
+        container, frame = "torch", _from_array(table.detach().cpu().numpy())
+    elif hasattr(table, "__dataframe__") or _is_narwhals(table):
+        native = nw.from_native(table, eager_only=True)
+        container = str(native.implementation).lower().rpartition(".")[2]
+        frame = pd.DataFrame(
+            {column.name: _from_narwhals(column) for column in native.iter_columns()}
+        )
+    else:
+        frame = _from_array(np.asarray(table))
+    names = tuple(frame.columns)
+    if len(set(names)) < len(names):
+        repeated = sorted({str(n) for n in names if list(names).count(n) > 1})
+        raise SchemaError(
+            f"Column names must be distinct. Got {', '.join(repeated)} twice; "
+            "rename the columns."
+        )
+    columns = [frame[name] for name in names]
+    kinds = tuple(column_kind(column) for column in columns)
+    return frame, Layout(container, names, kinds, tuple(map(_dtype_name, columns)))
+
+
+def column_kind(column: "pd.Series[Any]") -> Kind:
+    """Return the kind of a dtype; anything that is no number or time is text."""
+    dtype: Any = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return column_kind(pd.Series(dtype.categories[:0]))
+    if types.is_bool_dtype(dtype):
+        return Kind.BOOLEAN
+    if types.is_integer_dtype(dtype):
+        return Kind.INTEGER
+    if types.is_complex_dtype(dtype):
+        raise ValueError("Complex data not supported. Got a complex dtype instead.")
+    if types.is_float_dtype(dtype):
+        return Kind.FLOAT
+    if types.is_datetime64_any_dtype(dtype):
+        return Kind.DATETIME
+    if types.is_timedelta64_dtype(dtype):
+        raise TypeError(
+            "Time differences are not supported. Got a timedelta dtype instead; "
+            "use `.dt.total_seconds()`."
+        )
+    return Kind.TEXT
+
+
+def _is_narwhals(table: Any) -> bool:
+    try:
+        nw.from_native(table, eager_only=True)
+    except TypeError:
+        return False
+    return True
+
+
+def _from_narwhals(column: Any) -> "pd.Series[Any]":
+    """A pandas series of the nearest dtype; nulls stay nulls."""
+    dtype, values = column.dtype, column.to_list()
+    if dtype.is_integer():
+        return pd.Series(values, dtype="Int64")
+    if dtype.is_float():
+        return pd.Series(values, dtype="float64")
+    if dtype == nw.Boolean:
+        return pd.Series(values, dtype="boolean")
+    if dtype.is_temporal():
+        return pd.Series(pd.to_datetime(values))
+    return pd.Series(values, dtype=object)
+
+
+def _from_array(array: Any) -> pd.DataFrame:
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: "
+            "X must be a table of rows and columns."
+        )
+    if array.shape[1] == 0:
+        raise ValueError(
+            f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
+        )
+    frame = pd.DataFrame(array)
+    frame.columns = [f"x{i}" for i in range(array.shape[1])]
+    return frame
+
+
+def _to_array(frame: pd.DataFrame, dtype: str) -> Any:
+    if dtype in ("object", "category"):
+        return frame.astype(object).to_numpy()
+    return frame.to_numpy(dtype=dtype)
+
+
+def _dtype_name(column: "pd.Series[Any]") -> str:
+    dtype: Any = column.dtype
+    return "category" if isinstance(dtype, pd.CategoricalDtype) else str(dtype)
+
+
+def _restore_dtype(column: "pd.Series[Any]", dtype: str) -> "pd.Series[Any]":
+    if dtype == "category":
+        return column.astype("category")
+    if dtype.startswith("datetime64") and "," in dtype:  # a time zone
+        return column.dt.tz_localize("UTC").astype(dtype)
+    try:
+        return column.astype(dtype)
+    except (TypeError, ValueError):
+        return column  # a schema may say more than the dtype could hold
+
+
+def as_frames(chunks: Iterable[Any]) -> Iterable[pd.DataFrame]:
+    """Read every chunk of a table as pandas."""
+    for chunk in chunks:
+        yield read_table(chunk)[0]

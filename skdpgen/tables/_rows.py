@@ -1,0 +1,220 @@
+"""Rows: a table that can be read several times, chunk by chunk, as encoded batches."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen.tables._cells import Cells, encode_all
+from skdpgen.tables._layout import Kind, Layout, read_table
+from skdpgen.tables._values import Codes, TokenColumn, Values, read_values
+
+CHUNK = 65_536
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedBatch:
+    """What `privacy` sees of some rows."""
+
+    labels: Codes
+    parts: Mapping[str, Any]
+
+
+class Chunks:
+    """A table too large for memory: a function that opens its chunks anew.
+
+    Parameters
+    ----------
+    open_chunks : callable
+        Returns an iterable of tables, or of ``(X, y)`` pairs; called once a pass.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"age": [1, 2, 3]})
+    >>> chunks = Chunks(lambda: (table[i : i + 2] for i in (0, 2)))
+    >>> Rows.read(chunks).n_rows
+    3
+    """
+
+    def __init__(self, open_chunks: Callable[[], Iterable[Any]]) -> None:
+        self.open_chunks = open_chunks
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """Open the chunks; every item is an ``(X, y)`` pair."""
+        for chunk in self.open_chunks():
+            yield chunk if isinstance(chunk, tuple) else (chunk, None)
+
+
+class Rows:
+    """Private rows behind one door; :meth:`close` ends all access to them.
+
+    Use :meth:`read`. ``target_layout`` is None without labels.
+    """
+
+    def __init__(
+        self,
+        chunks: Callable[[], Iterator[tuple[dict[Any, Values], Values | None]]],
+        layout: Layout,
+        target_layout: Layout | None,
+        n_rows: int,
+    ) -> None:
+        self._chunks: (
+            Callable[[], Iterator[tuple[dict[Any, Values], Values | None]]] | None
+        ) = chunks
+        self.layout = layout
+        self.target_layout = target_layout
+        self.n_rows = n_rows
+
+    @classmethod
+    def read(cls, X: Any, y: Any = None, *, task: str = "auto") -> "Rows":
+        """Open a table in memory, or :class:`Chunks` of one."""
+        if isinstance(X, Chunks):
+            if y is not None:
+                raise ValueError(
+                    "y must be None when X is Chunks. Got both; let the chunks be "
+                    "(X, y) pairs."
+                )
+            return cls._read_chunks(X, task)
+        frame, layout = read_table(X)
+        series, target_layout = _read_target(y, len(frame))
+        check_size(len(frame))
+        columns = _read_columns(frame, layout)
+        target = _read_labels(series, target_layout, task)
+
+        def chunks() -> Iterator[tuple[dict[Any, Values], Values | None]]:
+            for start in range(0, len(frame), CHUNK):
+                rows = slice(start, start + CHUNK)
+                part = {name: values[rows] for name, values in columns.items()}
+                yield part, None if target is None else target[rows]
+
+        return cls(chunks, layout, target_layout, len(frame))
+
+    @classmethod
+    def _read_chunks(cls, source: Chunks, task: str) -> "Rows":
+        n_rows, layout, target_layout = 0, None, None
+        for table, labels in source:
+            frame, here = read_table(table)
+            _, labels_here = _read_target(labels, len(frame))
+            layout = layout or here
+            target_layout = target_layout or labels_here
+            if here.names != layout.names:
+                raise ValueError("Every chunk must have the columns of the first.")
+            n_rows += len(frame)
+        check_size(n_rows)
+        assert layout is not None
+
+        def chunks() -> Iterator[tuple[dict[Any, Values], Values | None]]:
+            for table, labels in source:
+                frame, _ = read_table(table)
+                series, _ = _read_target(labels, len(frame))
+                columns = _read_columns(frame, layout)
+                yield columns, _read_labels(series, target_layout, task)
+
+        return cls(chunks, layout, target_layout, n_rows)
+
+    def close(self) -> None:
+        """Forget the rows."""
+        self._chunks = None
+
+    def batches(
+        self,
+        cells: Mapping[Any, Cells],
+        labels: Cells | None = None,
+        tokens: Sequence[Any] = (),
+    ) -> Iterator[EncodedBatch]:
+        """Encode the rows, chunk by chunk.
+
+        Parameters
+        ----------
+        cells : mapping of name to Cells
+            Columns for the part ``"columns"``.
+        labels : Cells or None
+            How the target becomes a label; None gives every row the label 0.
+        tokens : sequence of names
+            Columns of text for the part ``"tokens"``.
+
+        The target can be read as one more column, under the name None.
+        """
+        if self._chunks is None:
+            raise RuntimeError("The rows were closed after the release.")
+        for columns, target in self._chunks():
+            if target is not None:
+                columns = {**columns, None: target}
+            n_rows = _length(columns)
+            codes = (
+                encode_all(list(cells.values()), [columns[name] for name in cells])
+                if cells
+                else np.empty((n_rows, 0), dtype=np.int64)
+            )
+            known = np.zeros(n_rows, dtype=np.int64)
+            if labels is not None and target is not None:
+                known = labels.encode(target)
+            text = {repr(name): _as_tokens(columns[name]) for name in tokens}
+            yield EncodedBatch(known, {"columns": codes, "tokens": text})
+
+
+def check_size(n_rows: int) -> None:
+    """Raise for a table of no or one row; two are the least that can differ."""
+    if n_rows < 2:
+        raise ValueError(
+            f"Found array with {n_rows} sample(s) while a minimum of 2 is required."
+        )
+
+
+def _read_columns(frame: pd.DataFrame, layout: Layout) -> dict[Any, Values]:
+    pairs = zip(layout.names, layout.kinds, strict=True)
+    return {name: read_values(frame[name], kind) for name, kind in pairs}
+
+
+def _read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
+    if y is None:
+        return None, None
+    if isinstance(y, pd.DataFrame):
+        if y.shape[1] != 1:
+            raise ValueError(f"y must be one column. Got {y.shape[1]} instead.")
+        y = y.iloc[:, 0]
+    container = "pandas" if isinstance(y, pd.Series) else "numpy"
+    if not isinstance(y, pd.Series):
+        if hasattr(y, "detach"):
+            y = y.detach().cpu().numpy()
+        array = np.asarray(y)
+        if array.ndim == 2 and array.shape[1] == 1:
+            array = array[:, 0]
+        if array.ndim != 1:
+            raise ValueError(
+                f"y should be a 1d array, got an array of shape {array.shape} instead."
+            )
+        y = pd.Series(array, name=None)
+    if len(y) != n_rows:
+        raise ValueError(
+            f"X and y must have inconsistent lengths nowhere: X has {n_rows} rows, "
+            f"y has {len(y)}; give one label a row."
+        )
+    series = y.reset_index(drop=True)
+    _, layout = read_table(series.to_frame(name=y.name))
+    return series, Layout(container, layout.names, layout.kinds, layout.dtypes)
+
+
+def _read_labels(series: Any, layout: Layout | None, task: str) -> Values | None:
+    if series is None or layout is None:
+        return None
+    kind = layout.kinds[0]
+    is_number = kind in (Kind.FLOAT, Kind.DATETIME) or task == "regression"
+    if is_number and task != "classification":
+        return read_values(series, Kind.FLOAT if kind is Kind.TEXT else kind)
+    return read_values(series, kind)
+
+
+def _as_tokens(values: Values) -> TokenColumn:
+    if isinstance(values, TokenColumn):
+        return values
+    codes, found = pd.factorize(values.values, use_na_sentinel=True)
+    text = (repr(int(v)) if v == int(v) else repr(float(v)) for v in found)
+    return TokenColumn(codes.astype(np.int64), tuple(text))
+
+
+def _length(columns: Mapping[Any, Values]) -> int:
+    first = next(iter(columns.values()))
+    return len(first.codes if isinstance(first, TokenColumn) else first.values)
