@@ -179,13 +179,24 @@ class Selections:
             known = codes[(codes >= 0) & (codes < len(values))]
             counts = np.bincount(known, minlength=len(values))
             for position in np.flatnonzero(counts):
-                value = values[position]
+                value = values[int(position)]
                 seen = total[column].get(value, 0)
                 total[column][value] = seen + int(counts[position])
         return total
 
 
-Block = Histograms | Vectors | Moments | Counts | Selections
+class Block(Protocol):
+    """What every block offers to :func:`release`."""
+
+    @property
+    def structure(self) -> Structure:
+        """What a row contributes; decides the sensitivity."""
+
+    def start(self, n_classes: int) -> Any:
+        """Return the sum over no rows."""
+
+    def add(self, total: Any, part: Any, labels: Integers) -> Any:
+        """Add the rows of one batch."""
 
 
 def clip_rows(vectors: Any, bound: float, *, is_nonnegative: bool = False) -> Floats:
@@ -197,17 +208,17 @@ def clip_rows(vectors: Any, bound: float, *, is_nonnegative: bool = False) -> Fl
     [[0.6, 0.8], [0.0, 0.0]]
     """
     if hasattr(vectors, "detach"):
-        vectors = vectors.detach().cpu()
+        vectors = vectors.detach().cpu().double().numpy()
     rows = np.array(vectors, dtype=np.float64)
     rows[~np.isfinite(rows).all(axis=1)] = 0.0
     if is_nonnegative:
         rows = np.maximum(rows, 0.0)
     largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
-    safe = np.where(largest > 0, largest, 1.0)
-    rows /= safe  # squares of 1e200 overflow otherwise
-    norms = np.linalg.norm(rows, axis=1, keepdims=True) * largest
-    shrunk = rows * (bound / np.maximum(norms, bound)) * safe
-    return np.asarray(shrunk, dtype=np.float64)
+    largest[largest == 0] = 1.0
+    rows /= largest  # squares of 1e200 overflow otherwise, norms of 1e308 too
+    norms = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1.0)
+    rows *= np.minimum(largest, bound / norms)
+    return np.asarray(rows, dtype=np.float64)
 
 
 def one_hot(labels: Integers, n_classes: int) -> Floats:

@@ -117,4 +117,3 @@ def _select(
         ]
         shown[column] = dict(kept)
     return shown
-

@@ -25,7 +25,7 @@ class Signed:
 
     bound: float = 1.0
 
-    def replace(self) -> float:  # noqa: D102
+    def replace(self) -> float:
         return 2.0 * self.bound
 
 
@@ -40,7 +40,7 @@ class NonNegative:
 
     bound: float = 1.0
 
-    def replace(self) -> float:  # noqa: D102
+    def replace(self) -> float:
         return math.sqrt(2.0) * self.bound
 
 
@@ -58,8 +58,8 @@ class OneHot:
         """Norm of a row."""
         return math.sqrt(self.n_columns)
 
-    def replace(self) -> float:  # noqa: D102
-        return NonNegative(self.bound).replace()
+    def replace(self) -> float:
+        return math.sqrt(2.0 * self.n_columns)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class WithSquares:
         """Norm of a row."""
         return math.hypot(1.0, self.b)
 
-    def replace(self) -> float:  # noqa: D102
+    def replace(self) -> float:
         square = self.b**2
         if square <= 0.5:
             return 2.0
@@ -105,7 +105,7 @@ class Weighted:
         """Norm of a row."""
         return math.hypot(*(w * block.bound for w, block in self._pairs()))
 
-    def replace(self) -> float:  # noqa: D102
+    def replace(self) -> float:
         return math.hypot(*(w * block.replace() for w, block in self._pairs()))
 
     def _pairs(self) -> list[tuple[float, "Structure"]]:
@@ -129,7 +129,7 @@ class WithCounts:
         """Norm of a row."""
         return math.sqrt(self.block.bound**2 + self.beta)
 
-    def replace(self) -> float:  # noqa: D102
+    def replace(self) -> float:
         flipped = math.sqrt(2.0 * (self.block.bound**2 + self.beta))
         return max(self.block.replace(), flipped)
 

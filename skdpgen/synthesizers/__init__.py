@@ -1,5 +1,56 @@
 """The estimators, one method a file; `fit` reads as the algorithm box."""
 
-from skdpgen.synthesizers._independent import DPIndependentSynthesizer
+from pathlib import Path
+from typing import Any
 
-__all__ = ["DPIndependentSynthesizer"]
+from skdpgen.synthesizers._independent import DPIndependentSynthesizer
+from skdpgen.synthesizers._plan import Plan, plan
+from skdpgen.synthesizers._saving import read_estimator
+from skdpgen.synthesizers._search import SearchCost, search_cost
+
+SYNTHESIZERS = {"DPIndependentSynthesizer": DPIndependentSynthesizer}
+
+
+def load(path: str | Path) -> Any:
+    """Read a synthesizer that :meth:`save` wrote; runs no code from the file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skdpgen.datasets import load_example
+    >>> X, y = load_example(1000)
+    >>> synth = DPIndependentSynthesizer(classes=sorted(y.unique())).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     synth.save(f"{folder}/synth.npz")
+    ...     copy = load(f"{folder}/synth.npz")
+    >>> copy.privacy_ == synth.privacy_
+    True
+    """
+    return read_estimator(path, SYNTHESIZERS)
+
+
+def all_synthesizers() -> dict[str, Any]:
+    """Return every synthesizer class by name; the common tests run on all of them.
+
+    Examples
+    --------
+    >>> sorted(all_synthesizers())
+    ['DPIndependentSynthesizer']
+    """
+    return dict(SYNTHESIZERS)
+
+
+__all__ = [
+    "DPIndependentSynthesizer",
+    "Plan",
+    "SearchCost",
+    "all_synthesizers",
+    "load",
+    "plan",
+    "search_cost",
+]

@@ -1,9 +1,10 @@
-"""What all estimators share: opening the rows, the ledger, and the way back."""
+"""What all estimators share: parameters, opening, decoding samples, saving."""
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,26 +13,14 @@ from numpy.random import Generator
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
-from skdpgen.synthesizers._discovery import (
-    TARGET,
-    Unknown,
-    count_rows,
-    discover_classes,
-    discover_columns,
-)
+from skdpgen.privacy import PrivacyReport
+from skdpgen.synthesizers._opening import Facts, Opening, open_table
+from skdpgen.synthesizers._saving import write_estimator
 from skdpgen.tables import (
-    Boolean,
-    Categorical,
-    CategoryCells,
     Cells,
-    Column,
     Drop,
-    Integer,
-    Kind,
     Layout,
     Regenerate,
-    Rows,
     Schema,
     draw_values,
     regenerate,
@@ -39,37 +28,31 @@ from skdpgen.tables import (
 from skdpgen.utils import (
     Interval,
     PrivacyLeakWarning,
-    SchemaError,
-    SchemaRequiredError,
     SearchCostWarning,
     StrOptions,
     clone_parametrized,
+    split_generator,
+)
+
+SEARCH_COST = (
+    "This estimator is a clone, as a search makes many: each one that is fitted on "
+    "the same rows costs its own epsilon. `search_cost(search)` adds them up."
+)
+INFER_LEAKS = (
+    "schema='infer' reads bounds and categories off the private rows, outside the "
+    "guarantee. Give a Schema, or leave schema=None to discover it privately."
+)
+CONDITIONAL = (
+    "LEAK: the schema was inferred from the rows; the guarantee holds only if bounds "
+    "and categories are public anyway"
 )
 
 
-@dataclass
-class Opening:
-    """An opened table: private rows on one side, what may be kept on the other."""
-
-    rows: Rows
-    ledger: Ledger
-    n_rows: float  # public, or released
-    columns: dict[Any, Column]  # the target under TARGET, if it is a number
-    classes: tuple[Any, ...] | None
-    task: str | None
-    statements: list[str]
-
-    @property
-    def labels(self) -> Cells | None:
-        """How the target becomes a label."""
-        return None if self.classes is None else CategoryCells(self.classes, False)
-
-
 class BaseSynthesizer(BaseEstimator):
-    """Parameters, private opening, sampling and saving of every synthesizer."""
+    """Parameters, private opening, decoding and saving of every synthesizer."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "epsilon": [Interval(Real, 0, None, closed="neither")],
+        "epsilon": [Interval(Real, 0, None, closed="right")],
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "schema": [Schema, StrOptions({"infer"}), dict, None],
         "classes": ["array-like", None],
@@ -79,10 +62,38 @@ class BaseSynthesizer(BaseEstimator):
         "verbose": [Interval(Integral, 0, None, closed="left"), bool],
     }
 
+    def save(self, path: str | Path) -> None:
+        """Write the fitted estimator as arrays and JSON; :func:`load` reads it back.
+
+        The file holds parameters, schema, releases and the certificate: no private
+        row and no pickle.
+        """
+        check_is_fitted(self)
+        write_estimator(self, path)
+
+    def set_output(self, *, transform: str | None = None) -> Any:
+        """Choose what :meth:`sample` returns for X.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None, default=None
+            "default" is the container that was fitted; None changes nothing.
+        """
+        if transform not in (None, "default", "pandas", "polars"):
+            raise ValueError(
+                "transform must be None, 'default', 'pandas' or 'polars'. "
+                f"Got {transform!r} instead."
+            )
+        if transform is not None:
+            self._container = None if transform == "default" else transform
+        return self
+
     def __sklearn_clone__(self) -> Any:
         """Clone, and remember it: each clone fitted on the same rows costs again."""
         copy = clone_parametrized(self)
         copy._is_clone = True
+        if hasattr(self, "_container"):
+            copy._container = self._container
         return copy
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -100,119 +111,57 @@ class BaseSynthesizer(BaseEstimator):
         return tags
 
     def _open(self, X: Any, y: Any) -> Opening:
-        """Validate, open the ledger, and complete the schema privately."""
+        """Validate the parameters and open the table; the first line of ``fit``."""
         self._validate_params()
         if getattr(self, "_is_clone", False):
             warnings.warn(SEARCH_COST, SearchCostWarning, stacklevel=3)
-        rows = Rows.read(X, y, task=self.task)
-        adjacency = Adjacency.parse(self.adjacency)
-        task = _task(self.task, rows.target_layout)
-        schema, statement = self._public_schema(X, y, rows.layout)
-        kinds = dict(zip(rows.layout.names, rows.layout.kinds, strict=True))
-        known = dict(schema.columns)
-        classes = self._public_classes(schema, task)
-        if task == "regression":
-            kinds[TARGET] = rows.target_layout.kinds[0]  # type: ignore[union-attr]
-            if kinds[TARGET] in (Kind.TEXT, Kind.BOOLEAN):
-                kinds[TARGET] = Kind.FLOAT
-            if schema.target is not None:
-                known[TARGET] = schema.target
-        unknown = Unknown.of(kinds, known)
-        must_find_classes = task == "classification" and classes is None
-        ledger = Ledger(
-            PrivacyBudget.reserving(
-                float(self.epsilon),
-                self.delta,
-                adjacency,
-                len(unknown.texts) + must_find_classes,
-            )
-        )
-        statements = [*statement]
-        if adjacency is Adjacency.REPLACE:
-            n_rows = float(rows.n_rows)
-            statements.append("number of rows: public")
-        else:
-            n_rows = count_rows(rows, ledger)
-        if must_find_classes:
-            classes = _parse_classes(discover_classes(rows, ledger), rows.target_layout)
-            statements.append("class labels: discovered privately")
-        elif task == "classification":
-            statements.append("class labels: taken as public")
-        if len(unknown):
-            statements.append(f"schema of {len(unknown)} columns: discovered privately")
-        columns = discover_columns(rows, kinds, known, ledger, n_rows)
-        columns = _without_impossible_missing(columns, rows)
-        return Opening(rows, ledger, n_rows, columns, classes, task, statements)
-
-    def _finish(self, opening: Opening) -> None:
-        """Keep what may be kept; from here on the estimator counts as fitted."""
-        rows = opening.rows
-        rows.close()
-        columns = dict(opening.columns)
-        target = columns.pop(TARGET, None)
-        if opening.classes is not None:
-            target = Categorical(opening.classes, nullable=False)
-            self.classes_ = _array(opening.classes)
-        self.schema_ = Schema(columns, target)
-        self.task_ = opening.task
-        self.layout_, self.target_layout_ = rows.layout, rows.target_layout
-        self.n_features_in_ = len(rows.layout.names)
-        if all(isinstance(name, str) for name in rows.layout.names) and (
-            rows.layout.container not in ("numpy", "torch")
-        ):
-            self.feature_names_in_ = np.array(rows.layout.names, dtype=object)
-        self.n_samples_ = max(round(opening.n_rows), 1)
-        self.privacy_ = opening.ledger.report(opening.statements)
-
-    def _public_schema(
-        self, X: Any, y: Any, layout: Layout
-    ) -> tuple[Schema, list[str]]:
-        if self.schema is None:
-            return Schema(), []
-        if isinstance(self.schema, str):
-            warnings.warn(INFER_LEAKS, PrivacyLeakWarning, stacklevel=4)
-            statement = "LEAK: the schema was inferred from the rows; " + CONDITIONAL
-            return Schema.infer(X, y if self.classes is None else None), [statement]
-        schema = self.schema
-        if isinstance(schema, dict):
+        schema, is_inferred = self.schema, isinstance(self.schema, str)
+        if schema is None:
+            schema = Schema()
+        elif isinstance(schema, dict):
             schema = Schema.from_dict(schema)
-        given = f"schema of {len(schema.columns)} columns: taken as public"
-        return schema.check().match(layout), [given]
+        elif is_inferred:
+            warnings.warn(INFER_LEAKS, PrivacyLeakWarning, stacklevel=3)
+            schema = Schema.infer(X, y, task=self.task)
+        opening = open_table(
+            X,
+            y,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            schema=schema,
+            classes=self.classes,
+            adjacency=self.adjacency,
+            task=self.task,
+            verbose=self.verbose,
+        )
+        if is_inferred:
+            opening.statements.append(CONDITIONAL)
+        return opening
 
-    def _public_classes(self, schema: Schema, task: str | None) -> Any:
-        if task != "classification":
-            return None
-        if self.classes is not None:
-            return _sorted_unique(self.classes)
-        target = schema.target
-        if isinstance(target, Boolean):
-            return (False, True)
-        if isinstance(target, Categorical):
-            return _sorted_unique(target.categories)
-        if isinstance(target, Integer):
-            return tuple(range(int(target.lower), int(target.upper) + 1))
-        if target is not None:
-            raise SchemaError(
-                "The target of a classification must be Categorical, Boolean or "
-                f"Integer. Got {type(target).__name__} instead; say "
-                "`task='regression'` if y is a number."
-            )
-        return None
+    def _keep(self, facts: Facts, report: PrivacyReport) -> None:
+        """Store what may be kept; from here on the estimator counts as fitted."""
+        self._facts = facts
+        self.schema_, self.task_ = facts.schema, facts.task
+        if facts.classes is not None:
+            self.classes_ = class_array(facts.classes)
+        names = facts.layout.names
+        self.n_features_in_ = len(names)
+        if facts.layout.container not in ("numpy", "torch") and all(
+            isinstance(name, str) for name in names
+        ):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_samples_ = max(round(facts.n_rows), 1)
+        (self._sampler,) = split_generator(self.random_state, 1)
+        self.privacy_ = report
 
-    def _label_codes(self, y: Any) -> Any:
-        """Return the position of each label among the classes; unseen is an error."""
-        values = np.asarray(y, dtype=object).ravel()
-        index = {str(label): i for i, label in enumerate(self.classes_.tolist())}
-        codes = np.array([index.get(_label_text(v, index), -1) for v in values])
-        if (codes < 0).any():
-            unseen = sorted({str(v) for v in values[codes < 0]})
-            raise ValueError(
-                f"y must hold labels the synthesizer knows: {', '.join(index)}. "
-                f"Got {', '.join(unseen)}; pass `classes=` with every label to fit."
-            )
-        return codes.astype(np.int64)
+    def _sampling_generator(self, random_state: Any) -> Generator:
+        """An int fixes the rows; None goes on where the last sample stopped."""
+        if random_state is None:
+            return self._sampler
+        return split_generator(random_state, 1)[0]
 
-    def _check_sample(self, n_samples: Any, y: Any) -> int:
+    def _sample_size(self, n_samples: Any, y: Any) -> int:
+        """Check how many rows are asked for."""
         check_is_fitted(self)
         if y is not None:
             if self.task_ is None:
@@ -229,9 +178,22 @@ class BaseSynthesizer(BaseEstimator):
         n_samples = self.n_samples_ if n_samples is None else n_samples
         if not isinstance(n_samples, Integral) or n_samples < 1:
             raise ValueError(
-                f"n_samples must be an integer of at least 1. Got {n_samples!r} instead."
+                "n_samples must be an integer in the range [1, inf). "
+                f"Got {n_samples!r} instead."
             )
         return int(n_samples)
+
+    def _label_codes(self, y: Any) -> Any:
+        """Return the position of each label among the classes; unseen is an error."""
+        index = {str(label): i for i, label in enumerate(self.classes_.tolist())}
+        texts = [_label_text(value) for value in np.asarray(y, dtype=object).ravel()]
+        unseen = sorted(set(texts) - set(index))
+        if unseen:
+            raise ValueError(
+                f"y must hold labels the synthesizer knows: {', '.join(index)}. "
+                f"Got {', '.join(unseen)}; fit with `classes=` that lists every label."
+            )
+        return np.array([index[text] for text in texts], dtype=np.int64)
 
     def _decode(
         self,
@@ -250,96 +212,29 @@ class BaseSynthesizer(BaseEstimator):
                 columns[name] = draw_values(
                     column, cells[name], codes[name], marginals[name], rng=rng
                 )
-        return self.layout_.restore(columns, self._output_container())
+        return self._facts.layout.restore(columns, getattr(self, "_container", None))
 
-    def set_output(self, *, transform: str | None = None) -> Any:
-        """Choose what :meth:`sample` returns: ``"pandas"``, ``"polars"`` or as came."""
-        if transform not in (None, "default", "pandas", "polars"):
-            raise ValueError(
-                "transform must be None, 'default', 'pandas' or 'polars'. "
-                f"Got {transform!r} instead."
-            )
-        if transform is not None:
-            self._container = None if transform == "default" else transform
-        return self
-
-    def _output_container(self) -> str | None:
-        return getattr(self, "_container", None)
-
-    def _restore_target(self, values: Any) -> Any:
-        layout = self.target_layout_
+    def _decode_target(self, values: Any) -> Any:
+        """Return sampled labels or numbers as the container and dtype of y."""
+        layout: Layout = self._facts.target_layout
         name = layout.names[0]
-        frame = replace(layout, container="pandas").restore({name: pd.Series(values)})
+        as_series = replace(layout, container="pandas")
+        series = as_series.restore({name: pd.Series(values)})[name]
         if layout.container == "pandas":
-            return frame[name]
-        dtype = layout.dtypes[0]
-        return frame[name].to_numpy(dtype=object if dtype == "str" else None)
+            return series
+        return series.to_numpy(dtype=object if layout.is_text(0) else None)
 
 
-SEARCH_COST = (
-    "This estimator is a clone, as a search makes many: each one that is fitted on "
-    "the same rows costs its own epsilon. `search_cost(search)` adds them up."
-)
-CONDITIONAL = "the guarantee holds only if bounds and categories are public anyway"
-INFER_LEAKS = (
-    "schema='infer' reads bounds and categories off the private rows, outside the "
-    "guarantee. Give a Schema, or leave schema=None to discover it privately."
-)
-
-
-def _task(task: str, target: Layout | None) -> str | None:
-    if target is None:
-        return None
-    if task != "auto":
-        return task
-    is_number = target.kinds[0] in (Kind.FLOAT, Kind.DATETIME)
-    return "regression" if is_number else "classification"
-
-
-def _parse_classes(found: list[str], layout: Layout | None) -> tuple[Any, ...]:
-    if not found:
-        raise SchemaRequiredError(
-            "No class label stood out of the noise. Say which labels there are: "
-            "`classes=[...]`, or a schema with a target."
-        )
-    assert layout is not None
-    parse: Any = {Kind.INTEGER: int, Kind.FLOAT: float}.get(layout.kinds[0], str)
-    if layout.kinds[0] is Kind.BOOLEAN:
-        return tuple(sorted(text not in ("0", "False") for text in found))
-    return _sorted_unique([parse(text) for text in found])
-
-
-def _sorted_unique(values: Any) -> tuple[Any, ...]:
-    plain = {v.item() if isinstance(v, np.generic) else v for v in values}
-    try:
-        return tuple(sorted(plain))
-    except TypeError:
-        return tuple(sorted(plain, key=str))
-
-
-def _array(classes: tuple[Any, ...]) -> Any:
+def class_array(classes: tuple[Any, ...]) -> Any:
+    """Return the classes as an array of their own type, as scikit-learn has them."""
     kinds = {type(label) for label in classes}
     if len(kinds) == 1 and kinds <= {int, float, bool, str}:
         return np.array(classes)
     return np.array(classes, dtype=object)
 
 
-def _label_text(value: Any, index: Mapping[str, int]) -> str:
-    text = str(value)
-    if text not in index and isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return text
-
-
-def _without_impossible_missing(
-    columns: dict[Any, Column], rows: Rows
-) -> dict[Any, Column]:
-    """A dtype that cannot say missing has none to count; its kind is public."""
-    possible = dict(zip(rows.layout.names, rows.layout.can_be_missing, strict=True))
-    possible[TARGET] = False
-    return {
-        name: column
-        if possible[name] or isinstance(column, Drop | Regenerate)
-        else replace(column, nullable=False)
-        for name, column in columns.items()
-    }
+def _label_text(value: Any) -> str:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float) and plain.is_integer():
+        plain = int(plain)
+    return str(plain)

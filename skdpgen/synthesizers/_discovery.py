@@ -19,30 +19,21 @@ from skdpgen.privacy import (
     sensitivity,
 )
 from skdpgen.tables import (
+    STANDS_OUT,
     Boolean,
     Categorical,
-    Cells,
     Column,
-    Drop,
     Kind,
     MagnitudeCells,
-    Regenerate,
     Rows,
     discovered_column,
-    fine_cells,
-    quantile_bins,
-    simple_cells,
 )
-from skdpgen.tables._discovery import STANDS_OUT
 from skdpgen.utils import SchemaRequiredError
 
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
 CLASS_SHARE = 0.05
-SCHEMA_SHARES = (0.05, 0.4)  # at least, at most
-BIN_SHARES = (0.05, 0.2)
-MAX_LATTICE = 32  # columns with fewer values than this are their own bins
-MAX_BINS = 64
-MAX_TARGET_BINS = 16
+SCHEMA_SHARES = (0.05, 0.4)  # of mu², at least and at most
+SCHEMA_STD = 1 / 64  # of the rows: the noise that discovery aims at
 
 
 TARGET = None  # the key of the target among the columns, when it is a number
@@ -107,7 +98,7 @@ def discover_columns(
     }
     found |= known
     if len(unknown):
-        share = share_for(len(unknown), n_rows / 64, ledger, SCHEMA_SHARES)
+        share = share_for(len(unknown), n_rows * SCHEMA_STD, ledger, SCHEMA_SHARES)
         _check_feasible(len(unknown), share, ledger, n_rows)
         grids = {name: MagnitudeCells(kind) for name, kind in unknown.numbers.items()}
         blocks: dict[str, Any] = {}
@@ -122,7 +113,7 @@ def discover_columns(
             ledger=ledger,
             share=share,
         )
-        for name, counts in _by_column(released, grids).items():
+        for name, counts in by_column(released, grids).items():
             std = released.noise_std["columns"]
             found[name] = discovered_column(counts, std, grids[name].kind)
         for name in unknown.texts:
@@ -142,40 +133,7 @@ def discover_classes(rows: Rows, ledger: Ledger) -> list[str]:
     return list(released.values["tokens"][repr(TARGET)])
 
 
-def discover_bins(
-    rows: Rows,
-    columns: Mapping[Any, Column],
-    ledger: Ledger,
-    n_rows: float,
-    *,
-    mass: float,
-) -> dict[Any, Cells]:
-    """Choose the cells of every column; numbers get bins from one joint release.
-
-    A bin holds about ``mass`` rows; the target gets at most ``MAX_TARGET_BINS``.
-    """
-    cells: dict[Any, Cells | None] = {
-        name: simple_cells(column, MAX_TARGET_BINS if name is TARGET else MAX_LATTICE)
-        for name, column in columns.items()
-        if not isinstance(column, Drop | Regenerate)
-    }
-    grids = {name: fine_cells(columns[name]) for name in cells if cells[name] is None}
-    if grids:
-        released = release(
-            rows.batches(grids),
-            {"columns": Histograms(tuple(g.n_cells for g in grids.values()))},
-            name=f"bins of {len(grids)} columns",
-            ledger=ledger,
-            share=share_for(len(grids), n_rows / 64, ledger, BIN_SHARES),
-        )
-        for name, counts in _by_column(released, grids).items():
-            least = max(mass, n_rows / MAX_TARGET_BINS) if name is TARGET else mass
-            std = released.noise_std["columns"]
-            cells[name] = quantile_bins(grids[name], counts, std, least)
-    return {name: known for name, known in cells.items() if known is not None}
-
-
-def _by_column(released: Release, grids: Mapping[Any, Any]) -> dict[Any, Any]:
+def by_column(released: Release, grids: Mapping[Any, Any]) -> dict[Any, Any]:
     """Cut the joint histogram of an unlabelled release into its columns."""
     ends = list(accumulate(grid.n_cells for grid in grids.values()))[:-1]
     parts = np.split(released.values["columns"][0], ends) if grids else []
@@ -196,4 +154,3 @@ def _check_feasible(
             "schema of public knowledge: start from `Schema.template(X)` and fill in "
             "bounds and categories."
         )
-

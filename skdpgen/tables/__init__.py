@@ -6,6 +6,7 @@ from skdpgen.tables._cells import (
     Cells,
     NumberCells,
     bounds,
+    encode_numbers,
     fine_cells,
     simple_cells,
 )
@@ -21,7 +22,7 @@ from skdpgen.tables._columns import (
     Ordinal,
     Regenerate,
 )
-from skdpgen.tables._discovery import MagnitudeCells, discovered_column
+from skdpgen.tables._discovery import STANDS_OUT, MagnitudeCells, discovered_column
 from skdpgen.tables._draw import draw_numbers, draw_values, regenerate
 from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
 from skdpgen.tables._rows import Chunks, Rows
@@ -30,6 +31,7 @@ from skdpgen.tables._schema import Schema
 __all__ = [
     "EPOCH",
     "NUMBERS",
+    "STANDS_OUT",
     "Boolean",
     "Categorical",
     "CategoryCells",
@@ -52,6 +54,7 @@ __all__ = [
     "discovered_column",
     "draw_numbers",
     "draw_values",
+    "encode_numbers",
     "fine_cells",
     "quantile_bins",
     "read_table",

@@ -160,6 +160,11 @@ def fine_cells(column: Column, n_uniform: int = 128) -> NumberCells:
     return NumberCells(edges, column.nullable, step, bounds(column)[0])
 
 
+def encode_numbers(cells: Cells, values: Any) -> Codes:
+    """Return the cells of plain numbers, as a caller gives them to condition on."""
+    return cells.encode(Numbers(np.asarray(values, dtype=np.float64).ravel()))
+
+
 def encode_all(cells: Sequence[Cells], values: Sequence[Values]) -> Codes:
     """Return the codes of several columns, (n, d), column by column in memory."""
     codes = [c.encode(v) for c, v in zip(cells, values, strict=True)]

@@ -95,9 +95,7 @@ def precision(x: Floats) -> Codes:
     return found
 
 
-def discovered_column(
-    counts: Floats, noise_std: float, kind: Kind
-) -> Column:
+def discovered_column(counts: Floats, noise_std: float, kind: Kind) -> Column:
     """Turn the released magnitudes of a column into its type.
 
     Parameters
@@ -140,8 +138,11 @@ def _column(
 ) -> Column:
     """The outer end of an octave is open: step back to the last value inside."""
     if kind is Kind.DATETIME:
-        stamps = [EPOCH + pd.Timedelta(seconds=_in_range(s)) for s in (lower, upper)]
-        return Datetime(*(s.isoformat() for s in stamps), nullable=nullable)
+        first, last = (
+            (EPOCH + pd.Timedelta(seconds=_in_range(s))).isoformat()
+            for s in (lower, upper)
+        )
+        return Datetime(first, last, nullable=nullable)
     if decimals is not None:
         step = 10.0**-decimals
         upper = upper - step if upper > 0 else upper

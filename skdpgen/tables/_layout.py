@@ -1,7 +1,8 @@
 """The container that came in: names, dtype kinds and how to give the same back."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -12,6 +13,7 @@ from pandas.api import types
 
 from skdpgen.utils import SchemaError
 
+NEVER_MISSING = re.compile(r"u?int\d+|bool")  # numpy's; pandas' own can
 EPOCH = pd.Timestamp("2000-01-01")
 
 
@@ -50,19 +52,11 @@ class Layout:
     @property
     def can_be_missing(self) -> tuple[bool, ...]:
         """Whether a column's dtype has a way to say missing."""
-        numpy_kinds = ("int", "uint", "bool")
-        return tuple(not dtype.startswith(numpy_kinds) for dtype in self.dtypes)
+        return tuple(not NEVER_MISSING.fullmatch(dtype) for dtype in self.dtypes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain types."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> "Layout":
-        """Read back what :meth:`to_dict` wrote."""
-        kinds = tuple(Kind(kind) for kind in content["kinds"])
-        names, dtypes = tuple(content["names"]), tuple(content["dtypes"])
-        return cls(content["container"], names, kinds, dtypes)
+    def is_text(self, column: int) -> bool:
+        """Whether values of a column are objects rather than numbers."""
+        return self.kinds[column] is Kind.TEXT
 
     def restore(self, columns: Mapping[Any, Any], container: str | None = None) -> Any:
         """Build the container of this layout from decoded pandas columns."""
@@ -77,14 +71,21 @@ class Layout:
         if container == "pandas":
             return frame
         if container == "numpy":
-            return _to_array(frame, self.dtypes[0])
+            return self._to_array(frame)
         if container == "torch":
             import torch
 
-            return torch.as_tensor(_to_array(frame, self.dtypes[0]))
+            return torch.as_tensor(self._to_array(frame))
         missing = frame.astype(object).where(frame.notna(), None)
         content = {name: missing[name].tolist() for name in frame.columns}
-        return nw.from_dict(content, backend=container).to_native()
+        backend: Any = container
+        return nw.from_dict(content, backend=backend).to_native()
+
+    def _to_array(self, frame: pd.DataFrame) -> Any:
+        if set(self.kinds) == {Kind.TEXT}:
+            missing = frame.astype(object)
+            return missing.where(frame.notna(), None).to_numpy()
+        return frame.to_numpy(dtype=self.dtypes[0])
 
 
 def read_table(table: Any) -> tuple[pd.DataFrame, Layout]:
@@ -187,12 +188,6 @@ def _from_array(array: Any) -> pd.DataFrame:
     return frame
 
 
-def _to_array(frame: pd.DataFrame, dtype: str) -> Any:
-    if dtype in ("object", "category"):
-        return frame.astype(object).to_numpy()
-    return frame.to_numpy(dtype=dtype)
-
-
 def _dtype_name(column: "pd.Series[Any]") -> str:
     dtype: Any = column.dtype
     return "category" if isinstance(dtype, pd.CategoricalDtype) else str(dtype)
@@ -207,9 +202,3 @@ def _restore_dtype(column: "pd.Series[Any]", dtype: str) -> "pd.Series[Any]":
         return column.astype(dtype)
     except (TypeError, ValueError):
         return column  # a schema may say more than the dtype could hold
-
-
-def as_frames(chunks: Iterable[Any]) -> Iterable[pd.DataFrame]:
-    """Read every chunk of a table as pandas."""
-    for chunk in chunks:
-        yield read_table(chunk)[0]

@@ -11,14 +11,12 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.tables._columns import (
-    NUMBERS,
     Boolean,
     Categorical,
     Column,
     Datetime,
     Integer,
     Numeric,
-    Ordinal,
     column_from_dict,
     column_to_dict,
 )
@@ -116,7 +114,7 @@ class Schema:
         return cls(columns, empty_column(target, nullable=False))
 
     @classmethod
-    def infer(cls, frame: Any, y: Any = None) -> "Schema":
+    def infer(cls, frame: Any, y: Any = None, *, task: str = "auto") -> "Schema":
         """Read bounds and categories off the rows. **This leaks**: see the warning.
 
         Use it only where the result is public anyway, or on public rows of the same
@@ -136,7 +134,8 @@ class Schema:
             return cls(columns)
         series = pd.Series(y)
         kind = column_kind(series)
-        if kind is Kind.FLOAT:
+        is_number = kind in (Kind.FLOAT, Kind.DATETIME) or task == "regression"
+        if is_number and task != "classification":
             return cls(columns, _infer_column(series, kind))
         return cls(columns, Categorical(sorted_values(series), nullable=False))
 
@@ -260,6 +259,3 @@ def _toml(value: Any) -> str:
     if isinstance(value, float) and value == int(value):
         return f"{value:.1f}"
     return json.dumps(value, ensure_ascii=False)
-
-
-__all__ = ["NUMBERS", "Ordinal", "Schema", "empty_column", "sorted_values"]

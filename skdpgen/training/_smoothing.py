@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+POWERS = (0.5, 1.0)
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
-STRENGTHS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+STRENGTHS = (0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
 
 
 def project_to_total(counts: Floats, total: float) -> Floats:
@@ -46,11 +47,15 @@ def conditional_histogram(
 ) -> tuple[Floats, Floats]:
     """Denoise one column: its marginal, and how its cells share among the classes.
 
-    The marginal is projected to the simplex. What a class has above its even share of
-    a cell, f, is small and smooth along ordered cells; it gets the Gaussian-process
-    posterior mean K (K + N)^-1 f, K = t² h ρ h with h the marginal and ρ exponential
-    in the quantile (identity for categories), N the known noise. t and the length
-    scale maximise the evidence, so a column without information returns to f = 0.
+    First the histogram of each class is projected to the simplex: counts are not
+    negative, which says most about rare classes. Their sum is the marginal h. The
+    excess f of a class is what it has above its even share of each cell: small, sums
+    to 0, smooth along ordered cells. Its prior is N(0, t² K) with K = P hᵃ ρ hᵃ Pᵀ:
+    a = 1/2 is the Dirichlet's covariance, a = 1 says that class shares vary alike in
+    all cells, ρ is the identity or decays exponentially in quantiles, P takes the sum
+    out. The noise is known, so evidence and posterior mean of every candidate
+    (a, ρ, t) are exact; posterior means are averaged by evidence, and a column without
+    information returns to f = 0.
 
     Parameters
     ----------
@@ -68,52 +73,67 @@ def conditional_histogram(
     marginal : ndarray of shape (n_cells,)
     conditional : ndarray of shape (n_classes, n_cells)
         Rows sum to 1.
+
+    Examples
+    --------
+    >>> counts = np.array([[60.0, 2.0], [1.0, 30.0]])
+    >>> marginal, table = conditional_histogram(
+    ...     counts, 5.0, np.array([62.0, 31.0]), n_ordered=0
+    ... )
+    >>> table.round(1).tolist()
+    [[0.9, 0.1], [0.1, 0.9]]
     """
-    n_classes, n_cells = counts.shape
     total = float(totals.sum())
-    marginal = project_to_total(counts.sum(axis=0), total) / total
     shares = totals / total
-    excess = (counts - shares[:, None] * counts.sum(axis=0)) / total
-    result = np.empty_like(counts)
-    for label in range(n_classes):
-        scale = math.hypot(1 - shares[label], math.sqrt(n_classes - 1) * shares[label])
-        noise = noise_std * scale / total
-        smooth = _posterior_mean(excess[label], noise, marginal, n_ordered)
-        result[label] = np.maximum(shares[label] * marginal + smooth, 0.0)
-    mass = result.sum(axis=1, keepdims=True)
-    return marginal, np.where(mass > 0, result / np.maximum(mass, 1e-300), marginal)
+    rows = zip(counts, totals, strict=True)
+    projected = np.array([project_to_total(row, n_class) for row, n_class in rows])
+    marginal = projected.sum(axis=0) / total
+    excess = projected / total - shares[:, None] * marginal
+    if noise_std > 0:
+        excess = _posterior_mean(excess, marginal, noise_std / total, shares, n_ordered)
+    conditional = np.maximum(shares[:, None] * marginal + excess, 0.0)
+    mass = conditional.sum(axis=1, keepdims=True)
+    safe = np.maximum(mass, np.finfo(float).tiny)
+    return marginal, np.where(mass > 0, conditional / safe, marginal)
 
 
 def _posterior_mean(
-    excess: Floats, noise: float, marginal: Floats, n_ordered: int
+    excess: Floats, marginal: Floats, noise: float, shares: Floats, n_ordered: int
 ) -> Floats:
-    if noise == 0.0 or len(excess) == 1:
-        return excess
-    best, choice = -np.inf, np.zeros_like(excess)
-    for correlation in _correlations(marginal, n_ordered):
-        kernel = marginal[:, None] * correlation * marginal[None, :]
-        values, vectors = np.linalg.eigh(kernel)
-        values = np.maximum(values, 0.0)
-        rotated = vectors.T @ excess
-        for strength in STRENGTHS:
-            variance = strength**2 * values + noise**2
-            evidence = -0.5 * float(np.sum(rotated**2 / variance + np.log(variance)))
-            if evidence > best:
-                best = evidence
-                gain = strength**2 * values / variance
-                choice = vectors @ (gain * rotated)
-    return choice
+    """Average the posterior means of all candidate priors by their evidence."""
+    others = math.sqrt(len(shares) - 1) * shares
+    floor = (noise * np.hypot(1 - shares, others))[:, None] ** 2  # (n_classes, 1)
+    scale = (shares * (1 - shares))[:, None]
+    evidence = [-0.5 * (excess**2 / floor + np.log(floor)).sum(axis=1)]
+    posterior = [np.zeros_like(excess)]
+    centre = np.eye(len(marginal)) - marginal[:, None]
+    for power in POWERS:
+        root = centre * marginal**power
+        for correlation in _correlations(marginal, n_ordered):
+            values, vectors = np.linalg.eigh(root @ correlation @ root.T)
+            rotated = excess @ vectors
+            for strength in STRENGTHS:
+                signal = strength**2 * scale * np.maximum(values, 0.0)
+                variance = signal + floor
+                fit = rotated**2 / variance + np.log(variance)
+                evidence.append(-0.5 * fit.sum(axis=1))
+                posterior.append((signal / variance * rotated) @ vectors.T)
+    logs = np.array(evidence)  # (candidates, n_classes)
+    weights = np.exp(logs - logs.max(axis=0))
+    weights /= weights.sum(axis=0)
+    return np.asarray(np.einsum("gc,gck->ck", weights, np.array(posterior)))
 
 
 def _correlations(marginal: Floats, n_ordered: int) -> list[Floats]:
     """Prior correlation of cells: along quantiles where ordered, none elsewhere."""
+    identity = np.eye(len(marginal))
     if n_ordered < 3:
-        return [np.eye(len(marginal))]
+        return [identity]
     middle = np.cumsum(marginal[:n_ordered]) - 0.5 * marginal[:n_ordered]
     distance = np.abs(middle[:, None] - middle[None, :])
-    result = []
+    result = [identity]
     for length in LENGTH_SCALES:
-        correlation = np.eye(len(marginal))
+        correlation = identity.copy()
         correlation[:n_ordered, :n_ordered] = np.exp(-distance / length)
         result.append(correlation)
     return result

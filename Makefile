@@ -1,0 +1,63 @@
+# Needs Python 3.11+ (with venv) and make; everything else is installed into $(VENV).
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
+
+# One thread a process: two test workers share two cores without fighting.
+THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test slow lint format bench docs clean
+
+help:
+	@echo "make demo    fit on the example table, print the guarantee, write demo.png"
+	@echo "make test    the test suite (two workers)"
+	@echo "make slow    the checks that take long"
+	@echo "make lint    ruff, mypy, import contracts"
+	@echo "make format  let ruff rewrite the code"
+	@echo "make bench   the benchmark of docs/benchmarks.md"
+	@echo "make docs    the documentation, into docs/_build/html"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "skdpgen needs Python 3.11 or newer. Try: make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.user: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) -e '.[plot]'
+	@touch $@
+
+$(VENV)/.developer: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) -e '.[plot,test,docs,dev]'
+	@touch $@ $(VENV)/.user
+
+venv: $(VENV)/.developer
+
+demo: $(VENV)/.user
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.developer
+	$(THREADS) $(BIN)/python -m pytest -n 2 -m "not slow"
+
+slow: $(VENV)/.developer
+	$(THREADS) $(BIN)/python -m pytest -n 2 -m slow
+
+lint: $(VENV)/.developer
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PATH="$(abspath $(BIN)):$$PATH" lint-imports
+
+format: $(VENV)/.developer
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.user
+	$(BIN)/python -m skdpgen.benchmark
+
+docs: $(VENV)/.developer
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+clean:
+	rm -rf docs/_build docs/api/generated .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,45 @@
+"""Sphinx: builds offline, and every warning is an error (`make docs`)."""
+
+import re
+
+import skdpgen
+
+project = "skdpgen"
+author = "skdpgen developers"
+copyright = author
+release = skdpgen.__version__
+version = release
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build"]
+suppress_warnings = ["ref.citation"]  # a module's list serves all its functions
+
+html_theme = "furo"
+html_title = f"skdpgen {release}"
+
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # types stand in the docstrings' Parameters
+numpydoc_show_class_members = False  # autodoc lists them
+
+
+def _unlink_references(app, what, name, obj, options, lines):
+    """Leave ``[2]_`` as text where the list of references is its module's."""
+    text = "\n".join(lines)
+    for number in set(re.findall(r"\[(\d+)\]_", text)):
+        if f".. [{number}]" not in text:
+            text = text.replace(f"[{number}]_", rf"[{number}]")
+    lines[:] = text.split("\n")
+
+
+def setup(app):
+    # before numpydoc, which gives each docstring's references a name of their own
+    app.connect("autodoc-process-docstring", _unlink_references, priority=100)

@@ -1,0 +1,63 @@
+"""Differentially private synthetic data as scikit-learn estimators."""
+
+from skdpgen.benchmark import compare
+from skdpgen.metrics import SyntheticUtility, total_variation
+from skdpgen.privacy import PrivacyReport, insecure_noise_seed
+from skdpgen.synthesizers import (
+    DPIndependentSynthesizer,
+    all_synthesizers,
+    load,
+    plan,
+    search_cost,
+)
+from skdpgen.tables import (
+    Boolean,
+    Categorical,
+    Chunks,
+    Datetime,
+    Drop,
+    Integer,
+    Numeric,
+    Ordinal,
+    Regenerate,
+    Schema,
+)
+from skdpgen.utils import (
+    BudgetExceededError,
+    NotPrivateWarning,
+    PrivacyLeakWarning,
+    SchemaError,
+    SchemaRequiredError,
+    SearchCostWarning,
+)
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Boolean",
+    "BudgetExceededError",
+    "Categorical",
+    "Chunks",
+    "DPIndependentSynthesizer",
+    "Datetime",
+    "Drop",
+    "Integer",
+    "NotPrivateWarning",
+    "Numeric",
+    "Ordinal",
+    "PrivacyLeakWarning",
+    "PrivacyReport",
+    "Regenerate",
+    "Schema",
+    "SchemaError",
+    "SchemaRequiredError",
+    "SearchCostWarning",
+    "SyntheticUtility",
+    "all_synthesizers",
+    "compare",
+    "insecure_noise_seed",
+    "load",
+    "plan",
+    "search_cost",
+    "total_variation",
+]

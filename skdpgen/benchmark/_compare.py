@@ -1,0 +1,306 @@
+"""Synthesizers side by side, between the real-data ceiling and the floor."""
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from skdpgen.metrics import SyntheticUtility, draw_samples, total_variation, unwrap
+from skdpgen.utils import SearchCostWarning
+
+SHARED_PARAMETERS = ("epsilon", "delta", "schema", "classes", "adjacency")
+FLOOR_NOTE = (
+    "The floor (DPIndependentSynthesizer) was added. It is another paid release on "
+    "the same rows: the comparison as a whole costs more than any one epsilon."
+)
+COST_NOTE = (
+    "{} releases read the same rows, each for its own epsilon; publishing several "
+    "of them costs their composition."
+)
+METRIC_NOTE = "Scores and distances read real rows and stand outside the guarantee."
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What :func:`compare` found; prints as two tables.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Primary metric: a row per model plus "mean" and "best", a column for "real"
+        and for each synthesizer; mean over releases.
+    summary : DataFrame
+        A row for "real" and for each synthesizer: mean, its standard deviation over
+        releases and best of the models for each ranking metric, distances to the
+        real test rows, seconds, epsilon.
+    runs : DataFrame
+        Every score: a row per synthesizer, release and model.
+    notes : tuple of str
+        What a reader of the tables must know.
+    """
+
+    scores: pd.DataFrame
+    summary: pd.DataFrame
+    runs: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Both tables and the notes."""
+        tables = (frame.round(3).to_string() for frame in (self.scores, self.summary))
+        return "\n\n".join([*tables, "\n".join(self.notes)])
+
+    def to_markdown(self, digits: int = 3) -> str:
+        """Return both tables and the notes as Markdown."""
+        tables = [_markdown(frame, digits) for frame in (self.scores, self.summary)]
+        return "\n\n".join([*tables, "\n".join(f"* {note}" for note in self.notes)])
+
+
+def compare(
+    synthesizers: Mapping[str, Any],
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    utility: SyntheticUtility | None = None,
+    n_releases: int = 1,
+    floor: bool = True,
+    random_state: int | None = 0,
+) -> Comparison:
+    """Fit clones of synthesizers, sample, and score with twelve models each.
+
+    The ceiling, "real", trains the models on ``X_train`` itself. The floor is a
+    :class:`~skdpgen.synthesizers.DPIndependentSynthesizer` with the first
+    synthesizer's budget, schema, classes and adjacency; it is added unless one is
+    there. **Every release of every synthesizer is paid for, the floor's too.**
+
+    Parameters
+    ----------
+    synthesizers : mapping of str to estimator
+        Unfitted estimators or pipelines; they are cloned, never changed.
+    X_train, y_train : table and targets
+        Rows that the synthesizers protect.
+    X_test, y_test : table and targets
+        Real rows that only the scores and distances read.
+    utility : SyntheticUtility or None, default=None
+        How to score; None is ``SyntheticUtility()``.
+    n_releases : int, default=1
+        Independent fits of each synthesizer.
+    floor : bool, default=True
+        Whether to add the floor.
+    random_state : int or None, default=0
+        Seed of all but the privacy noise; release k uses ``random_state + k``.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> class Copy(BaseEstimator):  # not private: an example only
+    ...     def fit(self, X, y):
+    ...         self.rows_ = X, y
+    ...         return self
+    ...     def sample(self, n_samples=None, random_state=None):
+    ...         return self.rows_
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> result = compare({"copy": Copy()}, X, y, X, y, floor=False,
+    ...                  utility=SyntheticUtility(classifiers=["lda"]))
+    >>> bool((result.scores["copy"] == result.scores["real"]).all())
+    True
+    """
+    if not synthesizers or "real" in synthesizers:
+        raise ValueError(
+            "synthesizers must hold at least one name other than 'real'. "
+            f"Got {list(synthesizers)} instead."
+        )
+    if n_releases < 1:
+        raise ValueError(f"n_releases must be at least 1. Got {n_releases} instead.")
+    utility = utility or SyntheticUtility()
+    entrants, notes = _with_floor(dict(synthesizers), floor)
+    test = X_test, y_test
+    runs = [_Run.of_real((X_train, y_train), test, utility)]
+    for name, synthesizer in entrants.items():
+        for k in range(n_releases):
+            seed = None if random_state is None else random_state + k
+            runs.append(
+                _Run.of(name, k, synthesizer, (X_train, y_train), test, utility, seed)
+            )
+    return _collect(runs, utility, notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One release of one entrant, scored."""
+
+    name: str
+    release: int
+    scores: pd.DataFrame
+    facts: dict[str, float]
+
+    @classmethod
+    def of_real(cls, train: Any, test: Any, utility: SyntheticUtility) -> "_Run":
+        scores, seconds = _timed(lambda: utility.evaluate(train, *test))
+        facts = {**_distances(test, train), "score_seconds": seconds}
+        return cls("real", 0, scores, facts)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        release: int,
+        synthesizer: Any,
+        train: Any,
+        test: Any,
+        utility: SyntheticUtility,
+        seed: int | None,
+    ) -> "_Run":
+        model = _seeded(clone(synthesizer), seed)
+        utility = replace(utility, random_state=seed)
+        fitted, fit_seconds = _timed(lambda: _fit(model, *train))
+        sampler, X_test = unwrap(fitted, test[0])
+        test = X_test, test[1]
+        rows, sample_seconds = _timed(
+            lambda: draw_samples(sampler, utility.n_samples, seed)
+        )
+        task = getattr(sampler, "task_", None)
+        if utility.task == "auto" and task:
+            utility = replace(utility, task=task)
+        scores, score_seconds = _timed(lambda: utility.evaluate(rows, *test))
+        facts = {
+            **_distances(test, rows),
+            "fit_seconds": fit_seconds,
+            "sample_seconds": sample_seconds,
+            "score_seconds": score_seconds,
+            "epsilon": _epsilon(sampler),
+        }
+        return cls(name, release, scores, facts)
+
+
+def _collect(
+    runs: list[_Run], utility: SyntheticUtility, notes: list[str]
+) -> Comparison:
+    """Average over releases, in the order of the entrants."""
+    first = runs[0].scores
+    metric = first.attrs["metric"]
+    ranking = [metric]
+    if first.attrs["task"] == "binary":
+        ranking = list(dict.fromkeys([metric, "roc_auc", "average_precision"]))
+    names = list(dict.fromkeys(run.name for run in runs))
+    scores, summary = {}, {}
+    for name in names:
+        own = [run for run in runs if run.name == name]
+        column = pd.concat([run.scores[metric] for run in own], axis=1).mean(axis=1)
+        totals = {
+            kind: [utility.summary(run.scores, kind) for run in own] for kind in ranking
+        }
+        scores[name] = pd.concat([column, pd.Series(_mean(totals[metric]))])
+        summary[name] = {
+            **_headline(totals),
+            **_mean([run.facts for run in own]),
+            "n_releases": len(own),
+        }
+    long = pd.concat(
+        {(run.name, run.release): run.scores for run in runs},
+        names=["synthesizer", "release"],
+    ).reset_index()
+    head = f"Primary metric: {metric}; protocol {first.attrs['protocol']!r}"
+    notes = [f"{head} ({first.attrs['version']}).", *notes, METRIC_NOTE]
+    if len(runs) > 2:
+        notes.append(COST_NOTE.format(len(runs) - 1))
+    failed = int((long["note"] != "").sum())
+    if failed:
+        notes.append(f"{failed} of {len(long)} scores are chance: see `runs.note`.")
+    frame = pd.DataFrame.from_dict(summary, orient="index")
+    return Comparison(pd.DataFrame(scores), frame, long, tuple(notes))
+
+
+def _headline(totals: Mapping[str, list[dict[str, float]]]) -> dict[str, float]:
+    """Mean and spread over releases of the mean, and mean of the best."""
+    found = {}
+    for metric, releases in totals.items():
+        means = [release["mean"] for release in releases]
+        found[metric] = float(np.mean(means))
+        found[f"{metric}_sd"] = float(np.std(means, ddof=1)) if means[1:] else np.nan
+        found[f"{metric}_best"] = float(np.mean([r["best"] for r in releases]))
+    return found
+
+
+def _mean(facts: list[dict[str, float]]) -> dict[str, float]:
+    return {key: float(np.mean([one[key] for one in facts])) for key in facts[0]}
+
+
+def _distances(real: Any, synthetic: Any) -> dict[str, float]:
+    return {
+        "one_way_tv": total_variation(real, synthetic, order=1),
+        "two_way_tv": total_variation(real, synthetic, order=2),
+    }
+
+
+def _with_floor(
+    entrants: dict[str, Any], floor: bool
+) -> tuple[dict[str, Any], list[str]]:
+    """Put the floor first, with what the first synthesizer was given."""
+    if not floor or "floor" in entrants:
+        return entrants, []
+    # imported only now: without a floor any estimator with `sample` can compare
+    from skdpgen.synthesizers import DPIndependentSynthesizer
+
+    lasts = [_last(entrant) for entrant in entrants.values()]
+    if any(isinstance(last, DPIndependentSynthesizer) for last in lasts):
+        return entrants, []
+    given = lasts[0].get_params(deep=False)
+    shared = {key: given[key] for key in SHARED_PARAMETERS if key in given}
+    added = clone(DPIndependentSynthesizer(**shared))
+    first = next(iter(entrants.values()))
+    if isinstance(first, Pipeline):  # the same transformed rows reach the floor
+        added = Pipeline([*first.steps[:-1], ("floor", added)])
+    return {"floor": added, **entrants}, [FLOOR_NOTE]
+
+
+def _last(estimator: Any) -> Any:
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def _seeded(model: Any, seed: int | None) -> Any:
+    last = _last(model)
+    if "random_state" in last.get_params(deep=False):
+        last.set_params(random_state=seed)
+    return model
+
+
+def _fit(model: Any, X: Any, y: Any) -> Any:
+    with warnings.catch_warnings():
+        # the notes of the comparison say that every release is paid for
+        warnings.simplefilter("ignore", SearchCostWarning)
+        return model.fit(X, y)
+
+
+def _epsilon(synthesizer: Any) -> float:
+    report = getattr(synthesizer, "privacy_", None)
+    epsilon = getattr(report, "epsilon", getattr(synthesizer, "epsilon", np.nan))
+    return float(epsilon)
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    start = time.perf_counter()
+    return work(), time.perf_counter() - start
+
+
+def _markdown(frame: pd.DataFrame, digits: int) -> str:
+    def cell(value: Any) -> str:
+        is_float = isinstance(value, float | np.floating)
+        text = f"{value:.{digits}f}" if is_float else str(value)
+        return text.replace("|", r"\|")
+
+    head = ["", *frame.columns]
+    lines = [head, ["---"] * len(head), *frame.itertuples(name=None)]
+    return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)

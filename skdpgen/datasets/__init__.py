@@ -1,0 +1,6 @@
+"""Example tables, made by code: no download, no private row."""
+
+from skdpgen.datasets._example import load_example
+from skdpgen.datasets._example_regression import load_example_regression
+
+__all__ = ["load_example", "load_example_regression"]

@@ -1,0 +1,166 @@
+"""A mixed-type, imbalanced classification table made by code."""
+
+import numpy as np
+import pandas as pd
+
+_JOBS = np.array(
+    [
+        "office",
+        "technical",
+        "manual",
+        "service",
+        "sales",
+        "student",
+        "retired",
+        "jobless",
+    ]
+)
+_JOBS_BY_CLASS = {
+    "stayed": [0.24, 0.19, 0.14, 0.13, 0.10, 0.03, 0.14, 0.03],
+    "left": [0.17, 0.10, 0.12, 0.18, 0.20, 0.12, 0.03, 0.08],
+}
+
+_EDUCATION = ["primary", "secondary", "bachelor", "master", "doctorate"]
+_EDUCATION_CUTS = [-1.3, 0.1, 1.0, 1.9]
+
+_REGIONS = np.array(["north", "south", "east", "west", "islands"])
+_REGIONS_BY_CLASS = {
+    "stayed": [0.33, 0.25, 0.22, 0.17, 0.03],
+    "left": [0.20, 0.38, 0.18, 0.16, 0.08],
+}
+
+_OPENING_DAY = np.datetime64("2012-01-01")
+
+
+def load_example(
+    n_samples: int = 5000, random_state: int | None = 0
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Make a table of bank customers, 15 % of whom left.
+
+    The columns have what real tables have: text with missing values, an ordered
+    category, integers with a spike, an amount that is zero for nine rows of ten, a
+    boolean, a date, numbers that are not there. Most of what tells the classes apart
+    is in single columns; age ties some columns together.
+
+    Parameters
+    ----------
+    n_samples : int, default=5000
+        Number of rows.
+    random_state : int or None, default=0
+        Seed of the rows; None makes other rows at each call.
+
+    Returns
+    -------
+    X : DataFrame of shape (n_samples, 12)
+        The customers.
+    y : Series of shape (n_samples,)
+        ``"left"`` or ``"stayed"``.
+
+    Examples
+    --------
+    >>> from skdpgen.datasets import load_example
+    >>> X, y = load_example(1000)
+    >>> X.shape
+    (1000, 12)
+    >>> sorted(y.unique())
+    ['left', 'stayed']
+    >>> bool(X["region"].isna().any())
+    True
+    """
+    if n_samples < 1:
+        raise ValueError(f"n_samples must be at least 1. Got {n_samples!r} instead.")
+    rng = np.random.default_rng(random_state)
+    left = rng.random(n_samples) < 0.15
+    y = np.where(left, "left", "stayed")
+
+    age = _ages(left, rng)
+    job = _choose(_JOBS, _JOBS_BY_CLASS, y, rng)
+    schooling = rng.normal(0.1 - 0.15 * left + 0.004 * (age - 45), 1.0)
+    hours = _weekly_hours(job, rng)
+    income = np.exp(
+        rng.normal(10.2 - 0.12 * left, 0.4)
+        + 0.12 * schooling
+        + 0.006 * (age - 45)
+        + 0.008 * (hours - 35)
+    )
+    products = 1 + rng.binomial(4, np.where(left, 0.2, 0.32))
+    X = pd.DataFrame(
+        {
+            "age": age,
+            "job": job,
+            "education": pd.Categorical.from_codes(
+                np.digitize(schooling, _EDUCATION_CUTS), _EDUCATION, ordered=True
+            ),
+            "region": _region(y, rng),
+            "weekly_hours": hours,
+            "income": _with_gaps(income.round(2), 0.05, rng),
+            "balance": rng.normal(2200 - 900 * left, 1900).round(2),
+            "capital_gain": _capital_gain(left, rng),
+            "owns_home": rng.random(n_samples) < 0.25 + 0.006 * age - 0.12 * left,
+            "n_products": products,
+            "complaints": _complaints(left, rng),
+            "customer_since": _customer_since(left, rng),
+        }
+    )
+    return X, pd.Series(y, name="churn")
+
+
+def _choose(
+    values: np.ndarray,
+    by_class: dict[str, list[float]],
+    y: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Draw one of ``values`` a row, from the shares of the row's class."""
+    chosen = np.empty(len(y), dtype=object)
+    for label, shares in by_class.items():
+        rows = y == label
+        chosen[rows] = rng.choice(values, size=rows.sum(), p=shares)
+    return chosen
+
+
+def _ages(left: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Ages of adults; customers who left are younger."""
+    spread = rng.gamma(np.where(left, 4.0, 5.0), np.where(left, 5.5, 6.0))
+    return np.clip(18 + spread, 18, 92).astype("int64")
+
+
+def _weekly_hours(job: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Half of those who work do exactly 40 hours."""
+    hours = np.clip(rng.normal(39, 11, len(job)).round(), 1, 80)
+    hours[rng.random(len(job)) < 0.5] = 40
+    hours[np.isin(job, ["retired", "jobless"])] = 0
+    return hours.astype("int64")
+
+
+def _capital_gain(left: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Zero for nine of ten, heavy-tailed for the rest."""
+    gain = np.exp(rng.normal(8.0, 1.2, len(left))).round()
+    gain[rng.random(len(left)) >= np.where(left, 0.05, 0.11)] = 0
+    return gain.astype("int64")
+
+
+def _complaints(left: np.ndarray, rng: np.random.Generator) -> pd.Series:
+    """Nullable counts: nobody asked some of the customers."""
+    counts = pd.Series(rng.poisson(np.where(left, 0.9, 0.4)), dtype="Int64")
+    return counts.mask(rng.random(len(left)) < 0.08)
+
+
+def _region(y: np.ndarray, rng: np.random.Generator) -> pd.Series:
+    """Nullable text; those who left kept their address to themselves more often."""
+    region = pd.Series(_choose(_REGIONS, _REGIONS_BY_CLASS, y, rng), dtype="string")
+    return region.mask(rng.random(len(y)) < np.where(y == "left", 0.12, 0.04))
+
+
+def _customer_since(left: np.ndarray, rng: np.random.Generator) -> pd.Series:
+    """Opening days within twelve years; who left had come late; some are unknown."""
+    share = rng.beta(np.where(left, 1.9, 1.3), np.where(left, 1.2, 1.4))
+    days = pd.Series(_OPENING_DAY + (share * 4380).astype("timedelta64[D]"))
+    return days.mask(rng.random(len(left)) < 0.02)
+
+
+def _with_gaps(
+    values: np.ndarray, share: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Remove a share of the values, whatever they are."""
+    return np.where(rng.random(len(values)) < share, np.nan, values)

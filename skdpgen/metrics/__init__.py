@@ -1,0 +1,18 @@
+"""What synthetic rows are worth. Everything here reads real rows: no guarantee."""
+
+from skdpgen.metrics._classifiers import CLASSIFIERS, REGRESSORS, ModelSpec
+from skdpgen.metrics._encoding import TableEncoder
+from skdpgen.metrics._fidelity import total_variation
+from skdpgen.metrics._sampling import draw_samples, unwrap
+from skdpgen.metrics._utility import SyntheticUtility
+
+__all__ = [
+    "CLASSIFIERS",
+    "REGRESSORS",
+    "ModelSpec",
+    "SyntheticUtility",
+    "TableEncoder",
+    "draw_samples",
+    "total_variation",
+    "unwrap",
+]

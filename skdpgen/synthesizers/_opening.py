@@ -1,0 +1,230 @@
+"""Opening a table: validate, open the ledger, complete the schema privately."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, PrivacyReport
+from skdpgen.synthesizers._discovery import (
+    TARGET,
+    Unknown,
+    count_rows,
+    discover_classes,
+    discover_columns,
+)
+from skdpgen.tables import (
+    Boolean,
+    Categorical,
+    CategoryCells,
+    Cells,
+    Column,
+    Drop,
+    Integer,
+    Kind,
+    Layout,
+    Regenerate,
+    Rows,
+    Schema,
+)
+from skdpgen.utils import SchemaError, SchemaRequiredError
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What an estimator may keep of a table: public, or released and paid for."""
+
+    layout: Layout
+    target_layout: Layout | None
+    schema: Schema
+    task: str | None
+    classes: tuple[Any, ...] | None
+    n_rows: float
+
+
+@dataclass(eq=False)
+class Opening:
+    """An opened table: private rows on one side, what may be kept on the other."""
+
+    rows: Rows
+    ledger: Ledger
+    facts: Facts
+    statements: list[str]
+    progress: Any
+
+    @property
+    def columns(self) -> dict[Any, Column]:
+        """Every column to encode; a numeric target stands under TARGET."""
+        kept = {
+            name: column
+            for name, column in self.facts.schema.columns.items()
+            if not isinstance(column, Drop | Regenerate)
+        }
+        if self.facts.task == "regression" and self.facts.schema.target is not None:
+            kept[TARGET] = self.facts.schema.target
+        return kept
+
+    @property
+    def labels(self) -> Cells | None:
+        """How a target of classes becomes a label."""
+        classes = self.facts.classes
+        return None if classes is None else CategoryCells(classes, False)
+
+    def step(self, name: str) -> None:
+        """Advance the progress bar; it counts stages, never rows."""
+        self.progress.set_description(name)
+        self.progress.update()
+
+    def close(self) -> PrivacyReport:
+        """Forget the rows and return the certificate."""
+        self.rows.close()
+        self.progress.close()
+        return self.ledger.report(self.statements)
+
+
+def open_table(
+    X: Any,
+    y: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    schema: Schema,
+    classes: Any,
+    adjacency: str,
+    task: str,
+    verbose: int,
+    n_stages: int = 3,
+) -> Opening:
+    """Open private rows under a ledger; what the schema leaves open is released."""
+    rows = Rows.read(X, y, task=task)
+    neighbours = Adjacency.parse(adjacency)
+    found_task = _task(task, rows.target_layout)
+    schema.check().match(rows.layout)
+    kinds, known = _kinds(rows, schema, found_task)
+    public = _public_classes(classes, schema, found_task)
+    unknown = Unknown.of(kinds, known)
+    must_find = found_task == "classification" and public is None
+    budget = PrivacyBudget.reserving(
+        float(epsilon), delta, neighbours, len(unknown.texts) + must_find
+    )
+    ledger = Ledger(budget)
+    progress = tqdm(total=n_stages, disable=not verbose, desc="opening", leave=False)
+    if neighbours is Adjacency.REPLACE:
+        n_rows = float(rows.n_rows)
+        statements = ["number of rows: public"]
+    else:
+        n_rows = count_rows(rows, ledger)
+        statements = ["number of rows: private, released with noise"]
+    if must_find:
+        public = parse_classes(discover_classes(rows, ledger), rows.target_layout)
+        statements.append("class labels: discovered privately")
+    elif found_task == "classification":
+        statements.append("class labels: taken as public")
+    if schema.columns:
+        statements.append(f"schema of {len(schema.columns)} columns: taken as public")
+    if len(unknown):
+        statements.append(f"schema of {len(unknown)} columns: discovered privately")
+    columns = discover_columns(rows, kinds, known, ledger, n_rows)
+    columns = _without_impossible_missing(columns, rows.layout)
+    target = columns.pop(TARGET, None)
+    if public is not None:
+        target = Categorical(public, nullable=False)
+    full = Schema(columns, target)
+    facts = Facts(rows.layout, rows.target_layout, full, found_task, public, n_rows)
+    opening = Opening(rows, ledger, facts, statements, progress)
+    if not set(opening.columns) - {TARGET}:
+        raise SchemaError(
+            "At least one column must be kept. Got a schema that drops or "
+            "regenerates every one."
+        )
+    return opening
+
+
+def parse_classes(found: list[str], layout: Layout | None) -> tuple[Any, ...]:
+    """Turn released labels back into the kind of value that y holds."""
+    if not found:
+        raise SchemaRequiredError(
+            "No class label stood out of the noise. Say which labels there are: "
+            "`classes=[...]`, or a schema with a target."
+        )
+    assert layout is not None
+    kind = layout.kinds[0]
+    if kind is Kind.BOOLEAN:
+        return sorted_unique([text not in ("0", "False") for text in found])
+    parse: Any = {Kind.INTEGER: int, Kind.FLOAT: float}.get(kind, str)
+    return sorted_unique([parse(text) for text in found])
+
+
+def sorted_unique(values: Any) -> tuple[Any, ...]:
+    """Return distinct plain values in a public order."""
+    plain = {v.item() if isinstance(v, np.generic) else v for v in values}
+    try:
+        return tuple(sorted(plain))
+    except TypeError:
+        return tuple(sorted(plain, key=str))
+
+
+def _task(task: str, target: Layout | None) -> str | None:
+    if target is None:
+        return None
+    if task != "auto":
+        return task
+    is_number = target.kinds[0] in (Kind.FLOAT, Kind.DATETIME)
+    return "regression" if is_number else "classification"
+
+
+def _kinds(
+    rows: Rows, schema: Schema, task: str | None
+) -> tuple[dict[Any, Kind], dict[Any, Column]]:
+    """Kinds of all columns and what is known of them, a numeric target included."""
+    kinds = dict(zip(rows.layout.names, rows.layout.kinds, strict=True))
+    known = dict(schema.columns)
+    if task == "regression":
+        assert rows.target_layout is not None
+        kind = rows.target_layout.kinds[0]
+        kinds[TARGET] = Kind.FLOAT if kind in (Kind.TEXT, Kind.BOOLEAN) else kind
+        if schema.target is not None:
+            known[TARGET] = schema.target
+            if isinstance(schema.target, Categorical | Boolean | Drop | Regenerate):
+                raise SchemaError(
+                    "The target of a regression must be Numeric, Integer or Datetime. "
+                    f"Got {type(schema.target).__name__} instead."
+                )
+    return kinds, known
+
+
+def _public_classes(classes: Any, schema: Schema, task: str | None) -> Any:
+    if task != "classification":
+        return None
+    target = schema.target
+    if classes is not None:
+        return sorted_unique(classes)
+    if isinstance(target, Boolean):
+        return (False, True)
+    if isinstance(target, Categorical):
+        return sorted_unique(target.categories)
+    if isinstance(target, Integer):
+        return tuple(range(int(target.lower or 0), int(target.upper or 0) + 1))
+    if target is not None:
+        raise SchemaError(
+            "The target of a classification must be Categorical, Boolean or Integer. "
+            f"Got {type(target).__name__} instead; say `task='regression'` if y is a "
+            "number."
+        )
+    return None
+
+
+def _without_impossible_missing(
+    columns: Mapping[Any, Column], layout: Layout
+) -> dict[Any, Column]:
+    """A dtype that cannot say missing has none to count; its kind is public."""
+    possible = dict(zip(layout.names, layout.can_be_missing, strict=True))
+    possible[TARGET] = False
+    return {
+        name: column
+        if possible[name] or isinstance(column, Drop | Regenerate)
+        else replace(column, nullable=False)
+        for name, column in columns.items()
+    }

@@ -1,0 +1,130 @@
+"""Saving without pickle: JSON for structure, arrays for numbers."""
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skdpgen import privacy, tables
+from skdpgen.synthesizers._opening import Facts
+from skdpgen.utils import split_generator
+
+FORMAT = 1
+VALUES = {
+    value.__name__: value
+    for value in (
+        Facts,
+        privacy.LedgerEntry,
+        privacy.PrivacyReport,
+        privacy.Release,
+        tables.Boolean,
+        tables.Categorical,
+        tables.CategoryCells,
+        tables.Datetime,
+        tables.Drop,
+        tables.Integer,
+        tables.Layout,
+        tables.NumberCells,
+        tables.Numeric,
+        tables.Ordinal,
+        tables.Regenerate,
+        tables.Schema,
+    )
+}
+ENUMS = {"Adjacency": privacy.Adjacency, "Kind": tables.Kind}
+NOT_SAVED = ("_sampler", "_is_clone")  # drawn anew, or a matter of this process
+
+
+def write_estimator(estimator: Any, path: str | Path) -> None:
+    """Write parameters and fitted state to one ``.npz`` file."""
+    arrays: dict[str, Any] = {}
+    params = estimator.get_params(deep=False)
+    if not isinstance(params.get("random_state"), int | None):
+        params["random_state"] = None  # a generator's state is no public parameter
+    state = {
+        name: value
+        for name, value in vars(estimator).items()
+        if name not in params and name not in NOT_SAVED
+    }
+    header = {
+        "format": FORMAT,
+        "class": type(estimator).__name__,
+        "params": _encode(params, arrays),
+        "state": _encode(state, arrays),
+    }
+    text = json.dumps(header).encode()
+    with Path(path).open("wb") as file:
+        np.savez(file, header=np.frombuffer(text, dtype=np.uint8), **arrays)
+
+
+def read_estimator(path: str | Path, classes: dict[str, Callable[..., Any]]) -> Any:
+    """Read what :func:`write_estimator` wrote; runs no code from the file."""
+    with np.load(Path(path), allow_pickle=False) as arrays:
+        header = json.loads(arrays["header"].tobytes())
+        if header["format"] != FORMAT or header["class"] not in classes:
+            raise ValueError(
+                f"The file must hold format {FORMAT} of one of {', '.join(classes)}. "
+                f"Got format {header['format']} of {header['class']}."
+            )
+        estimator = classes[header["class"]](**_decode(header["params"], arrays))
+        for name, value in _decode(header["state"], arrays).items():
+            setattr(estimator, name, value)
+    (estimator._sampler,) = split_generator(estimator.random_state, 1)
+    return estimator
+
+
+def _encode(value: Any, arrays: dict[str, Any]) -> Any:
+    for kind, enum in ENUMS.items():
+        if isinstance(value, enum):
+            return {"enum": kind, "value": str(value)}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            return {"objects": [_encode(item, arrays) for item in value.tolist()]}
+        key = f"array{len(arrays)}"
+        arrays[key] = value
+        return {"array": key}
+    if is_dataclass(value) and type(value).__name__ in VALUES:
+        content = {
+            item.name: _encode(getattr(value, item.name), arrays)
+            for item in fields(value)
+        }
+        return {"type": type(value).__name__, "fields": content}
+    if isinstance(value, dict):
+        pairs = value.items()
+        return {"dict": [[_encode(k, arrays), _encode(v, arrays)] for k, v in pairs]}
+    if isinstance(value, list | tuple):
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return {kind: [_encode(item, arrays) for item in value]}
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    raise TypeError(
+        f"A saved estimator holds plain values and arrays. Got {type(value).__name__}."
+    )
+
+
+def _decode(value: Any, arrays: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "enum" in value:
+        return ENUMS[value["enum"]](value["value"])
+    if "array" in value:
+        return arrays[value["array"]]
+    if "objects" in value:
+        items = [_decode(item, arrays) for item in value["objects"]]
+        result = np.empty(len(items), dtype=object)
+        result[:] = items
+        return result
+    if "type" in value:
+        content = {k: _decode(v, arrays) for k, v in value["fields"].items()}
+        return VALUES[value["type"]](**content)
+    if "dict" in value:
+        return {_decode(k, arrays): _decode(v, arrays) for k, v in value["dict"]}
+    kind, items = next(iter(value.items()))
+    return {"tuple": tuple, "list": list}[kind](_decode(item, arrays) for item in items)

@@ -1,0 +1,86 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skdpgen.benchmark import compare
+from skdpgen.metrics import SyntheticUtility
+from skdpgen.synthesizers import DPIndependentSynthesizer
+from tests.metrics._fakes import Bootstrap
+
+FAST = SyntheticUtility(classifiers=("lda", "decision_tree"))
+
+
+@pytest.fixture
+def halves():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 3)), columns=["a", "b", "c"])
+    y = pd.Series(np.where(X["a"] + rng.normal(size=400) / 2 > 0, "yes", "no"))
+    return X[:200], y[:200], X[200:], y[200:]
+
+
+def test_ceiling_and_synthesizers_side_by_side(halves):
+    entrants = {"good": Bootstrap(), "bad": Bootstrap(epsilon=0.5, shuffle=True)}
+    before = [clone(one).get_params() for one in entrants.values()]
+    result = compare(entrants, *halves, utility=FAST, n_releases=2, floor=False)
+    assert list(result.scores.columns) == ["real", "good", "bad"]
+    assert list(result.scores.index) == ["lda", "decision_tree", "mean", "best"]
+    assert result.scores.loc["mean", "good"] > 0.8 > result.scores.loc["mean", "bad"]
+    summary = result.summary
+    assert summary.loc["good", "roc_auc"] == result.scores.loc["mean", "good"]
+    assert summary["epsilon"].tolist()[1:] == [1.0, 0.5]
+    assert summary.loc["bad", "two_way_tv"] > summary.loc["real", "two_way_tv"]
+    assert summary["n_releases"].tolist() == [1, 2, 2]
+    assert len(result.runs) == 2 * (1 + 2 + 2)
+    assert [one.get_params() for one in entrants.values()] == before
+    assert not hasattr(entrants["good"], "rows_")
+
+
+def test_releases_differ_and_the_whole_repeats(halves):
+    entrants = {"good": Bootstrap()}
+    one, two = (
+        compare(entrants, *halves, utility=FAST, n_releases=2, floor=False)
+        for _ in range(2)
+    )
+    pd.testing.assert_frame_equal(one.runs, two.runs)
+    assert one.summary.loc["good", "roc_auc_sd"] > 0
+
+
+def test_prints_and_markdown(halves):
+    result = compare({"a|b": Bootstrap()}, *halves, utility=FAST, floor=False)
+    assert "outside the guarantee" in repr(result)
+    lines = result.to_markdown().splitlines()
+    assert lines[0] == r"|  | real | a\|b |"
+    assert lines[1] == "| --- | --- | --- |"
+    assert all(line.startswith("|") for line in lines[:6])
+
+
+def test_regression_and_pipelines(halves):
+    X, _, X_test, _ = halves
+    entrants = {"piped": make_pipeline(StandardScaler(), Bootstrap())}
+    utility = SyntheticUtility(classifiers=["ridge"])
+    data = X, 3 * X["a"], X_test, 3 * X_test["a"]
+    result = compare(entrants, *data, utility=utility, floor=False)
+    assert result.scores.loc["mean", "piped"] > 0.9
+    assert result.summary.loc["piped", "one_way_tv"] < 0.3
+
+
+def test_bad_parameters(halves):
+    with pytest.raises(ValueError, match="at least one name"):
+        compare({}, *halves)
+    with pytest.raises(ValueError, match="other than 'real'"):
+        compare({"real": Bootstrap()}, *halves)
+    with pytest.raises(ValueError, match="n_releases must be at least 1"):
+        compare({"a": Bootstrap()}, *halves, n_releases=0)
+
+
+def test_floor_is_added_with_the_budget_of_the_first(halves):
+    result = compare({"mine": Bootstrap(epsilon=3.0)}, *halves, utility=FAST)
+    assert list(result.scores.columns) == ["real", "floor", "mine"]
+    assert result.summary.loc["floor", "epsilon"] == 3.0
+    assert any("another paid release" in note for note in result.notes)
+    own = DPIndependentSynthesizer(classes=["no", "yes"])
+    alone = compare({"own": own}, *halves, utility=FAST)
+    assert list(alone.scores.columns) == ["real", "own"]

@@ -1,0 +1,249 @@
+"""The accountant against closed forms and against dp-accounting."""
+
+import logging
+import math
+
+import dp_accounting
+import numpy as np
+import pytest
+from dp_accounting import pld, rdp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from skdpgen.privacy._accounting import (
+    SLACK,
+    compose_mu,
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_mu,
+    subsampled_epsilon,
+    subsampled_noise_multiplier,
+)
+from skdpgen.privacy._budget import Adjacency
+
+DELTA = 1e-5
+SIGMAS = {
+    0.1: 30.750,
+    0.2: 16.304,
+    0.5: 7.0318,
+    1.0: 3.73063,
+    2.0: 1.99381,
+    5.0: 0.89187,
+    10.0: 0.49989,
+}
+NEIGHBOURS = {
+    Adjacency.ADD_REMOVE: dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE,
+    Adjacency.REPLACE: dp_accounting.NeighboringRelation.REPLACE_ONE,
+}
+STEPS = [  # noise multiplier, sampling rate, steps
+    (1.0, 0.01, 1000),
+    (5.0, 0.05, 200),
+    (2.0, 0.5, 20),
+    (20.0, 1.0, 30),
+]
+
+
+def event(noise, rate, n_steps, mu=0.0):
+    step = dp_accounting.PoissonSampledDpEvent(
+        rate, dp_accounting.GaussianDpEvent(noise)
+    )
+    steps = dp_accounting.SelfComposedDpEvent(step, n_steps)
+    if mu == 0:
+        return steps
+    return dp_accounting.ComposedDpEvent([steps, dp_accounting.GaussianDpEvent(1 / mu)])
+
+
+def pld_epsilon(what, adjacency=Adjacency.ADD_REMOVE, *, pessimistic=True):
+    accountant = pld.PLDAccountant(NEIGHBOURS[adjacency])
+    epsilon = accountant.compose(what).get_epsilon(DELTA)
+    # The oracle rounds up by a grid of 1e-4 a step at most.
+    return epsilon if pessimistic else epsilon * (1 - 1e-3)
+
+
+def classical_rdp_mu(epsilon, delta):
+    """The twin: one Renyi order after another, as in the papers' code."""
+    alphas = 1 + np.geomspace(1e-3, 1e4, 20_000)
+    sigmas = np.geomspace(0.01, 1e4, 4000)
+    for sigma in sigmas:
+        spent = alphas / (2 * sigma**2) + math.log(1 / delta) / (alphas - 1)
+        if spent.min() <= epsilon:
+            return 1 / sigma
+    raise AssertionError
+
+
+def is_tight(calibration):
+    return all(
+        abs(1 / calibration(epsilon, DELTA) / sigma - 1) < 2e-5
+        for epsilon, sigma in SIGMAS.items()
+    )
+
+
+def test_listed_sigmas_and_the_classical_twin():
+    assert is_tight(gaussian_mu)
+    assert not is_tight(classical_rdp_mu)
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 1e-2, 0.3, 1.0, 3.0, 30.0, 100.0])
+@pytest.mark.parametrize("delta", [1e-12, 1e-9, 1e-5, 1e-2, 0.5])
+def test_calibration_is_private_and_tight(epsilon, delta):
+    mu = gaussian_mu(epsilon, delta)
+    assert gaussian_delta(mu, epsilon) <= delta
+    assert gaussian_delta(mu * (1 + 3e-6), epsilon) > delta
+    assert gaussian_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-5)
+
+
+def test_autodp_alone_is_not_trusted_at_tiny_delta():
+    # Its calibrator stops at an absolute 1e-12 of delta: 10 % too little noise here.
+    from skdpgen.privacy._accounting import _autodp_mu
+
+    assert gaussian_delta(_autodp_mu(1e-4, 1e-12), 1e-4) > 1.2e-12
+    assert gaussian_delta(gaussian_mu(1e-4, 1e-12), 1e-4) <= 1e-12
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.3, 1.0, 4.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 5.0])
+def test_delta_is_the_hockey_stick_divergence(mu, epsilon):
+    def excess(x):
+        return norm.pdf(x, mu) - math.exp(epsilon) * norm.pdf(x)
+
+    start = mu / 2 + epsilon / mu
+    expected, _ = quad(excess, start, max(start, mu) + 12, epsabs=0, limit=200)
+    assert gaussian_delta(mu, epsilon) == pytest.approx(expected, rel=1e-6, abs=1e-25)
+
+
+@pytest.mark.parametrize("epsilon", [1e3, 1e5])
+def test_epsilons_beyond_the_overflow(epsilon):
+    mu = gaussian_mu(epsilon, DELTA)
+    # mu^2/2 is the mean privacy loss, mu its deviation.
+    assert (epsilon - mu**2 / 2) / mu == pytest.approx(-norm.ppf(DELTA), rel=0.02)
+
+
+def test_limits():
+    assert gaussian_mu(math.inf, DELTA) == math.inf
+    assert gaussian_delta(0.0, 1.0) == 0.0
+    assert gaussian_delta(math.inf, 1.0) == 1.0
+    assert gaussian_delta(1.0, math.inf) == 0.0
+    assert gaussian_epsilon(0.0, DELTA) == 0.0
+    assert gaussian_epsilon(1e-6, DELTA) == 0.0
+    assert gaussian_epsilon(math.inf, DELTA) == math.inf
+    assert compose_mu([]) == 0.0
+    assert compose_mu([1.0, math.inf]) == math.inf
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.floats(1e-3, 20), st.floats(1e-3, 20), st.floats(1e-10, 0.4), st.floats(1, 5))
+def test_calibration_is_monotone(epsilon, mu, delta, factor):
+    assert gaussian_mu(epsilon * factor, delta) >= gaussian_mu(epsilon, delta) * (
+        1 - 2 * SLACK - 1e-6
+    )
+    assert gaussian_epsilon(mu * factor, delta) >= gaussian_epsilon(mu, delta) * (
+        1 - 1e-6
+    )
+    assert gaussian_delta(mu, epsilon * factor) <= gaussian_delta(mu, epsilon)
+
+
+def test_composition_against_pld():
+    mus = [0.2, 0.1, 0.15, 0.4]
+    events = [dp_accounting.GaussianDpEvent(1 / mu) for mu in mus]
+    expected = pld_epsilon(dp_accounting.ComposedDpEvent(events))
+    assert gaussian_epsilon(compose_mu(mus), DELTA) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("steps", STEPS)
+def test_subsampled_is_never_below_pld(steps, adjacency):
+    ours = subsampled_epsilon(*steps, DELTA, adjacency)
+    tight = pld_epsilon(event(*steps), adjacency, pessimistic=False)
+    assert ours >= tight
+    assert ours <= tight * (1.3 if adjacency == "add_remove" else 2.0)
+
+
+@pytest.mark.parametrize("steps", STEPS[:2])
+def test_subsampled_beside_a_gaussian_is_never_below_pld(steps):
+    ours = subsampled_epsilon(*steps, DELTA, "add_remove", gaussian_mu=0.2)
+    assert ours >= pld_epsilon(event(*steps, mu=0.2), pessimistic=False)
+    assert ours > subsampled_epsilon(*steps, DELTA, "add_remove")
+
+
+def test_replace_beside_a_gaussian_is_never_below_pld():
+    # The oracle doubles the Gaussian's shift under "replace", ours takes it as given.
+    steps = (2.0, 0.01, 500)
+    ours = subsampled_epsilon(*steps, DELTA, "replace", gaussian_mu=0.2)
+    tight = pld_epsilon(event(*steps, mu=0.1), "replace", pessimistic=False)
+    assert tight <= ours <= 2 * tight
+
+
+def test_subsampled_agrees_with_another_renyi_accountant(caplog):
+    caplog.set_level(logging.CRITICAL)
+    for steps in STEPS[:2]:
+        accountant = rdp.RdpAccountant().compose(event(*steps))
+        ours = subsampled_epsilon(*steps, DELTA, "add_remove")
+        assert ours == pytest.approx(accountant.get_epsilon(DELTA), rel=0.02)
+
+
+def test_sampling_everybody_is_exact():
+    add = subsampled_epsilon(10.0, 1.0, 4, DELTA, "add_remove", gaussian_mu=0.1)
+    assert add == pytest.approx(gaussian_epsilon(math.hypot(0.2, 0.1), DELTA))
+    replace = subsampled_epsilon(10.0, 1.0, 4, DELTA, "replace", gaussian_mu=0.1)
+    assert replace == pytest.approx(gaussian_epsilon(math.hypot(0.4, 0.1), DELTA))
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_subsampled_is_monotone(adjacency):
+    base = subsampled_epsilon(1.0, 0.01, 100, DELTA, adjacency, gaussian_mu=0.1)
+    more = [
+        subsampled_epsilon(0.9, 0.01, 100, DELTA, adjacency, gaussian_mu=0.1),
+        subsampled_epsilon(1.0, 0.02, 100, DELTA, adjacency, gaussian_mu=0.1),
+        subsampled_epsilon(1.0, 0.01, 200, DELTA, adjacency, gaussian_mu=0.1),
+        subsampled_epsilon(1.0, 0.01, 100, DELTA / 10, adjacency, gaussian_mu=0.1),
+        subsampled_epsilon(1.0, 0.01, 100, DELTA, adjacency, gaussian_mu=0.2),
+    ]
+    assert min(more) > base
+    assert base > subsampled_epsilon(1.0, 0.01, 100, DELTA, adjacency)
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("mu", [0.0, 0.15])
+def test_noise_multiplier_is_the_smallest(adjacency, mu):
+    noise = subsampled_noise_multiplier(
+        1.0, DELTA, 0.01, 300, adjacency, gaussian_mu=mu
+    )
+    steps = (0.01, 300, DELTA, adjacency)
+    assert subsampled_epsilon(noise, *steps, gaussian_mu=mu) <= 1.0
+    assert subsampled_epsilon(noise * 0.998, *steps, gaussian_mu=mu) > 1.0
+
+
+def test_noise_multiplier_at_the_ends():
+    assert subsampled_noise_multiplier(math.inf, DELTA, 0.01, 9, "replace") == 0.0
+    with pytest.raises(ValueError, match="gaussian_mu must be below"):
+        subsampled_noise_multiplier(
+            1.0, DELTA, 0.01, 9, "replace", gaussian_mu=gaussian_mu(1.0, DELTA)
+        )
+    whole = gaussian_mu(1.0, DELTA)
+    noise = subsampled_noise_multiplier(
+        1.0, DELTA, 0.01, 9, "add_remove", gaussian_mu=whole * 0.999
+    )
+    assert math.isfinite(noise)  # Renyi alone would find no noise large enough
+    assert subsampled_epsilon(0.0, 0.01, 9, DELTA, "replace") == math.inf
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: gaussian_mu(0.0, DELTA), "epsilon must be in"),
+        (lambda: gaussian_mu(math.nan, DELTA), "epsilon must be in"),
+        (lambda: gaussian_mu(1.0, 1.0), "delta must be in"),
+        (lambda: gaussian_epsilon(-1.0, DELTA), "mu must be in"),
+        (lambda: gaussian_delta(1.0, -1.0), "epsilon must be in"),
+        (lambda: compose_mu([math.nan]), "mu must be in"),
+        (lambda: subsampled_epsilon(1.0, 0.0, 1, DELTA, "replace"), "sampling_rate"),
+        (lambda: subsampled_epsilon(1.0, 0.1, 0, DELTA, "replace"), "n_steps"),
+        (lambda: subsampled_epsilon(1.0, 0.1, 1, DELTA, "swap"), "adjacency"),
+        (lambda: subsampled_epsilon(-1.0, 0.1, 1, DELTA, "replace"), "noise_mult"),
+    ],
+)
+def test_bad_parameters(call, match):
+    with pytest.raises(ValueError, match=match):
+        call()
