@@ -47,7 +47,7 @@ lint: $(VENV)/.developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	PATH="$(abspath $(BIN)):$$PATH" lint-imports
+	PATH="$(abspath $(BIN)):$$PATH" lint-imports --no-cache
 
 format: $(VENV)/.developer
 	$(BIN)/ruff check --fix .

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from skdpgen.benchmark._markdown import markdown
 from skdpgen.metrics import SyntheticUtility, draw_samples, total_variation, unwrap
 from skdpgen.utils import SearchCostWarning
 
@@ -57,7 +58,7 @@ class Comparison:
 
     def to_markdown(self, digits: int = 3) -> str:
         """Return both tables and the notes as Markdown."""
-        tables = [_markdown(frame, digits) for frame in (self.scores, self.summary)]
+        tables = [markdown(frame, digits) for frame in (self.scores, self.summary)]
         return "\n\n".join([*tables, "\n".join(f"* {note}" for note in self.notes)])
 
 
@@ -293,14 +294,3 @@ def _epsilon(synthesizer: Any) -> float:
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     start = time.perf_counter()
     return work(), time.perf_counter() - start
-
-
-def _markdown(frame: pd.DataFrame, digits: int) -> str:
-    def cell(value: Any) -> str:
-        is_float = isinstance(value, float | np.floating)
-        text = f"{value:.{digits}f}" if is_float else str(value)
-        return text.replace("|", r"\|")
-
-    head = ["", *frame.columns]
-    lines = [head, ["---"] * len(head), *frame.itertuples(name=None)]
-    return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)

@@ -4,6 +4,8 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+LEAST, MOST = 5_000, 20_000
+
 
 def unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:
     """Return what samples, and ``X`` in the space that it samples in.
@@ -29,13 +31,19 @@ def unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:
 def draw_samples(
     synthesizer: Any, n_samples: int | None, random_state: int | None
 ) -> tuple[Any, Any]:
-    """Sample labelled rows.
+    """Sample labelled rows; by default as many as were fitted, within limits.
+
+    Sampling is free post-processing, so a small table is judged by more rows than it
+    has, and a large one by as many as the models can learn from in seconds.
 
     Raises
     ------
     ValueError
         If the synthesizer was fitted without labels.
     """
+    fitted = getattr(synthesizer, "n_samples_", None)
+    if n_samples is None and fitted is not None:
+        n_samples = min(max(fitted, LEAST), MOST)
     sampled = synthesizer.sample(n_samples, random_state=random_state)
     if not isinstance(sampled, tuple):
         raise ValueError(

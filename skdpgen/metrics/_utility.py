@@ -44,7 +44,8 @@ class SyntheticUtility:
         with the models of the DP-MERF paper (support-weighted F1 for several
         classes). Never compare the numbers of one with those of the other.
     n_samples : int or None, default=None
-        Rows to sample from an estimator; None leaves it to the estimator.
+        Rows to sample from an estimator; None samples as many as it was fitted on,
+        but at least 5,000 (rows are free) and at most 20,000 (models are not).
     classifiers : sequence of str or None, default=None
         Names of a subset of the models; None takes all 12.
     metric : str or None, default=None

@@ -58,6 +58,8 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         Given, or discovered.
     release_ : Release
         The noisy histograms; all that the model was made of.
+    cells_ : dict
+        The cells of each column that histograms were released on.
     classes_ : ndarray
         Class labels, of a classification.
     task_ : {"classification", "regression"} or None
@@ -139,7 +141,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         is_public = self.adjacency == "replace"
         n_rows = facts.n_rows if is_public and labels is None else None
         model = class_conditional_model(released, cells, n_rows)
-        self._cells, self._labels, self.release_ = cells, labels, released
+        self.cells_, self._labels, self.release_ = cells, labels, released
         self._totals, self._marginals, self._conditionals = model
         self._keep(facts, report)
         return self
@@ -176,7 +178,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
             name: draw_given(table, labels, rng=rng)
             for name, table in self._conditionals.items()
         }
-        X = self._decode(self._cells, codes, self._marginals, n_samples, rng)
+        X = self._decode(self.cells_, codes, self._marginals, n_samples, rng)
         if self.task_ is None:
             return X
         if self.task_ == "classification":

@@ -1,0 +1,91 @@
+"""``python -m skdpgen.benchmark``: the numbers of docs/benchmarks.md."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from skdpgen.benchmark._markdown import markdown
+from skdpgen.benchmark._measure import measure_ceiling, measure_releases, summarise
+from skdpgen.benchmark._reading import TABLES, read_split
+from skdpgen.benchmark._speed import (
+    chunked_peak,
+    fit_seconds,
+    release_ratio,
+    wide_table,
+)
+from skdpgen.metrics import SyntheticUtility
+from skdpgen.synthesizers import all_synthesizers
+
+
+def main() -> None:
+    """Measure utility on named tables, or speed."""
+    parser = argparse.ArgumentParser(prog="python -m skdpgen.benchmark", description=main.__doc__)  # fmt: skip  # noqa: E501
+    parser.add_argument("what", choices=["utility", "speed"])
+    parser.add_argument("tables", nargs="*", help=f"of {', '.join(TABLES)}")
+    parser.add_argument("--data", default=".", help="folder of the tables")
+    parser.add_argument("--synthesizer", default="DPIndependentSynthesizer")
+    parser.add_argument("--schema", choices=["discovered", "public"], nargs="+",
+                        default=["discovered"])  # fmt: skip
+    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0])
+    parser.add_argument("--adjacency", default="replace")
+    parser.add_argument("--releases", type=int, default=5)
+    parser.add_argument("--protocol", default="modern")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--output", type=Path, help="a .jsonl file to append to")
+    options = parser.parse_args()
+    if options.what == "speed":
+        print(markdown(_speed(options.data)))
+        return
+    runs = []
+    for run in _utility(options):
+        runs.append(run)
+        print({k: round(v, 4) if isinstance(v, float) else v for k, v in run.items()})
+        if options.output:
+            with options.output.open("a") as file:
+                file.write(json.dumps(run) + "\n")
+    print(markdown(summarise(runs)))
+
+
+def _utility(options):
+    make = all_synthesizers()[options.synthesizer]
+    utility = SyntheticUtility(protocol=options.protocol, n_jobs=options.jobs)
+    for name in options.tables or TABLES:
+        split = read_split(name, options.data)
+        yield measure_ceiling(split, utility)
+        for epsilon in options.epsilon:
+            for schema in options.schema:
+                yield from measure_releases(
+                    split,
+                    make,
+                    utility,
+                    n_releases=options.releases,
+                    is_schema_public=schema == "public",
+                    epsilon=epsilon,
+                    adjacency=options.adjacency,
+                )
+
+
+def _speed(folder: str) -> pd.DataFrame:
+    rows = []
+    if (Path(folder) / "adult.csv.gz").exists():
+        split = read_split("adult", folder)
+        seconds = fit_seconds(split.X_train, split.y_train, split.classes)
+        rows.append({"what": "fit adult, median of 5, s", "value": seconds})
+    X = wide_table(100_000, 50)
+    y = (X["number0"] > 20).astype(int)
+    rows += [
+        {
+            "what": "fit 100,000 x 50, median of 5, s",
+            "value": fit_seconds(X, y, [0, 1]),
+        },
+        {"what": "release / bare one-hot pass", "value": release_ratio()},
+        {"what": "peak, 100,000 chunked rows, MiB", "value": chunked_peak(100_000)},
+        {"what": "peak, 1,000,000 chunked rows, MiB", "value": chunked_peak(1_000_000)},
+    ]
+    return pd.DataFrame(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Headline numbers: utility of a synthesizer between ceiling and chance."""
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen.benchmark._discovered import judge_discovery
+from skdpgen.benchmark._reading import Split
+from skdpgen.metrics import SyntheticUtility, draw_samples, total_variation
+from skdpgen.tables import Schema
+from skdpgen.utils import SchemaRequiredError
+
+MOST_REAL = 50_000  # real rows that the ceiling is trained on
+
+
+def measure_ceiling(split: Split, utility: SyntheticUtility) -> dict[str, Any]:
+    """Train on real rows."""
+    rows = np.random.default_rng(0).permutation(len(split.X_train))[:MOST_REAL]
+    train = split.X_train.iloc[rows], split.y_train.iloc[rows]
+    scores = utility.evaluate(train, split.X_test, split.y_test)
+    return {"set": split.name, "schema": "real", **_means(scores)}
+
+
+def measure_releases(
+    split: Split,
+    make: Callable[..., Any],
+    utility: SyntheticUtility,
+    *,
+    n_releases: int,
+    is_schema_public: bool,
+    epsilon: float,
+    adjacency: str = "replace",
+) -> Iterator[dict[str, Any]]:
+    """Fit independent releases and score each; yields a row of numbers a release."""
+    schema = Schema.infer(*split.whole) if is_schema_public else None
+    about = {
+        "set": split.name,
+        "schema": "public" if is_schema_public else "discovered",
+        "epsilon": epsilon,
+        "adjacency": adjacency,
+    }
+    for release in range(n_releases):
+        synthesizer = make(
+            epsilon=epsilon,
+            schema=schema,
+            classes=split.classes,
+            adjacency=adjacency,
+            random_state=release,
+        )
+        start = time.perf_counter()
+        try:
+            synthesizer.fit(split.X_train, split.y_train)
+        except SchemaRequiredError:
+            yield {**about, "note": "asks for a schema"}
+            return
+        seconds = time.perf_counter() - start
+        seeded = replace(utility, random_state=release)
+        rows = draw_samples(synthesizer, utility.n_samples, release)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scores = seeded.evaluate(rows, split.X_test, split.y_test)
+            test = split.X_test, split.y_test
+            distances = {
+                f"tv{order}": total_variation(test, rows, order=order)
+                for order in (1, 2)
+            }
+        found = {} if is_schema_public else judge_discovery(synthesizer, split.X_train)
+        yield {
+            **about,
+            "release": release,
+            "fit_seconds": seconds,
+            **_means(scores),
+            **distances,
+            **found,
+        }
+
+
+def summarise(runs: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return mean and standard deviation over the releases of each setting."""
+    frame = pd.DataFrame(runs)
+    keys = [k for k in ("set", "schema", "epsilon", "adjacency") if k in frame]
+    numbers = frame.drop(columns=["release", "note"], errors="ignore")
+    groups = numbers.groupby(keys, dropna=False, sort=False)
+    mean, deviation = groups.mean(), groups.std()
+    result = mean.copy()
+    for column in ("roc_auc", "average_precision", "macro_f1", "r2"):
+        if column in mean:
+            result[f"{column}_sd"] = deviation[column]
+    result["releases"] = groups.size()
+    return result.reset_index()
+
+
+def _means(scores: pd.DataFrame) -> dict[str, float]:
+    wanted = ("roc_auc", "average_precision", "macro_f1", "r2")
+    found: dict[str, float] = {}
+    for metric in wanted:
+        if metric in scores:
+            found[metric] = float(scores[metric].mean())
+            found[f"{metric}_best"] = float(scores[metric].max())
+    return found

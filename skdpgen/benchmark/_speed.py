@@ -1,0 +1,90 @@
+"""Seconds of a fit, the release against a bare one-hot pass, memory of chunks."""
+
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen.privacy import Histograms, Ledger, PrivacyBudget, release
+from skdpgen.synthesizers import DPIndependentSynthesizer
+from skdpgen.tables import Chunks, NumberCells, Rows
+
+CHUNK = 50_000
+
+
+def wide_table(n_rows: int, n_columns: int, seed: int = 0) -> pd.DataFrame:
+    """Make a table of half numbers, half small categories."""
+    rng = np.random.default_rng(seed)
+    columns: dict[str, Any] = {}
+    for j in range(n_columns):
+        if j % 2:
+            columns[f"text{j}"] = rng.choice(list("abcdefgh"), n_rows)
+        else:
+            columns[f"number{j}"] = rng.gamma(2.0, 10.0, n_rows)
+    return pd.DataFrame(columns)
+
+
+def fit_seconds(X: Any, y: Any, classes: Any, repeats: int = 5) -> float:
+    """Return the median time of a default fit."""
+    times = [
+        _seconds(lambda: DPIndependentSynthesizer(classes=classes).fit(X, y))
+        for _ in range(repeats)
+    ]
+    return statistics.median(times)
+
+
+def release_ratio(n_rows: int = 100_000, n_columns: int = 50) -> float:
+    """Return the time of a release over that of counting one-hot cells, no more."""
+    rng = np.random.default_rng(0)
+    values = rng.random((n_rows, n_columns))
+    labels = rng.integers(0, 2, n_rows)
+    edges = np.linspace(0.0, 1.0, 33)
+    rows = Rows.read(values, labels)
+    cells = {name: NumberCells(edges, False) for name in rows.layout.names}
+    blocks = {"columns": Histograms((32,) * n_columns)}
+
+    def bare() -> None:
+        for j in range(n_columns):
+            code = np.searchsorted(edges[1:-1], values[:, j], side="right")
+            np.bincount(labels * 32 + code, minlength=64)
+
+    def ours() -> None:
+        ledger = Ledger(PrivacyBudget(1.0, 1e-5))
+        release(
+            rows.batches(cells), blocks, name="speed", ledger=ledger, share=1.0,
+            n_classes=2,
+        )  # fmt: skip
+
+    pairs = [(_seconds(ours), _seconds(bare)) for _ in range(5)]
+    return statistics.median(a / b for a, b in pairs)
+
+
+def chunked_peak(n_rows: int) -> float:
+    """Return peak memory in MiB of a fit on chunks, in a process of its own."""
+    code = f"from skdpgen.benchmark._speed import _fit_chunks; _fit_chunks({n_rows})"
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return float(out.stdout)
+
+
+def _fit_chunks(n_rows: int) -> None:
+    def chunks() -> Iterator[tuple[pd.DataFrame, Any]]:
+        for k in range(n_rows // CHUNK):
+            table = wide_table(CHUNK, 20, seed=k)
+            yield table, (table["number0"] > 20).astype(int)
+
+    DPIndependentSynthesizer(classes=[0, 1]).fit(Chunks(chunks))
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
