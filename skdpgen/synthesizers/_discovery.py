@@ -19,7 +19,6 @@ from skdpgen.privacy import (
     sensitivity,
 )
 from skdpgen.tables import (
-    STANDS_OUT,
     Boolean,
     Categorical,
     Column,
@@ -33,6 +32,7 @@ from skdpgen.utils import SchemaRequiredError
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
 CLASS_SHARE = 0.05
 SCHEMA_SHARES = (0.05, 0.4)  # of mu², at least and at most
+STANDS_OUT = 4.5  # noise stds at which a value surely shows
 SCHEMA_STD = 1 / 64  # of the rows: the noise that discovery aims at
 
 
@@ -146,10 +146,10 @@ def _check_feasible(
     """Public quantities alone decide whether discovery can work."""
     delta = sensitivity(OneHot(n_columns), ledger.budget.adjacency)
     needed = STANDS_OUT * ledger.noise_std(share=share, sensitivity=delta)
-    if needed > n_rows / 3:
+    if needed > n_rows / 2:
         raise SchemaRequiredError(
             f"Private discovery of {n_columns} columns needs values that "
-            f"{math.ceil(needed)} of the rows share, which is more than a third of "
+            f"{math.ceil(needed)} of the rows share, which is more than half of "
             f"{math.floor(n_rows)} rows at epsilon={ledger.budget.epsilon:g}. Give a "
             "schema of public knowledge: start from `Schema.template(X)` and fill in "
             "bounds and categories."

@@ -127,6 +127,6 @@ def plan(
         noise,
         category,
         label,
-        STANDS_OUT * noise <= n / 3,
+        STANDS_OUT * noise <= n / 2,
         main,
     )

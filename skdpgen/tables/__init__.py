@@ -22,7 +22,7 @@ from skdpgen.tables._columns import (
     Ordinal,
     Regenerate,
 )
-from skdpgen.tables._discovery import STANDS_OUT, MagnitudeCells, discovered_column
+from skdpgen.tables._discovery import MagnitudeCells, discovered_column
 from skdpgen.tables._draw import draw_numbers, draw_values, regenerate
 from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
 from skdpgen.tables._rows import Chunks, Rows
@@ -31,7 +31,6 @@ from skdpgen.tables._schema import Schema
 __all__ = [
     "EPOCH",
     "NUMBERS",
-    "STANDS_OUT",
     "Boolean",
     "Categorical",
     "CategoryCells",

@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen.tables._columns import Boolean, Categorical, Column, Datetime, number
+from skdpgen.tables._columns import (
+    DAY,
+    Boolean,
+    Categorical,
+    Column,
+    Datetime,
+    number,
+)
 from skdpgen.tables._values import Codes, Floats, Numbers, Values, as_numbers
 
 TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
@@ -107,6 +114,8 @@ def bounds(column: Column) -> tuple[float, float]:
 
 def step_of(column: Column) -> float | None:
     """Return the distance between neighbouring values; None if continuous."""
+    if isinstance(column, Datetime):
+        return DAY if column.whole_days else None
     decimals = getattr(column, "decimals", None)
     if decimals is None or column.n_values is None:  # type: ignore[union-attr]
         return None

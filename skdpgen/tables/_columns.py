@@ -10,6 +10,7 @@ import pandas as pd
 
 from skdpgen.utils import SchemaError
 
+DAY = 86_400.0  # seconds
 MAX_CELLS = 2**31  # a lattice with more points than this counts as continuous
 
 
@@ -86,6 +87,15 @@ class Integer:
 class Datetime:
     """A point in time between public bounds (ISO strings or timestamps).
 
+    Parameters
+    ----------
+    lower, upper : str or Timestamp
+        Bounds; times outside are clipped to them.
+    whole_days : bool, default=False
+        Whether the column holds dates without a time of day.
+    nullable : bool, default=True
+        Whether times may be missing.
+
     Examples
     --------
     >>> Datetime("2020-01-01", "2020-12-31").seconds
@@ -94,10 +104,15 @@ class Datetime:
 
     lower: Any = None
     upper: Any = None
+    whole_days: bool = False
     nullable: bool = True
 
-    decimals = None
-    n_values = None
+    def __post_init__(self) -> None:
+        """Store ISO text, whatever kind of time came in."""
+        for name in ("lower", "upper"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _iso(value))
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
@@ -109,6 +124,12 @@ class Datetime:
     def seconds(self) -> tuple[float, float]:
         """Bounds in seconds since the year 2000."""
         return seconds(self.lower), seconds(self.upper)
+
+    @property
+    def n_values(self) -> int | None:
+        """How many days there are; None if times of day count."""
+        lower, upper = self.seconds
+        return math.floor((upper - lower) / DAY) + 1 if self.whole_days else None
 
 
 @dataclass(frozen=True)
@@ -243,8 +264,6 @@ def column_to_dict(column: Column) -> dict[str, Any]:
         value = getattr(column, item.name)
         if isinstance(value, tuple):
             value = list(value)
-        if isinstance(column, Datetime) and item.name != "nullable" and value:
-            value = pd.Timestamp(value).isoformat()
         if value is not None:
             content[item.name] = value
     return content
@@ -272,6 +291,16 @@ def column_from_dict(name: str, content: dict[str, Any]) -> Column:
 def number(value: Any) -> float:
     """Return a bound as a float; NaN where there is none."""
     return math.nan if value is None else float(value)
+
+
+def _iso(value: Any) -> str:
+    try:
+        return str(pd.Timestamp(value).isoformat())
+    except (TypeError, ValueError):
+        raise SchemaError(
+            "lower and upper of a Datetime must be times, as '2024-01-31'. "
+            f"Got {value!r} instead."
+        ) from None
 
 
 def seconds(value: Any) -> float:

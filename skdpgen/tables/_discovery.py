@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
-from skdpgen.tables._columns import Column, Datetime, Integer, Numeric
+from skdpgen.tables._columns import DAY, Column, Datetime, Integer, Numeric
 from skdpgen.tables._layout import EPOCH, Kind
 from skdpgen.tables._values import Codes, Floats, Values, as_numbers
 
 LOWEST, HIGHEST = -40, 63  # octaves
+LATEST = 33  # octave of seconds: the years 1728 to 2272
 DECIMALS = (0, 1, 2)  # and "more"
-STANDS_OUT = 3.5  # noise stds at which one of ~200 empty cells rarely stands
+FALSE_ALARM = 0.002  # chance that an empty cell of a column sets a bound
+OCCUPIED = 1.5  # noise stds at which the next octave looks occupied
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,12 @@ class MagnitudeCells:
     @property
     def n_octaves(self) -> int:
         """Number of intervals: negative ones, zero, positive ones."""
-        return 2 * (HIGHEST - self.lowest + 1) + 1
+        return 2 * (self.highest - self.lowest + 1) + 1
+
+    @property
+    def highest(self) -> int:
+        """Largest power of two; beyond counts as this."""
+        return LATEST - 1 if self.kind is Kind.DATETIME else HIGHEST
 
     @property
     def lowest(self) -> int:
@@ -42,8 +50,13 @@ class MagnitudeCells:
 
     @property
     def n_precisions(self) -> int:
-        """Number of classes of decimals."""
-        return len(DECIMALS) + 1 if self.kind is Kind.FLOAT else 1
+        """Number of classes of decimals; of times: whole days, and others."""
+        return {Kind.FLOAT: len(DECIMALS) + 1, Kind.DATETIME: 2}.get(self.kind, 1)
+
+    @property
+    def stands_out(self) -> float:
+        """Noise stds that one of the empty cells rarely reaches."""
+        return float(norm.isf(FALSE_ALARM / self.n_cells))
 
     @property
     def n_known(self) -> int:
@@ -62,11 +75,13 @@ class MagnitudeCells:
         x = np.where(missing, 0.0, x)
         with np.errstate(divide="ignore"):
             octave = np.floor(np.log2(np.abs(x)))
-        octave = octave.clip(self.lowest - 1, HIGHEST) - self.lowest + 1
+        octave = octave.clip(self.lowest - 1, self.highest) - self.lowest + 1
         place = np.sign(x) * octave + self.n_octaves // 2
         codes = place.astype(np.int64)
-        if self.n_precisions > 1:
+        if self.kind is Kind.FLOAT:
             codes = codes * self.n_precisions + precision(x)
+        elif self.kind is Kind.DATETIME:
+            codes = codes * self.n_precisions + (np.mod(x, DAY) != 0)
         return np.where(missing, self.n_known, codes)
 
     def interval(self, octave: int) -> tuple[float, float]:
@@ -108,7 +123,7 @@ def discovered_column(counts: Floats, noise_std: float, kind: Kind) -> Column:
         Public kind of the dtype.
     """
     cells = MagnitudeCells(kind)
-    limit = max(STANDS_OUT * noise_std, 0.5)
+    limit = max(cells.stands_out * noise_std, 0.5)
     nullable = bool(counts[-1] > limit)
     table = counts[:-1].reshape(cells.n_octaves, cells.n_precisions)
     seen = table > limit
@@ -116,11 +131,10 @@ def discovered_column(counts: Floats, noise_std: float, kind: Kind) -> Column:
         return _column(kind, 0.0, 0.0, 0, nullable=True)
     finest = int(np.flatnonzero(seen.any(axis=0)).max())
     marginal = table[:, : finest + 1].sum(axis=1)
-    quiet = max(noise_std * np.sqrt(finest + 1), 0.5)
+    quiet = max(OCCUPIED * noise_std * np.sqrt(finest + 1), 0.5)
     first, last = _extend(np.flatnonzero(seen.any(axis=1)), marginal > quiet)
     ends = [*cells.interval(first), *cells.interval(last)]
-    decimals = DECIMALS[finest] if finest < len(DECIMALS) else None
-    return _column(kind, min(ends), max(ends), decimals, nullable=nullable)
+    return _column(kind, min(ends), max(ends), finest, nullable=nullable)
 
 
 def _extend(core: Any, occupied: Any) -> tuple[int, int]:
@@ -134,15 +148,16 @@ def _extend(core: Any, occupied: Any) -> tuple[int, int]:
 
 
 def _column(
-    kind: Kind, lower: float, upper: float, decimals: int | None, *, nullable: bool
+    kind: Kind, lower: float, upper: float, finest: int, *, nullable: bool
 ) -> Column:
     """The outer end of an octave is open: step back to the last value inside."""
     if kind is Kind.DATETIME:
-        first, last = (
-            (EPOCH + pd.Timedelta(seconds=_in_range(s))).isoformat()
-            for s in (lower, upper)
-        )
-        return Datetime(first, last, nullable=nullable)
+        first, last = ((EPOCH + pd.Timedelta(seconds=s)) for s in (lower, upper))
+        is_daily = finest == 0
+        if is_daily:
+            first, last = first.ceil("D"), last.floor("D")
+        return Datetime(first.isoformat(), last.isoformat(), is_daily, nullable)
+    decimals = DECIMALS[finest] if finest < len(DECIMALS) else None
     if decimals is not None:
         step = 10.0**-decimals
         upper = upper - step if upper > 0 else upper
@@ -151,8 +166,3 @@ def _column(
     if kind is Kind.INTEGER:
         return Integer(int(lower), int(upper), nullable=nullable)
     return Numeric(lower, upper, decimals, nullable=nullable)
-
-
-def _in_range(value: float) -> float:
-    limit = 9e9  # the years 1715 to 2285: what nanosecond stamps can hold
-    return min(max(value, -limit), limit)

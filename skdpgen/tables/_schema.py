@@ -235,7 +235,8 @@ def _infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
         if known.empty:
             return Datetime("2000-01-01", "2000-01-01", nullable=True)
         bounds = (known.min().isoformat(), known.max().isoformat())
-        return Datetime(*bounds, nullable=nullable)
+        is_daily = bool((known == known.dt.normalize()).all())
+        return Datetime(*bounds, is_daily, nullable)
     values = series.astype("float64").to_numpy()
     values = values[np.isfinite(values)]
     nullable = nullable or len(values) < len(series)

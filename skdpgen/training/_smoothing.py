@@ -89,7 +89,7 @@ def conditional_histogram(
     projected = np.array([project_to_total(row, n_class) for row, n_class in rows])
     marginal = projected.sum(axis=0) / total
     excess = projected / total - shares[:, None] * marginal
-    if noise_std > 0:
+    if noise_std > 0 and len(totals) > 1:
         excess = _posterior_mean(excess, marginal, noise_std / total, shares, n_ordered)
     conditional = np.maximum(shares[:, None] * marginal + excess, 0.0)
     mass = conditional.sum(axis=1, keepdims=True)

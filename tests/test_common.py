@@ -1,0 +1,390 @@
+"""The battery that every synthesizer runs; a new one joins by being registered."""
+
+import dataclasses
+import json
+import pickle
+import struct
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skdpgen import SyntheticUtility, all_synthesizers, insecure_noise_seed, load
+from skdpgen.datasets import load_example
+from skdpgen.privacy import PrivacyReport, gaussian_delta
+from skdpgen.tables import Rows
+from skdpgen.utils import NotPrivateWarning
+from tests.synthesizers._tables import CASES, N_ROWS, assert_obeys, build, split
+
+INF = float("inf")
+
+
+@pytest.fixture(params=sorted(all_synthesizers()))
+def cls(request):
+    return all_synthesizers()[request.param]
+
+
+@pytest.fixture(params=sorted(CASES))
+def case(request):
+    return CASES[request.param]
+
+
+@pytest.fixture
+def mixed():
+    return CASES["mixed"]
+
+
+def same(one, two):
+    """Whether two tables, labels included, are equal and not only close."""
+    if isinstance(one, tuple):
+        return len(one) == len(two) and all(map(same, one, two))
+    if isinstance(one, np.ndarray):
+        return bool(np.array_equal(one, two, equal_nan=one.dtype.kind == "f"))
+    return one.equals(two)
+
+
+def numbers_in(value, depth=12):
+    """Yield every number a fitted object holds, sums of its arrays included."""
+    if isinstance(value, bool | str | bytes) or value is None or not depth:
+        return
+    if isinstance(value, int | float | np.number):
+        yield float(value)
+    elif isinstance(value, np.ndarray):
+        if value.dtype.kind in "iuf":
+            yield from value.astype(float).ravel().tolist()
+            yield float(np.nansum(value.astype(float)))
+            yield from np.nansum(value.astype(float), axis=0).ravel().tolist()
+        else:
+            yield from numbers_in(value.ravel().tolist(), depth - 1)
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from numbers_in(getattr(value, field.name), depth - 1)
+    elif isinstance(value, dict):
+        yield from numbers_in([*value.keys(), *value.values()], depth - 1)
+    elif isinstance(value, list | tuple | set):
+        for item in value:
+            yield from numbers_in(item, depth - 1)
+    elif hasattr(value, "__dict__"):
+        yield from numbers_in(vars(value), depth - 1)
+
+
+def holds(estimator, number):
+    return any(abs(found - number) < 1e-6 for found in numbers_in(vars(estimator)))
+
+
+# ------------------------------------------------------------- fit and sample
+
+
+def test_defaults_are_constructible_and_a_default_fit_works(cls):
+    X, y = load_example(2000)
+    synth = cls()
+    assert synth.fit(X[["age", "job", "owns_home"]], y) is synth
+    assert_obeys(synth.sample(50)[0], synth.schema_)
+
+
+def test_fit_returns_self_and_may_be_repeated(cls, case):
+    synth = build(cls, case)
+    assert synth.fit(case.X, case.y) is synth
+    other = CASES["floats"]
+    synth.set_params(schema=None, classes=other.classes).fit(other.X, other.y)
+    assert synth.sample(3)[0].shape == (3, 4)
+    assert synth.n_features_in_ == 4
+    assert not hasattr(synth, "feature_names_in_")
+
+
+def test_parameters_are_left_alone(cls, case):
+    synth = build(cls, case)
+    before = dict(synth.get_params())
+    after = synth.fit(case.X, case.y).get_params()
+    assert all(after[name] is value for name, value in before.items())
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("epsilon", [1.0, 0.01, INF])
+def test_samples_obey_the_schema(cls, case, epsilon, adjacency):
+    synth = build(cls, case, epsilon=epsilon, adjacency=adjacency)
+    synth.fit(case.X, case.y)
+    X, y = split(synth.sample(300), case)
+    assert synth.task_ == case.task
+    assert_obeys(X, synth.schema_)
+    for name, column in (case.schema.columns if case.schema else {}).items():
+        assert type(synth.schema_.columns[name]) is type(column)
+    assert type(X) is type(case.X)
+    assert len(X) == 300
+    if isinstance(X, pd.DataFrame):
+        kinds = X.dtypes.map(lambda d: "category" if d == "category" else str(d))
+        wanted = case.X.dtypes.map(lambda d: "category" if d == "category" else str(d))
+        pd.testing.assert_series_equal(kinds, wanted)
+    elif isinstance(X, np.ndarray):
+        assert X.dtype == case.X.dtype
+    else:
+        assert X.columns == case.X.columns
+    if case.task == "classification":
+        assert set(y) <= set(case.classes)
+        assert list(synth.classes_) == sorted(case.classes)
+    if isinstance(case.y, pd.Series):
+        assert y.name == case.y.name
+        assert y.dtype == case.y.dtype
+    if case.task == "regression":
+        bounds = synth.schema_.target
+        assert y.between(bounds.lower, bounds.upper).all()
+
+
+@pytest.mark.parametrize("n_samples", [1, 2, 1999])
+def test_as_many_rows_as_asked(cls, case, n_samples):
+    synth = build(cls, case).fit(case.X, case.y)
+    X, y = split(synth.sample(n_samples), case)
+    assert len(X) == n_samples
+    assert y is None or len(y) == n_samples
+
+
+def test_as_many_rows_as_fitted_by_default(cls, case):
+    synth = build(cls, case).fit(case.X, case.y)
+    assert len(split(synth.sample(), case)[0]) == N_ROWS == synth.n_samples_
+
+
+def test_samples_differ_unless_seeded(cls, case):
+    synth = build(cls, case).fit(case.X, case.y)
+    assert not same(synth.sample(50), synth.sample(50))
+    assert same(synth.sample(50, random_state=3), synth.sample(50, random_state=3))
+    assert not same(synth.sample(50, random_state=3), synth.sample(50, random_state=4))
+
+
+def test_sampling_is_free(cls, mixed):
+    synth = build(cls, mixed).fit(mixed.X, mixed.y)
+    before = str(synth.privacy_)
+    synth.sample(10)
+    assert str(synth.privacy_) == before
+
+
+def test_set_output_chooses_the_container(cls, case):
+    synth = build(cls, case).set_output(transform="pandas").fit(case.X, case.y)
+    X, _ = split(synth.sample(5), case)
+    assert isinstance(X, pd.DataFrame)
+    X, _ = split(synth.set_output(transform="polars").sample(5), case)
+    assert type(X).__module__.startswith("polars")
+    X, _ = split(synth.set_output(transform="default").sample(5), case)
+    assert type(X) is type(case.X)
+
+
+# --------------------------------------------------------------- conditioning
+
+
+@pytest.mark.parametrize("name", ["mixed", "floats", "many_classes", "polars"])
+def test_labels_come_back_as_given(cls, name):
+    case = CASES[name]
+    synth = build(cls, case).fit(case.X, case.y)
+    wanted = [*case.classes, case.classes[0]] * 3
+    X, y = synth.sample(y=wanted)
+    assert list(y) == wanted
+    assert len(X) == len(wanted)
+    X, y = synth.sample(y=np.array(wanted))
+    assert list(y) == wanted
+    X, y = synth.sample(y=pd.Series(wanted, index=range(7, 7 + len(wanted))))
+    assert list(y) == wanted
+
+
+def test_an_unseen_label_is_named(cls, mixed):
+    synth = build(cls, mixed).fit(mixed.X, mixed.y)
+    with pytest.raises(ValueError, match="left, stayed.*moved.*classes="):
+        synth.sample(y=["moved"])
+
+
+def test_numbers_to_condition_on_come_back_as_given(cls):
+    case = CASES["regression"]
+    synth = build(cls, case).fit(case.X, case.y)
+    wanted = [500.0, 1234.5, 1e9, -1e9]
+    X, y = synth.sample(y=wanted)
+    assert list(y) == wanted
+    assert len(X) == 4
+    with pytest.raises(ValueError, match="finite"):
+        synth.sample(y=[500.0, float("nan")])
+
+
+def test_conditions_that_contradict(cls, mixed):
+    synth = build(cls, mixed).fit(mixed.X, mixed.y)
+    with pytest.raises(ValueError, match="n_samples must be None or"):
+        synth.sample(3, y=["left"])
+    other = CASES["unlabelled"]
+    with pytest.raises(ValueError, match="fitted with labels"):
+        build(cls, other).fit(other.X).sample(y=["left"])
+
+
+# ------------------------------------------------------------ the certificate
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("is_public", [True, False])
+def test_the_certificate_is_what_was_asked(cls, case, adjacency, is_public):
+    schema = case.schema if is_public else None
+    classes = case.classes if is_public else None
+    synth = build(
+        cls,
+        case,
+        epsilon=4.0,
+        delta=1e-6,
+        adjacency=adjacency,
+        schema=schema,
+        classes=classes,
+    )
+    report = synth.fit(case.X, case.y).privacy_
+    assert (report.epsilon, report.delta) == (4.0, 1e-6)
+    assert report.adjacency == adjacency
+    assert sum(entry.share for entry in report.releases) <= 1 + 1e-12
+    mu_squared = sum((e.sensitivity / e.noise_std) ** 2 for e in report.releases)
+    assert mu_squared <= report.mu**2 * (1 + 1e-9)
+    assert mu_squared >= report.mu**2 * (1 - 1e-9)  # nothing is left unspent
+    epsilon = report.epsilon + np.log1p(-report.delta_selection)
+    spent = gaussian_delta(mu_squared**0.5, epsilon) + report.delta_selection
+    assert spent <= report.delta * (1 + 1e-6)
+
+
+def test_the_certificate_is_json(cls, case):
+    for epsilon in (1.0, INF):
+        report = build(cls, case, epsilon=epsilon).fit(case.X, case.y).privacy_
+        content = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+        assert PrivacyReport.from_dict(content) == report
+
+
+def test_no_privacy_is_said_loudly(cls, mixed):
+    synth = build(cls, mixed, epsilon=INF).fit(mixed.X, mixed.y)
+    assert str(synth.privacy_).startswith("NOT PRIVATE")
+
+
+def test_the_seed_does_not_touch_the_noise(cls, case):
+    one, two = (
+        build(cls, case, random_state=0).fit(case.X, case.y).release_.values["columns"]
+        for _ in range(2)
+    )
+    assert one.shape == two.shape
+    assert not (one == two).any()
+
+
+def test_seeded_noise_repeats_and_says_that_it_is_not_private(cls, case):
+    fitted = []
+    for _ in range(2):
+        with pytest.warns(NotPrivateWarning), insecure_noise_seed(0):
+            fitted.append(build(cls, case).fit(case.X, case.y))
+    one, two = fitted
+    np.testing.assert_array_equal(
+        one.release_.values["columns"], two.release_.values["columns"]
+    )
+    assert same(one.sample(20), two.sample(20))
+    assert "NOT PRIVATE" in str(one.privacy_)
+    assert "NOT PRIVATE" not in str(build(cls, case).fit(case.X, case.y).privacy_)
+
+
+# ------------------------------------------------------------ nothing is kept
+
+
+def test_saved_and_loaded_it_is_the_same(cls, case, tmp_path):
+    synth = build(cls, case).fit(case.X, case.y)
+    synth.save(tmp_path / "synth.npz")
+    copy = load(tmp_path / "synth.npz")
+    assert type(copy) is cls
+    assert copy.privacy_ == synth.privacy_
+    assert copy.schema_ == synth.schema_
+    assert same(copy.sample(40, random_state=1), synth.sample(40, random_state=1))
+    assert {n for n in vars(copy) if n.endswith("_")} == {
+        n for n in vars(synth) if n.endswith("_")
+    }
+    with np.load(tmp_path / "synth.npz", allow_pickle=False) as arrays:
+        assert all(arrays[name].dtype != object for name in arrays.files)
+
+
+def test_what_is_not_fitted_cannot_be_saved_or_sampled(cls, tmp_path):
+    with pytest.raises(NotFittedError):
+        cls().save(tmp_path / "synth.npz")
+    with pytest.raises(NotFittedError):
+        cls().sample(3)
+
+
+def test_pickled_it_is_the_same(cls, case):
+    synth = build(cls, case).fit(case.X, case.y)
+    copy = pickle.loads(pickle.dumps(synth))
+    assert same(copy.sample(40), synth.sample(40))
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_a_fitted_object_contains_no_private_row(cls, tmp_path, adjacency):
+    X, y = load_example(N_ROWS)
+    X = X[["job", "education", "balance", "customer_since", "n_products"]]
+    secret, number = "Zweitausendeins", 0.7358291634509121 * 1e3
+    X = X.assign(job=X["job"].where(np.arange(len(X)) != 5, secret))
+    X["education"] = X["education"].cat.add_categories("Privatdozent")
+    X.loc[6, "education"] = "Privatdozent"
+    X.loc[7, "balance"] = number
+    y = y.where(np.arange(len(y)) != 8, "Geheimnis")
+    synth = cls(epsilon=4.0, adjacency=adjacency, random_state=0).fit(X, y)
+    synth.save(tmp_path / "synth.npz")
+    dumps = [pickle.dumps(synth), (tmp_path / "synth.npz").read_bytes()]
+    dumps.append(repr(synth.privacy_).encode() + repr(synth.schema_).encode())
+    rows = [
+        X[name].to_numpy()[start : start + 3].tobytes()
+        for name in ("balance", "n_products", "customer_since")
+        for start in range(0, len(X) - 3)
+        if X[name].iloc[start : start + 3].nunique() == 3
+    ]
+    for dump in dumps:
+        for word in (secret, "Privatdozent", "Geheimnis", repr(number)):
+            assert word.encode() not in dump
+        assert struct.pack("<d", number) not in dump
+        assert not any(row in dump for row in rows)
+
+
+def test_rows_are_closed_before_training(cls, case, monkeypatch):
+    opened = []
+    read = Rows.read.__func__
+
+    def spy(cls_, *args, **kwargs):
+        opened.append(read(cls_, *args, **kwargs))
+        return opened[-1]
+
+    monkeypatch.setattr(Rows, "read", classmethod(spy))
+    synth = build(cls, case).fit(case.X, case.y)
+    assert opened
+    for rows in opened:
+        with pytest.raises(RuntimeError, match="closed"):
+            next(iter(rows.batches({})))
+    assert not any(isinstance(value, Rows) for value in vars(synth).values())
+
+
+def test_the_number_of_rows_is_private_under_add_remove(cls, case):
+    private, public = [], []
+    for _ in range(4):  # one noisy count in a hundred is exact by chance
+        synth = build(cls, case, adjacency="add_remove").fit(case.X, case.y)
+        private.append(holds(synth, N_ROWS) or str(N_ROWS) in str(synth.privacy_))
+        public.append(holds(build(cls, case).fit(case.X, case.y), N_ROWS))
+    assert not all(private)
+    assert all(public)  # the search does find what is there
+
+
+# -------------------------------------------------------------------- quality
+
+
+def test_quality_collapses_without_budget(cls, mixed):
+    utility = SyntheticUtility(classifiers=("lda",))
+    score = {}
+    for epsilon in (20.0, 0.001):
+        fits = [
+            build(cls, mixed, epsilon=epsilon).fit(mixed.X, mixed.y) for _ in range(6)
+        ]
+        score[epsilon] = np.mean([utility(one, mixed.X, mixed.y) for one in fits])
+    assert score[20.0] > 0.75
+    assert abs(score[0.001] - 0.5) < 0.15
+
+
+def test_a_progress_bar_only_when_asked(cls, mixed, capsys):
+    build(cls, mixed).fit(mixed.X, mixed.y)
+    assert capsys.readouterr() == ("", "")
+    build(cls, mixed, verbose=1).fit(mixed.X, mixed.y)
+    assert "histograms" in capsys.readouterr().err
+
+
+def test_a_fit_in_clean_surroundings_warns_of_nothing(cls, case):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        build(cls, case).fit(case.X, case.y)
+    assert not caught
