@@ -9,8 +9,14 @@ from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
 from skdpgen.synthesizers._discovery import TARGET
 from skdpgen.tables import NumberCells, draw_numbers, encode_numbers
-from skdpgen.training import class_totals, conditional_histogram
+from skdpgen.training import (
+    class_totals,
+    conditional_histogram,
+    without_empty_ends,
+)
 from skdpgen.utils import StrOptions
+
+SHORTEST = 4  # lattices shorter than this keep their ends
 
 
 class DPIndependentSynthesizer(BaseSynthesizer):
@@ -140,7 +146,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
         is_public = self.adjacency == "replace"
         n_rows = facts.n_rows if is_public and labels is None else None
-        model = class_conditional_model(released, cells, n_rows)
+        model = class_conditional_model(released, cells, n_rows, facts.discovered)
         self.cells_, self._labels, self.release_ = cells, labels, released
         self._totals, self._marginals, self._conditionals = model
         self._keep(facts, report)
@@ -204,7 +210,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         return shares / shares.sum()
 
 
-def class_conditional_model(released, cells, n_rows):
+def class_conditional_model(released, cells, n_rows, discovered):
     """Return class totals, marginals and conditionals from the noisy histograms."""
     ends = np.cumsum([c.n_cells for c in cells.values()])[:-1]
     blocks = np.split(released.values["columns"], ends, axis=1)
@@ -213,6 +219,8 @@ def class_conditional_model(released, cells, n_rows):
     marginals, conditionals = {}, {}
     for (name, column), block in zip(cells.items(), blocks, strict=True):
         n_ordered = column.n_known if isinstance(column, NumberCells) else 0
+        if name in discovered and n_ordered >= SHORTEST and column.is_atom().all():
+            block = without_empty_ends(block, std, n_ordered)
         marginals[name], conditionals[name] = conditional_histogram(
             block, std, totals, n_ordered=n_ordered
         )

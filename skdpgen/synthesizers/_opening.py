@@ -42,6 +42,7 @@ class Facts:
     task: str | None
     classes: tuple[Any, ...] | None
     n_rows: float
+    discovered: tuple[Any, ...]  # names of the columns that no schema described
 
 
 @dataclass(eq=False)
@@ -132,7 +133,10 @@ def open_table(
     if public is not None:
         target = Categorical(public, nullable=False)
     full = Schema(columns, target)
-    facts = Facts(rows.layout, rows.target_layout, full, found_task, public, n_rows)
+    found = tuple(name for name in columns if name not in known)
+    facts = Facts(
+        rows.layout, rows.target_layout, full, found_task, public, n_rows, found
+    )
     opening = Opening(rows, ledger, facts, statements, progress)
     if not set(opening.columns) - {TARGET}:
         raise SchemaError(

@@ -9,6 +9,7 @@ Floats = NDArray[np.float64]
 
 POWERS = (0.5, 1.0)
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
+EMPTY = 1.5
 STRENGTHS = (0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
 
 
@@ -22,7 +23,7 @@ def project_to_total(counts: Floats, total: float) -> Floats:
     """
     ordered = np.sort(counts)[::-1]
     shift = (np.cumsum(ordered) - total) / np.arange(1, len(counts) + 1)
-    last = np.flatnonzero(ordered > shift)
+    last = np.flatnonzero((ordered > shift) & np.isfinite(ordered))
     if not len(last):
         return np.full(len(counts), total / len(counts))
     return np.maximum(counts - shift[last[-1]], 0.0)
@@ -40,6 +41,28 @@ def class_totals(blocks: list[Floats], total: float | None) -> Floats:
     if total is None:
         total = max(float(estimate.sum()), 1.0)
     return project_to_total(estimate, total)
+
+
+def without_empty_ends(counts: Floats, noise_std: float, n_ordered: int) -> Floats:
+    """Return counts with runs of ordered cells that look empty pushed out of range.
+
+    Discovered bounds are powers of two: months reach 1 to 31. A run of cells from an
+    end counts as empty while the sum over it and all classes stays below ``EMPTY``
+    stds of its noise; else the noise of such cells would become rows.
+
+    Examples
+    --------
+    >>> without_empty_ends(np.array([[9.0, 50.0, 40.0, -8.0, 6.0]]), 5.0, 5).tolist()
+    [[9.0, 50.0, 40.0, -inf, -inf]]
+    """
+    result = counts.copy()
+    limits = EMPTY * noise_std * np.sqrt(len(counts) * np.arange(1, n_ordered + 1))
+    for step in (1, -1):
+        cells = np.arange(n_ordered)[::step]
+        full = np.cumsum(counts[:, cells].sum(axis=0)) > limits
+        if full.any():
+            result[:, cells[: int(full.argmax())]] = -np.inf
+    return result
 
 
 def conditional_histogram(
