@@ -23,6 +23,7 @@ from skdpgen.tables import (
     Regenerate,
     Schema,
     draw_values,
+    read_values,
     regenerate,
 )
 from skdpgen.utils import (
@@ -98,7 +99,7 @@ class BaseSynthesizer(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted means that a release was paid for and a generator made."""
-        return hasattr(self, "privacy_")
+        return hasattr(self, "_model")
 
     def __sklearn_tags__(self) -> Any:
         """Missing values, text and numbers come in; randomness comes out."""
@@ -132,6 +133,7 @@ class BaseSynthesizer(BaseEstimator):
             classes=self.classes,
             adjacency=self.adjacency,
             task=self.task,
+            class_weight=getattr(self, "class_weight", None),
             verbose=self.verbose,
         )
         if is_inferred:
@@ -139,7 +141,9 @@ class BaseSynthesizer(BaseEstimator):
         return opening
 
     def _keep(self, facts: Facts, report: PrivacyReport) -> None:
-        """Store what may be kept; from here on the estimator counts as fitted."""
+        """Store what may be kept; an earlier generator ends here."""
+        for stale in ("_model", "classes_", "feature_names_in_"):
+            vars(self).pop(stale, None)
         self._facts = facts
         self.schema_, self.task_ = facts.schema, facts.task
         if facts.classes is not None:
@@ -169,6 +173,11 @@ class BaseSynthesizer(BaseEstimator):
                     "y needs a synthesizer that was fitted with labels. Got one fitted "
                     "without; call `sample(n_samples)`."
                 )
+            if np.asarray(y, dtype=object).shape not in ((len(y),), (len(y), 1)):
+                raise ValueError(
+                    "y must hold one label a row. Got "
+                    f"{type(y).__name__} instead; give a list, as `y=['a', 'b']`."
+                )
             if n_samples is not None and n_samples != len(y):
                 raise ValueError(
                     f"n_samples must be None or len(y)={len(y)} when y is given. "
@@ -185,7 +194,8 @@ class BaseSynthesizer(BaseEstimator):
 
     def _label_codes(self, y: Any) -> Any:
         """Return the position of each label among the classes; unseen is an error."""
-        index = {str(label): i for i, label in enumerate(self.classes_.tolist())}
+        known = map(_label_text, self.classes_.tolist())
+        index = {text: i for i, text in enumerate(known)}
         texts = [_label_text(value) for value in np.asarray(y, dtype=object).ravel()]
         unseen = sorted(set(texts) - set(index))
         if unseen:
@@ -194,6 +204,14 @@ class BaseSynthesizer(BaseEstimator):
                 f"Got {', '.join(unseen)}; fit with `classes=` that lists every label."
             )
         return np.array([index[text] for text in texts], dtype=np.int64)
+
+    def _target_codes(self, cells: Cells, y: Any) -> Any:
+        """Return the cells of target numbers to condition on."""
+        layout: Layout = self._facts.target_layout
+        codes = cells.encode(read_values(pd.Series(np.asarray(y)), layout.kinds[0]))
+        if (codes < 0).any():
+            raise ValueError("y must hold numbers. Got missing or other values in it.")
+        return codes
 
     def _decode(
         self,

@@ -3,20 +3,15 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import Histograms, release
 from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
 from skdpgen.synthesizers._discovery import TARGET
-from skdpgen.tables import NumberCells, draw_numbers, encode_numbers
-from skdpgen.training import (
-    class_totals,
-    conditional_histogram,
-    without_empty_ends,
-)
+from skdpgen.tables import draw_values
+from skdpgen.training import class_conditional_model
 from skdpgen.utils import StrOptions
-
-SHORTEST = 4  # lattices shorter than this keep their ends
 
 
 class DPIndependentSynthesizer(BaseSynthesizer):
@@ -144,12 +139,26 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         facts, report = opening.facts, opening.close()
         del X, y, opening  # private data ends here; what follows is post-processing
 
-        is_public = self.adjacency == "replace"
-        n_rows = facts.n_rows if is_public and labels is None else None
-        model = class_conditional_model(released, cells, n_rows, facts.discovered)
-        self.cells_, self._labels, self.release_ = cells, labels, released
-        self._totals, self._marginals, self._conditionals = model
         self._keep(facts, report)
+        self.cells_, self._labels, self.release_ = cells, labels, released
+        return self.refit()
+
+    def refit(self):
+        """Make the model anew from the stored release; costs nothing, needs no data.
+
+        ``fit`` ends with it. If it was interrupted after the release, the budget is
+        spent, ``privacy_`` says so, and this finishes the work.
+
+        Returns
+        -------
+        self : DPIndependentSynthesizer
+        """
+        check_is_fitted(self, "release_")
+        has_public_total = self.adjacency == "replace" and self._labels is None
+        n_rows = self._facts.n_rows if has_public_total else None
+        self._model = class_conditional_model(
+            self.release_, self.cells_, n_rows, self._facts.discovered
+        )
         return self
 
     def sample(self, n_samples=None, y=None, random_state=None):
@@ -177,54 +186,32 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         if y is None:
             labels = rng.permutation(systematic(shares, n_samples, rng=rng))
         elif self.task_ == "regression":
-            labels = encode_numbers(self._labels, y)
+            labels = self._target_codes(self._labels, y)
         else:
             labels = self._label_codes(y)
         codes = {
             name: draw_given(table, labels, rng=rng)
-            for name, table in self._conditionals.items()
+            for name, table in self._model.conditionals.items()
         }
-        X = self._decode(self.cells_, codes, self._marginals, n_samples, rng)
+        X = self._decode(self.cells_, codes, self._model.marginals, n_samples, rng)
         if self.task_ is None:
             return X
         if self.task_ == "classification":
             return X, self._decode_target(self.classes_[labels])
         if y is None:
-            y = draw_numbers(self._labels, labels, shares, rng=rng)
-        return X, self._decode_target(np.asarray(y))
+            y = draw_values(self.schema_.target, self._labels, labels, shares, rng=rng)
+        return X, self._decode_target(y)
 
     def _class_shares(self):
         """How often each class is sampled."""
-        shares = self._totals / self._totals.sum()
+        shares = self._model.totals / self._model.totals.sum()
         if self.class_weight is None:
             return shares
-        if self.task_ != "classification":
-            raise ValueError(
-                "class_weight must be None unless y holds classes. "
-                f"Got {self.class_weight!r} instead."
-            )
         if self.class_weight == "balanced":
             return np.full(len(shares), 1.0 / len(shares))
         weights = [self.class_weight.get(c, 1.0) for c in self.classes_.tolist()]
         shares = shares * np.maximum(weights, 0.0)
         return shares / shares.sum()
-
-
-def class_conditional_model(released, cells, n_rows, discovered):
-    """Return class totals, marginals and conditionals from the noisy histograms."""
-    ends = np.cumsum([c.n_cells for c in cells.values()])[:-1]
-    blocks = np.split(released.values["columns"], ends, axis=1)
-    totals = class_totals(blocks, n_rows)
-    std = released.noise_std["columns"]
-    marginals, conditionals = {}, {}
-    for (name, column), block in zip(cells.items(), blocks, strict=True):
-        n_ordered = column.n_known if isinstance(column, NumberCells) else 0
-        if name in discovered and n_ordered >= SHORTEST and column.is_atom().all():
-            block = without_empty_ends(block, std, n_ordered)
-        marginals[name], conditionals[name] = conditional_histogram(
-            block, std, totals, n_ordered=n_ordered
-        )
-    return totals, marginals, conditionals
 
 
 def draw_given(table, labels, *, rng):

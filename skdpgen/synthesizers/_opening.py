@@ -95,6 +95,7 @@ def open_table(
     classes: Any,
     adjacency: str,
     task: str,
+    class_weight: Any,
     verbose: int,
     n_stages: int = 3,
 ) -> Opening:
@@ -102,6 +103,11 @@ def open_table(
     rows = Rows.read(X, y, task=task)
     neighbours = Adjacency.parse(adjacency)
     found_task = _task(task, rows.target_layout)
+    if class_weight is not None and found_task != "classification":
+        raise ValueError(
+            "class_weight must be None unless y holds classes. "
+            f"Got {class_weight!r} instead."
+        )
     schema.check().match(rows.layout)
     kinds, known = _kinds(rows, schema, found_task)
     public = _public_classes(classes, schema, found_task)
@@ -204,7 +210,7 @@ def _public_classes(classes: Any, schema: Schema, task: str | None) -> Any:
         return None
     target = schema.target
     if classes is not None:
-        return sorted_unique(classes)
+        return _checked_classes(sorted_unique(classes), target)
     if isinstance(target, Boolean):
         return (False, True)
     if isinstance(target, Categorical):
@@ -218,6 +224,21 @@ def _public_classes(classes: Any, schema: Schema, task: str | None) -> Any:
             "number."
         )
     return None
+
+
+def _checked_classes(classes: tuple[Any, ...], target: Column | None) -> Any:
+    texts = set(map(str, classes))
+    if not texts or len(texts) < len(classes) or texts & {"None", "nan", "<NA>"}:
+        raise ValueError(
+            "classes must be distinct labels, at least one, and none of them missing. "
+            f"Got {list(classes)!r} instead."
+        )
+    if isinstance(target, Categorical) and texts != set(map(str, target.categories)):
+        raise SchemaError(
+            "classes must be the categories of the schema's target, if both are given. "
+            f"Got {list(classes)!r} and {list(target.categories)!r}; leave one out."
+        )
+    return classes
 
 
 def _without_impossible_missing(

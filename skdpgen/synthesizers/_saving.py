@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen import privacy, tables
+from skdpgen import privacy, tables, training
 from skdpgen.synthesizers._opening import Facts
 from skdpgen.utils import split_generator
 
@@ -32,6 +32,7 @@ VALUES = {
         tables.Ordinal,
         tables.Regenerate,
         tables.Schema,
+        training.ClassConditional,
     )
 }
 ENUMS = {"Adjacency": privacy.Adjacency, "Kind": tables.Kind}

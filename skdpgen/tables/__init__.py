@@ -6,7 +6,6 @@ from skdpgen.tables._cells import (
     Cells,
     NumberCells,
     bounds,
-    encode_numbers,
     fine_cells,
     simple_cells,
 )
@@ -23,10 +22,11 @@ from skdpgen.tables._columns import (
     Regenerate,
 )
 from skdpgen.tables._discovery import MagnitudeCells, discovered_column
-from skdpgen.tables._draw import draw_numbers, draw_values, regenerate
+from skdpgen.tables._draw import draw_values, regenerate
 from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
 from skdpgen.tables._rows import Chunks, Rows
 from skdpgen.tables._schema import Schema
+from skdpgen.tables._values import read_values
 
 __all__ = [
     "EPOCH",
@@ -51,12 +51,11 @@ __all__ = [
     "Schema",
     "bounds",
     "discovered_column",
-    "draw_numbers",
     "draw_values",
-    "encode_numbers",
     "fine_cells",
     "quantile_bins",
     "read_table",
+    "read_values",
     "regenerate",
     "simple_cells",
     "tree_estimate",

@@ -32,7 +32,7 @@ def quantile_bins(
     prior = widths / widths.sum() + 1.0 / len(widths)
     density = tree_estimate(counts[: cells.n_known], noise_std, prior)
     edges: list[float] = [float(cells.edges[0])]
-    held = 0.0
+    held, was_atom = 0.0, False
     atoms = cells.is_atom()
     for k, rows in enumerate(density):
         left, right = float(cells.edges[k]), float(cells.edges[k + 1])
@@ -42,14 +42,17 @@ def quantile_bins(
             for inner in _inside(cells, left, right, parts):
                 _close(edges, inner)
             _close(edges, right)
-            held = 0.0
+            held, was_atom = 0.0, bool(atoms[k])
         elif held + rows >= mass:
             _close(edges, right)
-            held = 0.0
+            held, was_atom = 0.0, False
         else:
             held += rows
-    if edges[-1] < cells.edges[-1]:
-        edges.append(float(cells.edges[-1]))
+    last = float(cells.edges[-1])
+    if edges[-1] < last:
+        if held < 0.5 * mass and len(edges) > 2 and not was_atom:
+            edges.pop()  # too few for a bin of their own
+        edges.append(last)
     return NumberCells(np.array(edges), cells.nullable, cells.step, cells.origin)
 
 

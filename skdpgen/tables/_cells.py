@@ -31,6 +31,8 @@ class CategoryCells:
     nullable: bool
     is_ordered: bool = False
 
+    is_lattice = False
+
     @property
     def n_known(self) -> int:
         """Number of cells that are not "missing"."""
@@ -95,6 +97,11 @@ class NumberCells:
         codes = np.searchsorted(self.edges[1:-1], x, side="right")
         void = self.n_known if self.nullable else -1
         return np.where(np.isnan(x), void, codes)
+
+    @property
+    def is_lattice(self) -> bool:
+        """Whether every interval holds one single value."""
+        return bool(self.is_atom().all())
 
     def is_atom(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
         """Whether each interval holds one single value."""
@@ -167,11 +174,6 @@ def fine_cells(column: Column, n_uniform: int = 128) -> NumberCells:
     inner = inner[(inner > lower) & (inner < upper)]
     edges = np.concatenate([[lower], inner, [upper]])
     return NumberCells(edges, column.nullable, step, bounds(column)[0])
-
-
-def encode_numbers(cells: Cells, values: Any) -> Codes:
-    """Return the cells of plain numbers, as a caller gives them to condition on."""
-    return cells.encode(Numbers(np.asarray(values, dtype=np.float64).ravel()))
 
 
 def encode_all(cells: Sequence[Cells], values: Sequence[Values]) -> Codes:

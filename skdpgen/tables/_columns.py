@@ -1,8 +1,9 @@
 """What is publicly known of a column: its kind, its bounds, its categories."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class Numeric:
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
         _check_bounds(name, self, self.lower, self.upper)
-        if self.decimals is not None and not 0 <= self.decimals <= 9:
+        if self.decimals not in (None, *range(10)):
             raise SchemaError(
                 f"decimals of column {name!r} must be None or in 0..9. "
                 f"Got {self.decimals!r} instead."
@@ -76,6 +77,12 @@ class Integer:
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
         _check_bounds(name, self, self.lower, self.upper)
+        if self.lower % 1 or self.upper % 1:  # type: ignore[operator]
+            raise SchemaError(
+                f"Bounds of Integer column {name!r} must be whole. Got "
+                f"lower={self.lower!r}, upper={self.upper!r}; round them, or say "
+                "Numeric."
+            )
 
     @property
     def n_values(self) -> int | None:
@@ -147,6 +154,11 @@ class Categorical:
 
     def __post_init__(self) -> None:
         """Store a tuple of plain values, whatever sequence came in."""
+        if isinstance(self.categories, str):
+            raise SchemaError(
+                "categories must be a list of values, as ['a', 'b']. "
+                f"Got {self.categories!r} instead."
+            )
         if self.categories is not None:
             plain = tuple(
                 value.item() if isinstance(value, np.generic) else value
@@ -161,8 +173,19 @@ class Categorical:
                 f"Column {name!r} needs its categories. Got None; list the values "
                 "it may take, or leave the column out to have them discovered."
             )
-        if len(set(map(str, self.categories))) < len(self.categories):
+        texts = set(map(str, self.categories))
+        if len(texts) < len(self.categories):
             raise SchemaError(f"categories of column {name!r} must be distinct.")
+        if any(value is None or value != value for value in self.categories):
+            raise SchemaError(
+                f"categories of column {name!r} must not be missing values. Got "
+                f"{list(self.categories)!r}; say `nullable=True` instead."
+            )
+        if not texts and not self.nullable:
+            raise SchemaError(
+                f"Column {name!r} must have a category if it cannot be missing. "
+                "Got none; list some, or say `nullable=True`."
+            )
 
 
 @dataclass(frozen=True)
@@ -271,6 +294,11 @@ def column_to_dict(column: Column) -> dict[str, Any]:
 
 def column_from_dict(name: str, content: dict[str, Any]) -> Column:
     """Read back what :func:`column_to_dict` wrote, or a person."""
+    if not isinstance(content, Mapping):
+        raise SchemaError(
+            f"Column {name!r} must be a table with a type, as {{'type': 'Boolean'}}. "
+            f"Got {type(content).__name__} instead."
+        )
     content = dict(content)
     kind = content.pop("type", None)
     if kind not in TYPES:
@@ -319,7 +347,8 @@ def _check_bounds(name: str, column: Any, lower: Any, upper: Any) -> None:
             f"lower={lower!r}, upper={upper!r}; give public bounds, or leave the "
             "column out to have them discovered."
         )
-    if not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
+    is_number = isinstance(lower, Real) and isinstance(upper, Real)
+    if not (is_number and -math.inf < lower <= upper < math.inf):
         raise SchemaError(
             f"{kind} column {name!r} must have finite lower <= upper. Got "
             f"lower={lower!r}, upper={upper!r}; exchange or correct the bounds."

@@ -40,10 +40,23 @@ class Chunks:
 
     def __init__(self, open_chunks: Callable[[], Iterable[Any]]) -> None:
         self.open_chunks = open_chunks
+        self._opened: Any = None
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Open the chunks; every item is an ``(X, y)`` pair."""
-        for chunk in self.open_chunks():
+        if not callable(self.open_chunks):
+            raise TypeError(
+                "Chunks takes a function that opens the chunks. Got "
+                f"{type(self.open_chunks).__name__}; write `Chunks(lambda: ...)`."
+            )
+        chunks = iter(self.open_chunks())
+        if chunks is self._opened:
+            raise ValueError(
+                "open_chunks must open the chunks anew at each call. Got the same "
+                "iterator twice; make it inside the function."
+            )
+        self._opened = chunks
+        for chunk in chunks:
             yield chunk if isinstance(chunk, tuple) else (chunk, None)
 
 
@@ -189,7 +202,7 @@ def _read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
         y = pd.Series(array, name=None)
     if len(y) != n_rows:
         raise ValueError(
-            f"X and y must have inconsistent lengths nowhere: X has {n_rows} rows, "
+            f"X and y have inconsistent lengths: X has {n_rows} rows, "
             f"y has {len(y)}; give one label a row."
         )
     series = y.reset_index(drop=True)

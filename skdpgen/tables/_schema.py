@@ -150,6 +150,13 @@ class Schema:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "Schema":
         """Read back what :meth:`to_dict` wrote, or a person."""
+        if not isinstance(content, Mapping) or not isinstance(
+            content.get("columns", {}), Mapping
+        ):
+            raise SchemaError(
+                "A schema is a table of columns, as {'columns': {'age': {'type': "
+                f"'Integer'}}}}. Got {type(content).__name__} instead."
+            )
         if not set(content) <= {"columns", "target"}:
             raise SchemaError(
                 "A schema has the entries columns and target. Got "

@@ -43,25 +43,32 @@ def class_totals(blocks: list[Floats], total: float | None) -> Floats:
     return project_to_total(estimate, total)
 
 
-def without_empty_ends(counts: Floats, noise_std: float, n_ordered: int) -> Floats:
-    """Return counts with runs of ordered cells that look empty pushed out of range.
+def without_empty_cells(
+    counts: Floats, noise_std: float, *, n_ordered: int, has_missing: bool
+) -> Floats:
+    """Return counts with cells that look empty pushed out of range.
 
-    Discovered bounds are powers of two: months reach 1 to 31. A run of cells from an
-    end counts as empty while the sum over it and all classes stays below ``EMPTY``
-    stds of its noise; else the noise of such cells would become rows.
+    Discovered bounds are powers of two: months reach 1 to 31. A run of ordered cells
+    from an end counts as empty while the sum over it and all classes stays below
+    ``EMPTY`` stds of its noise, and so does a last cell that means "missing"; else
+    the noise of such cells would become rows.
 
     Examples
     --------
-    >>> without_empty_ends(np.array([[9.0, 50.0, 40.0, -8.0, 6.0]]), 5.0, 5).tolist()
-    [[9.0, 50.0, 40.0, -inf, -inf]]
+    >>> counts = np.array([[9.0, 50.0, 40.0, -8.0, 6.0, 3.0]])
+    >>> without_empty_cells(counts, 5.0, n_ordered=5, has_missing=True).tolist()
+    [[9.0, 50.0, 40.0, -inf, -inf, -inf]]
     """
     result = counts.copy()
-    limits = EMPTY * noise_std * np.sqrt(len(counts) * np.arange(1, n_ordered + 1))
+    pooled = counts.sum(axis=0)
+    limit = EMPTY * noise_std * math.sqrt(len(counts))
     for step in (1, -1):
         cells = np.arange(n_ordered)[::step]
-        full = np.cumsum(counts[:, cells].sum(axis=0)) > limits
+        full = np.cumsum(pooled[cells]) > limit * np.sqrt(np.arange(1, n_ordered + 1))
         if full.any():
             result[:, cells[: int(full.argmax())]] = -np.inf
+    if has_missing and pooled[-1] <= limit < pooled[:-1].max(initial=0.0):
+        result[:, -1] = -np.inf
     return result
 
 
