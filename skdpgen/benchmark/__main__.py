@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--protocol", default="modern")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--output", type=Path, help="a .jsonl file to append to")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.what == "speed":
         print(markdown(_speed(options.data)))
         return
