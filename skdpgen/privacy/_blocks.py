@@ -53,10 +53,7 @@ class Histograms:
 
     def add(self, total: Floats, codes: Integers, labels: Integers) -> Floats:
         """Add the rows of one batch."""
-        if codes.shape[1] != len(self.sizes):
-            raise ValueError(
-                f"codes must have {len(self.sizes)} columns. Got {codes.shape[1]}."
-            )
+        _check_shape(codes, labels, len(self.sizes))
         n_classes = len(total)
         start = 0
         for column, size in enumerate(self.sizes):
@@ -95,6 +92,7 @@ class Vectors:
     def add(self, total: Floats, vectors: Any, labels: Integers) -> Floats:
         """Add the rows of one batch."""
         rows = clip_rows(vectors, self.bound, is_nonnegative=self.is_nonnegative)
+        _check_shape(rows, labels, self.width)
         return total + one_hot(labels, len(total)).T @ rows
 
 
@@ -123,6 +121,7 @@ class Moments:
     def add(self, total: Floats, vectors: Any, labels: Integers) -> Floats:
         """Add the rows of one batch."""
         rows = clip_rows(vectors, 1.0)
+        _check_shape(rows, labels, self.width)
         total = total.copy()
         for label in range(len(total)):
             mine = rows[labels == label]
@@ -153,29 +152,34 @@ class Counts:
 class Selections:
     """Counts of values that are not known beforehand; shown above a threshold only."""
 
-    columns: tuple[str, ...]
+    columns: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        """A column named twice would count each row twice."""
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns must be distinct. Got a name twice.")
 
     @property
     def structure(self) -> Structure:
         """At most one value a column and row."""
         return OneHot(len(self.columns))
 
-    def start(self, n_classes: int) -> dict[str, dict[str, int]]:
+    def start(self, n_classes: int) -> dict[Any, dict[str, int]]:
         """Return the sum over no rows; classes are not told apart."""
         del n_classes
         return {column: {} for column in self.columns}
 
     def add(
         self,
-        total: dict[str, dict[str, int]],
-        tokens: Mapping[str, Tokens],
+        total: dict[Any, dict[str, int]],
+        tokens: Mapping[Any, Tokens],
         labels: Integers,
-    ) -> dict[str, dict[str, int]]:
+    ) -> dict[Any, dict[str, int]]:
         """Add the rows of one batch."""
         for column in self.columns:
             codes, values = tokens[column].codes, tokens[column].values
-            if len(codes) != len(labels):
-                raise ValueError("tokens must have one code a row.")
+            if codes.shape != labels.shape:
+                raise ValueError("tokens must have one code a row. Got another shape.")
             known = codes[(codes >= 0) & (codes < len(values))]
             counts = np.bincount(known, minlength=len(values))
             for position in np.flatnonzero(counts):
@@ -219,6 +223,14 @@ def clip_rows(vectors: Any, bound: float, *, is_nonnegative: bool = False) -> Fl
     norms = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1.0)
     rows *= np.minimum(largest, bound / norms)
     return np.asarray(rows, dtype=np.float64)
+
+
+def _check_shape(rows: Any, labels: Integers, width: int) -> None:
+    """Shapes that broadcast would count a row many times."""
+    if labels.ndim != 1 or rows.shape != (len(labels), width):
+        raise ValueError(
+            f"A batch must hold one label and {width} values a row. Got another shape."
+        )
 
 
 def one_hot(labels: Integers, n_classes: int) -> Floats:

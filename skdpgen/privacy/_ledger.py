@@ -10,6 +10,7 @@ from skdpgen.privacy._accounting import subsampled_noise_multiplier
 from skdpgen.privacy._budget import PrivacyBudget
 from skdpgen.privacy._noise import is_noise_insecure
 from skdpgen.privacy._selection import selection_threshold
+from skdpgen.privacy._sensitivity import Signed, sensitivity
 from skdpgen.utils import BudgetExceededError
 
 ROUNDING = 1e-9  # shares are written by people as decimals; 0.1 * 3 is 0.3
@@ -103,10 +104,30 @@ class PrivacyReport:
 class Ledger:
     """The account of one fit; a release without an entry cannot get its noise.
 
+    Later releases, and their shares, may depend on earlier ones: the ledger is a
+    privacy filter. For Gaussian mechanisms fully adaptive composition under a hard
+    limit on the sum of mu² costs no more than that limit [1]_, [2]_; beside a
+    sub-sampled mechanism the Rényi filter [3]_ says the same of its calibration.
+
     Parameters
     ----------
     budget : PrivacyBudget
         What may be spent.
+
+    References
+    ----------
+    .. [1] Smith & Thakurta, "Fully adaptive composition for Gaussian differential
+       privacy", 2022.
+    .. [2] Koskela, Tobaben & Honkela, "Individual privacy accounting with Gaussian
+       differential privacy", 2022.
+    .. [3] Feldman & Zrnic, "Individual privacy accounting via a Rényi filter", 2021.
+
+    Examples
+    --------
+    >>> ledger = Ledger(PrivacyBudget(1.0, 1e-5))
+    >>> std = ledger.charge("counts", share=0.25, sensitivity=1.0)
+    >>> round(std, 3), ledger.remaining
+    (7.461, 0.75)
     """
 
     def __init__(self, budget: PrivacyBudget) -> None:
@@ -172,7 +193,8 @@ class Ledger:
             )
         mechanism = f"Poisson sub-sampled Gaussian, q={sampling_rate:g} x {n_steps}"
         std = multiplier * norm_bound
-        self._enter(LedgerEntry(name, mechanism, norm_bound, std, share))
+        delta = sensitivity(Signed(norm_bound), self.budget.adjacency)
+        self._enter(LedgerEntry(name, mechanism, delta, std, share))
         return multiplier
 
     def admit_selection(self, n_columns: int, noise_std: float) -> float:
@@ -185,6 +207,10 @@ class Ledger:
             )
         failure = self.budget.delta_selection
         return selection_threshold(noise_std, failure, self.budget.n_selections)
+
+    def mark_insecure(self) -> None:
+        """Say in the report that noise was drawn from a seed."""
+        self._insecure = True
 
     def report(self, statements: Sequence[str] = ()) -> PrivacyReport:
         """Return the certificate; ``statements`` say what was taken as public."""

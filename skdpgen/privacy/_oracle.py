@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.privacy._blocks import clip_rows
-from skdpgen.privacy._noise import add_noise, poisson_sample
+from skdpgen.privacy._noise import add_noise, is_noise_insecure, poisson_sample
 from skdpgen.utils import BudgetExceededError
 
 T = TypeVar("T", covariant=True)
@@ -40,6 +40,10 @@ class SubsampledLedger(Protocol):
         norm_bound: float,
     ) -> float:
         """Enter the steps and return the noise multiplier."""
+        ...
+
+    def mark_insecure(self) -> None:
+        """Say in the report that the noise was seeded."""
         ...
 
 
@@ -161,6 +165,8 @@ def private_oracle(
                     "Got another shape instead."  # which would tell the sample size
                 )
             total = clip_rows(vectors, norm_bound).sum(axis=0)
+        if is_noise_insecure():
+            ledger.mark_insecure()
         noisy = add_noise(total, noise_multiplier * norm_bound)
         return noisy / (sampling_rate * expected_rows)
 

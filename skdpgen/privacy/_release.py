@@ -72,6 +72,10 @@ def release(
     for key, block in blocks.items():
         if isinstance(block, Counts):
             weights[key] = math.sqrt(block.beta)
+        if not 0 < weights[key] < math.inf:
+            raise ValueError(
+                f"weights must be in (0, inf). Got {weights[key]!r} for {key!r}."
+            )
     delta = sensitivity(_structure(blocks, weights), ledger.budget.adjacency)
     std = ledger.charge(name, share=share, sensitivity=delta)
     totals = {key: block.start(n_classes) for key, block in blocks.items()}
@@ -94,6 +98,8 @@ def _structure(blocks: Mapping[str, Block], weights: Mapping[str, float]) -> Any
     """Counts go last, through the structure that knows when they are free."""
     plain = [key for key, block in blocks.items() if not isinstance(block, Counts)]
     counts = [block for block in blocks.values() if isinstance(block, Counts)]
+    if len(counts) > 1:
+        raise ValueError(f"One block of Counts is enough. Got {len(counts)}.")
     joint = Weighted(
         tuple(blocks[key].structure for key in plain),
         tuple(weights[key] for key in plain),
@@ -102,11 +108,11 @@ def _structure(blocks: Mapping[str, Block], weights: Mapping[str, float]) -> Any
 
 
 def _select(
-    totals: dict[str, dict[str, int]], std: float, ledger: Ledger
-) -> dict[str, dict[str, float]]:
+    totals: dict[Any, dict[str, int]], std: float, ledger: Ledger
+) -> dict[Any, dict[str, float]]:
     """Noise on every value that exists; only those above the threshold are kept."""
     threshold = ledger.admit_selection(len(totals), std)
-    shown: dict[str, dict[str, float]] = {}
+    shown: dict[Any, dict[str, float]] = {}
     for column, counts in totals.items():
         values = sorted(counts)  # the order of rows must not show
         noisy = add_noise(np.array([counts[v] for v in values], dtype=float), std)

@@ -13,7 +13,8 @@ def selection_threshold(noise_std: float, failure: float, n_columns: int) -> flo
     *Proof.* Such a value has count 1 and is shown with probability
     p = P(1 + N > threshold). A row owns at most one value in each of m columns and the
     noises are independent: all fail to show with probability (1 - p)^m, and p is
-    chosen such that 1 - (1 - p)^m = ``failure``.
+    chosen such that 1 - (1 - p)^m = ``failure``. Rounding to the noise's lattice can
+    lift a count by half a step, so the threshold is a step higher.
 
     Examples
     --------
@@ -23,4 +24,5 @@ def selection_threshold(noise_std: float, failure: float, n_columns: int) -> flo
     if noise_std == 0:
         return 0.0
     p = -math.expm1(math.log1p(-failure) / n_columns)
-    return 1.0 + noise_std * float(norm.isf(p))
+    lattice_step = noise_std * 2.0**-19
+    return 1.0 + noise_std * float(norm.isf(p)) + lattice_step

@@ -24,7 +24,7 @@ def load(path: str | Path) -> Any:
     >>> import tempfile
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(1000)
-    >>> synth = DPIndependentSynthesizer(classes=sorted(y.unique())).fit(X, y)
+    >>> synth = DPIndependentSynthesizer(classes=["left", "stayed"]).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     synth.save(f"{folder}/synth.npz")
     ...     copy = load(f"{folder}/synth.npz")

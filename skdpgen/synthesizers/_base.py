@@ -199,9 +199,10 @@ class BaseSynthesizer(BaseEstimator):
         texts = [_label_text(value) for value in np.asarray(y, dtype=object).ravel()]
         unseen = sorted(set(texts) - set(index))
         if unseen:
+            shown = ", ".join(unseen[:3]) + ", ..." * (len(unseen) > 3)
             raise ValueError(
                 f"y must hold labels the synthesizer knows: {', '.join(index)}. "
-                f"Got {', '.join(unseen)}; fit with `classes=` that lists every label."
+                f"Got {shown}; fit with `classes=` that lists every label."
             )
         return np.array([index[text] for text in texts], dtype=np.int64)
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from skdpgen.privacy import Histograms, OneHot, release, sensitivity
-from skdpgen.synthesizers._discovery import TARGET, by_column, share_for
+from skdpgen.synthesizers._discovery import by_column, share_for
 from skdpgen.synthesizers._opening import Opening
-from skdpgen.tables import Cells, fine_cells, quantile_bins, simple_cells
+from skdpgen.tables import TARGET, Cells, fine_cells, quantile_bins, simple_cells
 
 BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most
 BIN_STD = 1 / 24  # of the rows: the noise at which a bin's place is good enough

@@ -19,6 +19,7 @@ from skdpgen.privacy import (
     sensitivity,
 )
 from skdpgen.tables import (
+    TARGET,
     Boolean,
     Categorical,
     Column,
@@ -34,9 +35,6 @@ CLASS_SHARE = 0.05
 SCHEMA_SHARES = (0.05, 0.4)  # of mu², at least and at most
 STANDS_OUT = 4.5  # noise stds at which a value surely shows
 SCHEMA_STD = 1 / 64  # of the rows: the noise that discovery aims at
-
-
-TARGET = None  # the key of the target among the columns, when it is a number
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,7 @@ def discover_columns(
         if grids:
             blocks["columns"] = Histograms(tuple(g.n_cells for g in grids.values()))
         if unknown.texts:
-            blocks["tokens"] = Selections(tuple(map(repr, unknown.texts)))
+            blocks["tokens"] = Selections(unknown.texts)
         released = release(
             rows.batches(grids, tokens=unknown.texts),
             blocks,
@@ -117,7 +115,7 @@ def discover_columns(
             std = released.noise_std["columns"]
             found[name] = discovered_column(counts, std, grids[name].kind)
         for name in unknown.texts:
-            found[name] = Categorical(list(released.values["tokens"][repr(name)]))
+            found[name] = Categorical(list(released.values["tokens"][name]))
     return {name: found[name] for name in kinds}
 
 
@@ -125,12 +123,12 @@ def discover_classes(rows: Rows, ledger: Ledger) -> list[str]:
     """Release the labels that stand above the selection threshold, as text."""
     released = release(
         rows.batches({}, tokens=(TARGET,)),
-        {"tokens": Selections((repr(TARGET),))},
+        {"tokens": Selections((TARGET,))},
         name="class labels",
         ledger=ledger,
         share=CLASS_SHARE,
     )
-    return list(released.values["tokens"][repr(TARGET)])
+    return list(released.values["tokens"][TARGET])
 
 
 def by_column(released: Release, grids: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -8,8 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpgen.privacy import Histograms, release
 from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
-from skdpgen.synthesizers._discovery import TARGET
-from skdpgen.tables import draw_values
+from skdpgen.tables import TARGET, draw_values
 from skdpgen.training import class_conditional_model
 from skdpgen.utils import StrOptions
 
@@ -78,7 +77,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
     --------
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> synth = DPIndependentSynthesizer(epsilon=1.0, classes=sorted(y.unique()))
+    >>> synth = DPIndependentSynthesizer(epsilon=1.0, classes=["left", "stayed"])
     >>> X_syn, y_syn = synth.fit(X, y).sample(500)
     >>> list(X_syn.columns) == list(X.columns), len(y_syn)
     (True, 500)

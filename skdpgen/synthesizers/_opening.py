@@ -9,13 +9,13 @@ from tqdm import tqdm
 
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, PrivacyReport
 from skdpgen.synthesizers._discovery import (
-    TARGET,
     Unknown,
     count_rows,
     discover_classes,
     discover_columns,
 )
 from skdpgen.tables import (
+    TARGET,
     Boolean,
     Categorical,
     CategoryCells,
@@ -119,6 +119,7 @@ def open_table(
     ledger = Ledger(budget)
     progress = tqdm(total=n_stages, disable=not verbose, desc="opening", leave=False)
     if neighbours is Adjacency.REPLACE:
+        check_size(rows.n_rows)
         n_rows = float(rows.n_rows)
         statements = ["number of rows: public"]
     else:
@@ -176,6 +177,15 @@ def sorted_unique(values: Any) -> tuple[Any, ...]:
         return tuple(sorted(plain, key=str))
 
 
+def check_size(n_rows: int) -> None:
+    """Raise for less than two rows; only where their number is public."""
+    if n_rows < 2:
+        raise ValueError(
+            f"Found array with {n_rows} sample(s) while a minimum of 2 is required. "
+            "Got n_samples=" + f"{n_rows} in X."
+        )
+
+
 def _task(task: str, target: Layout | None) -> str | None:
     if target is None:
         return None
@@ -210,7 +220,13 @@ def _public_classes(classes: Any, schema: Schema, task: str | None) -> Any:
         return None
     target = schema.target
     if classes is not None:
-        return _checked_classes(sorted_unique(classes), target)
+        found = sorted_unique(classes)
+        if len(found) < len(classes) or not found:
+            raise ValueError(
+                "classes must list each public label once, and not be y itself. "
+                f"Got {len(classes)} entries, {len(found)} of them distinct."
+            )
+        return _checked_classes(found, target)
     if isinstance(target, Boolean):
         return (False, True)
     if isinstance(target, Categorical):

@@ -2,12 +2,20 @@
 
 import math
 from dataclasses import dataclass
+from operator import neg
 from typing import Any
 
 from sklearn.base import clone
+from sklearn.model_selection import (
+    KFold,
+    RepeatedKFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+    check_cv,
+)
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen.privacy import PrivacyBudget, gaussian_epsilon, gaussian_mu
+from skdpgen.privacy import Adjacency, PrivacyBudget, gaussian_epsilon, gaussian_mu
 
 
 @dataclass(frozen=True)
@@ -33,11 +41,15 @@ class SearchCost:
 def search_cost(search: Any) -> SearchCost:
     r"""Return what a fitted ``GridSearchCV`` (or random search) spent on its rows.
 
-    With k folds each row is in k - 1 training sets of every candidate, and in the
-    refit of the best one. Gaussian releases compose exactly:
-    :math:`\mu^2 = \sum_c (k-1)\,\mu_c^2 + \mu_\text{best}^2`, converted to epsilon at
-    the largest delta of the candidates; the parts of delta that selections reserve
-    add up beside it.
+    A row is in k - 1 of the k training sets of every candidate (``KFold``), and in the
+    refit. Gaussian releases compose exactly: :math:`\mu^2 = \sum_c (k-1)\,\mu_c^2 +
+    \max_c \mu_c^2`, converted to epsilon at the largest delta of the candidates; what
+    selections reserve of delta and epsilon adds up beside it. The refit is charged as
+    the dearest candidate, because the scores that chose it are not private.
+
+    **Folds must not depend on the rows.** Stratified folds do: one label that changes
+    moves hundreds of other rows to another fold, and then nothing is bounded. Under
+    "add_remove" one row more moves the others, too.
 
     Parameters
     ----------
@@ -49,24 +61,43 @@ def search_cost(search: Any) -> SearchCost:
     >>> from types import SimpleNamespace
     >>> from skdpgen.synthesizers import DPIndependentSynthesizer
     >>> done = SimpleNamespace(
-    ...     estimator=DPIndependentSynthesizer(classes=[0, 1]), n_splits_=3,
-    ...     cv_results_={"params": [{"epsilon": 0.5}, {"epsilon": 1.0}]},
-    ...     best_params_={"epsilon": 1.0}, refit=True)
+    ...     estimator=DPIndependentSynthesizer(classes=[0, 1]), n_splits_=3, cv=3,
+    ...     cv_results_={"params": [{"epsilon": 0.5}, {"epsilon": 1.0}]}, refit=True)
     >>> search_cost(done)
-    The search fitted 7 times and as a whole is (2.005, 1.5e-05)-differentially private; its scores read held-out rows and are not covered.
-    """  # noqa: E501
+    The search fitted 7 times and as a whole is (2.005, 1.5e-05)-differentially private;
+    its scores read held-out rows and are not covered.
+    """
     if hasattr(search, "fit"):
         check_is_fitted(search)
     candidates = [_budget(search, params) for params in search.cv_results_["params"]]
-    folds = search.n_splits_
-    fits = [budget for budget in candidates for _ in range(folds - 1)]
+    times = _times_trained(search, {budget.adjacency for budget in candidates})
+    fits = [budget for budget in candidates for _ in range(times)]
     if search.refit:
-        fits.append(_budget(search, search.best_params_))
+        fits.append(max(candidates, key=lambda budget: gaussian_mu(*budget.gaussian)))
     delta = max(budget.delta for budget in fits)
     mu = math.sqrt(sum(gaussian_mu(*budget.gaussian) ** 2 for budget in fits))
-    selections = math.fsum(budget.delta_selection for budget in fits)
-    n_fits = len(candidates) * folds + bool(search.refit)
-    return SearchCost(gaussian_epsilon(mu, delta), delta + selections, mu, n_fits)
+    selections = [budget.delta_selection for budget in fits]
+    epsilon = gaussian_epsilon(mu, delta) - sum(map(math.log1p, map(neg, selections)))
+    n_fits = len(candidates) * search.n_splits_ + bool(search.refit)
+    return SearchCost(epsilon, delta + math.fsum(selections), mu, n_fits)
+
+
+def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
+    """In how many training sets of a candidate a row can be."""
+    splitter = check_cv(search.cv)
+    if adjacencies != {Adjacency.REPLACE}:
+        raise ValueError(
+            "search_cost needs adjacency='replace': under 'add_remove' one row more "
+            "moves others to another fold. Got 'add_remove'; search with 'replace'."
+        )
+    if type(splitter) is KFold:
+        return int(search.n_splits_) - 1
+    if type(splitter) in (RepeatedKFold, ShuffleSplit, TimeSeriesSplit):
+        return int(search.n_splits_)
+    raise ValueError(
+        "search_cost needs folds that do not depend on the rows. Got "
+        f"{type(splitter).__name__}; use `cv=KFold(k, shuffle=True)`."
+    )
 
 
 def _budget(search: Any, params: dict[str, Any]) -> PrivacyBudget:
@@ -75,5 +106,8 @@ def _budget(search: Any, params: dict[str, Any]) -> PrivacyBudget:
     if hasattr(estimator, "steps"):
         estimator = estimator.steps[-1][1]
     return PrivacyBudget.reserving(
-        float(estimator.epsilon), estimator.delta, estimator.adjacency, 1
+        float(estimator.epsilon),
+        estimator.delta,
+        Adjacency.parse(estimator.adjacency),
+        1,
     )

@@ -24,13 +24,14 @@ from skdpgen.tables._columns import (
 from skdpgen.tables._discovery import MagnitudeCells, discovered_column
 from skdpgen.tables._draw import draw_values, regenerate
 from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
-from skdpgen.tables._rows import Chunks, Rows
+from skdpgen.tables._rows import TARGET, Chunks, Rows
 from skdpgen.tables._schema import Schema
 from skdpgen.tables._values import read_values
 
 __all__ = [
     "EPOCH",
     "NUMBERS",
+    "TARGET",
     "Boolean",
     "Categorical",
     "CategoryCells",

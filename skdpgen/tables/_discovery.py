@@ -6,6 +6,7 @@ nearest. A cell that is really empty still gets noise; a bound is set where the 
 stand out of it, and then as far out as neighbouring counts still look occupied.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,8 +104,9 @@ def precision(x: Floats) -> Codes:
     for position in reversed(range(len(DECIMALS))):
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = x * 10.0 ** DECIMALS[position]
+            size = np.abs(scaled)
             exact = np.abs(scaled - np.round(scaled)) <= 1e-6 * np.maximum(
-                1.0, np.abs(scaled) * 1e-3
+                np.minimum(size, 1.0), size * 1e-3
             )
         found[exact] = position
     return found
@@ -155,14 +157,15 @@ def _column(
         first, last = ((EPOCH + pd.Timedelta(seconds=s)) for s in (lower, upper))
         is_daily = finest == 0
         if is_daily:
-            first, last = first.ceil("D"), last.floor("D")
+            first, last = first.ceil("D"), max(first.ceil("D"), last.floor("D"))
         return Datetime(first.isoformat(), last.isoformat(), is_daily, nullable)
     decimals = DECIMALS[finest] if finest < len(DECIMALS) else None
     if decimals is not None:
         step = 10.0**-decimals
-        upper = upper - step if upper > 0 else upper
-        lower = lower + step if lower < 0 else lower
-        upper, lower = max(upper, min(lower, 0.0)), min(lower, max(upper, 0.0))
+        low = math.floor(lower / step) + 1 if lower < 0 else math.ceil(lower / step)
+        high = math.ceil(upper / step) - 1 if upper > 0 else math.floor(upper / step)
+        lower = round(min(low, high) * step, decimals)
+        upper = round(max(low, high) * step, decimals)
     if kind is Kind.INTEGER:
         return Integer(int(lower), int(upper), nullable=nullable)
     return Numeric(lower, upper, decimals, nullable=nullable)

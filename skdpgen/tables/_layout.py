@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from enum import StrEnum
 from typing import Any
 
@@ -98,24 +99,20 @@ def read_table(table: Any) -> tuple[pd.DataFrame, Layout]:
     >>> read_table(np.zeros((2, 1)))[1].kinds
     (<Kind.FLOAT: 'float'>,)
     """
-    container = "numpy"
     if hasattr(table, "toarray") and not hasattr(table, "columns"):
         raise TypeError(
             "X must be dense. Got a sparse matrix instead; use `X.toarray()`, "
             "sparse data is not supported."
         )
+    kinds: tuple[Kind, ...] | None = None
     if isinstance(table, pd.DataFrame):
         container, frame = "pandas", table
     elif type(table).__module__.startswith("torch"):
         container, frame = "torch", _from_array(table.detach().cpu().numpy())
     elif hasattr(table, "__dataframe__") or _is_narwhals(table):
-        native = nw.from_native(table, eager_only=True)
-        container = str(native.implementation).lower().rpartition(".")[2]
-        frame = pd.DataFrame(
-            {column.name: _from_narwhals(column) for column in native.iter_columns()}
-        )
+        container, frame, kinds = _from_narwhals(table)
     else:
-        frame = _from_array(np.asarray(table))
+        container, frame = "numpy", _from_array(np.asarray(table))
     names = tuple(frame.columns)
     if len(set(names)) < len(names):
         repeated = sorted({str(n) for n in names if list(names).count(n) > 1})
@@ -124,8 +121,10 @@ def read_table(table: Any) -> tuple[pd.DataFrame, Layout]:
             "rename the columns."
         )
     columns = [frame[name] for name in names]
-    kinds = tuple(column_kind(column) for column in columns)
-    return frame, Layout(container, names, kinds, tuple(map(_dtype_name, columns)))
+    kinds = kinds or tuple(column_kind(column) for column in columns)
+    return frame, Layout(
+        container, names, kinds, tuple(map(_dtype_name, columns, kinds))
+    )
 
 
 def column_kind(column: "pd.Series[Any]") -> Kind:
@@ -159,18 +158,48 @@ def _is_narwhals(table: Any) -> bool:
     return True
 
 
-def _from_narwhals(column: Any) -> "pd.Series[Any]":
-    """A pandas series of the nearest dtype; nulls stay nulls."""
-    dtype, values = column.dtype, column.to_list()
+def _from_narwhals(table: Any) -> tuple[str, pd.DataFrame, tuple[Kind, ...]]:
+    """Backend, pandas columns that read row by row, and kinds by dtype alone."""
+    native = nw.from_native(table, eager_only=True)
+    columns, kinds = {}, []
+    for column in native.iter_columns():
+        kind, values = _narwhals_kind(column.dtype), column.to_list()
+        if kind is Kind.DATETIME:
+            series = pd.Series(np.array([_stamp(v) for v in values], "datetime64[us]"))
+        elif kind is Kind.TEXT:
+            series = pd.Series(values, dtype=object)
+        else:
+            numbers = [np.nan if value is None else float(value) for value in values]
+            series = pd.Series(numbers, dtype="float64")
+        columns[column.name] = series
+        kinds.append(kind)
+    backend = str(native.implementation).lower().rpartition(".")[2]
+    return backend, pd.DataFrame(columns), tuple(kinds)
+
+
+def _narwhals_kind(dtype: Any) -> Kind:
     if dtype.is_integer():
-        return pd.Series(values, dtype="Int64")
-    if dtype.is_float():
-        return pd.Series(values, dtype="float64")
+        return Kind.INTEGER
+    if dtype.is_numeric():
+        return Kind.FLOAT
     if dtype == nw.Boolean:
-        return pd.Series(values, dtype="boolean")
+        return Kind.BOOLEAN
+    if dtype == nw.Date or isinstance(dtype, nw.Datetime):
+        return Kind.DATETIME
     if dtype.is_temporal():
-        return pd.Series(pd.to_datetime(values))
-    return pd.Series(values, dtype=object)
+        raise TypeError(
+            f"Times of day and durations are not supported. Got {dtype} instead; "
+            "convert them to numbers."
+        )
+    return Kind.TEXT
+
+
+def _stamp(value: Any) -> Any:
+    if value is None:
+        return np.datetime64("NaT")
+    if getattr(value, "tzinfo", None) is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
 
 
 def _from_array(array: Any) -> pd.DataFrame:
@@ -180,17 +209,19 @@ def _from_array(array: Any) -> pd.DataFrame:
             "X must be a table of rows and columns."
         )
     if array.shape[1] == 0:
-        raise ValueError(
-            f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
-        )
+        raise ValueError("0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
     frame = pd.DataFrame(array)
     frame.columns = [f"x{i}" for i in range(array.shape[1])]
     return frame
 
 
-def _dtype_name(column: "pd.Series[Any]") -> str:
+def _dtype_name(column: "pd.Series[Any]", kind: Kind) -> str:
     dtype: Any = column.dtype
-    return "category" if isinstance(dtype, pd.CategoricalDtype) else str(dtype)
+    if isinstance(dtype, pd.CategoricalDtype):
+        return "category"
+    if dtype == "float64" and kind in (Kind.INTEGER, Kind.BOOLEAN):
+        return {Kind.INTEGER: "Int64", Kind.BOOLEAN: "boolean"}[kind]
+    return str(dtype)
 
 
 def _restore_dtype(column: "pd.Series[Any]", dtype: str) -> "pd.Series[Any]":

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,15 @@ from skdpgen.tables._layout import Kind, Layout, read_table
 from skdpgen.tables._values import Codes, TokenColumn, Values, read_values
 
 CHUNK = 65_536
+
+
+class Role(Enum):
+    """Names that no column of a table can have."""
+
+    TARGET = "target"
+
+
+TARGET = Role.TARGET
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +102,6 @@ class Rows:
             return cls._read_chunks(X, task)
         frame, layout = read_table(X)
         series, target_layout = _read_target(y, len(frame))
-        check_size(len(frame))
         columns = _read_columns(frame, layout)
         target = _read_labels(series, target_layout, task)
 
@@ -112,11 +121,12 @@ class Rows:
             _, labels_here = _read_target(labels, len(frame))
             layout = layout or here
             target_layout = target_layout or labels_here
-            if here.names != layout.names:
-                raise ValueError("Every chunk must have the columns of the first.")
+            _check_chunk(here, layout)
+            if labels_here is not None and target_layout is not None:
+                _check_chunk(labels_here, target_layout)
             n_rows += len(frame)
-        check_size(n_rows)
-        assert layout is not None
+        if layout is None:
+            raise ValueError("Chunks must hold at least one table. Got none.")
 
         def chunks() -> Iterator[tuple[dict[Any, Values], Values | None]]:
             for table, labels in source:
@@ -148,13 +158,13 @@ class Rows:
         tokens : sequence of names
             Columns of text for the part ``"tokens"``.
 
-        The target can be read as one more column, under the name None.
+        The target can be read as one more column, under the name TARGET.
         """
         if self._chunks is None:
             raise RuntimeError("The rows were closed after the release.")
         for columns, target in self._chunks():
             if target is not None:
-                columns = {**columns, None: target}
+                columns = {**columns, TARGET: target}
             n_rows = _length(columns)
             codes = (
                 encode_all(list(cells.values()), [columns[name] for name in cells])
@@ -164,16 +174,20 @@ class Rows:
             known = np.zeros(n_rows, dtype=np.int64)
             if labels is not None and target is not None:
                 known = labels.encode(target)
-            text = {repr(name): _as_tokens(columns[name]) for name in tokens}
+            text = {name: _as_tokens(columns[name]) for name in tokens}
             yield EncodedBatch(known, {"columns": codes, "tokens": text})
 
 
-def check_size(n_rows: int) -> None:
-    """Raise for a table of no or one row; two are the least that can differ."""
-    if n_rows < 2:
-        raise ValueError(
-            f"Found array with {n_rows} sample(s) while a minimum of 2 is required."
-        )
+def _check_chunk(here: Layout, first: Layout) -> None:
+    """Numbers read alike whatever their dtype; text and times must not change."""
+    if here.names != first.names:
+        raise ValueError("Every chunk must have the columns of the first, in order.")
+    for name, kind, expected in zip(first.names, here.kinds, first.kinds, strict=True):
+        if kind is not expected and {kind, expected} & {Kind.TEXT, Kind.DATETIME}:
+            raise ValueError(
+                f"Column {name!r} must have the kind of the first chunk, "
+                f"{expected.value}. Got {kind.value}; read chunks with explicit dtypes."
+            )
 
 
 def _read_columns(frame: pd.DataFrame, layout: Layout) -> dict[Any, Values]:
@@ -197,7 +211,8 @@ def _read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
             array = array[:, 0]
         if array.ndim != 1:
             raise ValueError(
-                f"y should be a 1d array, got an array of shape {array.shape} instead."
+                f"y should be a 1d array, got an array of {array.ndim} dimensions "
+                "instead."
             )
         y = pd.Series(array, name=None)
     if len(y) != n_rows:

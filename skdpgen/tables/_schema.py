@@ -258,7 +258,7 @@ def _infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
 
 
 def _quote(name: Any) -> str:
-    return json.dumps(str(name), ensure_ascii=False)
+    return _toml(str(name))
 
 
 def _toml(value: Any) -> str:
@@ -266,4 +266,4 @@ def _toml(value: Any) -> str:
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, float) and value == int(value):
         return f"{value:.1f}"
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,9 @@
-"""A column's values in one of two plain forms, whatever container they came in."""
+"""A column's values in one of two plain forms, whatever container they came in.
+
+Reading is row by row: what becomes of a value depends on that value and on the dtype,
+never on the rest of the column. A reader that guesses from a whole column would let one
+row change the codes of all, and no sensitivity would hold.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,11 +11,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api import types
 
-from skdpgen.tables._layout import EPOCH, Kind
+from skdpgen.tables._layout import Kind
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+
+UNITS = {"D": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
+UNITS |= {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+EPOCH_SECONDS = 946_684_800.0  # 2000-01-01, since 1970
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,45 +59,66 @@ def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
     """
     if kind is Kind.TEXT:
         return _read_tokens(series)
-    if kind is Kind.DATETIME:
+    if kind is Kind.DATETIME and types.is_datetime64_any_dtype(series.dtype):
         return Numbers(_read_seconds(series))
-    try:
-        if isinstance(series.dtype, pd.CategoricalDtype):
-            series = series.astype(object)
-        values = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        values = pd.to_numeric(series, errors="coerce").to_numpy(np.float64, np.nan)
-    return Numbers(np.where(np.isfinite(values), values, np.nan))
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(object)
+    if types.is_numeric_dtype(series.dtype) or types.is_bool_dtype(series.dtype):
+        with np.errstate(all="ignore"):
+            values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return Numbers(np.where(np.isfinite(values), values, np.nan))
+    return Numbers(np.array([_number(value) for value in series], dtype=np.float64))
 
 
 def as_numbers(values: Values) -> Floats:
     """Read text as numbers where it says some; missing elsewhere."""
     if isinstance(values, Numbers):
         return values.values
-    parsed = pd.to_numeric(pd.Series(values.values, dtype=object), errors="coerce")
-    table = np.append(parsed.to_numpy(np.float64), np.nan)
-    return np.asarray(np.where(np.isfinite(table), table, np.nan)[values.codes])
+    table = [_number(value) for value in values.values]
+    return np.array([*table, np.nan], dtype=np.float64)[values.codes]
 
 
 def _read_tokens(series: "pd.Series[Any]") -> TokenColumn:
-    plain = series.astype(object)
-    try:
-        codes, values = pd.factorize(plain, use_na_sentinel=True)
-    except TypeError:  # lists and the like cannot be hashed
-        codes, values = pd.factorize(plain.map(_text), use_na_sentinel=True)
-    return TokenColumn(codes.astype(np.int64), tuple(map(_text, values)))
+    if not isinstance(series.dtype, pd.StringDtype):
+        # text before comparison: 1, True and 1.0 are equal, and the first would win
+        texts = [None if _is_missing(value) else _text(value) for value in series]
+        series = pd.Series(texts, dtype="str")
+    codes, values = pd.factorize(series, use_na_sentinel=True)
+    return TokenColumn(codes.astype(np.int64), tuple(map(str, values)))
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or value is pd.NA or value is pd.NaT:
+        return True
+    return isinstance(value, float | np.floating) and bool(value != value)
 
 
 def _text(value: Any) -> str:
     try:
-        return str(value)
+        return str(value).encode("utf-8", "replace").decode("utf-8")
     except Exception:
         return "?"  # a value whose own code fails must not stop the fit
 
 
+def _number(value: Any) -> float:
+    if isinstance(value, complex | np.complexfloating | pd.Timestamp):
+        return np.nan
+    try:
+        parsed = float(value)
+    except Exception:
+        return np.nan
+    return parsed if np.isfinite(parsed) else np.nan
+
+
 def _read_seconds(series: "pd.Series[Any]") -> Floats:
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        series = series.astype(object)
-    stamps = pd.to_datetime(series, errors="coerce", utc=True).dt.tz_localize(None)
-    values = (stamps - EPOCH) / pd.Timedelta(seconds=1)
-    return np.asarray(values.to_numpy(np.float64, na_value=np.nan))
+    """Read times as stored: whole units since 1970, in UTC."""
+    dtype: Any = series.dtype
+    if isinstance(dtype, pd.ArrowDtype):
+        unit = dtype.pyarrow_dtype.unit
+        series = series.astype(f"datetime64[{unit}]")
+    elif isinstance(dtype, pd.DatetimeTZDtype):
+        series = series.dt.tz_convert(None)
+    stamps = series.to_numpy()
+    unit, step = np.datetime_data(stamps.dtype)
+    values = stamps.astype(np.int64) * (UNITS[unit] * step) - EPOCH_SECONDS
+    return np.where(np.isnat(stamps), np.nan, values)

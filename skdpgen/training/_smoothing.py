@@ -124,7 +124,7 @@ def conditional_histogram(
     conditional = np.maximum(shares[:, None] * marginal + excess, 0.0)
     mass = conditional.sum(axis=1, keepdims=True)
     safe = np.maximum(mass, np.finfo(float).tiny)
-    return marginal, np.where(mass > 0, conditional / safe, marginal)
+    return marginal, np.where(mass >= safe, conditional / safe, marginal)
 
 
 def _posterior_mean(
