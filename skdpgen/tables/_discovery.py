@@ -21,7 +21,10 @@ from skdpgen.tables._values import Codes, Floats, Values, as_numbers
 LOWEST, HIGHEST = -40, 63  # octaves
 LATEST = 33  # octave of seconds: the years 1728 to 2272
 DECIMALS = (0, 1, 2)  # and "more"
-FALSE_ALARM = 0.002  # chance that an empty cell of a column sets a bound
+WINDOWS = (1, 2, 4, 8)  # octaves
+FALSE_ALARM = 0.002  # chance that empty octaves of a column set a bound
+MIRROR = 2.5  # noise stds at which numbers of the other sign look present
+MISSING = 3.0  # noise stds at which values are missing
 OCCUPIED = 1.5  # noise stds at which the next octave looks occupied
 
 
@@ -53,11 +56,6 @@ class MagnitudeCells:
     def n_precisions(self) -> int:
         """Number of classes of decimals; of times: whole days, and others."""
         return {Kind.FLOAT: len(DECIMALS) + 1, Kind.DATETIME: 2}.get(self.kind, 1)
-
-    @property
-    def stands_out(self) -> float:
-        """Noise stds that one of the empty cells rarely reaches."""
-        return float(norm.isf(FALSE_ALARM / self.n_cells))
 
     @property
     def n_known(self) -> int:
@@ -125,18 +123,47 @@ def discovered_column(counts: Floats, noise_std: float, kind: Kind) -> Column:
         Public kind of the dtype.
     """
     cells = MagnitudeCells(kind)
-    limit = max(cells.stands_out * noise_std, 0.5)
-    nullable = bool(counts[-1] > limit)
     table = counts[:-1].reshape(cells.n_octaves, cells.n_precisions)
-    seen = table > limit
+    nullable = bool(counts[-1] > max(MISSING * noise_std, 0.5))
+    seen = _occupied_windows(table, noise_std)
     if not seen.any():
         return _column(kind, 0.0, 0.0, 0, nullable=True)
     finest = int(np.flatnonzero(seen.any(axis=0)).max())
     marginal = table[:, : finest + 1].sum(axis=1)
     quiet = max(OCCUPIED * noise_std * np.sqrt(finest + 1), 0.5)
     first, last = _extend(np.flatnonzero(seen.any(axis=1)), marginal > quiet)
+    first, last = _mirror(first, last, marginal, noise_std * np.sqrt(finest + 1))
     ends = [*cells.interval(first), *cells.interval(last)]
+    if finest == 0 and not any(ends) and kind is not Kind.DATETIME:
+        ends = [
+            0.0,
+            2.0,
+        ]  # rare ones beside many zeros do not stand out, and cost little
     return _column(kind, min(ends), max(ends), finest, nullable=nullable)
+
+
+def _occupied_windows(table: Floats, noise_std: float) -> Any:
+    """Find runs of 1 to 8 octaves of equal precision whose sum stands out.
+
+    The window that stands out most is taken first and those that overlap it are left;
+    mass that is spread over octaves shows in a long window, a spike in a short one.
+    """
+    seen = np.zeros(table.shape, dtype=bool)
+    n_windows = len(WINDOWS) * table.size
+    limit = float(norm.isf(FALSE_ALARM / n_windows))
+    sums = np.vstack([np.zeros(table.shape[1]), np.cumsum(table, axis=0)])
+    found: list[tuple[float, int, int, int]] = []
+    for width in WINDOWS:
+        totals = sums[width:] - sums[:-width]
+        scores = totals / max(noise_std * np.sqrt(width), 1e-9)
+        for start, column in np.argwhere((scores > limit) & (totals > 0.5)):
+            score = float(scores[start, column])
+            found.append((score, int(start), width, int(column)))
+    for _, start, width, column in sorted(found, key=lambda f: (-f[0], f[2])):
+        window = seen[start : start + width, column]
+        if not window.any():
+            window[:] = True
+    return seen
 
 
 def _extend(core: Any, occupied: Any) -> tuple[int, int]:
@@ -146,6 +173,25 @@ def _extend(core: Any, occupied: Any) -> tuple[int, int]:
         first -= 1
     while last < len(occupied) - 1 and occupied[last + 1]:
         last += 1
+    return first, last
+
+
+def _mirror(first: int, last: int, marginal: Floats, std: float) -> tuple[int, int]:
+    """Take the other sign in, if its octaves of like magnitude look occupied.
+
+    Numbers around 0 fill two runs of octaves, far apart on this grid; where one run
+    stands out, the other needs less evidence than a run anywhere would.
+    """
+    zero = len(marginal) // 2
+    top = max(abs(first - zero), abs(last - zero))
+    inner = max(top - WINDOWS[-1] + 1, 1)
+    limit = MIRROR * std * np.sqrt(top - inner + 1)
+    if first >= zero and marginal[zero - top : zero - inner + 1].sum() > max(
+        limit, 0.5
+    ):
+        first = zero - top
+    if last <= zero and marginal[zero + inner : zero + top + 1].sum() > max(limit, 0.5):
+        last = zero + top
     return first, last
 
 
