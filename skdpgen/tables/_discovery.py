@@ -130,9 +130,9 @@ def discovered_column(counts: Floats, noise_std: float, kind: Kind) -> Column:
         return _column(kind, 0.0, 0.0, 0, nullable=True)
     finest = int(np.flatnonzero(seen.any(axis=0)).max())
     marginal = table[:, : finest + 1].sum(axis=1)
-    quiet = max(OCCUPIED * noise_std * np.sqrt(finest + 1), 0.5)
-    first, last = _extend(np.flatnonzero(seen.any(axis=1)), marginal > quiet)
-    first, last = _mirror(first, last, marginal, noise_std * np.sqrt(finest + 1))
+    std = noise_std * float(np.sqrt(finest + 1))
+    first, last = _extend(np.flatnonzero(seen.any(axis=1)), marginal, std)
+    first, last = _mirror(first, last, marginal, std)
     ends = [*cells.interval(first), *cells.interval(last)]
     if finest == 0 and not any(ends) and kind is not Kind.DATETIME:
         ends = [
@@ -145,8 +145,8 @@ def discovered_column(counts: Floats, noise_std: float, kind: Kind) -> Column:
 def _occupied_windows(table: Floats, noise_std: float) -> Any:
     """Find runs of 1 to 8 octaves of equal precision whose sum stands out.
 
-    The window that stands out most is taken first and those that overlap it are left;
-    mass that is spread over octaves shows in a long window, a spike in a short one.
+    Short windows are taken first, of equal ones the fullest, and those that overlap a
+    taken one are left: only mass that is spread over octaves needs a long window.
     """
     seen = np.zeros(table.shape, dtype=bool)
     n_windows = len(WINDOWS) * table.size
@@ -159,21 +159,36 @@ def _occupied_windows(table: Floats, noise_std: float) -> Any:
         for start, column in np.argwhere((scores > limit) & (totals > 0.5)):
             score = float(scores[start, column])
             found.append((score, int(start), width, int(column)))
-    for _, start, width, column in sorted(found, key=lambda f: (-f[0], f[2])):
+    for _, start, width, column in sorted(found, key=lambda f: (f[2], -f[0])):
         window = seen[start : start + width, column]
         if not window.any():
             window[:] = True
     return seen
 
 
-def _extend(core: Any, occupied: Any) -> tuple[int, int]:
-    """Widen the certain range while the next interval still looks occupied."""
+def _extend(core: Any, marginal: Floats, std: float) -> tuple[int, int]:
+    """Widen the certain range while the next one or two octaves look occupied."""
     first, last = int(core.min()), int(core.max())
-    while first > 0 and occupied[first - 1]:
+    sums = np.concatenate([[0.0], np.cumsum(marginal)])
+    widths = (1, 2)
+    while any(
+        first >= width
+        and sums[first] - sums[first - width] > _limit(OCCUPIED, std, width)
+        for width in widths
+    ):
         first -= 1
-    while last < len(occupied) - 1 and occupied[last + 1]:
+    while any(
+        last + width < len(marginal)
+        and sums[last + width + 1] - sums[last + 1] > _limit(OCCUPIED, std, width)
+        for width in widths
+    ):
         last += 1
     return first, last
+
+
+def _limit(stds: float, std: float, width: int) -> float:
+    """Return the sum over ``width`` octaves that noise alone rarely exceeds."""
+    return max(stds * std * float(np.sqrt(width)), 0.5)
 
 
 def _mirror(first: int, last: int, marginal: Floats, std: float) -> tuple[int, int]:
