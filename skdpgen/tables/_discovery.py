@@ -25,7 +25,7 @@ WINDOWS = (1, 2, 4, 8)  # octaves
 FALSE_ALARM = 0.002  # chance that empty octaves of a column set a bound
 MIRROR = 2.5  # noise stds at which numbers of the other sign look present
 MISSING = 3.0  # noise stds at which values are missing
-OCCUPIED = 1.5  # noise stds at which the next octave looks occupied
+OCCUPIED = 1.75  # noise stds at which the next octave looks occupied
 
 
 @dataclass(frozen=True)
