@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpgen.privacy import Histograms, release
 from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
+from skdpgen.synthesizers._opening import check_class_weight
 from skdpgen.tables import TARGET, draw_values
 from skdpgen.training import class_conditional_model
 from skdpgen.utils import StrOptions
@@ -208,8 +209,9 @@ class DPIndependentSynthesizer(BaseSynthesizer):
             return shares
         if self.class_weight == "balanced":
             return np.full(len(shares), 1.0 / len(shares))
+        check_class_weight(self.class_weight, self.classes_.tolist())
         weights = [self.class_weight.get(c, 1.0) for c in self.classes_.tolist()]
-        shares = shares * np.maximum(weights, 0.0)
+        shares = np.maximum(shares, np.finfo(float).tiny) * weights
         return shares / shares.sum()
 
 

@@ -1,5 +1,6 @@
 """Opening a table: validate, open the ledger, complete the schema privately."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,11 +26,15 @@ from skdpgen.tables import (
     Integer,
     Kind,
     Layout,
+    Numeric,
     Regenerate,
     Rows,
     Schema,
+    bounds,
 )
 from skdpgen.utils import SchemaError, SchemaRequiredError
+
+MAX_CLASSES = 10_000
 
 
 @dataclass(frozen=True)
@@ -108,9 +113,14 @@ def open_table(
             "class_weight must be None unless y holds classes. "
             f"Got {class_weight!r} instead."
         )
+    if classes is not None and rows.target_layout is None:
+        raise ValueError("classes needs labels. Got y=None; pass `y` to `fit`.")
     schema.check().match(rows.layout)
     kinds, known = _kinds(rows, schema, found_task)
+    _check_dtypes(known, rows.layout)
     public = _public_classes(classes, schema, found_task)
+    if isinstance(class_weight, dict) and public is not None:
+        check_class_weight(class_weight, public)
     unknown = Unknown.of(kinds, known)
     must_find = found_task == "classification" and public is None
     budget = PrivacyBudget.reserving(
@@ -136,6 +146,7 @@ def open_table(
         statements.append(f"schema of {len(unknown)} columns: discovered privately")
     columns = discover_columns(rows, kinds, known, ledger, n_rows)
     columns = _without_impossible_missing(columns, rows.layout)
+    columns = _within_dtypes(columns, rows.layout)
     target = columns.pop(TARGET, None)
     if public is not None:
         target = Categorical(public, nullable=False)
@@ -186,6 +197,17 @@ def check_size(n_rows: int) -> None:
         )
 
 
+def check_class_weight(weights: Mapping[Any, float], classes: Any) -> None:
+    """Raise unless the weights of known classes can be sampled by."""
+    unknown = set(weights) - set(classes)
+    given = [weights.get(label, 1.0) for label in classes]
+    if unknown or min(given) < 0 or max(given) == 0:
+        raise ValueError(
+            "class_weight must give known classes weights >= 0, one of them > 0. "
+            f"Got {dict(weights)!r}; the classes are {list(classes)}."
+        )
+
+
 def _task(task: str, target: Layout | None) -> str | None:
     if target is None:
         return None
@@ -232,6 +254,11 @@ def _public_classes(classes: Any, schema: Schema, task: str | None) -> Any:
     if isinstance(target, Categorical):
         return sorted_unique(target.categories)
     if isinstance(target, Integer):
+        if (target.n_values or math.inf) > MAX_CLASSES:
+            raise SchemaError(
+                f"An Integer target lists at most {MAX_CLASSES} classes. Got "
+                f"{target.lower!r} to {target.upper!r}; say `task='regression'`."
+            )
         return tuple(range(int(target.lower or 0), int(target.upper or 0) + 1))
     if target is not None:
         raise SchemaError(
@@ -255,6 +282,32 @@ def _checked_classes(classes: tuple[Any, ...], target: Column | None) -> Any:
             f"Got {list(classes)!r} and {list(target.categories)!r}; leave one out."
         )
     return classes
+
+
+def _check_dtypes(known: Mapping[Any, Column], layout: Layout) -> None:
+    for name, limits in zip(layout.names, layout.limits, strict=True):
+        column = known.get(name)
+        if limits is None or not isinstance(column, Integer | Numeric):
+            continue
+        lower, upper = bounds(column)
+        if lower > limits[1] or upper < limits[0]:
+            raise SchemaError(
+                f"Bounds of column {name!r} must overlap what its dtype can hold, "
+                f"{limits[0]} to {limits[1]}. Got lower={column.lower!r}, "
+                f"upper={column.upper!r}; correct them or convert the column."
+            )
+
+
+def _within_dtypes(columns: Mapping[Any, Column], layout: Layout) -> dict[Any, Column]:
+    """Bounds that a public dtype cannot hold would wrap around when decoded."""
+    result = dict(columns)
+    for name, limits in zip(layout.names, layout.limits, strict=True):
+        column = columns[name]
+        if limits is not None and isinstance(column, Integer | Numeric):
+            ends: Any = (column.lower, column.upper)
+            lower, upper = (min(max(end, limits[0]), limits[1]) for end in ends)
+            result[name] = replace(column, lower=lower, upper=upper)
+    return result
 
 
 def _without_impossible_missing(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def quantile_bins(
         if held < 0.5 * mass and len(edges) > 2 and not was_atom:
             edges.pop()  # too few for a bin of their own
         edges.append(last)
-    return NumberCells(np.array(edges), cells.nullable, cells.step, cells.origin)
+    return replace(cells, edges=np.array(edges))
 
 
 def tree_estimate(counts: Floats, noise_std: float, prior: Floats) -> Floats:

@@ -18,7 +18,14 @@ from skdpgen.tables._columns import (
     Datetime,
     number,
 )
-from skdpgen.tables._values import Codes, Floats, Numbers, Values, as_numbers
+from skdpgen.tables._values import (
+    Codes,
+    Floats,
+    Numbers,
+    Values,
+    as_numbers,
+    as_seconds,
+)
 
 TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
 
@@ -72,12 +79,15 @@ class NumberCells:
         Distance of the lattice that values are rounded to; None is continuous.
     origin : float
         A point of the lattice.
+    is_time : bool
+        Whether text is read as times.
     """
 
     edges: Floats
     nullable: bool
     step: float | None = None
     origin: float = 0.0
+    is_time: bool = False
 
     is_ordered = True
 
@@ -93,7 +103,7 @@ class NumberCells:
 
     def encode(self, values: Values) -> Codes:
         """Return a cell for each value."""
-        x = as_numbers(values)
+        x = as_seconds(values) if self.is_time else as_numbers(values)
         codes = np.searchsorted(self.edges[1:-1], x, side="right")
         void = self.n_known if self.nullable else -1
         return np.where(np.isnan(x), void, codes)
@@ -139,11 +149,13 @@ def simple_cells(column: Column, max_lattice: int) -> Cells | None:
         return CategoryCells(categories, nullable, _is_ordinal(column))
     lower, upper = bounds(column)
     step, n_values = step_of(column), column.n_values  # type: ignore[union-attr]
+    is_time = isinstance(column, Datetime)
     if upper == lower:
-        return NumberCells(np.array([lower, upper + TINY]), nullable, step, lower)
+        edges = np.array([lower, upper + TINY])
+        return NumberCells(edges, nullable, step, lower, is_time)
     if step is not None and n_values is not None and n_values <= max_lattice:
         edges = lower + step * (np.arange(n_values + 1) - 0.5)
-        return NumberCells(edges, nullable, step, lower)
+        return NumberCells(edges, nullable, step, lower, is_time)
     return None
 
 
@@ -173,7 +185,8 @@ def fine_cells(column: Column, n_uniform: int = 128) -> NumberCells:
     inner = np.unique(inner)
     inner = inner[(inner > lower) & (inner < upper)]
     edges = np.concatenate([[lower], inner, [upper]])
-    return NumberCells(edges, column.nullable, step, bounds(column)[0])
+    is_time = isinstance(column, Datetime)
+    return NumberCells(edges, column.nullable, step, bounds(column)[0], is_time)
 
 
 def encode_all(cells: Sequence[Cells], values: Sequence[Values]) -> Codes:

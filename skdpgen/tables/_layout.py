@@ -15,6 +15,7 @@ from pandas.api import types
 from skdpgen.utils import SchemaError
 
 NEVER_MISSING = re.compile(r"u?int\d+|bool")  # numpy's; pandas' own can
+NUMBER = re.compile(r"u?int\d+|float\d+")
 EPOCH = pd.Timestamp("2000-01-01")
 
 
@@ -55,6 +56,14 @@ class Layout:
         """Whether a column's dtype has a way to say missing."""
         return tuple(not NEVER_MISSING.fullmatch(dtype) for dtype in self.dtypes)
 
+    @property
+    def limits(self) -> tuple[tuple[float, float] | None, ...]:
+        """Least and greatest number of each dtype; None if it holds none.
+
+        The greatest integer is one that float64 can say: values are drawn as floats.
+        """
+        return tuple(map(_limits, self.dtypes))
+
     def is_text(self, column: int) -> bool:
         """Whether values of a column are objects rather than numbers."""
         return self.kinds[column] is Kind.TEXT
@@ -86,7 +95,7 @@ class Layout:
         if set(self.kinds) == {Kind.TEXT}:
             missing = frame.astype(object)
             return missing.where(frame.notna(), None).to_numpy()
-        return frame.to_numpy(dtype=self.dtypes[0])
+        return np.array(frame, dtype=self.dtypes[0])  # pandas' own is read-only
 
 
 def read_table(table: Any) -> tuple[pd.DataFrame, Layout]:
@@ -215,6 +224,17 @@ def _from_array(array: Any) -> pd.DataFrame:
     return frame
 
 
+def _limits(dtype: str) -> tuple[float, float] | None:
+    found = NUMBER.match(dtype.lower())
+    if found is None:
+        return None
+    if found.group().startswith("float"):
+        largest = float(np.finfo(found.group()).max)
+        return -largest, largest
+    info: Any = np.iinfo(found.group())
+    return int(info.min), min(int(info.max), 2**63 - 1024)
+
+
 def _dtype_name(column: "pd.Series[Any]", kind: Kind) -> str:
     dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -229,6 +249,9 @@ def _restore_dtype(column: "pd.Series[Any]", dtype: str) -> "pd.Series[Any]":
         return column.astype("category")
     if dtype.startswith("datetime64") and "," in dtype:  # a time zone
         return column.dt.tz_localize("UTC").astype(dtype)
+    if column.dtype.kind == "M" and dtype.startswith(("str", "object")):
+        is_daily = (column.dropna() == column.dropna().dt.normalize()).all()
+        column = column.dt.strftime("%Y-%m-%d" if is_daily else "%Y-%m-%d %H:%M:%S")
     try:
         return column.astype(dtype)
     except (TypeError, ValueError):

@@ -239,6 +239,8 @@ def _infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
         return Categorical(sorted(set(map(str, series.dropna()))), nullable=nullable)
     if kind is Kind.DATETIME:
         known = series.dropna()
+        if isinstance(known.dtype, pd.CategoricalDtype):
+            known = known.astype(known.dtype.categories.dtype)
         if known.empty:
             return Datetime("2000-01-01", "2000-01-01", nullable=True)
         bounds = (known.min().isoformat(), known.max().isoformat())

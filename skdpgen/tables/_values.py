@@ -6,6 +6,7 @@ row change the codes of all, and no sensitivity would hold.
 """
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,11 @@ def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
     """
     if kind is Kind.TEXT:
         return _read_tokens(series)
-    if kind is Kind.DATETIME and types.is_datetime64_any_dtype(series.dtype):
-        return Numbers(_read_seconds(series))
+    is_time = kind is Kind.DATETIME
     if isinstance(series.dtype, pd.CategoricalDtype):
-        series = series.astype(object)
+        series = series.astype(series.dtype.categories.dtype if is_time else object)
+    if is_time and types.is_datetime64_any_dtype(series.dtype):
+        return Numbers(_read_seconds(series))
     if types.is_numeric_dtype(series.dtype) or types.is_bool_dtype(series.dtype):
         with np.errstate(all="ignore"):
             values = series.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -76,6 +78,30 @@ def as_numbers(values: Values) -> Floats:
         return values.values
     table = [_number(value) for value in values.values]
     return np.array([*table, np.nan], dtype=np.float64)[values.codes]
+
+
+def as_seconds(values: Values) -> Floats:
+    """Read text in ISO format as times; missing elsewhere.
+
+    Examples
+    --------
+    >>> column = TokenColumn(np.array([0, 1]), ("2000-01-02", "soon"))
+    >>> as_seconds(column)
+    array([86400.,    nan])
+    """
+    if isinstance(values, Numbers):
+        return values.values
+    table = [_seconds(value) for value in values.values]
+    return np.array([*table, np.nan], dtype=np.float64)[values.codes]
+
+
+def _seconds(value: str) -> float:
+    try:
+        stamp = datetime.fromisoformat(value)
+        stamp = stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)
+        return stamp.timestamp() - EPOCH_SECONDS
+    except Exception:
+        return np.nan
 
 
 def _read_tokens(series: "pd.Series[Any]") -> TokenColumn:
@@ -114,9 +140,11 @@ def _read_seconds(series: "pd.Series[Any]") -> Floats:
     """Read times as stored: whole units since 1970, in UTC."""
     dtype: Any = series.dtype
     if isinstance(dtype, pd.ArrowDtype):
-        unit = dtype.pyarrow_dtype.unit
-        series = series.astype(f"datetime64[{unit}]")
-    elif isinstance(dtype, pd.DatetimeTZDtype):
+        unit = getattr(dtype.pyarrow_dtype, "unit", "s")  # a date has none
+        has_zone = getattr(dtype.pyarrow_dtype, "tz", None) is not None
+        zone = ", UTC" if has_zone else ""
+        series = series.astype(f"datetime64[{unit}{zone}]")
+    if isinstance(series.dtype, pd.DatetimeTZDtype):
         series = series.dt.tz_convert(None)
     stamps = series.to_numpy()
     unit, step = np.datetime_data(stamps.dtype)

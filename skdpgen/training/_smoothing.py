@@ -111,7 +111,7 @@ def conditional_histogram(
     ...     counts, 5.0, np.array([62.0, 31.0]), n_ordered=0
     ... )
     >>> table.round(1).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
+    [[1.0, 0.0], [0.1, 0.9]]
     """
     total = float(totals.sum())
     shares = totals / total

@@ -109,7 +109,8 @@ def assert_obeys(table, schema):
         elif isinstance(column, Boolean):
             assert set(known) <= {False, True}, name
         elif isinstance(column, Datetime):
-            stamps = pd.DatetimeIndex(known).tz_localize(None) - pd.Timestamp("2000")
+            stamps = pd.DatetimeIndex(pd.to_datetime(known, utc=True))
+            stamps = stamps.tz_localize(None) - pd.Timestamp("2000")
             lower, upper = column.seconds
             slack = 1e-6  # stamps count microseconds
             assert (stamps.total_seconds() >= lower - slack).all(), name
@@ -120,8 +121,8 @@ def assert_obeys(table, schema):
             assert np.isfinite(numbers).all(), name
             slack = 1e-6 * max(abs(column.lower), abs(column.upper))
             slack = 0.0 if isinstance(column, Integer) else slack  # float32 columns
-            assert ((numbers >= column.lower - slack)).all(), name
-            assert ((numbers <= column.upper + slack)).all(), name
+            assert (numbers >= column.lower - slack).all(), name
+            assert (numbers <= column.upper + slack).all(), name
             if column.decimals is not None:
                 rounded = numbers.round(column.decimals)
                 np.testing.assert_allclose(numbers, rounded, rtol=1e-6, atol=1e-9)

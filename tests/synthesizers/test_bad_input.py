@@ -1,0 +1,207 @@
+"""Wrong parameters get an error: the rule, what was given, the way out."""
+
+from functools import partial
+from itertools import repeat
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.exceptions import NotFittedError
+
+from skdpgen import DPIndependentSynthesizer, plan
+from skdpgen.datasets import load_example, load_example_regression
+from skdpgen.tables import (
+    Categorical,
+    Chunks,
+    Drop,
+    Integer,
+    Numeric,
+    Schema,
+)
+from skdpgen.utils import SchemaError, SchemaRequiredError
+
+X, Y = load_example(300)
+KNOWN = Schema.infer(X)
+LABELS = ["left", "stayed"]
+
+
+def fit(table=X, y=Y, **params):
+    known = {"schema": KNOWN, "classes": LABELS, "random_state": 0}
+    return DPIndependentSynthesizer(**known | params).fit(table, y)
+
+
+WRONG = {
+    "epsilon zero": ({"epsilon": 0}, r"'epsilon'.*range \(0\.0, inf\]. Got 0"),
+    "epsilon negative": ({"epsilon": -1.0}, r"'epsilon'.*Got -1.0"),
+    "epsilon nan": ({"epsilon": np.nan}, r"'epsilon'.*Got nan"),
+    "epsilon text": ({"epsilon": "1"}, r"'epsilon'.*Got '1'"),
+    "delta zero": ({"delta": 0}, r"'delta'.*range \(0\.0, 1\.0\). Got 0"),
+    "delta one": ({"delta": 1.0}, r"'delta'.*Got 1.0"),
+    "delta nan": ({"delta": np.nan}, r"'delta'.*Got nan"),
+    "adjacency": ({"adjacency": "swap"}, r"'adjacency'.*'replace'.*Got 'swap'"),
+    "schema text": ({"schema": "guess"}, r"'schema'.*'infer'.*Got 'guess'"),
+    "task": ({"task": "ranking"}, r"'task'.*Got 'ranking'"),
+    "verbose": ({"verbose": -1}, r"'verbose'.*Got -1"),
+    "weight text": (
+        {"class_weight": "even"},
+        r"'class_weight'.*'balanced'.*Got 'even'",
+    ),
+    "classes text": ({"classes": 3}, r"'classes'.*array-like.*Got 3"),
+    "classes empty": ({"classes": []}, r"classes must"),
+    "classes twice": ({"classes": ["a", "a"]}, r"classes must"),
+    "classes missing": ({"classes": ["a", None]}, r"classes must.*missing"),
+    "classes and target": (
+        {"schema": Schema(KNOWN.columns, Categorical(["a", "b"]))},
+        r"classes must be the categories.*'left'.*'a'.*leave one out",
+    ),
+    "numeric target": (
+        {"schema": Schema(KNOWN.columns, Numeric(0, 1)), "classes": None},
+        r"must be Categorical, Boolean or Integer. Got Numeric.*regression",
+    ),
+    "endless target": (
+        {"schema": Schema(KNOWN.columns, Integer(0, 10**9)), "classes": None},
+        r"at most 10000 classes. Got 0 to 1000000000.*regression",
+    ),
+    "incomplete": ({"schema": Schema.template(X)}, r"'age' needs lower and upper"),
+    "regression of a class": (
+        {"task": "regression", "schema": Schema({}, Categorical(["a"]))},
+        r"target of a regression must be Numeric.*Got Categorical",
+    ),
+    "beyond the dtype": (
+        {"schema": KNOWN.with_column("age", Integer(2**70, 2**71))},
+        r"column 'age' must overlap what its dtype can hold",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_parameter_names_rule_and_value(name):
+    params, message = WRONG[name]
+    with pytest.raises(ValueError, match=message):
+        fit(**params)
+
+
+WRONG_TABLES = {
+    "missing column": (X.drop(columns="age"), Y, SchemaError, r"without age; add"),
+    "order": (X[X.columns[::-1]], Y, SchemaError, r"order of the schema.*X\["),
+    "duplicates": (X[["age", "age"]], Y, SchemaError, r"distinct. Got age twice"),
+    "y shorter": (X, Y[:-1], ValueError, r"X has 300 rows, y has 299"),
+    "y wide": (X, np.zeros((300, 2)), ValueError, r"y should be a 1d array"),
+    "y frame": (X, X[["age", "job"]], ValueError, r"one column. Got 2"),
+    "no rows": (X[:0], Y[:0], ValueError, r"minimum of 2 is required"),
+    "one row": (X[:1], Y[:1], ValueError, r"1 sample\(s\).*minimum of 2"),
+    "no columns": (X[[]], Y, SchemaError, r"without age"),
+    "list": ([1, 2, 3], None, ValueError, r"Expected 2D array, got 1D array"),
+    "text": ("table", None, ValueError, r"Expected 2D array"),
+    "cube": (np.zeros((3, 3, 3)), None, ValueError, r"Expected 2D array, got 3D"),
+    "sparse": (scipy.sparse.eye(9).tocsr(), None, TypeError, r"dense.*X.toarray\(\)"),
+    "durations": (
+        pd.DataFrame({"a": pd.to_timedelta([1, 2], unit="s")}),
+        None,
+        TypeError,
+        r"timedelta.*total_seconds",
+    ),
+    "complex": (
+        np.array([[1j], [2j]]),
+        None,
+        ValueError,
+        r"Complex data not supported",
+    ),
+    "y beside chunks": (Chunks(lambda: [(X, Y)]), Y, ValueError, r"\(X, y\) pairs"),
+    "chunks of other columns": (
+        Chunks(lambda: [X, X[["age"]]]),
+        None,
+        ValueError,
+        r"columns of the first",
+    ),
+    "chunks that end": (
+        Chunks(partial(next, repeat(iter([(X, Y)])))),
+        None,
+        ValueError,
+        r"anew at each call",
+    ),
+    "chunks that are a list": (Chunks([X]), None, TypeError, r"takes a function.*list"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_TABLES)
+def test_a_wrong_table_names_rule_and_way_out(name):
+    table, y, error, message = WRONG_TABLES[name]
+    with pytest.raises(error, match=message):
+        fit(table, y)
+
+
+def test_columns_must_not_all_be_left_out():
+    schema = Schema(dict.fromkeys(["age"], Drop()))
+    with pytest.raises(SchemaError, match="At least one column must be kept"):
+        fit(X[["age"]], schema=schema)
+    with pytest.raises(SchemaError, match="At least one column"):
+        fit(X[[]], schema=None)
+
+
+WRONG_SAMPLES = {
+    "none": ({"n_samples": 0}, r"n_samples must be an integer.*Got 0"),
+    "negative": ({"n_samples": -3}, r"Got -3"),
+    "half": ({"n_samples": 2.5}, r"Got 2.5"),
+    "text": ({"n_samples": "all"}, r"Got 'all'"),
+    "another length": ({"n_samples": 3, "y": ["left"]}, r"len\(y\)=1.*Got 3"),
+    "unseen": ({"y": ["left", "moved"]}, r"left, stayed. Got moved.*classes="),
+    "one label": ({"y": "left"}, r"one label a row. Got str"),
+    "seed": ({"n_samples": 3, "random_state": "zero"}, r"zero"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_SAMPLES)
+def test_a_wrong_sample_names_rule_and_value(name):
+    params, message = WRONG_SAMPLES[name]
+    synth = fit()
+    with pytest.raises(ValueError, match=message):
+        synth.sample(**params)
+
+
+def test_sampling_before_fit():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        DPIndependentSynthesizer().sample(3)
+
+
+@pytest.mark.parametrize(
+    "weight", [{"moved": 1.0}, {"left": -1.0}, {"left": 0, "stayed": 0}]
+)
+def test_class_weights_that_cannot_be(weight):
+    with pytest.raises(ValueError, match="class_weight must"):
+        fit(class_weight=weight).sample(3)
+
+
+def test_class_weights_need_classes():
+    table, y = load_example_regression(300)
+    schema = Schema.infer(table, y)
+    with pytest.raises(ValueError, match="class_weight must be None unless"):
+        fit(table, y, schema=schema, classes=None, class_weight="balanced")
+
+
+def test_class_weights_set_how_often_labels_come():
+    _, y = fit(epsilon=8.0, class_weight="balanced").sample(400)
+    assert (y == "left").sum() == 200
+    _, y = fit(epsilon=8.0, class_weight={"stayed": 0.0}).sample(400)
+    assert set(y) == {"left"}
+
+
+def test_too_small_for_discovery():
+    with pytest.raises(SchemaRequiredError, match=r"Schema.template\(X\)"):
+        fit(schema=None, epsilon=0.1)
+
+
+def test_wrong_plans():
+    with pytest.raises(ValueError, match="n must be at least 2"):
+        plan(1, 3)
+    with pytest.raises(ValueError, match="columns at least 1"):
+        plan(100, 0)
+    with pytest.raises(ValueError, match="epsilon"):
+        plan(100, 3, epsilon=0)
+
+
+@pytest.mark.parametrize("output", ["numpy", 3])
+def test_wrong_outputs(output):
+    with pytest.raises(ValueError, match=f"'polars'. Got {output!r}"):
+        DPIndependentSynthesizer().set_output(transform=output)

@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from skdpgen.training import class_totals, conditional_histogram, project_to_total
+
+counts = arrays(float, st.integers(1, 20), elements=st.floats(-1e6, 1e6))
+
+
+@given(counts, st.floats(0.01, 1e6))
+@settings(deadline=None)
+def test_the_projection_is_feasible_and_idempotent(noisy, total):
+    found = project_to_total(noisy, total)
+    assert (found >= 0).all()
+    assert found.sum() == pytest.approx(total, rel=1e-6, abs=1e-6)
+    again = project_to_total(found, total)
+    np.testing.assert_allclose(again, found, atol=1e-6 * max(total, 1.0))
+
+
+@given(counts, st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_the_projection_is_the_nearest_point(noisy, seed):
+    total = 100.0
+    nearest = np.linalg.norm(project_to_total(noisy, total) - noisy)
+    rng = np.random.default_rng(seed)
+    for other in total * rng.dirichlet(np.full(len(noisy), 0.5), size=20):
+        assert nearest <= np.linalg.norm(other - noisy) * (1 + 1e-9) + 1e-9
+
+
+def noisy_blocks(rng, totals, std, sizes=(3, 5, 40)):
+    blocks = []
+    for size in sizes:
+        shares = rng.dirichlet(np.full(size, 5.0), size=len(totals))
+        exact = np.asarray(totals)[:, None] * shares
+        blocks.append(exact + std * rng.normal(size=exact.shape))
+    return blocks
+
+
+def test_class_totals_pool_all_columns():
+    rng = np.random.default_rng(0)
+    truth = np.array([900.0, 100.0])
+    np.testing.assert_allclose(class_totals(noisy_blocks(rng, truth, 0), 1000.0), truth)
+    np.testing.assert_allclose(class_totals(noisy_blocks(rng, truth, 0), None), truth)
+    errors = {}
+    for sizes in ((40,), (3, 5, 40), (3,) * 8):
+        draws = [
+            class_totals(noisy_blocks(rng, truth, 10.0, sizes), None) - truth
+            for _ in range(200)
+        ]
+        errors[sizes] = np.std(draws)
+    assert errors[(3,) * 8] < errors[3, 5, 40] < errors[(40,)]
+    assert errors[3, 5, 40] == pytest.approx(
+        10 / np.sqrt(1 / 3 + 1 / 5 + 1 / 40), rel=0.2
+    )
+
+
+def test_class_totals_stay_possible():
+    blocks = [np.array([[-50.0, 10.0], [20.0, 5.0]])]
+    assert (class_totals(blocks, None) >= 0).all()
+    assert class_totals(blocks, 7.0).sum() == pytest.approx(7.0)
+    assert class_totals([np.full((2, 2), -9.0)], None).sum() > 0
+
+
+TRUTH = np.array([[0.6, 0.25, 0.1, 0.05], [0.1, 0.2, 0.3, 0.4]])
+TOTALS = np.array([7000.0, 3000.0])
+
+
+def estimate(std, truth=TRUTH, totals=TOTALS, n_ordered=0, seed=0):
+    rng = np.random.default_rng(seed)
+    exact = totals[:, None] * truth
+    noisy = exact + std * rng.normal(size=exact.shape)
+    return conditional_histogram(noisy, std, totals, n_ordered=n_ordered)
+
+
+@pytest.mark.parametrize("n_ordered", [0, 3, 4])
+def test_the_truth_is_recovered_as_the_noise_vanishes(n_ordered):
+    error = []
+    for std in (300.0, 100.0, 10.0, 1.0, 0.0):
+        runs = [estimate(std, n_ordered=n_ordered, seed=s)[1] for s in range(20)]
+        error.append(np.mean([np.abs(run - TRUTH).sum() for run in runs]))
+    assert error == sorted(error, reverse=True)
+    assert error[-2] < 2e-3
+    assert error[-1] < 1e-12
+    marginal, _ = estimate(0.0)
+    np.testing.assert_allclose(marginal, TOTALS @ TRUTH / TOTALS.sum())
+
+
+@pytest.mark.parametrize("n_ordered", [0, 12])
+def test_without_a_signal_classes_return_to_the_pooled_marginal(n_ordered):
+    shares = np.arange(1.0, 13.0) / 78
+    truth = np.array([shares, shares])
+    apart, raw = [], []
+    for seed in range(20):
+        marginal, table = estimate(60.0, truth, n_ordered=n_ordered, seed=seed)
+        apart.append(np.abs(table - marginal).sum())
+        noise = 60.0 * np.sqrt(2 / np.pi) * 12 / TOTALS
+        raw.append(noise.sum())
+    assert np.mean(apart) < 0.35 * np.mean(raw)
+
+
+def test_shrinkage_beats_the_raw_histogram():
+    rng = np.random.default_rng(1)
+    cells = np.linspace(-2, 2, 30)
+    truth = np.array([np.exp(-0.5 * (cells - m) ** 2) for m in (-0.2, 0.2)])
+    truth /= truth.sum(axis=1, keepdims=True)
+    ours, raw = [], []
+    for _ in range(10):
+        noisy = TOTALS[:, None] * truth + 50.0 * rng.normal(size=truth.shape)
+        _, table = conditional_histogram(noisy, 50.0, TOTALS, n_ordered=30)
+        simple = [project_to_total(row, 1.0) for row in noisy / TOTALS[:, None]]
+        ours.append(np.abs(table - truth).sum())
+        raw.append(np.abs(np.array(simple) - truth).sum())
+    assert np.mean(ours) < 0.8 * np.mean(raw)
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda c: arrays(float, (c, 6), elements=st.floats(-1e5, 1e5))
+    ),
+    st.sampled_from([0.0, 1e-3, 5.0, 1e6]),
+    st.integers(0, 6),
+)
+@settings(max_examples=60, deadline=None)
+def test_rows_are_probabilities_whatever_was_released(noisy, std, n_ordered):
+    totals = class_totals([noisy], None)
+    marginal, table = conditional_histogram(noisy, std, totals, n_ordered=n_ordered)
+    assert (table >= 0).all()
+    np.testing.assert_allclose(table.sum(axis=1), 1.0)
+    assert marginal.sum() == pytest.approx(1.0)
+
+
+def test_a_class_without_rows_gets_the_marginal():
+    noisy = np.array([[50.0, 30.0, 20.0], [0.0, 0.0, 0.0]])
+    marginal, table = conditional_histogram(
+        noisy, 0.0, np.array([100.0, 0.0]), n_ordered=0
+    )
+    np.testing.assert_allclose(table, [marginal, marginal])
