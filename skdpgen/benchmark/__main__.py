@@ -7,7 +7,12 @@ from pathlib import Path
 import pandas as pd
 
 from skdpgen.benchmark._markdown import markdown
-from skdpgen.benchmark._measure import measure_ceiling, measure_releases, summarise
+from skdpgen.benchmark._measure import (
+    measure_ceiling,
+    measure_discovery,
+    measure_releases,
+    summarise,
+)
 from skdpgen.benchmark._reading import TABLES, read_split
 from skdpgen.benchmark._speed import (
     chunked_peak,
@@ -18,11 +23,13 @@ from skdpgen.benchmark._speed import (
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
 
+SIZES = (1_000, 3_000, 10_000)
+
 
 def main() -> None:
-    """Measure utility on named tables, or speed."""
+    """Measure utility or discovery on named tables, or speed."""
     parser = argparse.ArgumentParser(prog="python -m skdpgen.benchmark", description=main.__doc__)  # fmt: skip  # noqa: E501
-    parser.add_argument("what", choices=["utility", "speed"])
+    parser.add_argument("what", choices=["utility", "discovery", "speed"])
     parser.add_argument("tables", nargs="*", help=f"of {', '.join(TABLES)}")
     parser.add_argument("--data", default=".", help="folder of the tables")
     parser.add_argument("--synthesizer", default="DPIndependentSynthesizer")
@@ -37,6 +44,9 @@ def main() -> None:
     options = parser.parse_intermixed_args()
     if options.what == "speed":
         print(markdown(_speed(options.data)))
+        return
+    if options.what == "discovery":
+        print(markdown(_discovery(options)))
         return
     runs = []
     for run in _utility(options):
@@ -65,6 +75,22 @@ def _utility(options):
                     epsilon=epsilon,
                     adjacency=options.adjacency,
                 )
+
+
+def _discovery(options):
+    """By the number of rows and epsilon; the columns are those of the table."""
+    make = all_synthesizers()[options.synthesizer]
+    found = []
+    for name in options.tables or ["adult"]:
+        split = read_split(name, options.data)
+        n = len(split.X_train)
+        for n_rows in [size for size in SIZES if size < n] + [n]:
+            for epsilon in options.epsilon:
+                rows = measure_discovery(
+                    split, make, n_rows, epsilon=epsilon, n_releases=options.releases
+                )
+                found.append({"set": name, "rows": n_rows, "epsilon": epsilon, **rows})
+    return pd.DataFrame(found)
 
 
 def _speed(folder: str) -> pd.DataFrame:

@@ -80,6 +80,30 @@ def measure_releases(
         }
 
 
+def measure_discovery(
+    split: Split,
+    make: Callable[..., Any],
+    n_rows: int,
+    *,
+    epsilon: float,
+    n_releases: int,
+) -> dict[str, Any]:
+    """Judge what discovery finds in some of the rows, on average over releases."""
+    found = []
+    for release in range(n_releases):
+        rows = np.random.default_rng(release).permutation(len(split.X_train))[:n_rows]
+        X = split.X_train.iloc[rows].reset_index(drop=True)
+        y = split.y_train.iloc[rows].reset_index(drop=True)
+        synthesizer = make(epsilon=epsilon, classes=split.classes)
+        try:
+            synthesizer.fit(X, y)
+        except SchemaRequiredError:
+            return {"note": "asks for a schema"}
+        share = sum(entry.share for entry in synthesizer.privacy_.releases[:-1])
+        found.append({"share": share, **judge_discovery(synthesizer, X)})
+    return {**pd.DataFrame(found).mean().to_dict(), "note": ""}
+
+
 def summarise(runs: list[dict[str, Any]]) -> pd.DataFrame:
     """Return mean and standard deviation over the releases of each setting."""
     frame = pd.DataFrame(runs)
