@@ -172,8 +172,13 @@ def _seconds(column: pd.Series) -> NDArray[np.float64]:
         return column.dt.total_seconds().to_numpy(dtype=np.float64, na_value=np.nan)
     if column.dt.tz is not None:
         column = column.dt.tz_convert(None)
-    since = column - pd.Timestamp(0)
-    return since.dt.total_seconds().to_numpy(dtype=np.float64, na_value=np.nan)
+    stamps = column.to_numpy()  # differences of stamps would overflow far from 1970
+    if stamps.dtype.kind != "M":
+        stamps = stamps.astype("datetime64[us]")
+    per_second = np.timedelta64(1, "s") / np.timedelta64(
+        1, np.datetime_data(stamps.dtype)[0]
+    )
+    return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / per_second)
 
 
 def _key(value: Any) -> str:

@@ -20,6 +20,7 @@ from skdpgen.tables._values import Codes, Floats, Values, as_numbers
 
 LOWEST, HIGHEST = -40, 63  # octaves
 LATEST = 33  # octave of seconds: the years 1728 to 2272
+FURTHEST = 8.2e9  # seconds from 2000 that a stamp of nanoseconds can hold
 DECIMALS = (0, 1, 2)  # and "more"
 WINDOWS = (1, 2, 4, 8)  # octaves
 FALSE_ALARM = 0.002  # chance that empty octaves of a column set a bound
@@ -215,7 +216,8 @@ def _column(
 ) -> Column:
     """The outer end of an octave is open: step back to the last value inside."""
     if kind is Kind.DATETIME:
-        first, last = ((EPOCH + pd.Timedelta(seconds=s)) for s in (lower, upper))
+        ends = np.clip([lower, upper], -FURTHEST, FURTHEST)
+        first, last = (EPOCH + pd.Timedelta(seconds=end) for end in ends)
         is_daily = finest == 0
         if is_daily:
             first, last = first.ceil("D"), max(first.ceil("D"), last.floor("D"))

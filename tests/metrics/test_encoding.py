@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from skdpgen.metrics import TableEncoder
+from skdpgen.metrics._frames import times
 
 
 def test_every_kind_of_column_becomes_finite_floats(mixed):
@@ -78,3 +79,11 @@ def test_other_columns_are_an_error():
     encoder = TableEncoder.fit(pd.DataFrame({"a": [1, 2], "b": [1, 2]}))
     with pytest.raises(ValueError, match="same columns"):
         encoder(pd.DataFrame({"c": [1]}))
+
+
+def test_times_far_from_now_have_seconds():
+    far = pd.Series(np.array(["2266-08-26", "0001-01-01", "NaT"], "datetime64[us]"))
+    seconds = times(far)
+    assert seconds[0] == pytest.approx(9.36e9, rel=0.01)
+    assert seconds[1] == pytest.approx(-6.21e10, rel=0.01)
+    assert np.isnan(seconds[2])
