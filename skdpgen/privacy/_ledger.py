@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from skdpgen.privacy._accounting import subsampled_noise_multiplier
@@ -13,6 +13,7 @@ from skdpgen.privacy._selection import selection_threshold
 from skdpgen.privacy._sensitivity import Signed, sensitivity
 from skdpgen.utils import BudgetExceededError
 
+ALARMS = ("NOT PRIVATE", "LEAK")  # statements that begin so come first
 ROUNDING = 1e-9  # shares are written by people as decimals; 0.1 * 3 is 0.3
 
 
@@ -55,6 +56,12 @@ class PrivacyReport:
         """Share of the squared mu that was used."""
         return math.fsum(entry.share for entry in self.releases)
 
+    def stating(self, line: str) -> "PrivacyReport":
+        """Return the certificate with one more statement, made of released values."""
+        if line in self.statements:
+            return self
+        return replace(self, statements=(*self.statements, line))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain types; an infinite epsilon or mu becomes None."""
         content = asdict(self) | {"spent": self.spent}
@@ -85,6 +92,8 @@ class PrivacyReport:
             promise = "NOT PRIVATE: epsilon is infinite, no noise was added"
         else:
             promise = f"({self.epsilon:g}, {self.delta:g})-differentially private"
+            alarms = (line for line in self.statements if line.startswith(ALARMS))
+            promise = "; ".join([*alarms, promise])
         lines = [
             f'{promise}; unit: {self.unit}, adjacency "{self.adjacency}".',
             f"  spent {self.spent:.1%} of the budget (mu = {self.mu:.6g})",
@@ -96,7 +105,8 @@ class PrivacyReport:
         ]
         if self.delta_selection:
             lines.append(f"  delta of partition selection: {self.delta_selection:g}")
-        return "\n".join(lines + [f"  {line}" for line in self.statements])
+        rest = [line for line in self.statements if not line.startswith(ALARMS)]
+        return "\n".join(lines + [f"  {line}" for line in rest])
 
     __repr__ = __str__
 

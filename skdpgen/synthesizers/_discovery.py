@@ -97,7 +97,7 @@ def discover_columns(
     found |= known
     if len(unknown):
         share = share_for(len(unknown), n_rows * SCHEMA_STD, ledger, SCHEMA_SHARES)
-        _check_feasible(len(unknown), share, ledger, n_rows)
+        check_feasible(len(unknown), n_rows, ledger)
         grids = {name: MagnitudeCells(kind) for name, kind in unknown.numbers.items()}
         blocks: dict[str, Any] = {}
         if grids:
@@ -138,10 +138,11 @@ def by_column(released: Release, grids: Mapping[Any, Any]) -> dict[Any, Any]:
     return dict(zip(grids, parts, strict=True))
 
 
-def _check_feasible(
-    n_columns: int, share: float, ledger: Ledger, n_rows: float
-) -> None:
-    """Public quantities alone decide whether discovery can work."""
+def check_feasible(n_columns: int, n_rows: float, ledger: Ledger) -> None:
+    """Raise where public quantities show that discovery cannot work."""
+    if not n_columns:
+        return
+    share = share_for(n_columns, n_rows * SCHEMA_STD, ledger, SCHEMA_SHARES)
     delta = sensitivity(OneHot(n_columns), ledger.budget.adjacency)
     needed = STANDS_OUT * ledger.noise_std(share=share, sensitivity=delta)
     if needed > n_rows / 2:

@@ -159,6 +159,12 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self._model = class_conditional_model(
             self.release_, self.cells_, n_rows, self._facts.discovered
         )
+        kept, noise = self._model.totals.sum(), self._model.total_std
+        if self.task_ == "classification" and kept + 4 * noise < 0.5 * self.n_samples_:
+            self.privacy_ = self.privacy_.stating(
+                f"only about {kept:.0f} rows have one of the classes: check `classes`, "
+                "and whether y holds classes at all"
+            )
         return self
 
     def sample(self, n_samples=None, y=None, random_state=None):

@@ -11,6 +11,7 @@ from tqdm import tqdm
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, PrivacyReport
 from skdpgen.synthesizers._discovery import (
     Unknown,
+    check_feasible,
     count_rows,
     discover_classes,
     discover_columns,
@@ -113,8 +114,9 @@ def open_table(
             "class_weight must be None unless y holds classes. "
             f"Got {class_weight!r} instead."
         )
-    if classes is not None and rows.target_layout is None:
-        raise ValueError("classes needs labels. Got y=None; pass `y` to `fit`.")
+    if classes is not None and found_task != "classification":
+        given = "y=None" if found_task is None else "a regression"
+        raise ValueError(f"classes needs a y of labels. Got {given} instead.")
     schema.check().match(rows.layout)
     kinds, known = _kinds(rows, schema, found_task)
     _check_dtypes(known, rows.layout)
@@ -131,20 +133,35 @@ def open_table(
     if neighbours is Adjacency.REPLACE:
         check_size(rows.n_rows)
         n_rows = float(rows.n_rows)
+        check_feasible(len(unknown), n_rows, ledger)  # before anything is spent
         statements = ["number of rows: public"]
+        if delta > 1 / n_rows:
+            statements.append("delta exceeds 1 / rows: it may expose a row outright")
     else:
         n_rows = count_rows(rows, ledger)
         statements = ["number of rows: private, released with noise"]
+    try:
+        if must_find:
+            found_labels = discover_classes(rows, ledger)
+            public = parse_classes(found_labels, rows.target_layout)
+        columns = discover_columns(rows, kinds, known, ledger, n_rows)
+    except SchemaRequiredError as error:
+        spent = 1 - ledger.remaining
+        note = f" This attempt spent {spent:.0%} of its budget." if spent else ""
+        raise SchemaRequiredError(f"{error}{note}") from None
     if must_find:
-        public = parse_classes(discover_classes(rows, ledger), rows.target_layout)
-        statements.append("class labels: discovered privately")
+        statements.append(f"class labels: {len(public)} discovered privately")
     elif found_task == "classification":
         statements.append("class labels: taken as public")
     if schema.columns:
         statements.append(f"schema of {len(schema.columns)} columns: taken as public")
     if len(unknown):
         statements.append(f"schema of {len(unknown)} columns: discovered privately")
-    columns = discover_columns(rows, kinds, known, ledger, n_rows)
+    empty = [n for n in unknown.texts if not columns[n].categories]  # type: ignore
+    if empty:
+        statements.append(
+            f"no category found, all missing: {', '.join(map(str, empty))}"
+        )
     columns = _without_impossible_missing(columns, rows.layout)
     columns = _within_dtypes(columns, rows.layout)
     target = columns.pop(TARGET, None)

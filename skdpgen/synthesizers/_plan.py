@@ -1,6 +1,7 @@
 """What a budget buys, before any data is touched."""
 
 from dataclasses import dataclass
+from numbers import Integral
 
 from skdpgen.privacy import (
     Adjacency,
@@ -10,6 +11,7 @@ from skdpgen.privacy import (
     selection_threshold,
     sensitivity,
 )
+from skdpgen.synthesizers._binning import BIN_SHARES
 from skdpgen.synthesizers._discovery import (
     CLASS_SHARE,
     COUNT_SHARE,
@@ -55,7 +57,7 @@ class Plan:
                 f"{self.smallest_class:.0f} rows",
             ]
         else:
-            lines.append("  the schema is public: discovery costs nothing")
+            lines.append("  the schema is public: bounds and categories cost nothing")
         lines.append(
             f"  each cell of a class histogram has noise std "
             f"{self.histogram_noise:.1f} rows ({self.histogram_noise / self.n:.2%})"
@@ -94,8 +96,10 @@ def plan(
       schema discovery takes 5.0% of mu^2: noise std 89 rows
       a category is found from about 468 rows (1.4%)
       a class, unless `classes` is given, from about 126 rows
-      each cell of a class histogram has noise std 20.4 rows (0.06%)
+      each cell of a class histogram has noise std 20.7 rows (0.06%)
     """
+    if not (isinstance(n, Integral) and isinstance(columns, Integral)):
+        raise TypeError(f"n and columns must be integers. Got {n!r} and {columns!r}.")
     if n < 2 or columns < 1:
         raise ValueError(
             f"n must be at least 2 and columns at least 1. Got {n!r} and {columns!r}."
@@ -115,7 +119,8 @@ def plan(
         std = ledger.noise_std(share=CLASS_SHARE, sensitivity=one)
         label = selection_threshold(std, failure, n_selections)
     count = COUNT_SHARE if neighbours is Adjacency.ADD_REMOVE else 0.0
-    main = ledger.noise_std(share=1.0 - share - count, sensitivity=whole)
+    left = (1.0 - share - count) * (1.0 - BIN_SHARES[0])
+    main = ledger.noise_std(share=left, sensitivity=whole)
     return Plan(
         epsilon,
         delta,

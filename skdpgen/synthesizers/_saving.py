@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -63,8 +64,15 @@ def write_estimator(estimator: Any, path: str | Path) -> None:
 
 def read_estimator(path: str | Path, classes: dict[str, Callable[..., Any]]) -> Any:
     """Read what :func:`write_estimator` wrote; runs no code from the file."""
-    with np.load(Path(path), allow_pickle=False) as arrays:
+    try:
+        arrays = np.load(Path(path), allow_pickle=False)
         header = json.loads(arrays["header"].tobytes())
+    except (ValueError, KeyError, TypeError, BadZipFile):
+        raise ValueError(
+            f"path must be a file that `save` wrote. Got {str(path)!r}, which is "
+            "damaged or something else."
+        ) from None
+    with arrays:
         if header["format"] != FORMAT or header["class"] not in classes:
             raise ValueError(
                 f"The file must hold format {FORMAT} of one of {', '.join(classes)}. "

@@ -13,7 +13,6 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     check_cv,
 )
-from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import Adjacency, PrivacyBudget, gaussian_epsilon, gaussian_mu
 
@@ -26,11 +25,20 @@ class SearchCost:
     delta: float
     mu: float
     n_fits: int
+    is_inferred: bool = False
 
     def __str__(self) -> str:
         """Return the cost in words."""
+        if math.isinf(self.mu):
+            return "NOT PRIVATE: a candidate had infinite epsilon, and no noise at all."
+        leak = ""
+        if self.is_inferred:
+            leak = (
+                "LEAK: candidates inferred the schema from the rows; what follows "
+                "holds only if bounds and categories are public anyway. "
+            )
         return (
-            f"The search fitted {self.n_fits} times and as a whole is "
+            f"{leak}The search fitted {self.n_fits} times and as a whole is "
             f"({self.epsilon:.4g}, {self.delta:.3g})-differentially private; its "
             "scores read held-out rows and are not covered."
         )
@@ -67,8 +75,12 @@ def search_cost(search: Any) -> SearchCost:
     The search fitted 7 times and as a whole is (2.005, 1.5e-05)-differentially private;
     its scores read held-out rows and are not covered.
     """
-    if hasattr(search, "fit"):
-        check_is_fitted(search)
+    if not hasattr(search, "cv_results_"):
+        raise TypeError(
+            "search_cost takes a search, as GridSearchCV, after its fit. Got "
+            f"{type(search).__name__}, which is not fitted or no search; `privacy_` is "
+            "the cost of a single fit."
+        )
     candidates = [_budget(search, params) for params in search.cv_results_["params"]]
     times = _times_trained(search, {budget.adjacency for budget in candidates})
     fits = [budget for budget in candidates for _ in range(times)]
@@ -79,7 +91,11 @@ def search_cost(search: Any) -> SearchCost:
     selections = [budget.delta_selection for budget in fits]
     epsilon = gaussian_epsilon(mu, delta) - sum(map(math.log1p, map(neg, selections)))
     n_fits = len(candidates) * search.n_splits_ + bool(search.refit)
-    return SearchCost(epsilon, delta + math.fsum(selections), mu, n_fits)
+    is_inferred = any(
+        _synthesizer(search, params).schema == "infer"
+        for params in search.cv_results_["params"]
+    )
+    return SearchCost(epsilon, delta + math.fsum(selections), mu, n_fits, is_inferred)
 
 
 def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
@@ -100,11 +116,15 @@ def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
     )
 
 
+def _synthesizer(search: Any, params: dict[str, Any]) -> Any:
+    """Return the synthesizer of one candidate, the last step of a pipeline."""
+    estimator = clone(search.estimator).set_params(**params)
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
 def _budget(search: Any, params: dict[str, Any]) -> PrivacyBudget:
     """The budget of one candidate; it may select labels and text columns."""
-    estimator = clone(search.estimator).set_params(**params)
-    if hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
+    estimator = _synthesizer(search, params)
     return PrivacyBudget.reserving(
         float(estimator.epsilon),
         estimator.delta,

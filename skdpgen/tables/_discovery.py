@@ -184,6 +184,16 @@ def _extend(core: Any, marginal: Floats, std: float) -> tuple[int, int]:
         for width in widths
     ):
         last += 1
+    zero = len(marginal) // 2
+    for width in WINDOWS:  # towards 0 a bound costs no resolution: look further
+        if first - width >= zero and (
+            sums[first] - sums[first - width] > _limit(OCCUPIED, std, width)
+        ):
+            first -= width
+        if last + width <= zero and (
+            sums[last + width + 1] - sums[last + 1] > _limit(OCCUPIED, std, width)
+        ):
+            last += width
     return first, last
 
 

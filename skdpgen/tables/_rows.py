@@ -217,8 +217,8 @@ def _read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
         y = pd.Series(array, name=None)
     if len(y) != n_rows:
         raise ValueError(
-            f"X and y have inconsistent lengths: X has {n_rows} rows, "
-            f"y has {len(y)}; give one label a row."
+            "X and y must have one label a row. Got inconsistent numbers of samples; "
+            "check that both come from the same rows."
         )
     series = y.reset_index(drop=True)
     _, layout = read_table(series.to_frame(name=y.name))

@@ -64,6 +64,13 @@ class Schema:
 
     def check(self) -> "Schema":
         """Raise unless every column is complete; return self."""
+        open_columns = self.unfilled()
+        if len(open_columns) > 1:
+            raise SchemaError(
+                f"Columns need their bounds or categories. Got {len(open_columns)} "
+                f"without: {', '.join(open_columns)}; fill them in, or take "
+                "`schema.known()`, which leaves them to private discovery."
+            )
         for name, column in self.columns.items():
             column.check(str(name))
         if self.target is not None:
@@ -82,9 +89,39 @@ class Schema:
         if named != list(self.columns):
             raise SchemaError(
                 "Columns of X must come in the order of the schema. Got "
-                f"{', '.join(map(str, named))}; use `X[list(schema.columns)]`."
+                f"{', '.join(map(str, named))}; reorder the columns of one of the two."
             )
         return self
+
+    def unfilled(self) -> list[str]:
+        """Return the names of columns that a template left open.
+
+        Examples
+        --------
+        >>> Schema({"age": Integer(), "sex": Boolean()}).unfilled()
+        ['age']
+        """
+        return [
+            str(name)
+            for name, column in self.columns.items()
+            if any(
+                getattr(column, item, "") is None
+                for item in ("lower", "upper", "categories")
+            )
+        ]
+
+    def known(self) -> "Schema":
+        """Return a schema of the filled columns alone; the others are discovered.
+
+        Examples
+        --------
+        >>> list(Schema({"age": Integer(), "sex": Boolean()}).known().columns)
+        ['sex']
+        """
+        left = set(self.unfilled())
+        columns = {n: c for n, c in self.columns.items() if str(n) not in left}
+        is_open = bool(Schema({"y": self.target}).unfilled()) if self.target else False
+        return Schema(columns, None if is_open else self.target)
 
     def with_column(self, name: Any, column: Column) -> "Schema":
         """Return a schema with one column added or exchanged."""

@@ -1,5 +1,6 @@
 """The class-conditional model: every column by itself, given the class."""
 
+import math
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -33,6 +34,7 @@ class ClassConditional:
     """Denoised counts: of each class, and of each column's cells in it."""
 
     totals: Floats  # (n_classes,)
+    total_std: float  # noise of their sum
     marginals: Mapping[Any, Floats]  # name -> (n_cells,)
     conditionals: Mapping[Any, Floats]  # name -> (n_classes, n_cells)
 
@@ -74,4 +76,6 @@ def class_conditional_model(
         marginals[name], conditionals[name] = conditional_histogram(
             counts, std, totals, n_ordered=n_ordered
         )
-    return ClassConditional(totals, marginals, conditionals)
+    precision = sum(1.0 / column.n_cells for column in cells.values())
+    total_std = std * math.sqrt(len(totals) / precision)
+    return ClassConditional(totals, total_std, marginals, conditionals)
