@@ -130,10 +130,9 @@ def discovered_column(counts: Floats, noise_std: float, kind: Kind) -> Column:
     if not seen.any():
         return _column(kind, 0.0, 0.0, 0, nullable=True)
     finest = int(np.flatnonzero(seen.any(axis=0)).max())
-    marginal = table[:, : finest + 1].sum(axis=1)
-    std = noise_std * float(np.sqrt(finest + 1))
-    first, last = _extend(np.flatnonzero(seen.any(axis=1)), marginal, std)
-    first, last = _mirror(first, last, marginal, std)
+    usual = table[:, int(np.where(seen, table, 0.0).sum(axis=0).argmax())]
+    first, last = _extend(np.flatnonzero(seen.any(axis=1)), usual, noise_std)
+    first, last = _mirror(first, last, usual, noise_std)
     ends = [*cells.interval(first), *cells.interval(last)]
     if finest == 0 and not any(ends) and kind is not Kind.DATETIME:
         ends = [
@@ -167,10 +166,10 @@ def _occupied_windows(table: Floats, noise_std: float) -> Any:
     return seen
 
 
-def _extend(core: Any, marginal: Floats, std: float) -> tuple[int, int]:
+def _extend(core: Any, octaves: Floats, std: float) -> tuple[int, int]:
     """Widen the certain range while the next one or two octaves look occupied."""
     first, last = int(core.min()), int(core.max())
-    sums = np.concatenate([[0.0], np.cumsum(marginal)])
+    sums = np.concatenate([[0.0], np.cumsum(octaves)])
     widths = (1, 2)
     while any(
         first >= width
@@ -179,12 +178,12 @@ def _extend(core: Any, marginal: Floats, std: float) -> tuple[int, int]:
     ):
         first -= 1
     while any(
-        last + width < len(marginal)
+        last + width < len(octaves)
         and sums[last + width + 1] - sums[last + 1] > _limit(OCCUPIED, std, width)
         for width in widths
     ):
         last += 1
-    zero = len(marginal) // 2
+    zero = len(octaves) // 2
     for width in WINDOWS:  # towards 0 a bound costs no resolution: look further
         if first - width >= zero and (
             sums[first] - sums[first - width] > _limit(OCCUPIED, std, width)
@@ -202,21 +201,19 @@ def _limit(stds: float, std: float, width: int) -> float:
     return max(stds * std * float(np.sqrt(width)), 0.5)
 
 
-def _mirror(first: int, last: int, marginal: Floats, std: float) -> tuple[int, int]:
+def _mirror(first: int, last: int, octaves: Floats, std: float) -> tuple[int, int]:
     """Take the other sign in, if its octaves of like magnitude look occupied.
 
     Numbers around 0 fill two runs of octaves, far apart on this grid; where one run
     stands out, the other needs less evidence than a run anywhere would.
     """
-    zero = len(marginal) // 2
+    zero = len(octaves) // 2
     top = max(abs(first - zero), abs(last - zero))
     inner = max(top - WINDOWS[-1] + 1, 1)
     limit = MIRROR * std * np.sqrt(top - inner + 1)
-    if first >= zero and marginal[zero - top : zero - inner + 1].sum() > max(
-        limit, 0.5
-    ):
+    if first >= zero and octaves[zero - top : zero - inner + 1].sum() > max(limit, 0.5):
         first = zero - top
-    if last <= zero and marginal[zero + inner : zero + top + 1].sum() > max(limit, 0.5):
+    if last <= zero and octaves[zero + inner : zero + top + 1].sum() > max(limit, 0.5):
         last = zero + top
     return first, last
 
