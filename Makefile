@@ -16,7 +16,7 @@ help:
 	@echo "make slow    the checks that take long"
 	@echo "make lint    ruff, mypy, import contracts"
 	@echo "make format  let ruff rewrite the code"
-	@echo "make bench   the benchmark of docs/benchmarks.md"
+	@echo "make bench   speed; with DATA=folder [TABLES=names] all of docs/benchmarks.md"
 	@echo "make docs    the documentation, into docs/_build/html"
 
 $(BIN)/python:
@@ -54,7 +54,11 @@ format: $(VENV)/.developer
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.user
-	$(BIN)/python -m skdpgen.benchmark
+	$(BIN)/python -m skdpgen.benchmark speed
+ifdef DATA
+	$(THREADS) $(BIN)/python -m skdpgen.benchmark utility $(TABLES) --data $(DATA)
+	$(THREADS) $(BIN)/python -m skdpgen.benchmark discovery --data $(DATA) --epsilon 0.3 1 3
+endif
 
 docs: $(VENV)/.developer
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -1,0 +1,43 @@
+"""The command behind docs/benchmarks.md, on a table made for it."""
+
+import sys
+
+import pandas as pd
+
+from skdpgen.benchmark import __main__ as command
+from skdpgen.datasets import load_example
+
+
+def table(folder):
+    X, y = load_example(1500)
+    X.assign(target=y).to_csv(folder / "bank_marketing.csv.gz", index=False)
+    return str(folder)
+
+
+def run(monkeypatch, capsys, *arguments):
+    monkeypatch.setattr(sys, "argv", ["benchmark", *arguments])
+    command.main()
+    return capsys.readouterr().out
+
+
+def test_utility(monkeypatch, capsys, tmp_path):
+    out = tmp_path / "runs.jsonl"
+    folder = table(tmp_path)
+    text = run(
+        *(monkeypatch, capsys, "utility", "bank_marketing", "--data", folder),
+        *("--schema", "public", "discovered", "--releases", "1"),
+        *("--output", str(out)),
+    )
+    runs = pd.read_json(out, lines=True)
+    assert list(runs["schema"]) == ["real", "public", "discovered"]
+    assert (runs["roc_auc"] > 0.6).all()
+    assert "| bank_marketing |" in text
+
+
+def test_discovery(monkeypatch, capsys, tmp_path):
+    text = run(
+        *(monkeypatch, capsys, "discovery", "bank_marketing"),
+        *("--data", table(tmp_path), "--epsilon", "0.05", "3", "--releases", "1"),
+    )
+    assert "asks for a schema" in text
+    assert "category_mass" in text
