@@ -138,9 +138,9 @@ def test_the_cost_is_the_composition_of_all_fits(cls, mixed):
         sum(2 * gaussian_mu(epsilon, 1e-6) ** 2 for epsilon in (0.5, 2.0))
         + gaussian_mu(best, 1e-6) ** 2
     )
-    # a little less than without the delta that selections keep for themselves
-    assert cost.epsilon <= gaussian_epsilon(plain, 1e-6) * (1 + 1e-9)
-    assert cost.epsilon > 0.9 * gaussian_epsilon(plain, 1e-6)
+    least = gaussian_epsilon(plain, 1e-6)  # the refit may have been of the dearest
+    assert best == 2.0 or cost.epsilon > least
+    assert least <= cost.epsilon < 1.2 * least
     assert "held-out rows" in str(cost)
 
 

@@ -178,7 +178,7 @@ class Selections:
         """Add the rows of one batch."""
         for column in self.columns:
             codes, values = tokens[column].codes, tokens[column].values
-            if codes.shape != labels.shape:
+            if codes.ndim != 1 or codes.shape != labels.shape:
                 raise ValueError("tokens must have one code a row. Got another shape.")
             known = codes[(codes >= 0) & (codes < len(values))]
             counts = np.bincount(known, minlength=len(values))

@@ -80,6 +80,8 @@ def release(
     std = ledger.charge(name, share=share, sensitivity=delta)
     totals = {key: block.start(n_classes) for key, block in blocks.items()}
     for batch in batches:
+        if batch.labels.ndim != 1:
+            raise ValueError("labels must have one dimension. Got more.")
         for key, block in blocks.items():
             part = batch.parts.get(key)
             totals[key] = block.add(totals[key], part, batch.labels)

@@ -118,6 +118,12 @@ def open_table(
         given = "y=None" if found_task is None else "a regression"
         raise ValueError(f"classes needs a y of labels. Got {given} instead.")
     schema.check().match(rows.layout)
+    left_out = [c for c in schema.columns.values() if isinstance(c, Drop | Regenerate)]
+    if len(left_out) == len(rows.layout.names):
+        raise SchemaError(
+            "At least one column must be kept. Got a schema that drops or "
+            "regenerates every one."
+        )
     kinds, known = _kinds(rows, schema, found_task)
     _check_dtypes(known, rows.layout)
     public = _public_classes(classes, schema, found_task)
@@ -153,6 +159,8 @@ def open_table(
         statements.append(f"class labels: {len(public)} discovered privately")
     elif found_task == "classification":
         statements.append("class labels: taken as public")
+    if isinstance(X, list | tuple) or isinstance(y, list | tuple):
+        statements.append("types of plain lists: taken as public")
     if schema.columns:
         statements.append(f"schema of {len(schema.columns)} columns: taken as public")
     if len(unknown):
@@ -172,13 +180,7 @@ def open_table(
     facts = Facts(
         rows.layout, rows.target_layout, full, found_task, public, n_rows, found
     )
-    opening = Opening(rows, ledger, facts, statements, progress)
-    if not set(opening.columns) - {TARGET}:
-        raise SchemaError(
-            "At least one column must be kept. Got a schema that drops or "
-            "regenerates every one."
-        )
-    return opening
+    return Opening(rows, ledger, facts, statements, progress)
 
 
 def parse_classes(found: list[str], layout: Layout | None) -> tuple[Any, ...]:
@@ -192,8 +194,13 @@ def parse_classes(found: list[str], layout: Layout | None) -> tuple[Any, ...]:
     kind = layout.kinds[0]
     if kind is Kind.BOOLEAN:
         return sorted_unique([text not in ("0", "False") for text in found])
-    parse: Any = {Kind.INTEGER: int, Kind.FLOAT: float}.get(kind, str)
+    is_number = kind in (Kind.INTEGER, Kind.FLOAT)
+    parse: Any = _parse_number if is_number else str
     return sorted_unique([parse(text) for text in found])
+
+
+def _parse_number(text: str) -> float:
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def sorted_unique(values: Any) -> tuple[Any, ...]:

@@ -14,7 +14,13 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from skdpgen.privacy import Adjacency, PrivacyBudget, gaussian_epsilon, gaussian_mu
+from skdpgen.privacy import (
+    Adjacency,
+    PrivacyBudget,
+    compose_mu,
+    gaussian_epsilon,
+    gaussian_mu,
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def search_cost(search: Any) -> SearchCost:
     ...     estimator=DPIndependentSynthesizer(classes=[0, 1]), n_splits_=3, cv=3,
     ...     cv_results_={"params": [{"epsilon": 0.5}, {"epsilon": 1.0}]}, refit=True)
     >>> search_cost(done)
-    The search fitted 7 times and as a whole is (2.005, 1.5e-05)-differentially private;
+    The search fitted 7 times and as a whole is (2.02, 1.5e-05)-differentially private;
     its scores read held-out rows and are not covered.
     """
     if not hasattr(search, "cv_results_"):
@@ -85,9 +91,9 @@ def search_cost(search: Any) -> SearchCost:
     times = _times_trained(search, {budget.adjacency for budget in candidates})
     fits = [budget for budget in candidates for _ in range(times)]
     if search.refit:
-        fits.append(max(candidates, key=lambda budget: gaussian_mu(*budget.gaussian)))
+        fits.append(max(candidates, key=_largest_mu))
     delta = max(budget.delta for budget in fits)
-    mu = math.sqrt(sum(gaussian_mu(*budget.gaussian) ** 2 for budget in fits))
+    mu = compose_mu(map(_largest_mu, fits))
     selections = [budget.delta_selection for budget in fits]
     epsilon = gaussian_epsilon(mu, delta) - sum(map(math.log1p, map(neg, selections)))
     n_fits = len(candidates) * search.n_splits_ + bool(search.refit)
@@ -120,6 +126,11 @@ def _synthesizer(search: Any, params: dict[str, Any]) -> Any:
     """Return the synthesizer of one candidate, the last step of a pipeline."""
     estimator = clone(search.estimator).set_params(**params)
     return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+def _largest_mu(budget: PrivacyBudget) -> float:
+    """What the fit may have spent: all of delta, if it had nothing to select."""
+    return gaussian_mu(budget.epsilon, budget.delta)
 
 
 def _budget(search: Any, params: dict[str, Any]) -> PrivacyBudget:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC
 from enum import StrEnum
 from typing import Any
 
@@ -172,18 +171,30 @@ def _from_narwhals(table: Any) -> tuple[str, pd.DataFrame, tuple[Kind, ...]]:
     native = nw.from_native(table, eager_only=True)
     columns, kinds = {}, []
     for column in native.iter_columns():
-        kind, values = _narwhals_kind(column.dtype), column.to_list()
+        kind = _narwhals_kind(column.dtype)
         if kind is Kind.DATETIME:
-            series = pd.Series(np.array([_stamp(v) for v in values], "datetime64[us]"))
+            series = _stamps(column)
         elif kind is Kind.TEXT:
-            series = pd.Series(values, dtype=object)
+            series = pd.Series(column.to_list(), dtype=object)
         else:
+            values = column.to_list()
             numbers = [np.nan if value is None else float(value) for value in values]
             series = pd.Series(numbers, dtype="float64")
         columns[column.name] = series
         kinds.append(kind)
     backend = str(native.implementation).lower().rpartition(".")[2]
     return backend, pd.DataFrame(columns), tuple(kinds)
+
+
+def _stamps(column: Any) -> "pd.Series[Any]":
+    """Return times by their stored integers, which are UTC and cannot overflow."""
+    is_date = column.dtype == nw.Date
+    unit = "D" if is_date else column.dtype.time_unit
+    whole = column.cast(nw.Int32 if is_date else nw.Int64).to_list()
+    lost = np.iinfo(np.int64).min  # what numpy takes for "not a time"
+    stored = np.array([lost if value is None else value for value in whole], np.int64)
+    stamps = stored.view(f"datetime64[{unit}]")
+    return pd.Series(stamps.astype("datetime64[s]") if is_date else stamps)
 
 
 def _narwhals_kind(dtype: Any) -> Kind:
@@ -203,14 +214,6 @@ def _narwhals_kind(dtype: Any) -> Kind:
     return Kind.TEXT
 
 
-def _stamp(value: Any) -> Any:
-    if value is None:
-        return np.datetime64("NaT")
-    if getattr(value, "tzinfo", None) is not None:
-        value = value.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(value, "us")
-
-
 def _from_array(array: Any) -> pd.DataFrame:
     if array.ndim != 2:
         raise ValueError(
@@ -219,7 +222,8 @@ def _from_array(array: Any) -> pd.DataFrame:
         )
     if array.shape[1] == 0:
         raise ValueError("0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
-    frame = pd.DataFrame(array)
+    guess = {"dtype": object} if array.dtype == object else {}
+    frame = pd.DataFrame(array, **guess)  # pandas would infer times from values
     frame.columns = [f"x{i}" for i in range(array.shape[1])]
     return frame
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
@@ -119,6 +120,8 @@ class Rows:
         for table, labels in source:
             frame, here = read_table(table)
             _, labels_here = _read_target(labels, len(frame))
+            if layout is not None and (labels_here is None) != (target_layout is None):
+                raise ValueError("Every chunk must be (X, y), or none. Got a mixture.")
             layout = layout or here
             target_layout = target_layout or labels_here
             _check_chunk(here, layout)
@@ -203,18 +206,9 @@ def _read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
             raise ValueError(f"y must be one column. Got {y.shape[1]} instead.")
         y = y.iloc[:, 0]
     container = "pandas" if isinstance(y, pd.Series) else "numpy"
+    kinds = None
     if not isinstance(y, pd.Series):
-        if hasattr(y, "detach"):
-            y = y.detach().cpu().numpy()
-        array = np.asarray(y)
-        if array.ndim == 2 and array.shape[1] == 1:
-            array = array[:, 0]
-        if array.ndim != 1:
-            raise ValueError(
-                f"y should be a 1d array, got an array of {array.ndim} dimensions "
-                "instead."
-            )
-        y = pd.Series(array, name=None)
+        y, kinds = _target_series(y)
     if len(y) != n_rows:
         raise ValueError(
             "X and y must have one label a row. Got inconsistent numbers of samples; "
@@ -222,7 +216,32 @@ def _read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
         )
     series = y.reset_index(drop=True)
     _, layout = read_table(series.to_frame(name=y.name))
-    return series, Layout(container, layout.names, layout.kinds, layout.dtypes)
+    kinds = kinds or layout.kinds
+    return series, Layout(container, layout.names, kinds, layout.dtypes)
+
+
+def _target_series(y: Any) -> tuple["pd.Series[Any]", tuple[Kind, ...] | None]:
+    """Return y as a series whose dtype is its own, not guessed from its values."""
+    if isinstance(y, pd.Index | pd.api.extensions.ExtensionArray):
+        return pd.Series(y, name=None), None
+    if hasattr(y, "detach"):
+        y = y.detach().cpu().numpy()
+    native = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series | nw.DataFrame):
+        table = native.to_frame() if isinstance(native, nw.Series) else native
+        frame, layout = read_table(table.to_native())
+        if frame.shape[1] != 1:
+            raise ValueError(f"y must be one column. Got {frame.shape[1]} instead.")
+        return frame.iloc[:, 0].rename(None), layout.kinds
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(
+            f"y should be a 1d array, got an array of {array.ndim} dimensions instead."
+        )
+    guess = {"dtype": object} if array.dtype == object else {}
+    return pd.Series(array, name=None, **guess), None
 
 
 def _read_labels(series: Any, layout: Layout | None, task: str) -> Values | None:

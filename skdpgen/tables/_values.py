@@ -58,18 +58,34 @@ def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
     >>> read_values(pd.Series([1, "a", None], dtype=object), Kind.FLOAT).values
     array([ 1., nan, nan])
     """
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return _read_categories(series, kind)
     if kind is Kind.TEXT:
         return _read_tokens(series)
-    is_time = kind is Kind.DATETIME
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        series = series.astype(series.dtype.categories.dtype if is_time else object)
-    if is_time and types.is_datetime64_any_dtype(series.dtype):
+    if kind is Kind.DATETIME and types.is_datetime64_any_dtype(series.dtype):
         return Numbers(_read_seconds(series))
     if types.is_numeric_dtype(series.dtype) or types.is_bool_dtype(series.dtype):
         with np.errstate(all="ignore"):
             values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return Numbers(np.where(np.isfinite(values), values, np.nan))
     return Numbers(np.array([_number(value) for value in series], dtype=np.float64))
+
+
+def _read_categories(series: "pd.Series[Any]", kind: Kind) -> Values:
+    """Read each category once and look rows up by code.
+
+    Iterating rows would read intervals of integers as floats once one is missing.
+    """
+    codes = series.cat.codes.to_numpy(dtype=np.int64)
+    categories = series.cat.categories
+    if kind is not Kind.TEXT:
+        numbers = read_values(pd.Series(categories), kind)
+        assert isinstance(numbers, Numbers)
+        return Numbers(np.append(numbers.values, np.nan)[codes])
+    texts = [_text(category) for category in categories]
+    places, values = pd.factorize(pd.Series(texts, dtype="str"))
+    table = np.append(places.astype(np.int64), -1)
+    return TokenColumn(table[codes], tuple(map(str, values)))
 
 
 def as_numbers(values: Values) -> Floats:
@@ -138,15 +154,22 @@ def _number(value: Any) -> float:
 
 def _read_seconds(series: "pd.Series[Any]") -> Floats:
     """Read times as stored: whole units since 1970, in UTC."""
-    dtype: Any = series.dtype
-    if isinstance(dtype, pd.ArrowDtype):
-        unit = getattr(dtype.pyarrow_dtype, "unit", "s")  # a date has none
-        has_zone = getattr(dtype.pyarrow_dtype, "tz", None) is not None
-        zone = ", UTC" if has_zone else ""
-        series = series.astype(f"datetime64[{unit}{zone}]")
+    if isinstance(series.dtype, pd.ArrowDtype):
+        return _read_arrow_seconds(series)
     if isinstance(series.dtype, pd.DatetimeTZDtype):
         series = series.dt.tz_convert(None)
     stamps = series.to_numpy()
     unit, step = np.datetime_data(stamps.dtype)
     values = stamps.astype(np.int64) * (UNITS[unit] * step) - EPOCH_SECONDS
     return np.where(np.isnat(stamps), np.nan, values)
+
+
+def _read_arrow_seconds(series: "pd.Series[Any]") -> Floats:
+    """Read the stored integers; conversions by Arrow overflow far from 1970."""
+    kind = str(series.dtype.pyarrow_dtype)
+    is_day = kind.startswith("date32")
+    unit = "D" if is_day else getattr(series.dtype.pyarrow_dtype, "unit", "ms")
+    array = series.array.__arrow_array__()
+    whole = array.cast("int32").cast("int64") if is_day else array.cast("int64")
+    values = np.asarray(whole.fill_null(0)) * UNITS[unit] - EPOCH_SECONDS
+    return np.where(np.asarray(array.is_null()), np.nan, values)

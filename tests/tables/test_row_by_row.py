@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skdpgen.tables import Kind, read_table, read_values
+from skdpgen.tables import Chunks, Kind, Rows, read_table, read_values
+from skdpgen.tables._rows import _read_target
 from skdpgen.tables._values import Numbers, as_numbers
 
 
@@ -104,3 +105,63 @@ def test_polars_durations_are_refused_by_dtype(empty):
     table = pl.DataFrame({"d": pl.Series(values, dtype=pl.Duration)})
     with pytest.raises(TypeError, match="durations are not supported"):
         read_table(table)
+
+
+@pytest.mark.parametrize("odd", [1, 9])
+def test_intervals_read_alike_whether_or_not_one_is_missing(odd):
+    column = pd.Series(pd.cut([odd, 1, 2, 3], [0, 1, 2, 3]))
+    values = read_values(column, Kind.TEXT)
+    assert plain(values)[1:] == ["(0, 1]", "(1, 2]", "(2, 3]"]
+
+
+STAMPS = [datetime.datetime(2020, 1, day) for day in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("target", "kind"),
+    [
+        (np.array([*STAMPS, "x"], dtype=object), Kind.TEXT),
+        (np.array(STAMPS, dtype=object), Kind.TEXT),
+        (pl.Series([0, 1, None]), Kind.INTEGER),
+        (pl.Series([0, 1, 1]), Kind.INTEGER),
+        (pl.DataFrame({"y": [0, 1, None]}), Kind.INTEGER),
+        (pl.Series([True, None]), Kind.BOOLEAN),
+        (pd.array([0, 1, None], dtype="Int64"), Kind.INTEGER),
+        (pd.Categorical([1, 2, None]), Kind.INTEGER),
+    ],
+    ids=str,
+)
+def test_the_kind_of_a_target_is_that_of_its_dtype(target, kind):
+    _, layout = _read_target(target, len(target))
+    assert layout.kinds == (kind,)
+
+
+def test_the_kind_of_an_object_array_is_text_whatever_it_holds():
+    for odd in (STAMPS[0], "x"):
+        table = np.array([[stamp] for stamp in [*STAMPS, odd]], dtype=object)
+        assert read_table(table)[1].kinds == (Kind.TEXT,)
+
+
+def test_far_times_of_polars_and_arrow_do_not_overflow():
+    table = pl.DataFrame(
+        {
+            "stamp": pl.Series([2**60, None], dtype=pl.Int64).cast(pl.Datetime("us")),
+            "date": pl.Series([2**30, None], dtype=pl.Int32).cast(pl.Date),
+        }
+    )
+    frame, layout = read_table(table)
+    assert set(layout.kinds) == {Kind.DATETIME}
+    for name in frame:
+        values = read_values(frame[name], Kind.DATETIME).values
+        assert values[0] > 1e12
+        assert np.isnan(values[1])
+    arrow = pd.Series(pd.array([2**62, None], dtype="int64[pyarrow]")).astype(
+        "timestamp[us, tz=Europe/Berlin][pyarrow]"
+    )
+    assert read_values(arrow, Kind.DATETIME).values[0] > 1e12
+
+
+def test_chunks_with_and_without_labels_do_not_mix():
+    X, y = pd.DataFrame({"a": [1, 2]}), [0, 1]
+    with pytest.raises(ValueError, match="a mixture"):
+        Rows.read(Chunks(lambda: [(X, y), X]))
