@@ -165,7 +165,7 @@ def open_table(
         statements.append(f"schema of {len(schema.columns)} columns: taken as public")
     if len(unknown):
         statements.append(f"schema of {len(unknown)} columns: discovered privately")
-    empty = [n for n in unknown.texts if not columns[n].categories]  # type: ignore
+    empty = [n for n in unknown.texts if columns[n] == Categorical([])]
     if empty:
         statements.append(
             f"no category found, all missing: {', '.join(map(str, empty))}"
