@@ -5,6 +5,7 @@ from skdpgen.metrics import SyntheticUtility, total_variation
 from skdpgen.privacy import PrivacyReport, insecure_noise_seed
 from skdpgen.synthesizers import (
     DPIndependentSynthesizer,
+    DPMERFSynthesizer,
     all_synthesizers,
     load,
     plan,
@@ -39,6 +40,7 @@ __all__ = [
     "Categorical",
     "Chunks",
     "DPIndependentSynthesizer",
+    "DPMERFSynthesizer",
     "Datetime",
     "Drop",
     "Integer",

@@ -1,1 +1,6 @@
-"""Bounded-norm feature maps, one file each; the next methods bring them."""
+"""Bounded-norm feature maps, one file each."""
+
+from skdpgen.features._expected import ExpectedFourier
+from skdpgen.features._fourier import FourierFeatures
+
+__all__ = ["ExpectedFourier", "FourierFeatures"]

@@ -1,1 +1,10 @@
-"""Generator networks, torch modules only; the next methods bring them."""
+"""Generator networks; torch modules only."""
+
+from skdpgen.networks._table import (
+    CellsHead,
+    PositionHead,
+    TableGenerator,
+    TableShape,
+)
+
+__all__ = ["CellsHead", "PositionHead", "TableGenerator", "TableShape"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from skdpgen.privacy._sensitivity import (
@@ -17,6 +18,7 @@ from skdpgen.privacy._sensitivity import (
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+CACHED = 2**18  # numbers of a block of rows: 2 MiB in float64, near the cores
 
 
 class Batch(Protocol):
@@ -91,9 +93,33 @@ class Vectors:
 
     def add(self, total: Floats, vectors: Any, labels: Integers) -> Floats:
         """Add the rows of one batch."""
-        rows = clip_rows(vectors, self.bound, is_nonnegative=self.is_nonnegative)
+        rows = torch.as_tensor(vectors)
         _check_shape(rows, labels, self.width)
-        return total + one_hot(labels, len(total)).T @ rows
+        block = max(CACHED // self.width, 1)
+        for start in range(0, len(rows), block):
+            part = rows[start : start + block].detach().to(torch.float64, copy=True)
+            known = one_hot(labels[start : start + block], len(total))
+            weights = torch.as_tensor(known).to(part.device)
+            weights *= self._clip(part)[:, None]
+            total += (weights.T @ part).cpu().numpy()
+        return total
+
+    def _clip(self, rows: torch.Tensor) -> torch.Tensor:
+        """Return what each row is scaled by; rows without a finite norm are redone.
+
+        Scaling the one-hot label instead of the row saves a pass over the row.
+        """
+        norms = torch.linalg.vector_norm(rows, dim=1)
+        redo = norms.isfinite().logical_not_()
+        if self.is_nonnegative:
+            redo.fill_(True)
+        if redo.any():
+            clipped = clip_rows(
+                rows[redo], self.bound, is_nonnegative=self.is_nonnegative
+            )
+            rows[redo] = torch.as_tensor(clipped).to(rows.device)
+            norms[redo] = 0.0
+        return self.bound / norms.clamp_min(self.bound)
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,17 @@ def poisson_sample(n: int, rate: float) -> NDArray[np.intp]:
     return np.concatenate(parts)
 
 
+def random_groups(n: int, n_groups: int) -> NDArray[np.int64]:
+    """Draw a group for each of ``n`` rows, without looking at the rows.
+
+    Examples
+    --------
+    >>> random_groups(3, 1)
+    array([0, 0, 0])
+    """
+    return (_random_words(n) % np.uint64(n_groups)).astype(np.int64)
+
+
 @contextmanager
 def insecure_noise_seed(seed: int) -> Iterator[None]:
     """Make noise and secret samples reproducible: for tests, never for private data.

@@ -10,7 +10,7 @@ import numpy as np
 from skdpgen.privacy._blocks import Batch, Block, Counts, Selections
 from skdpgen.privacy._budget import Adjacency
 from skdpgen.privacy._ledger import Ledger
-from skdpgen.privacy._noise import add_noise
+from skdpgen.privacy._noise import add_noise, random_groups
 from skdpgen.privacy._sensitivity import Weighted, WithCounts, sensitivity
 
 
@@ -46,9 +46,10 @@ def release(
     ledger: Ledger,
     share: float,
     n_classes: int = 1,
+    n_groups: int = 1,
     weights: Mapping[str, float] | None = None,
 ) -> Release:
-    """Sum the blocks over the rows, once, and add one calibrated noise to the lot.
+    r"""Sum the blocks over the rows, once, and add one calibrated noise to the lot.
 
     The joint vector of a row is its blocks side by side, block ``k`` scaled by
     ``weights[k]`` (1 unless given); its sensitivity comes from the structures alone.
@@ -67,6 +68,12 @@ def release(
         Pays ``share`` of its squared mu.
     n_classes : int, default=1
         Number of labels.
+    n_groups : int, default=1
+        Sum the rows of as many random groups ("mini-batches") one by one; group g has
+        rows ``g * n_classes`` and up of the values. *Every group has the noise of the
+        whole.* Proof: groups are drawn without looking at rows, so the rows that two
+        neighbours share can be given the same groups; then one row moves the block
+        :math:`\phi \otimes e_{(g, y)}` of one g, as far as without groups.
     """
     weights = dict.fromkeys(blocks, 1.0) | dict(weights or {})
     for key, block in blocks.items():
@@ -78,13 +85,18 @@ def release(
             )
     delta = sensitivity(_structure(blocks, weights), ledger.budget.adjacency)
     std = ledger.charge(name, share=share, sensitivity=delta)
-    totals = {key: block.start(n_classes) for key, block in blocks.items()}
+    totals = {key: block.start(n_classes * n_groups) for key, block in blocks.items()}
     for batch in batches:
         if batch.labels.ndim != 1:
             raise ValueError("labels must have one dimension. Got more.")
+        labels = batch.labels
+        if n_groups > 1:
+            known = (labels >= 0) & (labels < n_classes)
+            group = random_groups(len(labels), n_groups)
+            labels = np.where(known, labels + n_classes * group, -1)
         for key, block in blocks.items():
             part = batch.parts.get(key)
-            totals[key] = block.add(totals[key], part, batch.labels)
+            totals[key] = block.add(totals[key], part, labels)
     noise_std = {key: std / weights[key] for key in blocks}
     values: dict[str, Any] = {}
     for key, block in blocks.items():

@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from skdpgen.synthesizers._independent import DPIndependentSynthesizer
+from skdpgen.synthesizers._merf import DPMERFSynthesizer
 from skdpgen.synthesizers._plan import Plan, plan
 from skdpgen.synthesizers._saving import read_estimator
 from skdpgen.synthesizers._search import SearchCost, search_cost
 
-SYNTHESIZERS = {"DPIndependentSynthesizer": DPIndependentSynthesizer}
+SYNTHESIZERS = {
+    cls.__name__: cls for cls in (DPIndependentSynthesizer, DPMERFSynthesizer)
+}
 
 
 def load(path: str | Path) -> Any:
@@ -40,13 +43,14 @@ def all_synthesizers() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(all_synthesizers())
-    ['DPIndependentSynthesizer']
+    ['DPIndependentSynthesizer', 'DPMERFSynthesizer']
     """
     return dict(SYNTHESIZERS)
 
 
 __all__ = [
     "DPIndependentSynthesizer",
+    "DPMERFSynthesizer",
     "Plan",
     "SearchCost",
     "all_synthesizers",

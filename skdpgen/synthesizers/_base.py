@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import PrivacyReport
+from skdpgen.synthesizers._labels import systematic
 from skdpgen.synthesizers._opening import Facts, Opening, open_table
 from skdpgen.synthesizers._saving import write_estimator
 from skdpgen.tables import (
@@ -51,6 +52,8 @@ CONDITIONAL = (
 
 class BaseSynthesizer(BaseEstimator):
     """Parameters, private opening, decoding and saving of every synthesizer."""
+
+    _labels: Cells  # of the target; the estimator keeps them in `fit`
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [Interval(Real, 0, None, closed="right")],
@@ -158,6 +161,15 @@ class BaseSynthesizer(BaseEstimator):
         (self._sampler,) = split_generator(self.random_state, 1)
         self.privacy_ = report
 
+    def _stating_classes(self, kept: float, noise: float) -> Any:
+        """Say so in the certificate if few rows have one of the classes."""
+        if self.task_ == "classification" and kept + 4 * noise < 0.5 * self.n_samples_:
+            self.privacy_ = self.privacy_.stating(
+                f"only about {kept:.0f} rows have one of the classes: check `classes`, "
+                "and whether y holds classes at all"
+            )
+        return self
+
     def _sampling_generator(self, random_state: Any) -> Generator:
         """An int fixes the rows; None goes on where the last sample stopped."""
         if random_state is None:
@@ -213,6 +225,26 @@ class BaseSynthesizer(BaseEstimator):
         if (codes < 0).any():
             raise ValueError("y must hold numbers. Got missing or other values in it.")
         return codes
+
+    def _draw_labels(self, n_samples: int, y: Any, shares: Any, rng: Generator) -> Any:
+        """Return the class of each row to draw: as asked for, or as often as known."""
+        if y is None:
+            return rng.permutation(systematic(shares, n_samples, rng=rng))
+        if self.task_ == "regression":
+            return self._target_codes(self._labels, y)
+        return self._label_codes(y)
+
+    def _with_target(
+        self, X: Any, labels: Any, y: Any, shares: Any, rng: Generator
+    ) -> Any:
+        """Return X, and y beside it if there was one."""
+        if self.task_ is None:
+            return X
+        if self.task_ == "classification":
+            return X, self._decode_target(self.classes_[labels])
+        if y is None:
+            y = draw_values(self.schema_.target, self._labels, labels, shares, rng=rng)
+        return X, self._decode_target(y)
 
     def _decode(
         self,

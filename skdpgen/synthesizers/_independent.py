@@ -8,8 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 from skdpgen.privacy import Histograms, release
 from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
+from skdpgen.synthesizers._labels import draw_given
 from skdpgen.synthesizers._opening import check_class_weight
-from skdpgen.tables import TARGET, draw_values
+from skdpgen.tables import TARGET
 from skdpgen.training import class_conditional_model
 from skdpgen.utils import StrOptions
 
@@ -159,13 +160,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self._model = class_conditional_model(
             self.release_, self.cells_, n_rows, self._facts.discovered
         )
-        kept, noise = self._model.totals.sum(), self._model.total_std
-        if self.task_ == "classification" and kept + 4 * noise < 0.5 * self.n_samples_:
-            self.privacy_ = self.privacy_.stating(
-                f"only about {kept:.0f} rows have one of the classes: check `classes`, "
-                "and whether y holds classes at all"
-            )
-        return self
+        return self._stating_classes(self._model.totals.sum(), self._model.total_std)
 
     def sample(self, n_samples=None, y=None, random_state=None):
         """Draw synthetic rows; free, and as often as wanted.
@@ -189,24 +184,13 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)
         shares = self._class_shares()
-        if y is None:
-            labels = rng.permutation(systematic(shares, n_samples, rng=rng))
-        elif self.task_ == "regression":
-            labels = self._target_codes(self._labels, y)
-        else:
-            labels = self._label_codes(y)
+        labels = self._draw_labels(n_samples, y, shares, rng)
         codes = {
             name: draw_given(table, labels, rng=rng)
             for name, table in self._model.conditionals.items()
         }
         X = self._decode(self.cells_, codes, self._model.marginals, n_samples, rng)
-        if self.task_ is None:
-            return X
-        if self.task_ == "classification":
-            return X, self._decode_target(self.classes_[labels])
-        if y is None:
-            y = draw_values(self.schema_.target, self._labels, labels, shares, rng=rng)
-        return X, self._decode_target(y)
+        return self._with_target(X, labels, y, shares, rng)
 
     def _class_shares(self):
         """How often each class is sampled."""
@@ -219,28 +203,3 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         weights = [self.class_weight.get(c, 1.0) for c in self.classes_.tolist()]
         shares = np.maximum(shares, np.finfo(float).tiny) * weights
         return shares / shares.sum()
-
-
-def draw_given(table, labels, *, rng):
-    """Draw a cell for each label, from its row of a table of probabilities."""
-    codes = np.empty(len(labels), dtype=np.int64)
-    for label, probabilities in enumerate(table):
-        mine = np.flatnonzero(labels == label)
-        drawn = systematic(probabilities, len(mine), rng=rng)
-        codes[mine] = rng.permutation(drawn)
-    return codes
-
-
-def systematic(probabilities, n_samples, *, rng):
-    """Draw sorted codes; each appears as often as expected, up to one.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> np.bincount(systematic(np.array([0.25, 0.75]), 8, rng=rng)).tolist()
-    [2, 6]
-    """
-    places = (np.arange(n_samples) + rng.random()) / max(n_samples, 1)
-    cumulative = np.cumsum(probabilities)
-    codes = np.searchsorted(cumulative / cumulative[-1], places, side="right")
-    return codes.clip(max=len(probabilities) - 1)

@@ -8,9 +8,13 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+import torch
 
-from skdpgen import privacy, tables, training
+from skdpgen import features, networks, privacy, tables, training
+from skdpgen.synthesizers._merf_settings import Settings
 from skdpgen.synthesizers._opening import Facts
+from skdpgen.synthesizers._row_kernel import RowKernel
+from skdpgen.synthesizers._table_model import TableModel
 from skdpgen.utils import split_generator
 
 FORMAT = 1
@@ -18,6 +22,13 @@ VALUES = {
     value.__name__: value
     for value in (
         Facts,
+        RowKernel,
+        Settings,
+        TableModel,
+        features.FourierFeatures,
+        networks.CellsHead,
+        networks.PositionHead,
+        networks.TableShape,
         privacy.LedgerEntry,
         privacy.PrivacyReport,
         privacy.Release,
@@ -99,6 +110,11 @@ def _encode(value: Any, arrays: dict[str, Any]) -> Any:
         key = f"array{len(arrays)}"
         arrays[key] = value
         return {"array": key}
+    if isinstance(value, torch.Tensor):
+        return {"tensor": _encode(value.cpu().numpy(), arrays)}
+    if isinstance(value, networks.TableGenerator):
+        state = dict(value.state_dict())
+        return {"generator": [_encode(value.shape, arrays), _encode(state, arrays)]}
     if is_dataclass(value) and type(value).__name__ in VALUES:
         content = {
             item.name: _encode(getattr(value, item.name), arrays)
@@ -125,6 +141,13 @@ def _decode(value: Any, arrays: Any) -> Any:
         return ENUMS[value["enum"]](value["value"])
     if "array" in value:
         return arrays[value["array"]]
+    if "tensor" in value:
+        return torch.from_numpy(_decode(value["tensor"], arrays))
+    if "generator" in value:
+        shape, state = (_decode(part, arrays) for part in value["generator"])
+        generator = networks.TableGenerator(shape)
+        generator.load_state_dict(state)
+        return generator.eval()
     if "objects" in value:
         items = [_decode(item, arrays) for item in value["objects"]]
         result = np.empty(len(items), dtype=object)

@@ -24,7 +24,8 @@ from skdpgen.tables._columns import (
 from skdpgen.tables._discovery import MagnitudeCells, discovered_column
 from skdpgen.tables._draw import draw_values, regenerate
 from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
-from skdpgen.tables._rows import TARGET, Chunks, Rows
+from skdpgen.tables._points import cell_points
+from skdpgen.tables._rows import TARGET, Chunks, EncodedBatch, Rows
 from skdpgen.tables._schema import Schema
 from skdpgen.tables._values import read_values
 
@@ -40,6 +41,7 @@ __all__ = [
     "Column",
     "Datetime",
     "Drop",
+    "EncodedBatch",
     "Integer",
     "Kind",
     "Layout",
@@ -51,6 +53,7 @@ __all__ = [
     "Rows",
     "Schema",
     "bounds",
+    "cell_points",
     "discovered_column",
     "draw_values",
     "fine_cells",

@@ -1,6 +1,9 @@
 """Turns a release into a generator; never sees a table."""
 
 from skdpgen.training._conditional import ClassConditional, class_conditional_model
+from skdpgen.training._embedding import shrink_embedding
+from skdpgen.training._latents import Latents, normal, sobol
+from skdpgen.training._matching import Weight, match_embedding
 from skdpgen.training._smoothing import (
     class_totals,
     conditional_histogram,
@@ -10,9 +13,15 @@ from skdpgen.training._smoothing import (
 
 __all__ = [
     "ClassConditional",
+    "Latents",
+    "Weight",
     "class_conditional_model",
     "class_totals",
     "conditional_histogram",
+    "match_embedding",
+    "normal",
     "project_to_total",
+    "shrink_embedding",
+    "sobol",
     "without_empty_cells",
 ]

@@ -9,7 +9,7 @@ from skdpgen.utils._errors import (
     SearchCostWarning,
 )
 from skdpgen.utils._optional import require
-from skdpgen.utils._random import split_generator
+from skdpgen.utils._random import pick_device, split_generator, torch_generator
 from skdpgen.utils._sklearn import Interval, StrOptions, clone_parametrized
 
 __all__ = [
@@ -22,6 +22,8 @@ __all__ = [
     "SearchCostWarning",
     "StrOptions",
     "clone_parametrized",
+    "pick_device",
     "require",
     "split_generator",
+    "torch_generator",
 ]

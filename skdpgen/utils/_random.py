@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.random import Generator
 from sklearn.utils import check_random_state
 
@@ -22,3 +23,36 @@ def split_generator(random_state: Any, n: int) -> list[Generator]:
     if random_state is None:
         return np.random.default_rng().spawn(n)
     return np.random.default_rng([int(word) for word in words]).spawn(n)
+
+
+def torch_generator(rng: Generator) -> torch.Generator:
+    """Return a torch generator on the CPU, seeded by the next word of ``rng``.
+
+    Public randomness is drawn on the CPU and then moved, so that a GPU sees the same.
+
+    Examples
+    --------
+    >>> one = torch_generator(np.random.default_rng(0))
+    >>> two = torch_generator(np.random.default_rng(0))
+    >>> bool(torch.equal(torch.rand(3, generator=one), torch.rand(3, generator=two)))
+    True
+    """
+    return torch.Generator().manual_seed(int(rng.integers(2**62)))
+
+
+def pick_device(device: str | torch.device) -> torch.device:
+    """Return the device that is meant; "auto" is a GPU if there is one.
+
+    Examples
+    --------
+    >>> pick_device("cpu")
+    device(type='cpu')
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError):
+        raise ValueError(
+            f"device must be 'auto' or one that torch has here. Got {device!r} instead."
+        ) from None

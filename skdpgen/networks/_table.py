@@ -1,0 +1,133 @@
+"""The table generator: latent numbers and a label in, a head for every column."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Generator, Tensor, nn
+
+FIRST_SPREAD = 0.1  # of the heads' weights: rows must differ before they can learn to
+
+
+@dataclass(frozen=True)
+class CellsHead:
+    """A head of probabilities, one a cell; cells may be categories, bins, "missing"."""
+
+    n_cells: int
+
+
+@dataclass(frozen=True)
+class PositionHead:
+    """A head of one number in [0, 1]; with a second output, how far it is missing."""
+
+    is_nullable: bool = False
+
+
+Head = CellsHead | PositionHead
+
+
+@dataclass(frozen=True)
+class TableShape:
+    """All that decides the shape of a :class:`TableGenerator`.
+
+    Parameters
+    ----------
+    heads : tuple of CellsHead or PositionHead
+        One for each column.
+    n_classes, n_latent : int
+        Width of the one-hot label and of the latent vector.
+    hidden : tuple of int
+        Units of the hidden layers.
+    has_batch_norm : bool
+        Whether hidden layers are batch norm and ReLU, as in the papers, or SiLU.
+    """
+
+    heads: tuple[Head, ...]
+    n_classes: int
+    n_latent: int
+    hidden: tuple[int, ...]
+    has_batch_norm: bool = False
+
+    @property
+    def sizes(self) -> list[int]:
+        """Outputs of each head."""
+        return [
+            head.n_cells if isinstance(head, CellsHead) else 1 + head.is_nullable
+            for head in self.heads
+        ]
+
+
+class TableGenerator(nn.Module):
+    """Rows from latent vectors and labels, with a true head for every column.
+
+    A head of cells gives probabilities: exact moments in training, one drawn cell in
+    a sample. A head of positions gives a number between public ends.
+
+    Parameters
+    ----------
+    shape : TableShape
+        Layers and heads.
+    rng : Generator or None
+        Draws the first weights; None leaves them empty, to be loaded.
+    start : ndarray of shape (n_classes, outputs) or None
+        Added to the outputs: the logits of what is known of each class already.
+
+    Examples
+    --------
+    >>> heads = CellsHead(3), PositionHead()
+    >>> shape = TableShape(heads, n_classes=2, n_latent=4, hidden=(8,))
+    >>> generator = TableGenerator(shape, rng=Generator().manual_seed(0))
+    >>> cells, position = generator(torch.zeros(5, 4), torch.zeros(5, dtype=torch.long))
+    >>> cells.shape, position.shape
+    (torch.Size([5, 3]), torch.Size([5, 1]))
+    """
+
+    def __init__(
+        self, shape: TableShape, *, rng: Generator | None = None, start: Any = None
+    ) -> None:
+        super().__init__()
+        self.shape = shape
+        width, layers = shape.n_latent + shape.n_classes, []
+        for units in shape.hidden:
+            layers.append(_linear(width, units, rng))
+            if shape.has_batch_norm:
+                layers.append(nn.BatchNorm1d(units))
+            layers.append(nn.ReLU() if shape.has_batch_norm else nn.SiLU())
+            width = units
+        self.body = nn.Sequential(*layers)
+        n_outputs = sum(shape.sizes)
+        self.heads = _linear(width, n_outputs, rng)
+        if start is not None and rng is not None:
+            nn.init.normal_(self.heads.weight, std=FIRST_SPREAD, generator=rng)
+        known = np.zeros((shape.n_classes, n_outputs)) if start is None else start
+        self.register_buffer("start", torch.as_tensor(known, dtype=torch.float32))
+        self.start: Tensor
+
+    def forward(self, latents: Tensor, labels: Tensor) -> list[Tensor]:
+        """Return the output of each head, (n, its size)."""
+        one_hot = nn.functional.one_hot(labels, self.shape.n_classes).to(latents)
+        hidden = self.body(torch.cat([latents, one_hot], dim=1))
+        outputs = (self.start[labels] + self.heads(hidden)).split(self.shape.sizes, 1)
+        return [
+            output.softmax(dim=1) if isinstance(head, CellsHead) else _position(output)
+            for head, output in zip(self.shape.heads, outputs, strict=True)
+        ]
+
+
+def _position(output: Tensor) -> Tensor:
+    """Return a position, pulled to the middle as far as it is missing."""
+    place = output.sigmoid()
+    if output.shape[1] == 1:
+        return place
+    known, missing = place[:, :1], place[:, 1:]
+    return torch.cat([known + missing * (0.5 - known), 0.5 * missing], dim=1)
+
+
+def _linear(n_inputs: int, n_outputs: int, rng: Generator | None) -> nn.Linear:
+    """Return a layer whose weights come from ``rng`` alone, not from global state."""
+    layer = nn.utils.skip_init(nn.Linear, n_inputs, n_outputs)
+    if rng is not None:
+        nn.init.kaiming_uniform_(layer.weight, a=5**0.5, generator=rng)
+        nn.init.zeros_(layer.bias)
+    return layer

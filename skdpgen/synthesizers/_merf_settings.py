@@ -1,0 +1,90 @@
+"""Settings of DP-MERF: ours, the paper's, and the paper's sizes for its tables."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What one fit was made with; parameters that were None are filled in."""
+
+    numbers: str
+    n_features: int
+    length_scale: Any
+    n_together: int | None
+    fourier_share: float
+    hidden: tuple[int, ...]
+    n_latent: int
+    n_iter: int
+    batch_size: int
+    learning_rate: float
+    has_batch_norm: bool
+
+    def filled(self, given: dict[str, Any]) -> "Settings":
+        """Return these settings with the given ones, unless they are None."""
+        known = {field.name for field in fields(self)}
+        chosen = {k: v for k, v in given.items() if k in known and v is not None}
+        if not isinstance(chosen.get("length_scale", ""), str):
+            scales = np.atleast_1d(chosen["length_scale"]).astype(float)
+            chosen["length_scale"] = tuple(scales.tolist())
+        if "hidden" in chosen:
+            chosen["hidden"] = tuple(int(units) for units in chosen["hidden"])
+        if chosen.get("n_together") == "all":
+            chosen["n_together"] = None
+        return replace(self, **chosen).check()
+
+    def check(self) -> "Settings":
+        """Raise for settings that no table could be fitted with."""
+        if self.n_features % 2:
+            raise ValueError(
+                f"n_features must be even: cosines and sines come in pairs. Got "
+                f"{self.n_features} instead."
+            )
+        scales = self.length_scale
+        if not isinstance(scales, str) and not (scales and min(scales) > 0):
+            raise ValueError(f"length_scale must be positive. Got {scales!r} instead.")
+        if any(units < 1 for units in self.hidden):
+            raise ValueError(f"hidden must be positive. Got {self.hidden!r} instead.")
+        return self
+
+    def for_generator(self, given: dict[str, Any]) -> "Settings":
+        """Return these settings with others for the generator, and no others."""
+        if not given.keys() <= GENERATOR:
+            raise TypeError(
+                f"Only {', '.join(sorted(GENERATOR))} can change without new rows. "
+                f"Got {', '.join(sorted(given.keys() - GENERATOR))}; use `fit`."
+            )
+        return self.filled(given)
+
+
+GENERATOR = {"hidden", "n_latent", "n_iter", "batch_size", "learning_rate"}
+PRESETS = {
+    "default": Settings(
+        numbers="binned",
+        n_features=2000,
+        length_scale=(0.2, 0.5, 1.5),
+        n_together=2,
+        fourier_share=0.3,
+        hidden=(256, 256),
+        n_latent=8,
+        n_iter=400,
+        batch_size=512,
+        learning_rate=1e-2,
+        has_batch_norm=False,
+    ),
+    "paper": Settings(
+        numbers="fourier",
+        n_features=2000,
+        length_scale="public",
+        n_together=None,
+        fourier_share=0.5,
+        hidden=(),  # 4 d and 2 d units for d columns
+        n_latent=10,
+        n_iter=4000,
+        batch_size=500,
+        learning_rate=1e-2,
+        has_batch_norm=True,
+    ),
+}

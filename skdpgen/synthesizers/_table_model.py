@@ -1,0 +1,263 @@
+"""From a released embedding of rows to a trained table generator, and its rows."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from numpy.typing import NDArray
+from torch import Tensor
+
+from skdpgen.networks import CellsHead, TableGenerator, TableShape
+from skdpgen.privacy import Release
+from skdpgen.synthesizers._merf_settings import Settings
+from skdpgen.synthesizers._row_kernel import RowKernel
+from skdpgen.tables import Cells
+from skdpgen.training import (
+    Weight,
+    class_conditional_model,
+    match_embedding,
+    normal,
+    project_to_total,
+    shrink_embedding,
+    sobol,
+)
+from skdpgen.utils import torch_generator
+
+Floats = NDArray[np.float64]
+MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # against the Fourier part
+RAREST = 1e-3  # least share that a balanced loss divides by
+TARGET_SCALE = 0.2  # length scale between the ranks of a numeric target
+ROWS_AT_ONCE = 16_384
+CERTAIN = 1e-6  # probability of a cell that the release says is empty
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What a release says before any training, denoised.
+
+    Parameters
+    ----------
+    totals : ndarray of shape (n_classes,)
+        Rows of each class.
+    total_std : float
+        Noise of their sum.
+    marginals : mapping of name to ndarray
+        How the values of a column spread over its cells.
+    start : ndarray of shape (n_classes, outputs) or None
+        Logits of independent columns, if every column was counted.
+    targets : tuple of dict
+        Embeddings to match, block by block, (n_classes, width); they take turns.
+    floors : mapping of block name to float
+        Squared errors that noise leaves in the targets.
+    energy : float
+        What is to be explained: the squared distance from start to targets.
+    """
+
+    totals: Floats
+    total_std: float
+    marginals: Mapping[Any, Floats]
+    start: Any
+    targets: tuple[Mapping[str, Floats], ...]
+    floors: Mapping[str, float]
+    energy: float
+
+    @property
+    def shares(self) -> Floats:
+        """Share of each class."""
+        return np.asarray(self.totals / self.totals.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class TableModel:
+    """A generator with what is needed to draw rows from it."""
+
+    generator: TableGenerator
+    totals: Floats
+    marginals: Mapping[Any, Floats]
+
+    def draw(
+        self, labels: Any, cells: Mapping[Any, Cells], *, rng: Generator
+    ) -> dict[Any, Any]:
+        """Draw the cells of rows with the given labels, column by column."""
+        heads = self.generator.shape.heads
+        columns = list(cells.values())
+        codes = [np.empty(len(labels), dtype=np.int64) for _ in heads]
+        public = torch_generator(rng)
+        n_latent = self.generator.shape.n_latent
+        device = self.generator.start.device
+        for label in np.unique(labels):
+            mine = rng.permutation(np.flatnonzero(labels == label))
+            places = sobol(len(mine), n_latent + len(heads), public)
+            for first in range(0, len(mine), ROWS_AT_ONCE):
+                some = slice(first, first + ROWS_AT_ONCE)
+                latents = normal(places[some, :n_latent]).to(device)
+                given = torch.full((len(latents),), int(label), device=device)
+                with torch.no_grad():
+                    outputs = self.generator(latents, given)
+                for j, (head, output) in enumerate(zip(heads, outputs, strict=True)):
+                    place = places[some, n_latent + j, None].to(device)
+                    drawn = draw_cells(head, output, place, columns[j].n_known)
+                    codes[j][mine[some]] = drawn.cpu().numpy()
+        return dict(zip(cells, codes, strict=True))
+
+
+def draw_cells(head: Any, output: Tensor, place: Tensor, n_known: int) -> Tensor:
+    """Draw a cell for each row from a head's output and a uniform number.
+
+    A position falls in one of the ``n_known`` cells; the next one is "missing".
+    """
+    if isinstance(head, CellsHead):
+        below = output.double().cumsum(dim=1)
+        below = below / below[:, -1:]
+        return (place >= below).sum(dim=1).clamp(max=output.shape[1] - 1)
+    known = output[:, 0]
+    missing = torch.zeros_like(known)
+    if head.is_nullable:
+        missing = (2.0 * output[:, 1]).clamp(0.0, 1.0)
+        known = (known - 0.5 * missing) / (1.0 - missing).clamp_min(CERTAIN)
+    cell = (known * n_known).long().clamp(0, n_known - 1)
+    return torch.where(place[:, 0] < missing, n_known, cell)
+
+
+def learn(
+    released: Release,
+    kernel: RowKernel,
+    cells: Mapping[Any, Cells],
+    *,
+    n_classes: int,
+    n_rows: float | None,
+    discovered: Any,
+) -> Knowledge:
+    """Denoise a release: class counts, marginals, and the embedding to match."""
+    whole = in_one(released, n_classes)
+    counted = {list(cells)[j]: list(cells.values())[j] for j in kernel.counted}
+    marginals = {name: np.ones(column.n_cells) for name, column in cells.items()}
+    first: dict[str, Floats] = {}
+    start = None
+    if counted:
+        model = class_conditional_model(whole, counted, n_rows, discovered)
+        totals, total_std = model.totals, model.total_std
+        conditionals = [np.asarray(model.conditionals[name]) for name in counted]
+        joined = np.concatenate(conditionals, axis=1)
+        first["columns"] = (totals / totals.sum())[:, None] * joined
+        marginals |= model.marginals
+        if kernel.is_binned:
+            start = np.log(np.maximum(joined, CERTAIN))
+    else:
+        counts = whole.values["classes"][:, 0]
+        total_std = whole.noise_std["classes"] * np.sqrt(n_classes)
+        totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
+    n, shares = totals.sum(), totals / totals.sum()
+    if kernel.phi is None:
+        return Knowledge(totals, total_std, marginals, start, (first,), {}, 0.0)
+    noisy = whole.values["fourier"] / n
+    std = whole.noise_std["fourier"] / n
+    if start is not None:
+        embed = kernel.embedding(torch.device("cpu"))
+        independent = embed([torch.as_tensor(c).float() for c in conditionals])
+        guess = shares[:, None] * independent["fourier"].double().numpy()
+        matched, error = shrink_embedding(noisy, guess, shares, std)
+        targets = ({**first, "fourier": matched},)
+        energy = float(((matched - guess) ** 2).sum())
+        floors = {"fourier": error}
+        return Knowledge(totals, total_std, marginals, start, targets, floors, energy)
+    groups = released.values["fourier"].reshape(-1, *noisy.shape)
+    targets = tuple({**first, "fourier": g * len(groups) / n} for g in groups)
+    floors = {"fourier": noisy.size * std**2 * len(groups)}
+    energy = float((noisy**2).sum())
+    return Knowledge(totals, total_std, marginals, start, targets, floors, energy)
+
+
+def in_one(released: Release, n_classes: int) -> Release:
+    """Add up the groups of a release; their noises add up too."""
+    values, std = {}, {}
+    for name, block in released.values.items():
+        groups = block.reshape(-1, n_classes, block.shape[1])
+        values[name] = groups.sum(axis=0)
+        std[name] = released.noise_std[name] * np.sqrt(len(groups))
+    return replace(released, values=values, noise_std=std)
+
+
+def train(
+    known: Knowledge,
+    kernel: RowKernel,
+    settings: Settings,
+    *,
+    mix: Floats | None,
+    device: torch.device,
+    seed: int,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> tuple[TableModel, list[float]]:
+    """Train a generator on what is known; the same seed gives the same generator."""
+    rng = torch.Generator().manual_seed(seed)
+    hidden = settings.hidden or (4 * len(kernel.sizes), 2 * len(kernel.sizes))
+    shape = TableShape(
+        kernel.heads,
+        len(known.totals),
+        settings.n_latent,
+        tuple(hidden),
+        settings.has_batch_norm,
+    )
+    generator = TableGenerator(shape, rng=rng, start=known.start)
+    model = TableModel(generator, known.totals, known.marginals)
+    if known.start is not None and known.energy == 0.0:
+        with torch.no_grad():  # nothing stands out of the noise: columns stay alone
+            generator.heads.weight.zero_()
+        return model, []
+    last = 1.0
+    if kernel.is_binned:
+        columns = Weight(MARGINALS_FIRST / known.energy, MARGINALS_LAST / known.energy)
+    else:
+        share = kernel.fourier_share
+        last = share if kernel.counted else 1.0
+        natural = (1.0 - share) / max(len(kernel.counted), 1)
+        columns = Weight(natural, natural)
+    scale = last / known.energy if known.energy else 1.0
+    weights = {"columns": columns, "fourier": Weight(scale, scale)}
+    generator.to(device)
+    losses = match_embedding(
+        generator,
+        kernel.embedding(device),
+        [_tensors(target, device) for target in known.targets],
+        shares=torch.as_tensor(known.shares, dtype=torch.float32, device=device),
+        weights=weights,
+        mix=None if mix is None else _tensor(mix, device),
+        floors=known.floors,
+        n_latent=settings.n_latent,
+        n_iter=settings.n_iter,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        rng=rng,
+        progress=progress,
+    )
+    generator.cpu()
+    return model, losses
+
+
+def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | None:
+    """Return how errors of classes add up: alone, evened out, or as neighbours.
+
+    For a number the classes are its bins, and the square root of a Gaussian kernel
+    between their ranks makes the product kernel on (row, target) of the loss.
+    """
+    n = len(shares)
+    if is_number and n > 1:
+        ranks = (np.arange(n) + 0.5) / n
+        distance = ranks[:, None] - ranks[None, :]
+        values, vectors = np.linalg.eigh(np.exp(-0.5 * (distance / TARGET_SCALE) ** 2))
+        return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+    if not is_balanced:
+        return None
+    weights = 1.0 / np.maximum(shares, RAREST)
+    return np.diag(weights / weights.mean())
+
+
+def _tensors(blocks: Mapping[str, Floats], device: torch.device) -> dict[str, Tensor]:
+    return {name: _tensor(block, device) for name, block in blocks.items()}
+
+
+def _tensor(values: Floats, device: torch.device) -> Tensor:
+    return torch.as_tensor(values, dtype=torch.float32, device=device)

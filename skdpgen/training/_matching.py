@@ -1,0 +1,136 @@
+"""The loop: a generator whose mean embedding comes near the released one."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+
+from skdpgen.training._latents import Latents
+
+Embedding = Mapping[str, Tensor]  # block name -> (n, width)
+WARM_UP, SETTLED = 0.1, 0.8  # parts of the iterations
+MEMORY, RECENT = 0.98, 0.9  # of the averages of weights, and of errors
+
+
+@dataclass(frozen=True)
+class Weight:
+    """How much a block counts in the loss, at first and in the end."""
+
+    first: float
+    last: float
+
+    def at(self, progress: float) -> float:
+        """Return the weight; between both ends it grows by a steady factor."""
+        return float(self.first * (self.last / self.first) ** min(progress, 1.0))
+
+
+def match_embedding(
+    generator: nn.Module,
+    embed: Callable[[list[Tensor]], Embedding],
+    targets: Sequence[Embedding],
+    *,
+    shares: Tensor,
+    weights: Mapping[str, Weight],
+    mix: Tensor | None = None,
+    floors: Mapping[str, float],
+    n_latent: int,
+    n_iter: int,
+    batch_size: int,
+    learning_rate: float,
+    rng: Generator,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> list[float]:
+    r"""Train a generator in place; return the loss of every step.
+
+    Minimises :math:`\sum_k w_k \|S (T_k - \omega \cdot E_k)\|^2` over blocks k, where
+    :math:`E_k` is the mean embedding of what the generator makes of each class. One
+    cycle of the learning rate, weights averaged over the last steps; ends early when
+    the loss has come down to what the noise alone is worth.
+
+    Parameters
+    ----------
+    generator : Module
+        From latent vectors and labels to a list of outputs.
+    embed : callable
+        From those outputs to the blocks of an embedding, row by row.
+    targets : sequence of embeddings, each block of shape (n_classes, width)
+        They take turns.
+    shares : Tensor of shape (n_classes,)
+        Share of each class.
+    weights : mapping of block name to Weight
+        How much each block counts.
+    mix : Tensor of shape (n_classes, n_classes) or None
+        The matrix S: weights of classes, or a kernel between them.
+    floors : mapping of block name to float
+        Squared errors that noise alone would leave in the blocks that matter.
+    """
+    device = shares.device
+    n_classes = len(shares)
+    n_each = 2 * max(math.ceil(batch_size / (2 * n_classes)), 2)
+    latents = Latents(n_each, n_latent, n_classes=n_classes, rng=rng)
+    labels = latents.labels.to(device)
+    optimiser = torch.optim.Adam(generator.parameters(), betas=(0.9, 0.95))
+    averages = _Averages()
+    losses: list[float] = []
+    left: dict[str, float] = {}
+    smooth: dict[str, float] = {}
+    generator.train()
+    for step in progress(range(n_iter)):
+        done = step / n_iter
+        for group in optimiser.param_groups:
+            group["lr"] = learning_rate * _one_cycle(done)
+        outputs = generator(latents.draw().to(device), labels)
+        target = targets[step % len(targets)]
+        loss = shares.new_zeros(())
+        for name, rows in embed(outputs).items():
+            mean = rows.unflatten(0, (n_classes, n_each)).mean(dim=1)
+            error = target[name] - shares[:, None] * mean
+            if name in floors:
+                left[name] = error.detach().square().sum().item()
+            error = error if mix is None else mix @ error
+            loss = loss + weights[name].at(done / SETTLED) * error.square().sum()
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        losses.append(loss.item())
+        averages.update(generator, step)
+        for name, error_now in left.items():
+            before = smooth.get(name, error_now)
+            smooth[name] = RECENT * before + (1.0 - RECENT) * error_now
+        if done >= WARM_UP and all(smooth[name] <= floors[name] for name in floors):
+            break
+    averages.load_into(generator)
+    generator.eval()
+    return losses
+
+
+def _one_cycle(done: float) -> float:
+    """Rise to 1 in the first tenth, then fall to 0 along a cosine."""
+    if done < WARM_UP:
+        return 0.5 - 0.5 * math.cos(math.pi * (0.05 + 0.95 * done / WARM_UP))
+    return 0.5 + 0.5 * math.cos(math.pi * (done - WARM_UP) / (1.0 - WARM_UP))
+
+
+class _Averages:
+    """Moving averages of all weights and running statistics."""
+
+    def __init__(self) -> None:
+        self._state: dict[str, Any] = {}
+
+    def update(self, generator: nn.Module, step: int) -> None:
+        """Move towards the present state; early states are forgotten faster."""
+        memory = min(MEMORY, step / (step + 10.0))
+        with torch.no_grad():
+            for name, value in generator.state_dict().items():
+                if name not in self._state or not value.is_floating_point():
+                    self._state[name] = value.clone()
+                else:
+                    self._state[name].lerp_(value, 1.0 - memory)
+
+    def load_into(self, generator: nn.Module) -> None:
+        """Give the averages to the generator."""
+        if self._state:
+            generator.load_state_dict(self._state)
