@@ -10,6 +10,7 @@ from skdpgen.synthesizers import (
     load,
     plan,
     search_cost,
+    search_generator,
 )
 from skdpgen.tables import (
     Boolean,
@@ -61,5 +62,6 @@ __all__ = [
     "load",
     "plan",
     "search_cost",
+    "search_generator",
     "total_variation",
 ]

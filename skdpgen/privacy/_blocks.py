@@ -13,6 +13,7 @@ from skdpgen.privacy._sensitivity import (
     OneHot,
     Signed,
     Structure,
+    Weighted,
     WithSquares,
 )
 
@@ -39,15 +40,20 @@ class Tokens(Protocol):
 class Histograms:
     """One histogram a column, on cells fixed beforehand; per class.
 
-    Codes outside ``range(sizes[j])`` count nowhere, so a row is at most one-hot.
+    Codes outside ``range(sizes[j])`` count nowhere, so a row is at most one-hot. With
+    ``scales`` column j counts in steps of ``scales[j]``: one row moves it by so much,
+    and of the same noise it has a part ``1 / scales[j]`` in rows.
     """
 
     sizes: tuple[int, ...]
+    scales: tuple[float, ...] | None = None
 
     @property
     def structure(self) -> Structure:
-        """One-hot blocks."""
-        return OneHot(len(self.sizes))
+        """One-hot blocks, scaled."""
+        if self.scales is None:
+            return OneHot(len(self.sizes))
+        return Weighted((OneHot(1),) * len(self.sizes), self.scales)
 
     def start(self, n_classes: int) -> Floats:
         """Return the sum over no rows."""
@@ -57,13 +63,14 @@ class Histograms:
         """Add the rows of one batch."""
         _check_shape(codes, labels, len(self.sizes))
         n_classes = len(total)
+        scales = self.scales or (1.0,) * len(self.sizes)
         start = 0
-        for column, size in enumerate(self.sizes):
+        for column, (size, scale) in enumerate(zip(self.sizes, scales, strict=True)):
             code = codes[:, column]
             void = (code < 0) | (code >= size) | (labels < 0) | (labels >= n_classes)
             index = np.where(void, n_classes * size, labels * size + code)
             counts = np.bincount(index, minlength=n_classes * size + 1)[:-1]
-            total[:, start : start + size] += counts.reshape(n_classes, size)
+            total[:, start : start + size] += scale * counts.reshape(-1, size)
             start += size
         return total
 

@@ -8,6 +8,10 @@ from skdpgen.synthesizers._merf import DPMERFSynthesizer
 from skdpgen.synthesizers._plan import Plan, plan
 from skdpgen.synthesizers._saving import read_estimator
 from skdpgen.synthesizers._search import SearchCost, search_cost
+from skdpgen.synthesizers._search_generator import (
+    GeneratorSearch,
+    search_generator,
+)
 
 SYNTHESIZERS = {
     cls.__name__: cls for cls in (DPIndependentSynthesizer, DPMERFSynthesizer)
@@ -51,10 +55,12 @@ def all_synthesizers() -> dict[str, Any]:
 __all__ = [
     "DPIndependentSynthesizer",
     "DPMERFSynthesizer",
+    "GeneratorSearch",
     "Plan",
     "SearchCost",
     "all_synthesizers",
     "load",
     "plan",
     "search_cost",
+    "search_generator",
 ]

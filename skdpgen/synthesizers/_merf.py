@@ -285,20 +285,7 @@ class DPMERFSynthesizer(BaseSynthesizer):
         check_is_fitted(self, "release_")
         settings = self.settings_.for_generator(settings)
         known = self._learn(self.kernel_, self.release_)
-        mix = mixing(
-            known.shares,
-            is_balanced=self.class_weight == "balanced",
-            is_number=self.task_ == "regression",
-        )
-        model, losses = train(
-            known,
-            self.kernel_,
-            settings,
-            mix=mix,
-            device=pick_device(self.device),
-            seed=self._seed,
-            progress=lambda steps: tqdm(steps, "training", disable=not self.verbose),
-        )
+        model, losses = self._train(known, self.kernel_, settings)
         self._model, self.settings_, self.loss_curve_ = model, settings, losses
         return self._stating_classes(known.totals.sum(), known.total_std)
 
@@ -345,4 +332,21 @@ class DPMERFSynthesizer(BaseSynthesizer):
             n_classes=1 if self._labels is None else self._labels.n_cells,
             n_rows=self._facts.n_rows if has_public_total else None,
             discovered=self._facts.discovered,
+        )
+
+    def _train(self, known, kernel, settings):
+        """Return a generator and its losses; reads no fitted state but the seed."""
+        mix = mixing(
+            known.shares,
+            is_balanced=self.class_weight == "balanced",
+            is_number=self.task_ == "regression",
+        )
+        return train(
+            known,
+            kernel,
+            settings,
+            mix=mix,
+            device=pick_device(self.device),
+            seed=self._seed,
+            progress=lambda steps: tqdm(steps, "training", disable=not self.verbose),
         )

@@ -92,7 +92,7 @@ class RowKernel:
         blocks: dict[str, Any] = {}
         if self.counted:
             sizes = tuple(self.sizes[j] for j in self.counted)
-            blocks["columns"] = Histograms(sizes)
+            blocks["columns"] = Histograms(sizes, self.scales)
         if self.phi is not None:
             blocks["fourier"] = Vectors(self.phi.n_features, self.phi.norm_bound)
         if not self.counted:
@@ -100,11 +100,22 @@ class RowKernel:
         return blocks
 
     @property
+    def scales(self) -> tuple[float, ...]:
+        """How much of the one-hot part each column gets; squares sum to 1.
+
+        A column of k cells with noise s in each is off by k s² in all. Under a fixed
+        norm the sum of that over columns is least for squares in proportion to the
+        square root of k.
+        """
+        squares = np.sqrt([self.sizes[j] for j in self.counted])
+        return tuple(np.sqrt(squares / squares.sum()).tolist())
+
+    @property
     def weights(self) -> dict[str, float]:
         """What each block is scaled by."""
         weights = {}
         if self.counted:
-            weights["columns"] = math.sqrt((1 - self.fourier_share) / len(self.counted))
+            weights["columns"] = math.sqrt(1 - self.fourier_share)
         if self.phi is not None:
             weights["fourier"] = math.sqrt(self.fourier_share)
         return weights

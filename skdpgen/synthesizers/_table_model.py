@@ -31,6 +31,7 @@ MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # against the Fourier part
 RAREST = 1e-3  # least share that a balanced loss divides by
 TARGET_SCALE = 0.2  # length scale between the ranks of a numeric target
 ROWS_AT_ONCE = 16_384
+NEAR = 0.25  # part of the error of the targets that is not worth training for
 CERTAIN = 1e-6  # probability of a cell that the release says is empty
 
 
@@ -54,6 +55,10 @@ class Knowledge:
         Squared errors that noise leaves in the targets.
     energy : float
         What is to be explained: the squared distance from start to targets.
+    noisy : ndarray of shape (n_classes, n_features) or None
+        The Fourier part as it was released, per row.
+    noise_std : float
+        Its noise.
     """
 
     totals: Floats
@@ -62,7 +67,9 @@ class Knowledge:
     start: Any
     targets: tuple[Mapping[str, Floats], ...]
     floors: Mapping[str, float]
-    energy: float
+    energy: float = 0.0
+    noisy: Any = None
+    noise_std: float = 0.0
 
     @property
     def shares(self) -> Floats:
@@ -138,7 +145,9 @@ def learn(
     first: dict[str, Floats] = {}
     start = None
     if counted:
-        model = class_conditional_model(whole, counted, n_rows, discovered)
+        model = class_conditional_model(
+            whole, counted, n_rows, discovered, kernel.scales
+        )
         totals, total_std = model.totals, model.total_std
         conditionals = [np.asarray(model.conditionals[name]) for name in counted]
         joined = np.concatenate(conditionals, axis=1)
@@ -152,7 +161,7 @@ def learn(
         totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
     n, shares = totals.sum(), totals / totals.sum()
     if kernel.phi is None:
-        return Knowledge(totals, total_std, marginals, start, (first,), {}, 0.0)
+        return Knowledge(totals, total_std, marginals, start, (first,), {})
     noisy = whole.values["fourier"] / n
     std = whole.noise_std["fourier"] / n
     if start is not None:
@@ -160,15 +169,23 @@ def learn(
         independent = embed([torch.as_tensor(c).float() for c in conditionals])
         guess = shares[:, None] * independent["fourier"].double().numpy()
         matched, error = shrink_embedding(noisy, guess, shares, std)
-        targets = ({**first, "fourier": matched},)
-        energy = float(((matched - guess) ** 2).sum())
-        floors = {"fourier": error}
-        return Knowledge(totals, total_std, marginals, start, targets, floors, energy)
-    groups = released.values["fourier"].reshape(-1, *noisy.shape)
-    targets = tuple({**first, "fourier": g * len(groups) / n} for g in groups)
-    floors = {"fourier": noisy.size * std**2 * len(groups)}
-    energy = float((noisy**2).sum())
-    return Knowledge(totals, total_std, marginals, start, targets, floors, energy)
+        groups = [matched]
+    else:  # raw, part by part
+        guess = np.zeros_like(noisy)
+        groups = list(released.values["fourier"].reshape(-1, *noisy.shape))
+        groups = [len(groups) * group / n for group in groups]
+        error = noisy.size * std**2 * len(groups)
+    return Knowledge(
+        totals,
+        total_std,
+        marginals,
+        start,
+        tuple({**first, "fourier": group} for group in groups),
+        {"fourier": NEAR * error},
+        energy=float(((np.mean(groups, axis=0) - guess) ** 2).sum()),
+        noisy=noisy,
+        noise_std=std,
+    )
 
 
 def in_one(released: Release, n_classes: int) -> Release:
@@ -203,7 +220,7 @@ def train(
     )
     generator = TableGenerator(shape, rng=rng, start=known.start)
     model = TableModel(generator, known.totals, known.marginals)
-    if known.start is not None and known.energy == 0.0:
+    if known.start is not None and not (known.energy and settings.n_iter):
         with torch.no_grad():  # nothing stands out of the noise: columns stay alone
             generator.heads.weight.zero_()
         return model, []

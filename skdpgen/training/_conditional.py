@@ -1,7 +1,7 @@
 """The class-conditional model: every column by itself, given the class."""
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -44,6 +44,7 @@ def class_conditional_model(
     cells: Mapping[Any, ColumnCells],
     n_rows: float | None,
     discovered: Container[Any],
+    scales: Sequence[float] | None = None,
 ) -> ClassConditional:
     """Denoise released histograms, column by column.
 
@@ -57,13 +58,17 @@ def class_conditional_model(
         Number of rows, if it is public and every row counts.
     discovered : container of names
         Columns whose range is no public knowledge: empty ends of it are left out.
+    scales : sequence of float or None
+        What one row counts in each column; None is 1.
     """
     ends = np.cumsum([column.n_cells for column in cells.values()])[:-1]
     blocks = np.split(released.values["columns"], ends, axis=1)
-    totals = class_totals(blocks, n_rows)
-    std = released.noise_std["columns"]
+    units = np.ones(len(cells)) if scales is None else np.asarray(scales, dtype=float)
+    blocks = [block / unit for block, unit in zip(blocks, units, strict=True)]
+    stds = released.noise_std["columns"] / units
+    totals = class_totals(blocks, n_rows, stds)
     marginals, conditionals = {}, {}
-    for (name, column), counts in zip(cells.items(), blocks, strict=True):
+    for (name, column), counts, std in zip(cells.items(), blocks, stds, strict=True):
         n_ordered = column.n_known if column.is_ordered else 0
         if name in discovered:
             may_cut = column.is_lattice and n_ordered >= SHORTEST
@@ -76,6 +81,13 @@ def class_conditional_model(
         marginals[name], conditionals[name] = conditional_histogram(
             counts, std, totals, n_ordered=n_ordered
         )
-    precision = sum(1.0 / column.n_cells for column in cells.values())
-    total_std = std * math.sqrt(len(totals) / precision)
+    sizes = np.array([column.n_cells for column in cells.values()])
+    total_std = math.sqrt(len(totals)) * inverse_root_sum(stds**2 * sizes)
     return ClassConditional(totals, total_std, marginals, conditionals)
+
+
+def inverse_root_sum(variances: Floats) -> float:
+    """Return the std of the best mean of estimates with the given variances."""
+    if not variances.all():
+        return 0.0
+    return float(1.0 / math.sqrt((1.0 / variances).sum()))

@@ -29,13 +29,17 @@ def project_to_total(counts: Floats, total: float) -> Floats:
     return np.maximum(counts - shift[last[-1]], 0.0)
 
 
-def class_totals(blocks: list[Floats], total: float | None) -> Floats:
+def class_totals(
+    blocks: list[Floats], total: float | None, stds: Floats | None = None
+) -> Floats:
     """Estimate the class counts that all histograms of a release contain.
 
-    Column j with k_j cells says each class count with variance k_j s²; they are
-    averaged with weights 1/k_j, then projected to sum to ``total`` if that is public.
+    Column j with k_j cells says each class count with variance k_j s_j²; they are
+    averaged by precision, then projected to sum to ``total`` if that is public.
     """
     weights = np.array([1.0 / block.shape[1] for block in blocks])
+    if stds is not None and stds.all():
+        weights /= (stds / stds.mean()) ** 2
     sums = np.array([block.sum(axis=1) for block in blocks])  # (columns, classes)
     estimate = weights @ sums / weights.sum()
     if total is None:
