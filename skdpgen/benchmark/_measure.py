@@ -120,7 +120,7 @@ def summarise(runs: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _means(scores: pd.DataFrame) -> dict[str, float]:
-    wanted = ("roc_auc", "average_precision", "macro_f1", "r2")
+    wanted = ("roc_auc", "average_precision", "macro_f1", "weighted_f1", "r2")
     found: dict[str, float] = {}
     for metric in wanted:
         if metric in scores:

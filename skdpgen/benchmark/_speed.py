@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 
-from skdpgen.privacy import Histograms, Ledger, PrivacyBudget, release
-from skdpgen.synthesizers import DPIndependentSynthesizer
-from skdpgen.tables import Chunks, NumberCells, Rows
+from skdpgen.features import FourierFeatures
+from skdpgen.privacy import Histograms, Ledger, PrivacyBudget, Vectors, release
+from skdpgen.synthesizers import DPIndependentSynthesizer, DPMERFSynthesizer
+from skdpgen.tables import Chunks, EncodedBatch, NumberCells, Numeric, Rows, Schema
 
 CHUNK = 50_000
 
@@ -30,12 +32,15 @@ def wide_table(n_rows: int, n_columns: int, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def fit_seconds(X: Any, y: Any, classes: Any, repeats: int = 5) -> float:
+def fit_seconds(
+    X: Any,
+    y: Any,
+    classes: Any,
+    make: Any = DPIndependentSynthesizer,
+    repeats: int = 5,
+) -> float:
     """Return the median time of a default fit."""
-    times = [
-        _seconds(lambda: DPIndependentSynthesizer(classes=classes).fit(X, y))
-        for _ in range(repeats)
-    ]
+    times = [_seconds(lambda: make(classes=classes).fit(X, y)) for _ in range(repeats)]
     return statistics.median(times)
 
 
@@ -63,6 +68,56 @@ def release_ratio(n_rows: int = 100_000, n_columns: int = 50) -> float:
 
     pairs = [(_seconds(ours), _seconds(bare)) for _ in range(5)]
     return statistics.median(a / b for a, b in pairs)
+
+
+def embedding_ratio(n_rows: int = 50_000, width: int = 50) -> float:
+    """Return the time of releasing 2,000 Fourier features over the bare product."""
+    rng = torch.Generator().manual_seed(0)
+    x = torch.rand(n_rows, width, generator=rng)
+    phi = FourierFeatures.draw((1,) * width, 2000, rng=rng)
+    labels = np.arange(n_rows) % 2
+    starts = range(0, n_rows, 1000)
+
+    def bare() -> None:
+        for k in starts:
+            angles = x[k : k + 1000] @ phi.frequencies
+            angles.cos(), angles.sin()
+
+    def ours() -> None:
+        ledger = Ledger(PrivacyBudget(1.0, 1e-5))
+        batches = (
+            EncodedBatch(labels[k : k + 1000], {"fourier": phi(x[k : k + 1000])})
+            for k in starts
+        )
+        blocks = {"fourier": Vectors(phi.n_features)}
+        release(batches, blocks, name="speed", ledger=ledger, share=1.0, n_classes=2)
+
+    pairs = [(_seconds(ours), _seconds(bare)) for _ in range(5)]
+    return statistics.median(a / b for a, b in pairs)
+
+
+def many_features_peak(n_features: int = 80_000) -> float:
+    """Return peak memory in MiB of a fit with the paper's epileptic size."""
+    code = f"from skdpgen.benchmark._speed import _fit_many; _fit_many({n_features})"
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return float(out.stdout)
+
+
+def _fit_many(n_features: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9200, 178)).cumsum(axis=1)
+    y = (rng.random(9200) < 0.2).astype(int)
+    schema = {f"x{j}": Numeric(-50.0, 50.0) for j in range(178)}
+    DPMERFSynthesizer(
+        classes=[0, 1],
+        schema=Schema(schema),
+        preset="paper",
+        n_features=n_features,
+        n_iter=20,
+    ).fit(X, y)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def chunked_peak(n_rows: int) -> float:

@@ -68,7 +68,7 @@ class ExpectedFourier:
         )  # (2, all places, n)
         reorder: Any = _Reorder.apply
         factors = reorder(factors, self.order, self.back)
-        cos, sin = factors.unflatten(1, (self.n_together, -1))
+        cos, sin = factors.reshape(2, self.n_together, -1, factors.shape[2])
         real, imaginary = cos[0], sin[0]
         for k in range(1, self.n_together):
             real, imaginary = (
@@ -76,6 +76,11 @@ class ExpectedFourier:
                 real * sin[k] + imaginary * cos[k],
             )
         return torch.cat([real, imaginary]).T / math.sqrt(len(real))
+
+    def mean(self, probabilities: Sequence[Tensor], n_groups: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
+        rows = self(probabilities)
+        return rows.reshape(n_groups, -1, rows.shape[1]).mean(dim=1)
 
 
 class _Reorder(torch.autograd.Function):

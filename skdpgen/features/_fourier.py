@@ -8,7 +8,9 @@ from typing import Self
 
 import torch
 from torch import Generator, Tensor
+from torch.utils.checkpoint import checkpoint
 
+AT_ONCE = 2**22  # angles in memory
 MOST_SUBSETS = 100_000  # listed one by one up to here, drawn beyond
 
 
@@ -86,15 +88,16 @@ class FourierFeatures:
         if n_columns > torch.iinfo(torch.int16).max:
             raise ValueError(f"Columns must be at most 32,767. Got {n_columns}.")
         n_together = min(n_together or n_columns, n_columns)
-        subsets = draw_subsets(n_columns, n_together, half, rng)
+        subsets = draw_subsets(n_columns, n_together, half, rng).short()
         scales = torch.as_tensor(length_scale, dtype=torch.float32).reshape(-1)
         turns = scales[torch.arange(half) % len(scales)]
         turns = turns[torch.randperm(half, generator=rng)]
-        looks_at = torch.zeros(n_columns, half)
-        looks_at.scatter_(0, subsets.T, 1.0)
-        looks_at = looks_at.repeat_interleave(torch.tensor(widths), dim=0)
-        normal = torch.randn(looks_at.shape, generator=rng)
-        return cls(normal * looks_at / turns, subsets.short(), tuple(widths))
+        frequencies = torch.randn(sum(widths), half, generator=rng).div_(turns)
+        if n_together < n_columns:
+            looks_at = torch.zeros(n_columns, half)
+            looks_at.scatter_(0, subsets.T.long(), 1.0)
+            frequencies *= looks_at.repeat_interleave(torch.tensor(widths), dim=0)
+        return cls(frequencies, subsets, tuple(widths))
 
     @property
     def n_features(self) -> int:
@@ -111,13 +114,35 @@ class FourierFeatures:
         """Map the rows of ``x``; differentiable."""
         angles = x @ self.frequencies
         pairs = torch.cat([angles.cos(), angles.sin()], dim=-1)
-        return pairs * math.sqrt(2 / self.n_features)
+        return pairs.mul_(math.sqrt(2 / self.n_features))
+
+    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_groups, n_features).
+
+        Works through a part of the frequencies at a time, and again on the way back:
+        rows x features are never in memory.
+        """
+        part = max(AT_ONCE // len(x), 1)
+        if part >= self.frequencies.shape[1]:
+            return self(x).reshape(n_groups, -1, self.n_features).mean(dim=1)
+        pieces = [
+            checkpoint(_waves, x, some, n_groups, use_reentrant=False)
+            for some in torch.split(self.frequencies, part, dim=1)
+        ]
+        waves = torch.cat(pieces, dim=2).flatten(1)  # cosines before sines
+        return waves * math.sqrt(2 / self.n_features)
 
     def only(self, which: Tensor) -> "FourierFeatures":
         """Return the map of some of the frequencies."""
         return FourierFeatures(
             self.frequencies[:, which], self.subsets[which], self.widths
         )
+
+
+def _waves(x: Tensor, frequencies: Tensor, n_groups: int) -> Tensor:
+    """Return mean cosines and sines, (n_groups, 2, frequencies)."""
+    angles = (x @ frequencies).reshape(n_groups, -1, frequencies.shape[1])
+    return torch.stack([angles.cos().mean(dim=1), angles.sin().mean(dim=1)], dim=1)
 
 
 def draw_subsets(n: int, n_together: int, n_draws: int, rng: Generator) -> Tensor:
@@ -128,6 +153,8 @@ def draw_subsets(n: int, n_together: int, n_draws: int, rng: Generator) -> Tenso
     >>> draw_subsets(3, 2, 6, Generator().manual_seed(0)).unique(dim=0).tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
+    if n_together == n:
+        return torch.arange(n).expand(n_draws, n)
     if math.comb(n, n_together) > MOST_SUBSETS:
         order = torch.rand(n_draws, n, generator=rng).argsort(dim=1)
         return order[:, :n_together].sort(dim=1).values

@@ -5,6 +5,7 @@ from typing import Any
 
 from skdpgen.synthesizers._independent import DPIndependentSynthesizer
 from skdpgen.synthesizers._merf import DPMERFSynthesizer
+from skdpgen.synthesizers._merf_settings import PAPER_SIZES
 from skdpgen.synthesizers._plan import Plan, plan
 from skdpgen.synthesizers._saving import read_estimator
 from skdpgen.synthesizers._search import SearchCost, search_cost
@@ -53,6 +54,7 @@ def all_synthesizers() -> dict[str, Any]:
 
 
 __all__ = [
+    "PAPER_SIZES",
     "DPIndependentSynthesizer",
     "DPMERFSynthesizer",
     "GeneratorSearch",

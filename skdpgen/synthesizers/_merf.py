@@ -67,7 +67,7 @@ class DPMERFSynthesizer(BaseSynthesizer):
         features see all columns. "fourier" (paper) leaves numbers to Fourier features
         and counts categories only.
     n_features : int or None, default=None
-        Fourier features; even. None is 2000.
+        Fourier features; even. None is 1000 (paper: 2000; its tables had others).
     length_scale : float, array-like, "public" or None, default=None
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank and
         two categories are 1 apart; several take turns. None is (0.2, 0.5, 1.5), or for
@@ -77,7 +77,7 @@ class DPMERFSynthesizer(BaseSynthesizer):
         other, given the class. The paper's is "all".
     fourier_share : float or None, default=None
         The number a², in (0, 1): how much of a row's norm its Fourier features get.
-        None is 0.3 (paper: 0.5).
+        None is 0.1 (paper: 0.5).
     release : {"full", "minibatch"}, default="full"
         "full" releases one embedding. "minibatch" releases that of each of
         ``n_minibatches`` random parts of the rows, as in the paper's section 5.2: each

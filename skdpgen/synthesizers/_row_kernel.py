@@ -156,21 +156,27 @@ class RowKernel:
                 yield EncodedBatch(batch.labels[start : start + at_once], parts)
 
     def embedding(self, device: torch.device) -> Any:
-        """Return the function from a generator's outputs to blocks of an embedding."""
+        """Return what turns outputs of a generator into blocks of an embedding.
+
+        The function takes the outputs and a number of equal groups of rows (classes),
+        and returns the mean of each group, (n_groups, width), block by block.
+        """
         phi = None if self.phi is None else self.phi.to(device)
         expected = None
         if phi is not None and self.is_binned:
             points = [torch.as_tensor(at, device=device) for at in self.points]
             expected = ExpectedFourier.of(phi, points)
 
-        def embed(outputs: list[Tensor]) -> dict[str, Tensor]:
+        def embed(outputs: list[Tensor], n_groups: int = 1) -> dict[str, Tensor]:
             blocks = {}
             if self.counted:
-                blocks["columns"] = torch.cat([outputs[j] for j in self.counted], 1)
+                counted = torch.cat([outputs[j] for j in self.counted], dim=1)
+                blocks["columns"] = counted.unflatten(0, (n_groups, -1)).mean(dim=1)
             if expected is not None:
-                blocks["fourier"] = expected(outputs)
+                blocks["fourier"] = expected.mean(outputs, n_groups)
             elif phi is not None:
-                blocks["fourier"] = phi(torch.cat([outputs[j] for j in self.seen], 1))
+                x = torch.cat([outputs[j] for j in self.seen], dim=1)
+                blocks["fourier"] = phi.mean(x, n_groups)
             return blocks
 
         return embed

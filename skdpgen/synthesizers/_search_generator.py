@@ -121,7 +121,7 @@ def _distance(model: Any, kernel: Any, judged: Any, rng: Any) -> float:
         for rows in latents.draw().split(LATENTS):  # class by class
             labels = torch.full((LATENTS,), len(means))
             outputs = model.generator(rows, labels)
-            means.append(embed(outputs)["fourier"].mean(dim=0).double().numpy())
+            means.append(embed(outputs)["fourier"][0].double().numpy())
     error = judged.noisy - judged.shares[:, None] * np.array(means)
     noise = judged.noise_std**2 * error.size
     return float((error**2).sum() / (noise or (judged.noisy**2).sum()))

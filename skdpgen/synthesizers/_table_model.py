@@ -166,7 +166,8 @@ def learn(
     std = whole.noise_std["fourier"] / n
     if start is not None:
         embed = kernel.embedding(torch.device("cpu"))
-        independent = embed([torch.as_tensor(c).float() for c in conditionals])
+        alone = [torch.as_tensor(c).float() for c in conditionals]
+        independent = embed(alone, n_classes)
         guess = shares[:, None] * independent["fourier"].double().numpy()
         matched, error = shrink_embedding(noisy, guess, shares, std)
         groups = [matched]
@@ -220,7 +221,8 @@ def train(
     )
     generator = TableGenerator(shape, rng=rng, start=known.start)
     model = TableModel(generator, known.totals, known.marginals)
-    if known.start is not None and not (known.energy and settings.n_iter):
+    is_there = known.energy <= known.floors.get("fourier", 0.0)
+    if known.start is not None and (is_there or not settings.n_iter):
         with torch.no_grad():  # nothing stands out of the noise: columns stay alone
             generator.heads.weight.zero_()
         return model, []

@@ -10,8 +10,8 @@ from torch import Generator, Tensor, nn
 
 from skdpgen.training._latents import Latents
 
-Embedding = Mapping[str, Tensor]  # block name -> (n, width)
-WARM_UP, SETTLED = 0.1, 0.8  # parts of the iterations
+Embedding = Mapping[str, Tensor]  # block name -> (n_classes, width)
+WARM_UP, SETTLED, COOLING = 0.1, 0.8, 0.9  # parts of the iterations
 MEMORY, RECENT = 0.98, 0.9  # of the averages of weights, and of errors
 
 
@@ -29,7 +29,7 @@ class Weight:
 
 def match_embedding(
     generator: nn.Module,
-    embed: Callable[[list[Tensor]], Embedding],
+    embed: Callable[[list[Tensor], int], Embedding],
     targets: Sequence[Embedding],
     *,
     shares: Tensor,
@@ -47,15 +47,15 @@ def match_embedding(
 
     Minimises :math:`\sum_k w_k \|S (T_k - \omega \cdot E_k)\|^2` over blocks k, where
     :math:`E_k` is the mean embedding of what the generator makes of each class. One
-    cycle of the learning rate, weights averaged over the last steps; ends early when
-    the loss has come down to what the noise alone is worth.
+    cycle of the learning rate, weights averaged over the last steps; goes on to the end
+    of the cycle as soon as errors have come down to what the noise alone is worth.
 
     Parameters
     ----------
     generator : Module
         From latent vectors and labels to a list of outputs.
     embed : callable
-        From those outputs to the blocks of an embedding, row by row.
+        From those outputs, class by class, to the mean embedding of each class.
     targets : sequence of embeddings, each block of shape (n_classes, width)
         They take turns.
     shares : Tensor of shape (n_classes,)
@@ -78,15 +78,14 @@ def match_embedding(
     left: dict[str, float] = {}
     smooth: dict[str, float] = {}
     generator.train()
+    done = 0.0
     for step in progress(range(n_iter)):
-        done = step / n_iter
         for group in optimiser.param_groups:
             group["lr"] = learning_rate * _one_cycle(done)
         outputs = generator(latents.draw().to(device), labels)
         target = targets[step % len(targets)]
         loss = shares.new_zeros(())
-        for name, rows in embed(outputs).items():
-            mean = rows.unflatten(0, (n_classes, n_each)).mean(dim=1)
+        for name, mean in embed(outputs, n_classes).items():
             error = target[name] - shares[:, None] * mean
             if name in floors:
                 left[name] = error.detach().square().sum().item()
@@ -100,7 +99,11 @@ def match_embedding(
         for name, error_now in left.items():
             before = smooth.get(name, error_now)
             smooth[name] = RECENT * before + (1.0 - RECENT) * error_now
-        if done >= WARM_UP and all(smooth[name] <= floors[name] for name in floors):
+        done += 1.0 / n_iter
+        is_near = all(smooth[name] <= floors[name] for name in floors)
+        if floors and is_near and WARM_UP <= done < COOLING:
+            done = COOLING  # what is left is to settle
+        if done >= 1.0 - 1e-9:
             break
     averages.load_into(generator)
     generator.eval()
