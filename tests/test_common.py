@@ -16,7 +16,7 @@ from skdpgen.datasets import load_example
 from skdpgen.privacy import PrivacyReport, gaussian_delta
 from skdpgen.tables import Rows
 from skdpgen.utils import NotPrivateWarning
-from tests.synthesizers._tables import CASES, N_ROWS, assert_obeys, build, split
+from tests.synthesizers._tables import CASES, N_ROWS, assert_obeys, build, quick, split
 
 INF = float("inf")
 
@@ -314,7 +314,8 @@ def test_a_fitted_object_contains_no_private_row(cls, tmp_path, adjacency):
     X.loc[6, "education"] = "Privatdozent"
     X.loc[7, "balance"] = number
     y = y.where(np.arange(len(y)) != 8, "Geheimnis")
-    synth = cls(epsilon=4.0, adjacency=adjacency, random_state=0).fit(X, y)
+    params = {"adjacency": adjacency, "random_state": 0} | quick(cls)
+    synth = cls(epsilon=4.0, **params).fit(X, y)
     synth.save(tmp_path / "synth.npz")
     dumps = [pickle.dumps(synth), (tmp_path / "synth.npz").read_bytes()]
     dumps.append(repr(synth.privacy_).encode() + repr(synth.schema_).encode())

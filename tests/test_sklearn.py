@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skdpgen import SearchCostWarning, SyntheticUtility, all_synthesizers, search_cost
 from skdpgen.privacy import gaussian_epsilon, gaussian_mu
 from skdpgen.synthesizers import load
-from tests.synthesizers._tables import CASES, build
+from tests.synthesizers._tables import CASES, build, quick
 
 INF = float("inf")
 CLASSES = sorted(all_synthesizers().items())
@@ -27,7 +27,10 @@ EXPECTED: dict[str, dict[str, str]] = {}  # class -> check -> why it must fail
 INSTANCES = [
     one
     for _, cls in CLASSES
-    for one in (cls(epsilon=INF), cls(epsilon=1.0, schema="infer"))
+    for one in (
+        cls(epsilon=INF, **quick(cls)),
+        cls(epsilon=1.0, schema="infer", **quick(cls)),
+    )
 ]
 
 # An inferred schema leaks, and the checks fit clones: both say so, rightly.

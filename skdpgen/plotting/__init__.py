@@ -1,5 +1,7 @@
-"""Pictures of real against synthetic rows."""
+"""Pictures of real against synthetic rows, and of training."""
 
+from skdpgen.plotting._loss import plot_loss
 from skdpgen.plotting._marginals import plot_marginals
+from skdpgen.plotting._pairs import plot_pairs
 
-__all__ = ["plot_marginals"]
+__all__ = ["plot_loss", "plot_marginals", "plot_pairs"]

@@ -1,4 +1,4 @@
-"""How far a generator came towards the embedding that it was trained on."""
+"""How near a generator came to the embedding that it was trained on."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ def plot_loss(synthesizer: Any, ax: Axes | None = None) -> Figure:
     """Draw the loss of every training step of a fitted synthesizer.
 
     The dashed line at 1 is what independent columns leave of the released embedding
-    (with ``numbers="fourier"``, what an empty table would leave). How far the curve
-    goes below it is what the generator learnt about relations. It starts higher: a
-    fresh network has lost the columns themselves, and finds them first.
+    (with ``numbers="fourier"``: what features that are all zero leave). How far the
+    curve goes below it is what the generator learnt about relations. It starts above,
+    since a fresh network does not know the columns yet.
 
-    The target is noisy, so the curve has no reason to reach 0: training ends early
-    where what is left is as large as the noise. The loss reads the stored release and
-    no row: unlike the other pictures it is covered by the guarantee.
+    The target is noisy: the curve need not reach 0, and training ends early where
+    what is left is well within the noise. The loss is made of the stored release and
+    reads no row, so the guarantee covers this picture, unlike the others.
 
     Parameters
     ----------
     synthesizer : fitted synthesizer
-        One that trains, with a ``loss_curve_``.
+        One that trains a generator and keeps its ``loss_curve_``.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None makes a figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure of ``ax``, or one without a window.
+        The figure of ``ax``, or a new one without a window.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def plot_loss(synthesizer: Any, ax: Axes | None = None) -> Figure:
     >>> from skdpgen.datasets import load_example
     >>> from skdpgen.plotting import plot_loss
     >>> X, y = load_example(2000)
-    >>> synth = DPMERFSynthesizer(epsilon=10.0, classes=["left", "stayed"], n_iter=50)
+    >>> synth = DPMERFSynthesizer(epsilon=10.0, classes=["left", "stayed"], n_iter=20)
     >>> figure = plot_loss(synth.fit(X, y))
     >>> figure.axes[0].get_xlabel()
     'training step'
@@ -58,19 +58,18 @@ def plot_loss(synthesizer: Any, ax: Axes | None = None) -> Figure:
         figure = figures.Figure(figsize=(5.0, 3.2), layout="constrained")
         ax = figure.add_subplot()
     steps = np.arange(1, len(losses) + 1)
-    ax.plot(steps, losses, color=_STEP, linewidth=0.8, alpha=0.7, label="a step")
+    ax.plot(steps, losses, color=_STEP, linewidth=0.8, alpha=0.7, label="each step")
     if len(losses) > _RECENT:
         mean = np.convolve(losses, np.full(_RECENT, 1 / _RECENT), mode="valid")
         ax.plot(steps[_RECENT - 1 :], mean, color=_MEAN, label=f"mean of {_RECENT}")
     ax.axhline(1.0, color=_LEVEL, linestyle="--", linewidth=1, label="columns alone")
-    ax.set(xlabel="training step", ylabel="loss", yscale="log")
     if not len(losses):
-        note = "not trained: nothing stood out of the noise"
-        ax.text(0.5, 0.6, note, ha="center", transform=ax.transAxes, fontsize=9)
-    ax.tick_params(labelsize=8)
+        ax.text(0.5, 0.6, "no training steps", ha="center", transform=ax.transAxes)
+    ax.set(xlabel="training step", ylabel="loss")
+    _scale(ax)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8)
-    return ax.get_figure()
+    return ax.figure
 
 
 def _losses(synthesizer: Any) -> np.ndarray:
@@ -82,3 +81,13 @@ def _losses(synthesizer: Any) -> np.ndarray:
             f"DPMERFSynthesizer. Got {type(synthesizer).__name__} instead."
         )
     return np.asarray(synthesizer.loss_curve_, dtype=float)
+
+
+def _scale(ax: Axes) -> None:
+    """Logarithmic, with plain numbers beside it."""
+    ticker = require("matplotlib.ticker", extra="plot")
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(ticker.NullFormatter())
+    ax.tick_params(labelsize=8)

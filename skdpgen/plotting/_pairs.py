@@ -22,17 +22,18 @@ from skdpgen.plotting._marginals import (
 from skdpgen.utils import require
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _N_BINS = 10
 _N_LEVELS = 10  # the most frequent categories; the others share a cell
-_N_TICKS = 6
+_N_TICKS = 12
 _N_JUDGED = 5000  # rows that choose the pairs
 _OTHER = "other"
 
 
 @dataclass(frozen=True, eq=False)
-class _Axis:
+class _CutColumn:
     """A column cut into cells: the cell of every row, and what each is called."""
 
     real: np.ndarray
@@ -50,7 +51,7 @@ def plot_pairs(
 
     Each pair of columns has two heat maps on the same cells and colours, darker where
     more rows are. Numbers and dates are cut at quantiles of the real rows, so two
-    columns that have nothing to do with each other give an even grey; text has a cell
+    columns that have nothing to do with each other give an even colour; text has a cell
     for each of its ten most frequent values. Missing is a cell of its own.
 
     **A picture of real rows is outside the privacy guarantee**: it shows true
@@ -82,7 +83,6 @@ def plot_pairs(
     ['real', 'synthetic']
     """
     figures = require("matplotlib.figure", extra="plot")
-    colors = require("matplotlib.colors", extra="plot")
     real, synthetic = _as_frame(real, "real"), _as_frame(synthetic, "synthetic")
     for name, table in (("real", real), ("synthetic", synthetic)):
         if not len(table):
@@ -93,8 +93,8 @@ def plot_pairs(
     names = list(dict.fromkeys(_shown_columns(real, synthetic, columns, width)))
     if len(names) < 2:
         raise ValueError(f"columns must name at least two. Got {names} instead.")
-    axes_of = {name: _cut(real[name], synthetic[name]) for name in names}
-    pairs = _strongest(axes_of, max_pairs)
+    cut = {name: _cut(real[name], synthetic[name]) for name in names}
+    pairs = _strongest(cut, max_pairs)
 
     n_across = min(2, len(pairs))
     n_down = math.ceil(len(pairs) / n_across)
@@ -102,33 +102,39 @@ def plot_pairs(
         figsize=(5.4 * n_across, 2.9 * n_down), layout="constrained"
     )
     for place, (first, second) in enumerate(pairs):
-        down, across = axes_of[first], axes_of[second]
-        tables = {
-            "real": _joint(down.real, across.real, down, across),
-            "synthetic": _joint(down.synthetic, across.synthetic, down, across),
-        }
-        highest = max(table.max() for table in tables.values())
-        # by the square root, rare cells show too
-        norm = colors.PowerNorm(0.5, vmin=0.0, vmax=highest)
-        for side, (title, table) in enumerate(tables.items()):
-            axes = figure.add_subplot(n_down, 2 * n_across, 2 * place + side + 1)
-            axes.imshow(
-                table, norm=norm, cmap="Blues", aspect="auto", interpolation="nearest"
-            )
-            axes.set_title(title, fontsize=9)
+        panels = [
+            figure.add_subplot(n_down, 2 * n_across, 2 * place + side)
+            for side in (1, 2)
+        ]
+        _draw(panels, cut[first], cut[second])
+        panels[0].set_ylabel(str(first), fontsize=9)
+        for axes in panels:
             axes.set_xlabel(str(second), fontsize=9)
-            axes.set_xticks(*_ticks(across.names), rotation=60)
-            if side:
-                axes.set_yticks([])
-            else:
-                axes.set_ylabel(str(first), fontsize=9)
-                axes.set_yticks(*_ticks(down.names))
-            axes.tick_params(labelsize=7, length=0)
-            axes.spines[:].set_visible(False)
     return figure
 
 
-def _cut(real: pd.Series, synthetic: pd.Series) -> _Axis:
+def _draw(panels: list[Axes], down: _CutColumn, across: _CutColumn) -> None:
+    """Two heat maps that share cells and colours; the left one names the rows."""
+    colors = require("matplotlib.colors", extra="plot")
+    tables = {
+        "real": _joint(down.real, across.real, down, across),
+        "synthetic": _joint(down.synthetic, across.synthetic, down, across),
+    }
+    highest = max(table.max() for table in tables.values())
+    norm = colors.PowerNorm(0.5, vmin=0.0, vmax=highest)  # so that rare cells show
+    for axes, (title, table) in zip(panels, tables.items(), strict=True):
+        axes.imshow(
+            table, norm=norm, cmap="Blues", aspect="auto", interpolation="nearest"
+        )
+        axes.set_title(title, fontsize=9)
+        axes.set_xticks(*_ticks(across.names), rotation=60)
+        axes.set_yticks(*_ticks(down.names))
+        axes.tick_params(labelsize=7, length=0)
+        axes.spines[:].set_visible(False)
+    panels[1].tick_params(labelleft=False)
+
+
+def _cut(real: pd.Series, synthetic: pd.Series) -> _CutColumn:
     """Give every row of a column its cell; "missing" is the last one, if needed."""
     if _is_continuous(real, synthetic):
         codes, names = _bins(real, synthetic)
@@ -137,7 +143,7 @@ def _cut(real: pd.Series, synthetic: pd.Series) -> _Axis:
     if any((side < 0).any() for side in codes):
         codes = [np.where(side < 0, len(names), side) for side in codes]
         names = [*names, _MISSING]
-    return _Axis(codes[0], codes[1], names)
+    return _CutColumn(codes[0], codes[1], names)
 
 
 def _bins(real: pd.Series, synthetic: pd.Series) -> tuple[list[np.ndarray], list[str]]:
@@ -146,7 +152,8 @@ def _bins(real: pd.Series, synthetic: pd.Series) -> tuple[list[np.ndarray], list
     known = sides[0][np.isfinite(sides[0])]
     if not len(known):
         known = np.zeros(1)
-    inner = np.quantile(known, np.linspace(0, 1, _N_BINS + 1)[1:-1])
+    places = np.linspace(0, 1, _N_BINS + 1)[1:-1]
+    inner = np.quantile(known, places, method="higher")  # a value, so no bin is empty
     edges = np.unique(inner[inner > known.min()])  # a spike leaves fewer bins
     codes = [
         np.where(np.isnan(side), -1, np.searchsorted(edges, side, side="right"))
@@ -156,9 +163,7 @@ def _bins(real: pd.Series, synthetic: pd.Series) -> tuple[list[np.ndarray], list
     middles = [np.median(known[cells == cell]) for cell in range(len(edges) + 1)]
     if pd.api.types.is_datetime64_any_dtype(real):
         return codes, [str(np.datetime64(int(day), "D"))[:7] for day in middles]
-    return codes, [
-        f"{x:.0f}" if abs(x) >= 100 else f"{float(f'{x:.3g}'):g}" for x in middles
-    ]
+    return codes, [f"{x:.0f}" if 100 <= abs(x) < 1e6 else f"{x:.3g}" for x in middles]
 
 
 def _floats(values: pd.Series) -> np.ndarray:
@@ -191,14 +196,14 @@ def _levels(
     return codes, [*names, _OTHER] if len(shares) > len(levels) else names
 
 
-def _strongest(axes_of: dict[Any, _Axis], max_pairs: int) -> list[tuple[Any, Any]]:
+def _strongest(cut: dict[Any, _CutColumn], max_pairs: int) -> list[tuple[Any, Any]]:
     """Return the pairs whose real columns depend most on each other."""
-    pairs = list(combinations(axes_of, 2))
-    order = sorted(pairs, key=lambda pair: -_dependence(*(axes_of[n] for n in pair)))
+    pairs = list(combinations(cut, 2))
+    order = sorted(pairs, key=lambda pair: -_dependence(*(cut[n] for n in pair)))
     return order[:max_pairs]
 
 
-def _dependence(first: _Axis, second: _Axis) -> float:
+def _dependence(first: _CutColumn, second: _CutColumn) -> float:
     """Cramér's V, squared, less what chance alone gives to tables of that size."""
     some = slice(None, None, math.ceil(len(first.real) / _N_JUDGED))
     table = _joint(first.real[some], second.real[some], first, second)
@@ -213,7 +218,7 @@ def _dependence(first: _Axis, second: _Axis) -> float:
 
 
 def _joint(
-    down: np.ndarray, across: np.ndarray, first: _Axis, second: _Axis
+    down: np.ndarray, across: np.ndarray, first: _CutColumn, second: _CutColumn
 ) -> np.ndarray:
     """Return the share of rows in every pair of cells."""
     shape = len(first.names), len(second.names)
@@ -223,6 +228,6 @@ def _joint(
 
 def _ticks(names: list[str]) -> tuple[list[int], list[str]]:
     """Return places and names, no more than can be read."""
-    step = math.ceil(len(names) / (2 * _N_TICKS))
+    step = math.ceil(len(names) / _N_TICKS)
     places = list(range(0, len(names), step))
     return places, [names[place] for place in places]

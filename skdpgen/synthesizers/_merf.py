@@ -11,7 +11,7 @@ from skdpgen.privacy import release
 from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
 from skdpgen.synthesizers._merf_settings import PRESETS
-from skdpgen.synthesizers._row_kernel import RowKernel
+from skdpgen.synthesizers._row_kernel import RowKernel, with_share
 from skdpgen.synthesizers._table_model import learn, mixing, train
 from skdpgen.tables import TARGET
 from skdpgen.utils import (
@@ -77,7 +77,8 @@ class DPMERFSynthesizer(BaseSynthesizer):
         other, given the class. The paper's is "all".
     fourier_share : float or None, default=None
         The number a², in (0, 1): how much of a row's norm its Fourier features get.
-        None is 0.1 (paper: 0.5).
+        None is 0.1, or 0.02 where few rows, many classes or a small epsilon, all of
+        them public, leave relations no chance against the noise (paper: 0.5).
     release : {"full", "minibatch"}, default="full"
         "full" releases one embedding. "minibatch" releases that of each of
         ``n_minibatches`` random parts of the rows, as in the paper's section 5.2: each
@@ -244,6 +245,7 @@ class DPMERFSynthesizer(BaseSynthesizer):
         _, for_features, for_training = split_generator(self.random_state, 3)
         cells = discover_bins(opening)
         labels = cells.pop(TARGET, opening.labels)
+        settings = with_share(settings, opening, labels)
         kernel = RowKernel.of(cells, settings, rng=torch_generator(for_features))
         rows = opening.rows.batches(cells, labels)
         released = release(

@@ -14,7 +14,7 @@ class Settings:
     n_features: int
     length_scale: Any
     n_together: int | None
-    fourier_share: float
+    fourier_share: float | None
     hidden: tuple[int, ...]
     n_latent: int
     n_iter: int
@@ -79,7 +79,7 @@ PRESETS = {
         n_features=1000,
         length_scale=(0.2, 0.5, 1.5),
         n_together=2,
-        fourier_share=0.1,
+        fourier_share=None,  # by the number of rows
         hidden=(256, 256),
         n_latent=8,
         n_iter=400,

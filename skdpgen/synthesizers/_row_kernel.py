@@ -11,10 +11,21 @@ from torch import Generator, Tensor
 
 from skdpgen.features import ExpectedFourier, FourierFeatures
 from skdpgen.networks import CellsHead, PositionHead
-from skdpgen.privacy import Counts, Histograms, Vectors
+from skdpgen.privacy import (
+    Counts,
+    Histograms,
+    NonNegative,
+    Signed,
+    Vectors,
+    Weighted,
+    sensitivity,
+)
 from skdpgen.synthesizers._merf_settings import Settings
+from skdpgen.synthesizers._opening import Opening
 from skdpgen.tables import Cells, EncodedBatch, cell_points
 
+RICH, POOR = 0.1, 0.02  # Fourier shares of a row's squared norm
+TYPICAL = 5e-3
 AT_ONCE = 2**21  # features of the rows that are mapped together
 
 
@@ -184,3 +195,22 @@ class RowKernel:
     def only(self, which: Tensor) -> "RowKernel":
         """Return the kernel with some of the frequencies."""
         return replace(self, phi=None if self.phi is None else self.phi.only(which))
+
+
+def with_share(settings: Settings, opening: Opening, labels: Cells | None) -> Settings:
+    """Fill in the Fourier share from public quantities and releases alone.
+
+    What relations add to an embedding of norm 1 has been of squared norm ``TYPICAL``
+    on tables; where the noise of all features together exceeds that, little is lost
+    by leaving nearly all of the norm to the one-hot part.
+    """
+    if settings.fourier_share is not None:
+        return settings
+    n_classes = labels.n_cells if labels is not None else 1
+    delta = sensitivity(
+        Weighted((Signed(), NonNegative()), (RICH**0.5, (1 - RICH) ** 0.5)),
+        opening.ledger.budget.adjacency,
+    )
+    std = opening.ledger.noise_std(share=opening.ledger.remaining, sensitivity=delta)
+    noise = (std / opening.facts.n_rows) ** 2 / RICH * settings.n_features * n_classes
+    return replace(settings, fourier_share=RICH if noise <= TYPICAL else POOR)

@@ -82,8 +82,13 @@ QUICK = {"n_iter": 12, "n_features": 64, "batch_size": 64, "hidden": (32,)}
 def build(cls, case, **params):
     """Return an estimator that knows what is public of a case, and trains little."""
     known = {"schema": case.schema, "classes": case.classes, "random_state": 0}
-    quick = {k: v for k, v in QUICK.items() if k in cls().get_params()}
-    return cls(**known | quick | params)
+    return cls(**known | quick(cls) | params)
+
+
+def quick(cls):
+    """Return the parameters with which an estimator trains little."""
+    known = cls().get_params()
+    return {name: value for name, value in QUICK.items() if name in known}
 
 
 def split(sample, case):
