@@ -100,7 +100,8 @@ class Vectors:
 
     def add(self, total: Floats, vectors: Any, labels: Integers) -> Floats:
         """Add the rows of one batch."""
-        rows = torch.as_tensor(vectors)
+        is_tensor = isinstance(vectors, torch.Tensor)
+        rows = vectors if is_tensor else torch.tensor(np.ascontiguousarray(vectors))
         _check_shape(rows, labels, self.width)
         block = max(CACHED // self.width, 1)
         for start in range(0, len(rows), block):

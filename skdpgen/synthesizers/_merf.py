@@ -39,7 +39,9 @@ class DPMERFSynthesizer(BaseSynthesizer):
               \qquad a^2 + b^2 = 1,
 
     and one row moves it by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced and 1 if
-    added or removed (proof: :class:`~skdpgen.privacy.Weighted`).
+    added or removed (proof: :class:`~skdpgen.privacy.Weighted`). The one-hot part is
+    divided among columns by the root of their number of cells. Where no column is
+    counted, class counts ride along: free if replaced, :math:`\sqrt 2` otherwise.
 
     Parameters
     ----------

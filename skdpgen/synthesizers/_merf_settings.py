@@ -1,6 +1,8 @@
 """Settings of DP-MERF: ours, the paper's, and the paper's sizes for its tables."""
 
+import math
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -27,10 +29,10 @@ class Settings:
         known = {field.name for field in fields(self)}
         chosen = {k: v for k, v in given.items() if k in known and v is not None}
         if not isinstance(chosen.get("length_scale", ""), str):
-            scales = np.atleast_1d(chosen["length_scale"]).astype(float)
+            scales = np.asarray(chosen["length_scale"], dtype=float).ravel()
             chosen["length_scale"] = tuple(scales.tolist())
         if "hidden" in chosen:
-            chosen["hidden"] = tuple(int(units) for units in chosen["hidden"])
+            chosen["hidden"] = tuple(np.asarray(chosen["hidden"], object).tolist())
         if chosen.get("n_together") == "all":
             chosen["n_together"] = None
         return replace(self, **chosen).check()
@@ -43,10 +45,31 @@ class Settings:
                 f"{self.n_features} instead."
             )
         scales = self.length_scale
-        if not isinstance(scales, str) and not (scales and min(scales) > 0):
-            raise ValueError(f"length_scale must be positive. Got {scales!r} instead.")
-        if any(units < 1 for units in self.hidden):
-            raise ValueError(f"hidden must be positive. Got {self.hidden!r} instead.")
+        if not isinstance(scales, str) and not (
+            scales and np.isfinite(scales).all() and min(scales) > 0
+        ):
+            raise ValueError(
+                f"length_scale must be positive and finite. Got {scales!r} instead."
+            )
+        for units in self.hidden:
+            if not isinstance(units, Integral) or units < 1:
+                raise ValueError(
+                    "hidden must hold numbers of units, each an integer of at least 1. "
+                    f"Got {self.hidden!r} instead."
+                )
+        least = {"n_iter": 0, "batch_size": 1, "n_latent": 1}
+        for name, lowest in least.items():
+            number = getattr(self, name)
+            if not isinstance(number, Integral) or number < lowest:
+                raise ValueError(
+                    f"{name} must be an integer of at least {lowest}. Got {number!r} "
+                    "instead."
+                )
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(
+                "learning_rate must be positive and finite. Got "
+                f"{self.learning_rate!r} instead."
+            )
         return self
 
     def for_generator(self, given: dict[str, Any]) -> "Settings":

@@ -110,6 +110,8 @@ def _encode(value: Any, arrays: dict[str, Any]) -> Any:
         key = f"array{len(arrays)}"
         arrays[key] = value
         return {"array": key}
+    if isinstance(value, torch.device):
+        return str(value)
     if isinstance(value, torch.Tensor):
         return {"tensor": _encode(value.cpu().numpy(), arrays)}
     if isinstance(value, networks.TableGenerator):

@@ -104,11 +104,18 @@ def _score(pair: Any) -> float:
 
 
 def _some(released: Any, which: Any) -> Any:
-    """Return a release with the cosines and sines of some frequencies."""
+    """Return a release with the cosines and sines of some frequencies.
+
+    Fewer features of norm 1 are larger ones; what was released grows with them.
+    """
     whole = released.values["fourier"]
+    half = whole.shape[1] // 2
     cosines = np.asarray(which)
-    both = np.concatenate([cosines, cosines + whole.shape[1] // 2])
-    return replace(released, values={**released.values, "fourier": whole[:, both]})
+    both = np.concatenate([cosines, cosines + half])
+    scale = (half / len(cosines)) ** 0.5
+    values = {**released.values, "fourier": scale * whole[:, both]}
+    std = {**released.noise_std, "fourier": scale * released.noise_std["fourier"]}
+    return replace(released, values=values, noise_std=std)
 
 
 def _distance(model: Any, kernel: Any, judged: Any, rng: Any) -> float:

@@ -23,6 +23,7 @@ from skdpgen.training import (
     project_to_total,
     shrink_embedding,
     sobol,
+    strata,
 )
 from skdpgen.utils import torch_generator
 
@@ -97,15 +98,16 @@ class TableModel:
         device = self.generator.start.device
         for label in np.unique(labels):
             mine = rng.permutation(np.flatnonzero(labels == label))
-            places = sobol(len(mine), n_latent + len(heads), public)
+            latent_places = sobol(len(mine), n_latent, public)
+            places = strata(len(mine), len(heads), public)
             for first in range(0, len(mine), ROWS_AT_ONCE):
                 some = slice(first, first + ROWS_AT_ONCE)
-                latents = normal(places[some, :n_latent]).to(device)
+                latents = normal(latent_places[some]).to(device)
                 given = torch.full((len(latents),), int(label), device=device)
                 with torch.no_grad():
                     outputs = self.generator(latents, given)
                 for j, (head, output) in enumerate(zip(heads, outputs, strict=True)):
-                    place = places[some, n_latent + j, None].to(device)
+                    place = places[some, j, None].to(device)
                     drawn = draw_cells(head, output, place, columns[j].n_known)
                     codes[j][mine[some]] = drawn.cpu().numpy()
         return dict(zip(cells, codes, strict=True))
@@ -221,21 +223,20 @@ def train(
     )
     generator = TableGenerator(shape, rng=rng, start=known.start)
     model = TableModel(generator, known.totals, known.marginals)
-    is_there = known.energy <= known.floors.get("fourier", 0.0)
-    if known.start is not None and (is_there or not settings.n_iter):
-        with torch.no_grad():  # nothing stands out of the noise: columns stay alone
+    stands_out = known.energy > known.floors.get("fourier", 0.0)
+    if known.start is not None and not (stands_out and settings.n_iter):
+        with torch.no_grad():  # columns stay alone
             generator.heads.weight.zero_()
+        generator.eval()
         return model, []
-    last = 1.0
+    one = 1.0 / (known.energy or 1.0)
     if kernel.is_binned:
-        columns = Weight(MARGINALS_FIRST / known.energy, MARGINALS_LAST / known.energy)
-    else:
+        columns = Weight(MARGINALS_FIRST * one, MARGINALS_LAST * one)
+    else:  # as in the kernel
         share = kernel.fourier_share
-        last = share if kernel.counted else 1.0
-        natural = (1.0 - share) / max(len(kernel.counted), 1)
-        columns = Weight(natural, natural)
-    scale = last / known.energy if known.energy else 1.0
-    weights = {"columns": columns, "fourier": Weight(scale, scale)}
+        natural = (1.0 - share) / (share or 1.0) / max(len(kernel.counted), 1)
+        columns = Weight(natural * one, natural * one)
+    weights = {"columns": columns, "fourier": Weight(one, one)}
     generator.to(device)
     losses = match_embedding(
         generator,

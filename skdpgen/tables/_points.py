@@ -11,8 +11,8 @@ from skdpgen.tables._values import Floats
 def cell_points(cells: Cells) -> Floats:
     """Return the coordinates of every cell, (n_cells, width).
 
-    A number stands at the rank of its cell, from 0 to 1: bins hold about equal mass,
-    so every column is about uniform whatever its unit and tails, and a length scale
+    A number stands at the rank of its cell, from 0 to 1. Bins hold about equal mass,
+    so such columns are about uniform whatever their unit and tails, and a length scale
     means the same in all of them. Two categories are 1 apart, and "missing" is half
     that far from the middle of the numbers.
 

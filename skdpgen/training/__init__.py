@@ -2,7 +2,7 @@
 
 from skdpgen.training._conditional import ClassConditional, class_conditional_model
 from skdpgen.training._embedding import shrink_embedding
-from skdpgen.training._latents import Latents, normal, sobol
+from skdpgen.training._latents import Latents, normal, sobol, strata
 from skdpgen.training._matching import Weight, match_embedding
 from skdpgen.training._smoothing import (
     class_totals,
@@ -23,5 +23,6 @@ __all__ = [
     "project_to_total",
     "shrink_embedding",
     "sobol",
+    "strata",
     "without_empty_cells",
 ]

@@ -53,6 +53,20 @@ def sobol(n: int, width: int, rng: Generator) -> Tensor:
     return engine.draw(n)
 
 
+def strata(n: int, width: int, rng: Generator) -> Tensor:
+    """Return n places a column, one in each n-th of [0, 1), in an order of its own.
+
+    Examples
+    --------
+    >>> places = strata(4, 1, Generator().manual_seed(0))
+    >>> (places * 4).long().flatten().sort().values.tolist()
+    [0, 1, 2, 3]
+    """
+    ranks = torch.rand(n, width, generator=rng).argsort(dim=0)
+    within = torch.rand(n, width, generator=rng, dtype=torch.float64)
+    return (ranks + within) / max(n, 1)
+
+
 def normal(places: Tensor) -> Tensor:
     """Turn places in [0, 1] into standard normal numbers."""
     return torch.special.ndtri(places.clamp(EDGE, 1.0 - EDGE))

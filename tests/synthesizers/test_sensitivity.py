@@ -33,6 +33,7 @@ VALUES = ("red", "white", "")
 
 FAMILIES = {
     "histograms": {"codes": Histograms(SIZES)},
+    "histograms, scaled": {"codes": Histograms(SIZES, (0.9, 0.2, 1.4))},
     "signed": {"vector": Vectors(WIDTH)},
     "signed, wide": {"vector": Vectors(WIDTH, bound=2.5)},
     "non-negative": {"vector": Vectors(WIDTH, 0.7, is_nonnegative=True)},
@@ -48,6 +49,10 @@ FAMILIES = {
         "rows": Counts(0.5),
     },
     "one-hot with counts": {"codes": Histograms(SIZES), "rows": Counts(1.0)},
+    "scaled with counts": {
+        "codes": Histograms(SIZES, (0.9, 0.2, 1.4)),
+        "rows": Counts(1.0),
+    },
     "all": {
         "codes": Histograms(SIZES),
         "vector": Vectors(WIDTH),

@@ -1,0 +1,343 @@
+"""DP-MERF: one release of the rows, then free work that needs none."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from skdpgen import DPMERFSynthesizer, insecure_noise_seed
+from skdpgen import load as load_estimator
+from skdpgen.datasets import load_example
+from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _release, release
+from skdpgen.synthesizers import _row_kernel, _table_model
+from skdpgen.tables import Chunks, Rows, Schema
+from skdpgen.utils import NotPrivateWarning
+from tests.synthesizers._tables import CASES, assert_obeys, build, split
+
+INF = float("inf")
+MIXED = CASES["mixed"]
+
+
+def fitted(case=MIXED, **params):
+    """Return a fit with enough budget to have something to train for."""
+    given = {"epsilon": 100.0} | params
+    return build(DPMERFSynthesizer, case, **given).fit(case.X, case.y)
+
+
+def weights_of(synth):
+    return {k: v.clone() for k, v in synth.generator_.state_dict().items()}
+
+
+def same_generator(one, two):
+    return one.keys() == two.keys() and all(torch.equal(one[k], two[k]) for k in one)
+
+
+# ------------------------------------------------------- the noise and the seed
+
+
+def test_the_same_release_and_seed_give_the_same_generator():
+    fits = []
+    for _ in range(2):
+        with pytest.warns(NotPrivateWarning), insecure_noise_seed(0):
+            fits.append(fitted())
+    one, two = map(weights_of, fits)
+    assert same_generator(one, two)
+    other = fits[0].set_params(random_state=1)
+    with pytest.warns(NotPrivateWarning), insecure_noise_seed(0):
+        other.fit(MIXED.X, MIXED.y)
+    assert not same_generator(one, weights_of(other))
+
+
+def test_the_seed_draws_features_but_no_noise():
+    one, two = fitted(), fitted()
+    other = fitted(random_state=1)
+    assert torch.equal(one.kernel_.phi.subsets, two.kernel_.phi.subsets)
+    for name, block in one.release_.values.items():
+        if block.shape == two.release_.values[name].shape:  # bins have noise too
+            assert (block != two.release_.values[name]).mean() > 0.99
+    first, last = one.kernel_.phi.frequencies, other.kernel_.phi.frequencies
+    assert first.shape != last.shape or not torch.equal(first, last)
+
+
+def test_torch_is_left_as_it_was():
+    state = torch.get_rng_state()
+    fitted().sample(10)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_the_release_is_all_that_a_generator_is_made_of():
+    """Put the release of one fit into another: the same generator, bit by bit."""
+    table = CASES["unlabelled"]
+    one, two = (fitted(table) for _ in range(2))
+    two.kernel_, two.cells_, two.release_ = one.kernel_, one.cells_, one.release_
+    two._seed = one._seed
+    assert same_generator(weights_of(one), weights_of(two.refit()))
+
+
+# ------------------------------------------------------------ training is free
+
+
+@pytest.mark.parametrize("name", ["mixed", "regression", "unlabelled"])
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_refit_repeats_the_generator_of_fit(name, preset):
+    synth = fitted(CASES[name], preset=preset)
+    before, losses = weights_of(synth), synth.loss_curve_
+    assert losses
+    report, kept = str(synth.privacy_), synth.release_
+    synth.refit()
+    assert same_generator(before, weights_of(synth))
+    assert synth.loss_curve_ == losses
+    assert str(synth.privacy_) == report
+    assert synth.release_ is kept
+
+
+def test_other_settings_change_the_generator_alone():
+    synth = fitted()
+    parameters, cells = synth.get_params(), synth.cells_
+    features, before = synth.kernel_, synth.settings_
+    changes = {"n_iter": 3, "hidden": [7], "n_latent": 2, "learning_rate": 0.1}
+    assert synth.refit(**changes, batch_size=16) is synth
+    assert len(synth.loss_curve_) <= 3
+    assert synth.generator_.shape.hidden == (7,)
+    assert synth.generator_.shape.n_latent == 2
+    assert synth.get_params() == parameters
+    assert synth.cells_ is cells
+    assert synth.kernel_ is features
+    assert synth.settings_.n_features == before.n_features
+    assert synth.settings_.hidden == (7,)
+    assert synth.settings_.batch_size == 16
+    assert_obeys(synth.sample(20)[0], synth.schema_)
+
+
+@pytest.mark.parametrize("name", ["n_features", "length_scale", "epsilon", "nonsense"])
+def test_what_needs_new_rows_cannot_be_refitted(name):
+    synth = fitted()
+    before = weights_of(synth)
+    with pytest.raises(TypeError, match=rf"n_iter.*Got {name}; use `fit`"):
+        synth.refit(**{name: 100})
+    assert same_generator(before, weights_of(synth))
+
+
+def test_refit_needs_a_release():
+    with pytest.raises(ValueError, match="not fitted"):
+        DPMERFSynthesizer().refit()
+
+
+def test_refit_works_where_the_rows_never_were(tmp_path):
+    X, y = MIXED.X.copy(), MIXED.y.copy()
+    synth = build(DPMERFSynthesizer, MIXED, epsilon=100.0).fit(X, y)
+    X.iloc[:, 0] = -1
+    del X, y
+    synth.save(tmp_path / "synth.npz")
+    copy = load_estimator(tmp_path / "synth.npz")
+    assert same_generator(weights_of(synth), weights_of(copy))
+    assert same_generator(weights_of(synth), weights_of(copy.refit()))
+    copy.refit(n_iter=2)
+    assert len(copy.loss_curve_) <= 2
+
+
+@pytest.mark.parametrize("stage", ["match_embedding", "TableGenerator"])
+def test_an_interrupted_fit_goes_on_from_its_release(monkeypatch, stage):
+    def interrupt(*args, **params):
+        raise KeyboardInterrupt
+
+    synth = fitted(epsilon=0.5)
+    synth.set_params(epsilon=100.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(_table_model, stage, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            synth.fit(MIXED.X, MIXED.y)
+    assert synth.privacy_.epsilon == 100.0  # it is spent, and says so
+    assert synth.privacy_.spent == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="not fitted"):
+        synth.sample(3)
+    report, kept = str(synth.privacy_), synth.release_
+    synth.refit()
+    assert synth.release_ is kept
+    assert str(synth.privacy_) == report
+    assert_obeys(synth.sample(20)[0], synth.schema_)
+
+
+def test_an_interrupted_refit_keeps_the_generator(monkeypatch):
+    synth = fitted()
+    before, settings = weights_of(synth), synth.settings_
+
+    def interrupt(*args, **params):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_table_model, "match_embedding", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        synth.refit(n_iter=3)
+    assert same_generator(before, weights_of(synth))
+    assert synth.settings_ is settings
+
+
+# ------------------------------------------------------------ the joint release
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("preset", ["default", "paper"])
+@pytest.mark.parametrize("name", ["mixed", "regression", "floats"])
+def test_no_row_moves_a_fit_further_than_is_claimed(name, preset, adjacency):
+    case = CASES[name]
+    synth = fitted(case, preset=preset, adjacency=adjacency, epsilon=8.0)
+    claimed = synth.release_
+
+    def exact(X, y):
+        rows = Rows.read(X, y, task=case.task).batches(synth.cells_, synth._labels)
+        return release(
+            synth.kernel_.encode(rows, torch.device("cpu")),
+            synth.kernel_.blocks,
+            name="again",
+            ledger=Ledger(PrivacyBudget(INF, 1e-5, Adjacency(adjacency))),
+            share=1.0,
+            n_classes=synth._labels.n_cells,
+            weights=synth.kernel_.weights,
+        ).values
+
+    X, y = case.X, pd.Series(case.y)
+    whole, largest = exact(X, y), 0.0
+    for other, label in ((1, y.min()), (5, y.max()), (700, y.max())):
+        near, labels = X.copy(), y.copy()
+        if adjacency == "replace":  # the first row turns into another, and its label
+            if isinstance(X, pd.DataFrame):
+                near.iloc[0] = X.iloc[other]
+            else:
+                near[0] = X[other]
+            labels.iloc[0] = label
+        else:
+            near, labels = X[1:], y[1:]
+        found = exact(near, labels)
+        steps = [
+            np.linalg.norm(found[k] - whole[k]) / claimed.noise_std[k] for k in whole
+        ]
+        largest = max(largest, math.hypot(*steps))
+    assert largest <= claimed.mu * (1 + 1e-9)
+    assert largest > 0.6 * claimed.mu
+    entry = synth.privacy_.releases[-1]
+    assert claimed.mu == pytest.approx(entry.sensitivity / entry.noise_std)
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+@pytest.mark.parametrize("name", ["mixed", "floats", "unlabelled"])
+def test_parts_of_the_rows_sum_up_and_have_the_noise_of_the_whole(name, preset):
+    case = CASES[name]
+    given = {"preset": preset, "n_minibatches": 4}
+    exact = {"epsilon": INF, **given}
+    whole = fitted(case, **exact).release_
+    synth = fitted(case, release="minibatch", **exact)
+    n_classes = len(case.classes or [None])
+    for key, block in synth.release_.values.items():
+        groups = block.reshape(4, n_classes, -1)
+        np.testing.assert_allclose(groups.sum(axis=0), whole.values[key], atol=1e-6)
+        assert (np.abs(groups).sum(axis=(1, 2)) > 0).all()
+    noisy = fitted(case, release="minibatch", **given)
+    assert noisy.release_.noise_std == pytest.approx(
+        fitted(case, **given).release_.noise_std
+    )
+    assert_obeys(split(noisy.sample(30), case)[0], noisy.schema_)
+
+
+def test_groups_of_a_fit_are_drawn_from_the_system(monkeypatch):
+    seen = []
+    groups = _release.random_groups
+
+    def spy(n, n_groups):
+        seen.append(groups(n, n_groups))
+        return seen[-1]
+
+    monkeypatch.setattr(_release, "random_groups", spy)
+    for _ in range(2):
+        fitted(CASES["floats"], release="minibatch")
+    one, two = (np.concatenate(part) for part in np.array_split(seen, 2))
+    assert (one != two).any()
+
+
+def test_memory_does_not_grow_with_rows_times_features(monkeypatch):
+    monkeypatch.setattr(_row_kernel, "AT_ONCE", 64 * 100)
+    sizes = []
+    add = _row_kernel.Vectors.add
+
+    def spy(block, total, vectors, labels):
+        sizes.append(len(vectors))
+        return add(block, total, vectors, labels)
+
+    monkeypatch.setattr(_row_kernel.Vectors, "add", spy)
+    fitted(CASES["floats"])
+    assert max(sizes) == 100
+
+
+# ------------------------------------------------------------ presets and limits
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+@pytest.mark.parametrize("preset", ["default", "paper"])
+@pytest.mark.parametrize("n_iter", [0, 2])
+def test_presets_work_on_every_kind_of_table(name, preset, n_iter):
+    case = CASES[name]
+    synth = fitted(case, preset=preset, n_iter=n_iter, hidden=None)
+    X, _ = split(synth.sample(200, random_state=0), case)
+    assert_obeys(X, synth.schema_)
+    assert len(synth.loss_curve_) <= n_iter
+    assert all(map(math.isfinite, synth.loss_curve_))
+    assert synth.settings_.numbers == {"default": "binned", "paper": "fourier"}[preset]
+
+
+def test_one_column_is_enough():
+    X, y = load_example(800)
+    for name in ("age", "job", "balance"):
+        known = Schema.infer(X[[name]])
+        for preset in ("default", "paper"):
+            synth = DPMERFSynthesizer(schema=known, classes=["left", "stayed"])
+            synth.set_params(preset=preset, n_features=20, n_iter=3, hidden=(8,))
+            synth.fit(X[[name]], y)
+            assert_obeys(synth.sample(9)[0], known)
+            assert_obeys(synth.sample(y=["left"])[0], known)
+
+
+# ----------------------------------------------------------------- wrong input
+
+WRONG = {
+    "odd": ({"n_features": 7}, r"n_features must be even.*Got 7"),
+    "no features": ({"n_features": 0}, r"'n_features'.*Got 0"),
+    "scale": ({"length_scale": -1.0}, r"'length_scale'.*Got -1"),
+    "scales": ({"length_scale": (0.5, -2)}, r"length_scale must be pos.*-2"),
+    "no scales": ({"length_scale": ()}, r"length_scale must be positive"),
+    "scale text": ({"length_scale": "median"}, r"'length_scale'.*'public'"),
+    "together": ({"n_together": 0}, r"'n_together'.*Got 0"),
+    "share zero": ({"fourier_share": 0.0}, r"'fourier_share'.*Got 0"),
+    "share one": ({"fourier_share": 1.0}, r"'fourier_share'.*Got 1"),
+    "device": ({"device": "nonsense"}, r"device must be 'auto'.*'nonsense'"),
+    "device number": ({"device": 3.5}, r"'device'.*Got 3.5"),
+    "hidden": ({"hidden": (16, 0)}, r"hidden must hold numbers of units.*\(16, 0\)"),
+    "hidden number": ({"hidden": 16}, r"'hidden'.*Got 16"),
+    "latent": ({"n_latent": 0}, r"'n_latent'.*Got 0"),
+    "n_iter": ({"n_iter": -1}, r"'n_iter'.*Got -1"),
+    "n_iter float": ({"n_iter": 2.5}, r"'n_iter'.*Got 2.5"),
+    "batch": ({"batch_size": 0}, r"'batch_size'.*Got 0"),
+    "rate": ({"learning_rate": 0}, r"'learning_rate'.*Got 0"),
+    "preset": ({"preset": "best"}, r"'preset'.*'paper'.*Got 'best'"),
+    "numbers": ({"numbers": "raw"}, r"'numbers'.*'fourier'.*Got 'raw'"),
+    "release": ({"release": "all"}, r"'release'.*'minibatch'.*Got 'all'"),
+    "minibatches": ({"n_minibatches": 0}, r"'n_minibatches'.*Got 0"),
+    "weights": ({"class_weight": {"left": 2}}, r"'class_weight'.*'balanced'"),
+    "epsilon": ({"epsilon": 0}, r"'epsilon'.*Got 0"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_parameters_are_named_before_a_row_is_read(name):
+    params, message = WRONG[name]
+
+    def never():
+        raise AssertionError("a row was read")
+
+    with pytest.raises(ValueError, match=message):
+        DPMERFSynthesizer(**params).fit(Chunks(never))
+
+
+def test_progress_bars_show_the_training(capsys):
+    fitted(verbose=1)
+    assert "training" in capsys.readouterr().err

@@ -1,0 +1,164 @@
+"""What samples of DP-MERF show, and what a budget of nothing hides."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy import stats
+
+from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer
+from skdpgen.tables import Boolean, Numeric, Schema
+from tests.synthesizers._tables import CASES, build
+
+INF = float("inf")
+
+
+def fitted(case, **params):
+    return build(DPMERFSynthesizer, case, **params).fit(case.X, case.y)
+
+
+def parity(n=4000, seed=0):
+    """Return columns of which no two say anything of each other, but three do."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    a, within = rng.random((2, n))
+    upper = (a > 0.5) ^ (y == 1) ^ (rng.random(n) < 0.05)
+    c = 0.5 * (within + upper)
+    return pd.DataFrame({"a": a, "c": c, "flag": rng.random(n) < 0.3}), y
+
+
+SCHEMA = Schema(
+    {
+        "a": Numeric(0, 1, nullable=False),
+        "c": Numeric(0, 1, nullable=False),
+        "flag": Boolean(nullable=False),
+    }
+)
+
+
+def relation(X, y):
+    """Return how far c goes with a in class 0 and against it in class 1, up to 1."""
+    found = 0.0
+    for label, sign in ((0, 1), (1, -1)):
+        mine = X[np.asarray(y) == label]
+        high = (mine["a"] > 0.5).to_numpy(), (mine["c"] > 0.5).to_numpy()
+        if len(mine):
+            found += sign * len(mine) / len(X) * 4 * np.cov(*high, bias=True)[0, 1]
+    return float(found)
+
+
+def sampled_relation(cls, epsilon, **params):
+    X, y = parity()
+    given = {"schema": SCHEMA, "classes": [0, 1], "random_state": 0} | params
+    return relation(*cls(epsilon, **given).fit(X, y).sample(4000, random_state=1))
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_samples_show_a_relation_that_columns_alone_cannot(preset):
+    assert relation(*parity()) > 0.85
+    quick = {"n_features": 400, "n_iter": 150, "hidden": (64, 64)}
+    found = sampled_relation(DPMERFSynthesizer, INF, preset=preset, **quick)
+    assert found > 0.3
+    assert abs(sampled_relation(DPIndependentSynthesizer, INF)) < 0.1
+
+
+def test_without_budget_the_relation_is_gone():
+    quick = {"n_features": 200, "n_iter": 40, "hidden": (64,)}
+    found = [sampled_relation(DPMERFSynthesizer, 1e-3, **quick) for _ in range(4)]
+    assert abs(np.mean(found)) < 0.1
+
+
+def test_a_sampled_target_goes_with_its_row():
+    case = CASES["regression"]
+    synth = fitted(case, epsilon=INF, n_iter=60, n_features=200, hidden=(64,))
+    X, y = synth.sample(3000, random_state=0)
+    for name, is_strong in {"area": 1, "rooms": 1, "year_built": 0}.items():
+        true, found = (
+            stats.spearmanr(rows[name], target, nan_policy="omit").statistic
+            for rows, target in ((case.X, case.y), (X, y))
+        )
+        assert (abs(true) > 0.5) == is_strong
+        assert found == pytest.approx(true, abs=0.15)
+
+
+def test_asked_for_labels_bring_their_rows():
+    X, y = parity()
+    X["a"] = (X["a"] + y) / 2
+    synth = DPMERFSynthesizer(INF, schema=SCHEMA, classes=[0, 1], n_iter=0)
+    synth.set_params(n_features=20, random_state=0).fit(X, y)
+    drawn, labels = synth.sample(y=[1] * 500 + [0] * 100)
+    assert labels.tolist() == [1] * 500 + [0] * 100
+    assert (drawn["a"][:500] > 0.45).mean() > 0.9
+    assert (drawn["a"][500:] < 0.55).mean() > 0.9
+
+
+def rare_error(class_weight):
+    """Return how far the relation of a rare class is from what it is."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(4000) < 0.1).astype(int)
+    a = rng.random(4000) < 0.5
+    X = pd.DataFrame({"a": a, "b": a ^ (y == 1)})
+    synth = DPMERFSynthesizer(
+        INF,
+        schema=Schema({"a": Boolean(), "b": Boolean()}),
+        classes=[0, 1],
+        class_weight=class_weight,
+        n_features=100,
+        n_iter=100,
+        hidden=(64, 64),
+        random_state=0,
+    ).fit(X, y)
+    drawn, labels = synth.sample(4000, random_state=0)
+    assert (labels == 1).mean() == pytest.approx(0.1, abs=0.02)  # drawn as they are
+    drawn, _ = synth.sample(y=[1] * 1000)
+    return (drawn["a"] == drawn["b"]).mean()
+
+
+def test_balanced_weights_care_for_rare_classes():
+    assert rare_error("balanced") < 0.15
+    assert rare_error("balanced") < rare_error(None) + 0.02
+
+
+def test_without_training_columns_are_those_of_the_floor():
+    X, y = parity()
+    synth = DPMERFSynthesizer(INF, schema=SCHEMA, classes=[0, 1], n_iter=0)
+    drawn, labels = synth.set_params(n_features=20).fit(X, y).sample(4000)
+    assert abs(relation(drawn, labels)) < 0.15
+    for name in ("a", "c"):
+        assert stats.ks_2samp(X[name], drawn[name]).statistic < 0.06
+    assert drawn["flag"].mean() == pytest.approx(X["flag"].mean(), abs=0.06)
+
+
+def test_a_parameter_is_never_taken_from_the_rows():
+    """The same public facts give the same features, whatever the rows hold."""
+    X, y = parity()
+    found = []
+    for table in (X, X.assign(a=0.5, flag=True)):
+        synth = DPMERFSynthesizer(schema=SCHEMA, classes=[0, 1], numbers="fourier")
+        synth.set_params(random_state=0, n_features=20, n_iter=0, length_scale="public")
+        found.append(synth.fit(table, y).kernel_.phi.frequencies)
+    assert torch.equal(*found)
+
+
+def test_the_fourier_share_goes_by_public_facts():
+    X, y = parity()
+    shares = {}
+    for epsilon in (0.1, 1.0, INF):
+        for table in (X, X.assign(a=0.5, flag=True)):
+            synth = DPMERFSynthesizer(epsilon, schema=SCHEMA, classes=[0, 1], n_iter=0)
+            share = synth.set_params(n_features=20).fit(table, y).kernel_.fourier_share
+            assert shares.setdefault(epsilon, share) == share
+    assert shares[0.1] < shares[1.0] == shares[INF]
+    asked = DPMERFSynthesizer(schema=SCHEMA, classes=[0, 1], fourier_share=0.37)
+    assert asked.set_params(n_iter=0).fit(X, y).kernel_.fourier_share == 0.37
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_missing_values_come_back_as_often(preset):
+    case = CASES["floats"]
+    synth = fitted(case, epsilon=INF, preset=preset, n_iter=60, n_features=200)
+    X, _ = synth.sample(2000, random_state=0)
+    assert np.isnan(X[:, 1]).mean() == pytest.approx(
+        np.isnan(case.X[:, 1]).mean(), abs=0.02 if preset == "default" else 0.14
+    )
+    assert not np.isnan(X[:, [0, 2, 3]]).any()

@@ -1,0 +1,316 @@
+"""A row as one bounded vector: its norm, and how far a neighbour moves a release."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from skdpgen.privacy import (
+    Adjacency,
+    Histograms,
+    Ledger,
+    NonNegative,
+    PrivacyBudget,
+    _release,
+    release,
+)
+from skdpgen.synthesizers import _row_kernel
+from skdpgen.synthesizers._merf_settings import PRESETS
+from skdpgen.synthesizers._row_kernel import RowKernel
+from skdpgen.tables import CategoryCells, NumberCells, Rows
+
+CPU = torch.device("cpu")
+INF = float("inf")
+LABELS = CategoryCells(("left", "stayed"), False)
+CELLS = {
+    "age": NumberCells(np.linspace(0, 90, 10), nullable=False),
+    "income": NumberCells(np.geomspace(1, 1e5, 7), nullable=True),
+    "job": CategoryCells(("office", "manual"), False),
+    "size": CategoryCells(("s", "m", "l"), True, is_ordered=True),
+    "owner": CategoryCells((False, True), True),
+}
+TABLE = pd.DataFrame(
+    {
+        "age": [0.0, 90.0, 44.0, 12.0, 0.0],
+        "income": [1.0, np.nan, 1e5, 30.0, 1.0],
+        "job": ["office", "manual", "other", None, "office"],
+        "size": ["s", "l", None, "m", "s"],
+        "owner": pd.array([True, False, None, True, True], dtype="boolean"),
+    }
+)
+TARGET = pd.Series(["left", "stayed", "left", "unknown", "left"])
+# what the last row, and its label, may turn into
+OTHERS = (
+    ([90.0, 1e5, "manual", "l", False], "left"),
+    ([90.0, np.nan, "manual", "l", False], "stayed"),
+    ([0.0, 1.0, "office", "s", True], "stayed"),
+    ([np.nan, np.nan, None, None, None], "stayed"),
+    ([np.inf, -np.inf, "unknown", "", False], "left"),
+    ([1e300, -1e300, "other", "xl", True], None),
+    ([-0.0, 0.0, "manual", "m", None], "unknown"),
+)
+NUMBERS, CATEGORIES = ["age", "income", "size"], ["job", "owner"]
+KERNELS = {
+    "binned": ({}, list(CELLS)),
+    "all together": ({"n_together": None}, list(CELLS)),
+    "mostly Fourier": ({"fourier_share": 0.999}, list(CELLS)),
+    "hardly Fourier": ({"fourier_share": 1e-3}, list(CELLS)),
+    "fourier": ({"numbers": "fourier"}, list(CELLS)),
+    "paper": (None, list(CELLS)),
+    "numbers, binned": ({}, NUMBERS),
+    "numbers, fourier": ({"numbers": "fourier"}, NUMBERS),
+    "categories, binned": ({}, CATEGORIES),
+    "categories, fourier": ({"numbers": "fourier"}, CATEGORIES),
+    "one number": ({}, ["age"]),
+    "one number, fourier": ({"numbers": "fourier"}, ["income"]),
+    "one category": ({}, ["owner"]),
+    "one category, fourier": ({"numbers": "fourier"}, ["job"]),
+}
+each_kernel = pytest.mark.parametrize("name", KERNELS)
+each_adjacency = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+
+
+class Loud:
+    """A map that breaks its promise: huge vectors, opposite for some rows."""
+
+    n_features, norm_bound = 4, 1.0
+
+    def __call__(self, x):
+        sign = torch.where(x[:, :1] > 0.5, -1.0, 1.0)
+        return 1e20 * sign * torch.ones(1, self.n_features)
+
+    def to(self, device):
+        return self
+
+
+def cells_of(name):
+    return {column: CELLS[column] for column in KERNELS[name][1]}
+
+
+def kernel_of(name, n_features=200):
+    changes, _ = KERNELS[name]
+    settings = PRESETS["paper" if changes is None else "default"]
+    share = settings.fourier_share or 0.1  # None: by the number of rows
+    given = {"fourier_share": share, "n_features": n_features} | (changes or {})
+    settings = replace(settings, **given)
+    rng = torch.Generator().manual_seed(0)
+    return RowKernel.of(cells_of(name), settings, rng=rng)
+
+
+def tables():
+    """Yield the table's neighbours, and their labels; the last row is replaced."""
+    for values, label in OTHERS:
+        other, labels = TABLE.astype(object), TARGET.copy()
+        other.loc[4], labels[4] = values, label
+        yield other.astype(TABLE.dtypes), labels
+
+
+def encoded(kernel, cells, table, labels):
+    batches = Rows.read(table[list(cells)], labels).batches(cells, LABELS)
+    return kernel.encode(batches, CPU)
+
+
+def released(kernel, cells, table, labels, adjacency, epsilon=INF, n_groups=1):
+    return release(
+        encoded(kernel, cells, table, labels),
+        kernel.blocks,
+        name="embedding",
+        ledger=Ledger(PrivacyBudget(epsilon, 1e-5, Adjacency(adjacency))),
+        share=1.0,
+        n_classes=2,
+        n_groups=n_groups,
+        weights=kernel.weights,
+    )
+
+
+def moves(kernel, cells, adjacency, n_groups=1):
+    """Return how far each neighbour moves the sums, as parts of the sensitivity.
+
+    The unit is the noise that a release really has, so weights and noise must fit.
+    """
+    given = kernel, cells
+    noise = released(*given, TABLE, TARGET, adjacency, 1.0, n_groups)
+    exact = released(*given, TABLE, TARGET, adjacency, n_groups=n_groups).values
+    for key, weight in kernel.weights.items():
+        std = noise.noise_std[key] * weight  # one noise for all, in the joint vector
+        assert noise.sensitivity == pytest.approx(noise.mu * std)
+    neighbours = tables()
+    if adjacency == "add_remove":
+        neighbours = [(TABLE[:4], TARGET[:4])]
+    found = []
+    for table, labels in neighbours:
+        other = released(*given, table, labels, adjacency, n_groups=n_groups).values
+        steps = [
+            (np.linalg.norm(other[k] - exact[k]) / noise.noise_std[k]) for k in exact
+        ]
+        found.append(math.hypot(*steps) / noise.mu)
+    return found
+
+
+def joint_norms(kernel, cells):
+    """Return the norm of each row's joint vector, weighted."""
+    label = np.zeros(1, dtype=np.int64)
+    for table, labels in [(TABLE, TARGET), *tables()]:
+        for batch in encoded(kernel, cells, table, labels):
+            for row in range(len(table)):
+                squares = 0.0
+                for key, weight in kernel.weights.items():
+                    block, part = kernel.blocks[key], batch.parts[key]
+                    one = block.add(block.start(1), part[row : row + 1], label)
+                    squares += (weight * np.linalg.norm(one)) ** 2
+                yield math.sqrt(squares)
+
+
+@each_kernel
+def test_no_row_is_longer_than_one(name):
+    norms = list(joint_norms(kernel_of(name), cells_of(name)))
+    assert max(norms) <= 1 + 1e-5
+    assert max(norms) >= 1 - 1e-5
+
+
+@each_kernel
+def test_fourier_features_need_no_clipping(name):
+    kernel = kernel_of(name)
+    for table, labels in [(TABLE, TARGET), *tables()]:
+        for batch in encoded(kernel, cells_of(name), table, labels):
+            if kernel.phi is not None:
+                norms = batch.parts["fourier"].norm(dim=1)
+                assert (norms - 1).abs().max() <= 1e-5
+
+
+@pytest.mark.parametrize("name", ["binned", "fourier", "categories, fourier"])
+def test_one_hot_cells_that_weigh_too_much_are_caught(name, monkeypatch):
+    kernel = kernel_of(name)
+    wrong = kernel.weights | {"columns": 1.5 * kernel.weights["columns"]}
+    monkeypatch.setattr(RowKernel, "weights", wrong)
+    assert max(joint_norms(kernel, cells_of(name))) > 1.2
+
+
+@each_kernel
+def test_the_sensitivity_is_the_one_of_the_docs(name):
+    kernel, cells = kernel_of(name), cells_of(name)
+    share = kernel.fourier_share
+    found = released(kernel, cells, TABLE, TARGET, "replace").sensitivity
+    assert found == pytest.approx(math.sqrt(4 * share + 2 * (1 - share)))
+    found = released(kernel, cells, TABLE, TARGET, "add_remove").sensitivity
+    # class counts are free beside features that may turn round, not here
+    assert found == pytest.approx(1.0 if kernel.counted else math.sqrt(2))
+
+
+@each_kernel
+def test_columns_share_the_one_hot_part(name):
+    kernel, cells = kernel_of(name), cells_of(name)
+    if not kernel.counted:
+        return
+    assert np.square(kernel.scales).sum() == pytest.approx(1.0)
+    sums = released(kernel, cells, TABLE, TARGET, "replace").values["columns"]
+    sizes = [kernel.sizes[j] for j in kernel.counted]
+    counts = sums / np.repeat(kernel.scales, sizes)
+    np.testing.assert_allclose(counts, counts.round(), atol=1e-9)
+    one = np.argmax(sizes), np.argmin(sizes)
+    assert kernel.scales[one[0]] >= kernel.scales[one[1]]
+
+
+@each_adjacency
+@each_kernel
+def test_no_row_moves_a_release_further_than_is_claimed(name, adjacency):
+    found = moves(kernel_of(name), cells_of(name), adjacency)
+    assert max(found) <= 1 + 1e-9
+    assert max(found) > 0.7  # the search is not blind
+
+
+@each_adjacency
+@pytest.mark.parametrize("name", ["binned", "fourier", "numbers, fourier"])
+def test_features_that_break_their_promise_are_clipped(name, adjacency):
+    kernel = replace(kernel_of(name), phi=Loud())
+    found = moves(kernel, cells_of(name), adjacency)
+    assert max(found) == pytest.approx(1.0)  # reached, and not passed
+
+
+@each_adjacency
+@each_kernel
+def test_groups_move_no_further(name, adjacency, monkeypatch):
+    # rows that neighbours share must be in the same groups: by their place
+    monkeypatch.setattr(_release, "random_groups", lambda n, k: np.arange(n) % k)
+    kernel, cells = kernel_of(name), cells_of(name)
+    found = moves(kernel, cells, adjacency, n_groups=3)
+    assert max(found) <= 1 + 1e-9
+    np.testing.assert_allclose(found, moves(kernel, cells, adjacency))
+
+
+@pytest.mark.parametrize("n_groups", [1, 3])
+def test_one_hot_cells_that_are_claimed_half_as_long_are_caught(n_groups, monkeypatch):
+    true = Histograms.structure.fget
+    monkeypatch.setattr(_release, "random_groups", lambda n, k: np.arange(n) % k)
+    monkeypatch.setattr(
+        Histograms, "structure", property(lambda h: NonNegative(true(h).bound / 2))
+    )
+    kernel = kernel_of("hardly Fourier")
+    assert max(moves(kernel, CELLS, "replace", n_groups)) > 1.5
+
+
+def test_groups_that_depend_on_the_rows_are_caught(monkeypatch):
+    calls = iter(range(100))
+    monkeypatch.setattr(
+        _release, "random_groups", lambda n, k: (np.arange(n) + next(calls)) % k
+    )
+    assert max(moves(kernel_of("binned"), CELLS, "replace", n_groups=3)) > 1.2
+
+
+@each_kernel
+def test_rows_are_mapped_a_few_at_a_time(name, monkeypatch):
+    kernel, cells = kernel_of(name), cells_of(name)
+    whole = released(kernel, cells, TABLE, TARGET, "replace").values
+    (n_at_once,) = {len(b.labels) for b in encoded(kernel, cells, TABLE, TARGET)}
+    assert n_at_once == len(TABLE)
+    n_features = 1 if kernel.phi is None else kernel.phi.n_features
+    monkeypatch.setattr(_row_kernel, "AT_ONCE", 2 * n_features)
+    sizes = [len(b.labels) for b in encoded(kernel, cells, TABLE, TARGET)]
+    assert sizes == [2, 2, 1]
+    pieces = released(kernel, cells, TABLE, TARGET, "replace").values
+    for key, value in whole.items():
+        np.testing.assert_allclose(pieces[key], value, atol=1e-6)
+
+
+@each_kernel
+def test_a_generator_sure_of_its_row_has_the_embedding_of_that_row(name):
+    kernel, cells = kernel_of(name), cells_of(name)
+    whole = TABLE[:2]  # every value has a cell
+    batch = next(encoded(kernel, cells, whole, TARGET[:2]))
+    codes = next(Rows.read(whole[list(cells)]).batches(cells)).parts["columns"]
+    points = dict(zip(kernel.seen, kernel.points, strict=True))
+    outputs = []
+    for j, size in enumerate(kernel.sizes):
+        is_cells = j in kernel.counted
+        table = np.eye(size) if is_cells else points[j]
+        outputs.append(torch.tensor(table[codes[:, j]], dtype=torch.float32))
+        head = kernel.heads[j]
+        width = head.n_cells if is_cells else 1 + head.is_nullable
+        assert outputs[-1].shape[1] == width
+    blocks = kernel.embedding(CPU)(outputs, len(whole))  # each row is a group
+    assert blocks.keys() == kernel.blocks.keys() - {"classes"}
+    if kernel.counted:
+        one_hot = [np.eye(kernel.sizes[j])[codes[:, j]] for j in kernel.counted]
+        np.testing.assert_array_equal(blocks["columns"], np.hstack(one_hot))
+    if kernel.phi is not None:
+        torch.testing.assert_close(blocks["fourier"], batch.parts["fourier"])
+
+
+def test_the_public_length_scale_is_the_median_distance_of_uniform_rows():
+    cells = {j: NumberCells(np.arange(65.0), nullable=False) for j in range(20)}
+    settings = replace(PRESETS["paper"], n_features=4000)
+    kernel = RowKernel.of(cells, settings, rng=torch.Generator().manual_seed(0))
+    one, two = np.random.default_rng(0).random((2, 5000, 20))
+    median = np.median(np.linalg.norm(one - two, axis=1))
+    assert 1 / kernel.phi.frequencies.std().item() == pytest.approx(median, rel=0.03)
+
+
+def test_some_of_the_frequencies_make_a_kernel_too():
+    kernel = kernel_of("binned")
+    part = kernel.only(torch.arange(7))
+    assert part.phi.n_features == 14
+    assert part.weights == kernel.weights
+    assert kernel_of("categories, fourier").only(torch.arange(7)).phi is None
