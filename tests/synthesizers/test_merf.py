@@ -120,6 +120,16 @@ def test_what_needs_new_rows_cannot_be_refitted(name):
     assert same_generator(before, weights_of(synth))
 
 
+def test_refit_checks_what_it_is_given():
+    synth = fitted()
+    before = weights_of(synth)
+    for changes in ({"hidden": (4.5,)}, {"n_iter": -1}, {"learning_rate": INF}):
+        (name,) = changes
+        with pytest.raises(ValueError, match=f"{name} must"):
+            synth.refit(**changes)
+    assert same_generator(before, weights_of(synth))
+
+
 def test_refit_needs_a_release():
     with pytest.raises(ValueError, match="not fitted"):
         DPMERFSynthesizer().refit()
@@ -127,7 +137,8 @@ def test_refit_needs_a_release():
 
 def test_refit_works_where_the_rows_never_were(tmp_path):
     X, y = MIXED.X.copy(), MIXED.y.copy()
-    synth = build(DPMERFSynthesizer, MIXED, epsilon=100.0).fit(X, y)
+    synth = build(DPMERFSynthesizer, MIXED, epsilon=100.0, device=torch.device("cpu"))
+    synth.fit(X, y)
     X.iloc[:, 0] = -1
     del X, y
     synth.save(tmp_path / "synth.npz")
@@ -305,6 +316,7 @@ WRONG = {
     "scale": ({"length_scale": -1.0}, r"'length_scale'.*Got -1"),
     "scales": ({"length_scale": (0.5, -2)}, r"length_scale must be pos.*-2"),
     "no scales": ({"length_scale": ()}, r"length_scale must be positive"),
+    "scale nan": ({"length_scale": (0.5, INF - INF)}, r"positive and finite.*nan"),
     "scale text": ({"length_scale": "median"}, r"'length_scale'.*'public'"),
     "together": ({"n_together": 0}, r"'n_together'.*Got 0"),
     "share zero": ({"fourier_share": 0.0}, r"'fourier_share'.*Got 0"),

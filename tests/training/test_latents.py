@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
-from skdpgen.training import Latents, normal, sobol
+from skdpgen.training import Latents, normal, sobol, strata
 
 ALPHA = 1e-6  # of every statistical test
 
@@ -83,3 +83,11 @@ def test_ends_of_the_cube_are_finite():
     assert found.isfinite().all()
     assert found[1] == 0
     assert 4 < found[2] < 6
+
+
+def test_strata_fill_each_column_and_tie_none_together():
+    places = strata(512, 60, torch.Generator().manual_seed(0))
+    ranks = (places * 512).long().sort(dim=0).values
+    assert torch.equal(ranks, torch.arange(512)[:, None].expand(-1, 60))
+    correlation = np.corrcoef(places.T) - np.eye(60)
+    assert abs(correlation).max() < 5 / np.sqrt(512)
