@@ -144,9 +144,10 @@ class BaseSynthesizer(BaseEstimator):
         return opening
 
     def _keep(self, facts: Facts, report: PrivacyReport) -> None:
-        """Store what may be kept; an earlier generator ends here."""
-        for stale in ("_model", "classes_", "feature_names_in_"):
-            vars(self).pop(stale, None)
+        """Store what may be kept; nothing of an earlier fit stays beside it."""
+        for name in [n for n in vars(self) if n.endswith("_") and n[0] != "_"]:
+            delattr(self, name)
+        vars(self).pop("_model", None)
         self._facts = facts
         self.schema_, self.task_ = facts.schema, facts.task
         if facts.classes is not None:

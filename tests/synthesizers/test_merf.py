@@ -171,6 +171,23 @@ def test_an_interrupted_fit_goes_on_from_its_release(monkeypatch, stage):
     assert_obeys(synth.sample(20)[0], synth.schema_)
 
 
+def test_an_interrupted_second_fit_leaves_no_old_release(monkeypatch):
+    synth = fitted()
+    keep = DPMERFSynthesizer._keep
+
+    def stop(self, *given):
+        keep(self, *given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DPMERFSynthesizer, "_keep", stop)
+    with pytest.raises(KeyboardInterrupt):
+        synth.set_params(epsilon=1.0).fit(MIXED.X, MIXED.y)
+    assert synth.privacy_.epsilon == 1.0
+    assert not hasattr(synth, "release_")
+    with pytest.raises(ValueError, match="not fitted"):
+        synth.refit()
+
+
 def test_an_interrupted_refit_keeps_the_generator(monkeypatch):
     synth = fitted()
     before, settings = weights_of(synth), synth.settings_
