@@ -6,6 +6,7 @@ from skdpgen.privacy import PrivacyReport, insecure_noise_seed
 from skdpgen.synthesizers import (
     DPIndependentSynthesizer,
     DPMERFSynthesizer,
+    DPPairwiseSynthesizer,
     all_synthesizers,
     load,
     plan,
@@ -42,6 +43,7 @@ __all__ = [
     "Chunks",
     "DPIndependentSynthesizer",
     "DPMERFSynthesizer",
+    "DPPairwiseSynthesizer",
     "Datetime",
     "Drop",
     "Integer",

@@ -1,5 +1,6 @@
 """What one pass over the rows sums up; each block knows the structure of its rows."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -38,37 +39,68 @@ class Tokens(Protocol):
 
 @dataclass(frozen=True)
 class Histograms:
-    """One histogram a column, on cells fixed beforehand; per class.
+    """Histograms of columns, or of sets of columns, on cells fixed beforehand.
 
-    Codes outside ``range(sizes[j])`` count nowhere, so a row is at most one-hot. With
-    ``scales`` column j counts in steps of ``scales[j]``: one row moves it by so much,
-    and of the same noise it has a part ``1 / scales[j]`` in rows.
+    Codes outside ``range(sizes[j])`` count nowhere, so in each histogram a row is at
+    most one-hot. With ``scales`` histogram i counts in steps of ``scales[i]``: one row
+    moves it by so much, and of the same noise it has a part ``1 / scales[i]`` in rows.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Cells of each column.
+    scales : tuple of float or None, default=None
+        One a histogram; None is 1.
+    subsets : tuple of tuple of int or None, default=None
+        The columns of each histogram, last one fastest; None is each by itself.
     """
 
     sizes: tuple[int, ...]
     scales: tuple[float, ...] | None = None
+    subsets: tuple[tuple[int, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Every histogram has a scale, and they count what is there."""
+        n = len(self.widths)
+        if self.scales is not None and len(self.scales) != n:
+            raise ValueError(f"scales must be {n} numbers. Got {len(self.scales)}.")
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Cells of each histogram."""
+        if self.subsets is None:
+            return self.sizes
+        sizes = self.sizes
+        return tuple(math.prod(sizes[j] for j in which) for which in self.subsets)
 
     @property
     def structure(self) -> Structure:
         """One-hot blocks, scaled."""
         if self.scales is None:
-            return OneHot(len(self.sizes))
-        return Weighted((OneHot(1),) * len(self.sizes), self.scales)
+            return OneHot(len(self.widths))
+        return Weighted((OneHot(1),) * len(self.widths), self.scales)
 
     def start(self, n_classes: int) -> Floats:
         """Return the sum over no rows."""
-        return np.zeros((n_classes, sum(self.sizes)))
+        return np.zeros((n_classes, sum(self.widths)))
 
     def add(self, total: Floats, codes: Integers, labels: Integers) -> Floats:
         """Add the rows of one batch."""
         _check_shape(codes, labels, len(self.sizes))
         n_classes = len(total)
-        scales = self.scales or (1.0,) * len(self.sizes)
+        subsets = self.subsets or tuple((j,) for j in range(len(self.sizes)))
+        scales = self.scales or (1.0,) * len(subsets)
+        void = (codes < 0) | (codes >= np.array(self.sizes, dtype=np.int64))
+        void |= ((labels < 0) | (labels >= n_classes))[:, None]
+        columns = np.ascontiguousarray(codes.T)
+        voids = np.ascontiguousarray(void.T)
         start = 0
-        for column, (size, scale) in enumerate(zip(self.sizes, scales, strict=True)):
-            code = codes[:, column]
-            void = (code < 0) | (code >= size) | (labels < 0) | (labels >= n_classes)
-            index = np.where(void, n_classes * size, labels * size + code)
+        for which, size, scale in zip(subsets, self.widths, scales, strict=True):
+            index, lost = labels, np.zeros(len(labels), dtype=bool)
+            for j in which:
+                index = index * self.sizes[j] + columns[j]
+                lost = lost | voids[j]
+            index = np.where(lost, n_classes * size, index)
             counts = np.bincount(index, minlength=n_classes * size + 1)[:-1]
             total[:, start : start + size] += scale * counts.reshape(-1, size)
             start += size

@@ -6,6 +6,7 @@ from typing import Any
 from skdpgen.synthesizers._independent import DPIndependentSynthesizer
 from skdpgen.synthesizers._merf import DPMERFSynthesizer
 from skdpgen.synthesizers._merf_settings import PAPER_SIZES
+from skdpgen.synthesizers._pairwise import DPPairwiseSynthesizer
 from skdpgen.synthesizers._plan import Plan, plan
 from skdpgen.synthesizers._saving import read_estimator
 from skdpgen.synthesizers._search import SearchCost, search_cost
@@ -15,7 +16,8 @@ from skdpgen.synthesizers._search_generator import (
 )
 
 SYNTHESIZERS = {
-    cls.__name__: cls for cls in (DPIndependentSynthesizer, DPMERFSynthesizer)
+    cls.__name__: cls
+    for cls in (DPIndependentSynthesizer, DPMERFSynthesizer, DPPairwiseSynthesizer)
 }
 
 
@@ -48,7 +50,7 @@ def all_synthesizers() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(all_synthesizers())
-    ['DPIndependentSynthesizer', 'DPMERFSynthesizer']
+    ['DPIndependentSynthesizer', 'DPMERFSynthesizer', 'DPPairwiseSynthesizer']
     """
     return dict(SYNTHESIZERS)
 
@@ -57,6 +59,7 @@ __all__ = [
     "PAPER_SIZES",
     "DPIndependentSynthesizer",
     "DPMERFSynthesizer",
+    "DPPairwiseSynthesizer",
     "GeneratorSearch",
     "Plan",
     "SearchCost",

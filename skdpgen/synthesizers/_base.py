@@ -254,11 +254,14 @@ class BaseSynthesizer(BaseEstimator):
         marginals: Mapping[Any, Any],
         n_samples: int,
         rng: Generator,
+        given: Any = None,
     ) -> Any:
         """Return sampled codes as the container, columns and dtypes of ``fit``."""
         columns: dict[Any, Any] = {}
         for name, column in self.schema_.columns.items():
-            if isinstance(column, Regenerate):
+            if given is not None and name in given.columns:
+                columns[name] = given[name].reset_index(drop=True)
+            elif isinstance(column, Regenerate):
                 columns[name] = regenerate(column, n_samples)
             elif not isinstance(column, Drop):
                 columns[name] = draw_values(

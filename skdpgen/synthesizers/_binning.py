@@ -15,7 +15,7 @@ MAX_TARGET_BINS = 16
 NOISE_OF_BIN = 4.0  # a bin should hold this many noise stds of rows
 
 
-def discover_bins(opening: Opening) -> dict[Any, Cells]:
+def discover_bins(opening: Opening, max_bins: int = MAX_BINS) -> dict[Any, Cells]:
     """Choose the cells of every column from public and released quantities alone.
 
     Categories, truth values and short lattices are their own cells. Other numbers
@@ -42,7 +42,7 @@ def discover_bins(opening: Opening) -> dict[Any, Cells]:
         )
         delta = sensitivity(OneHot(len(columns)), ledger.budget.adjacency)
         noise = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-        mass = max(n_rows / MAX_BINS, NOISE_OF_BIN * noise)
+        mass = max(n_rows / max_bins, NOISE_OF_BIN * noise)
         for name, counts in by_column(released, grids).items():
             least = max(mass, n_rows / MAX_TARGET_BINS) if name is TARGET else mass
             std = released.noise_std["columns"]

@@ -22,6 +22,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers._merf_settings import Settings
 from skdpgen.synthesizers._opening import Opening
+from skdpgen.synthesizers._resolution import cell_scales
 from skdpgen.tables import Cells, EncodedBatch, cell_points
 
 RICH, POOR = 0.1, 0.02  # Fourier shares of a row's squared norm
@@ -112,14 +113,8 @@ class RowKernel:
 
     @property
     def scales(self) -> tuple[float, ...]:
-        """How much of the one-hot part each column gets; squares sum to 1.
-
-        A column of k cells with noise s in each is off by k s² in all. Under a fixed
-        norm the sum of that over columns is least for squares in proportion to the
-        square root of k.
-        """
-        squares = np.sqrt([self.sizes[j] for j in self.counted])
-        return tuple(np.sqrt(squares / squares.sum()).tolist())
+        """How much of the one-hot part each column gets; squares sum to 1."""
+        return cell_scales([self.sizes[j] for j in self.counted])
 
     @property
     def weights(self) -> dict[str, float]:

@@ -12,7 +12,9 @@ import torch
 
 from skdpgen import features, networks, privacy, tables, training
 from skdpgen.synthesizers._merf_settings import Settings
+from skdpgen.synthesizers._mixture_model import MixtureModel
 from skdpgen.synthesizers._opening import Facts
+from skdpgen.synthesizers._pair_rounds import PairRelease
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.synthesizers._table_model import TableModel
 from skdpgen.utils import split_generator
@@ -22,6 +24,8 @@ VALUES = {
     value.__name__: value
     for value in (
         Facts,
+        MixtureModel,
+        PairRelease,
         RowKernel,
         Settings,
         TableModel,
@@ -35,6 +39,7 @@ VALUES = {
         tables.Boolean,
         tables.Categorical,
         tables.CategoryCells,
+        tables.CellGroups,
         tables.Datetime,
         tables.Drop,
         tables.Integer,

@@ -23,6 +23,7 @@ from skdpgen.tables._columns import (
 )
 from skdpgen.tables._discovery import MagnitudeCells, discovered_column
 from skdpgen.tables._draw import draw_values, regenerate
+from skdpgen.tables._groups import CellGroups, group_cells
 from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
 from skdpgen.tables._points import cell_points
 from skdpgen.tables._rows import TARGET, Chunks, EncodedBatch, Rows
@@ -36,6 +37,7 @@ __all__ = [
     "Boolean",
     "Categorical",
     "CategoryCells",
+    "CellGroups",
     "Cells",
     "Chunks",
     "Column",
@@ -57,6 +59,7 @@ __all__ = [
     "discovered_column",
     "draw_values",
     "fine_cells",
+    "group_cells",
     "quantile_bins",
     "read_table",
     "read_values",

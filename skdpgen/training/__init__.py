@@ -4,6 +4,8 @@ from skdpgen.training._conditional import ClassConditional, class_conditional_mo
 from skdpgen.training._embedding import shrink_embedding
 from skdpgen.training._latents import Latents, normal, sobol, strata
 from skdpgen.training._matching import Weight, match_embedding
+from skdpgen.training._mixture import PairTarget, fit_mixture
+from skdpgen.training._pairs import PairPrior, smooth_pair
 from skdpgen.training._smoothing import (
     class_totals,
     conditional_histogram,
@@ -14,14 +16,18 @@ from skdpgen.training._smoothing import (
 __all__ = [
     "ClassConditional",
     "Latents",
+    "PairPrior",
+    "PairTarget",
     "Weight",
     "class_conditional_model",
     "class_totals",
     "conditional_histogram",
+    "fit_mixture",
     "match_embedding",
     "normal",
     "project_to_total",
     "shrink_embedding",
+    "smooth_pair",
     "sobol",
     "strata",
     "without_empty_cells",

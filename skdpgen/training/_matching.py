@@ -81,7 +81,7 @@ def match_embedding(
     done = 0.0
     for step in progress(range(n_iter)):
         for group in optimiser.param_groups:
-            group["lr"] = learning_rate * _one_cycle(done)
+            group["lr"] = learning_rate * one_cycle(done)
         outputs = generator(latents.draw().to(device), labels)
         target = targets[step % len(targets)]
         loss = shares.new_zeros(())
@@ -110,7 +110,7 @@ def match_embedding(
     return losses
 
 
-def _one_cycle(done: float) -> float:
+def one_cycle(done: float) -> float:
     """Rise to 1 in the first tenth, then fall to 0 along a cosine."""
     if done < WARM_UP:
         return 0.5 - 0.5 * math.cos(math.pi * (0.05 + 0.95 * done / WARM_UP))

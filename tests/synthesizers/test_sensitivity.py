@@ -34,6 +34,8 @@ VALUES = ("red", "white", "")
 FAMILIES = {
     "histograms": {"codes": Histograms(SIZES)},
     "histograms, scaled": {"codes": Histograms(SIZES, (0.9, 0.2, 1.4))},
+    "pairs": {"codes": Histograms(SIZES, (0.6, 0.8), ((0, 1), (2, 1)))},
+    "pairs and a triple": {"codes": Histograms(SIZES, None, ((0, 2), (0, 1, 2)))},
     "signed": {"vector": Vectors(WIDTH)},
     "signed, wide": {"vector": Vectors(WIDTH, bound=2.5)},
     "non-negative": {"vector": Vectors(WIDTH, 0.7, is_nonnegative=True)},

@@ -1,0 +1,119 @@
+"""A mixture of products of columns, and rows drawn from it, given any columns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from skdpgen.synthesizers._labels import draw_given
+from skdpgen.tables import CellGroups
+from skdpgen.training import ClassConditional
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+ROWS_AT_ONCE = 4096
+LEAST = 1e-9  # likelihood of a value that the release says does not occur
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureModel:
+    """Per class, equally likely products of columns over groups of cells.
+
+    Parameters
+    ----------
+    known : ClassConditional
+        Class totals, and each column given the class, on all its cells.
+    groups : mapping of name to CellGroups
+    tables : mapping of name to ndarray of shape (n_classes, n_components, n_groups)
+        Each column in each component.
+    """
+
+    known: ClassConditional
+    groups: Mapping[Any, CellGroups]
+    tables: Mapping[Any, Floats]
+
+    @property
+    def shares(self) -> Floats:
+        """Share of each class."""
+        return np.asarray(self.known.totals / self.known.totals.sum())
+
+    @property
+    def n_components(self) -> int:
+        """Components of each class."""
+        tables = next(iter(self.tables.values()), np.ones((1, 1, 1)))
+        return int(tables.shape[1])
+
+    def draw(
+        self, labels: Codes, given: Mapping[Any, Codes], *, rng: Generator
+    ) -> dict[Any, Codes]:
+        """Draw the cells of rows with the given labels and the given columns."""
+        if given:
+            likelihood = self._likelihood(given, labels)
+            members = _pick(likelihood, rng=rng)
+        else:
+            even = np.ones((len(self.shares), self.n_components))
+            members = draw_given(even, labels, rng=rng)
+        components = labels * self.n_components + members
+        codes = dict(given)
+        for name, table in self.tables.items():
+            if name in codes:
+                continue
+            groups = self.groups[name]
+            rows = table.reshape(-1, groups.n_groups)
+            found = draw_given(rows, components, rng=rng)
+            if groups.n_groups < len(groups.of_cell):
+                places = labels * groups.n_groups + found
+                within = self._within(name).reshape(-1, len(groups.of_cell))
+                found = draw_given(within, places, rng=rng)
+            codes[name] = found
+        return {name: codes[name] for name in self.tables}
+
+    def draw_labels(self, given: Mapping[Any, Codes], *, rng: Generator) -> Codes:
+        """Draw labels for rows of which some columns are given."""
+        n = len(next(iter(given.values())))
+        found = np.empty(n, dtype=np.int64)
+        for start in range(0, n, ROWS_AT_ONCE):
+            some = {k: v[start : start + ROWS_AT_ONCE] for k, v in given.items()}
+            size = len(next(iter(some.values())))
+            each = [
+                np.log(max(share, LEAST))
+                + np.logaddexp.reduce(
+                    self._likelihood(some, np.full(size, label)), axis=1
+                )
+                for label, share in enumerate(self.shares)
+            ]
+            found[start : start + size] = _pick(np.stack(each, axis=1), rng=rng)
+        return found
+
+    def _likelihood(self, given: Mapping[Any, Codes], labels: Codes) -> Floats:
+        """Log-likelihood of the given cells in each component of the label's class."""
+        total = np.zeros((len(labels), self.n_components))
+        for name, codes in given.items():
+            groups, table = self.groups[name], self.tables[name]
+            inside = self._within(name)[labels, groups.of_cell[codes], codes]
+            found = table[labels, :, groups.of_cell[codes]]
+            total += np.log(np.maximum(found * inside[:, None], LEAST))
+        return total
+
+    def _within(self, name: Any) -> Floats:
+        """Share of each cell in its group, (n_classes, n_groups, n_cells)."""
+        groups = self.groups[name]
+        member = np.eye(groups.n_groups)[groups.of_cell].T
+        cells = np.maximum(np.asarray(self.known.conditionals[name]), 0.0)
+        inside = cells[:, None, :] * member
+        mass = inside.sum(axis=2, keepdims=True)
+        even = np.asarray(self.known.marginals[name]) + LEAST
+        inside = np.where(mass > LEAST, inside, even * member)
+        return np.asarray(inside / inside.sum(axis=2, keepdims=True))
+
+
+def _pick(logs: Floats, *, rng: Generator) -> Codes:
+    """Draw one column for each row of log-probabilities."""
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    below = np.cumsum(weights, axis=1)
+    places = rng.random(len(logs)) * below[:, -1]
+    found = (places[:, None] >= below).sum(axis=1)
+    return np.minimum(found, logs.shape[1] - 1)
