@@ -90,17 +90,17 @@ class Histograms:
         n_classes = len(total)
         subsets = self.subsets or tuple((j,) for j in range(len(self.sizes)))
         scales = self.scales or (1.0,) * len(subsets)
-        void = (codes < 0) | (codes >= np.array(self.sizes, dtype=np.int64))
-        void |= ((labels < 0) | (labels >= n_classes))[:, None]
-        columns = np.ascontiguousarray(codes.T)
-        voids = np.ascontiguousarray(void.T)
+        strange = (labels < 0) | (labels >= n_classes)
+        outside = np.empty(codes.shape, dtype=bool, order="F")
+        for j, size in enumerate(self.sizes):
+            outside[:, j] = (codes[:, j] < 0) | (codes[:, j] >= size)
         start = 0
         for which, size, scale in zip(subsets, self.widths, scales, strict=True):
-            index, lost = labels, np.zeros(len(labels), dtype=bool)
+            index, void = labels, strange
             for j in which:
-                index = index * self.sizes[j] + columns[j]
-                lost = lost | voids[j]
-            index = np.where(lost, n_classes * size, index)
+                index = index * self.sizes[j] + codes[:, j]
+                void = void | outside[:, j]
+            index = np.where(void, n_classes * size, index)
             counts = np.bincount(index, minlength=n_classes * size + 1)[:-1]
             total[:, start : start + size] += scale * counts.reshape(-1, size)
             start += size

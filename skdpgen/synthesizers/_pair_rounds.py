@@ -64,7 +64,7 @@ def release_pairs(
             coarse = [one.encode(codes[:, j]) for j, one in enumerate(groups)]
             known = np.where(batch.labels >= 0, 0, -1)
             label = batch.labels if by_class else known
-            yield EncodedBatch(label, {"pairs": np.stack(coarse, axis=1)})
+            yield EncodedBatch(label, {"pairs": np.stack(coarse).T})
 
     released = release(
         batches(),

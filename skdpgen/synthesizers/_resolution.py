@@ -8,6 +8,7 @@ import numpy as np
 
 from skdpgen.privacy import Ledger, OneHot, sensitivity
 
+POWER = 0.5
 FEWEST, MOST = 4, 12  # groups of a column in pairs
 SINGLE = 128  # stds of noise that all rows must be, in a single column
 NOISE_OF_CELL = 3.0  # a cell of an even pair should hold this many stds of rows
@@ -28,7 +29,7 @@ def cell_scales(sizes: Sequence[int]) -> tuple[float, ...]:
     >>> [round(scale, 2) for scale in cell_scales([2, 32])]
     [0.45, 0.89]
     """
-    squares = np.sqrt(np.asarray(sizes, dtype=float))
+    squares = np.asarray(sizes, dtype=float) ** POWER
     return tuple(np.sqrt(squares / squares.sum()).tolist())
 
 
