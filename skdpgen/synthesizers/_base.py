@@ -254,13 +254,13 @@ class BaseSynthesizer(BaseEstimator):
         marginals: Mapping[Any, Any],
         n_samples: int,
         rng: Generator,
-        given: Any = None,
+        given: Mapping[Any, Any] | None = None,
     ) -> Any:
         """Return sampled codes as the container, columns and dtypes of ``fit``."""
         columns: dict[Any, Any] = {}
         for name, column in self.schema_.columns.items():
-            if given is not None and name in given.columns:
-                columns[name] = given[name].reset_index(drop=True)
+            if given and name in given:
+                columns[name] = given[name]
             elif isinstance(column, Regenerate):
                 columns[name] = regenerate(column, n_samples)
             elif not isinstance(column, Drop):

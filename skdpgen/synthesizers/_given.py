@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.synthesizers._opening import Facts
-from skdpgen.tables import Cells, read_values
+from skdpgen.tables import Cells, NumberCells, as_numbers, as_seconds, read_values
 
 
-def given_codes(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> dict[Any, Any]:
-    """Return the cells of given columns; raise for what the schema does not know."""
+def read_given(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> tuple[Any, Any]:
+    """Return given columns and their cells; raise for what the schema does not know."""
     if not isinstance(given, pd.DataFrame) or not len(given.columns):
         raise TypeError(
             "given must be a pandas DataFrame with some of the columns. Got "
-            f"{type(given).__name__} instead."
+            f"{type(given).__module__}.{type(given).__name__}, or no columns."
         )
     unknown = [str(name) for name in given.columns if name not in cells]
     if unknown or not given.columns.is_unique:
@@ -24,14 +24,22 @@ def given_codes(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> dict[An
             f"once. Got {', '.join(unknown) or 'a column twice'}."
         )
     kinds = dict(zip(facts.layout.names, facts.layout.kinds, strict=True))
-    codes = {}
+    kept, codes = {}, {}
     for name in given.columns:
-        found = cells[name].encode(read_values(given[name], kinds[name]))
-        if (found < 0).any():
-            value = given[name].iloc[int(np.argmax(found < 0))]
+        column = given[name].reset_index(drop=True)
+        values, known = read_values(column, kinds[name]), cells[name]
+        found = known.encode(values)
+        wrong = (found < 0) | ((found >= known.n_known) & column.notna().to_numpy())
+        if isinstance(known, NumberCells):
+            numbers = as_seconds(values) if known.is_time else as_numbers(values)
+            wrong |= (numbers < known.edges[0]) | (numbers > known.edges[-1])
+        if wrong.any():
             raise ValueError(
-                f"given must hold values that the schema knows. Got {value!r} in "
-                f"column {name!r}; see `schema_`."
+                "given must hold values that the schema knows. Got "
+                f"{column.iloc[int(np.argmax(wrong))]} in column {name!r}; see "
+                "`schema_`."
             )
-        codes[name] = found
-    return codes
+        if isinstance(column.dtype, pd.DatetimeTZDtype):
+            column = column.dt.tz_convert(None)  # as everything that is decoded
+        kept[name], codes[name] = column, found
+    return kept, codes

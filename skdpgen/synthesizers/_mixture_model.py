@@ -1,6 +1,6 @@
 """A mixture of products of columns, and rows drawn from it, given any columns."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,8 +51,10 @@ class MixtureModel:
     ) -> dict[Any, Codes]:
         """Draw the cells of rows with the given labels and the given columns."""
         if given:
-            likelihood = self._likelihood(given, labels)
-            members = _pick(likelihood, rng=rng)
+            members = np.empty(len(labels), dtype=np.int64)
+            for some in _parts(len(labels)):
+                part = {name: codes[some] for name, codes in given.items()}
+                members[some] = _pick(self._likelihood(part, labels[some]), rng=rng)
         else:
             even = np.ones((len(self.shares), self.n_components))
             members = draw_given(even, labels, rng=rng)
@@ -66,8 +68,9 @@ class MixtureModel:
             found = draw_given(rows, components, rng=rng)
             if groups.n_groups < len(groups.of_cell):
                 places = labels * groups.n_groups + found
-                within = self._within(name).reshape(-1, len(groups.of_cell))
-                found = draw_given(within, places, rng=rng)
+                member = np.eye(groups.n_groups)[groups.of_cell].T
+                within = self._within(name)[:, None, :] * member
+                found = draw_given(within.reshape(-1, member.shape[1]), places, rng=rng)
             codes[name] = found
         return {name: codes[name] for name in self.tables}
 
@@ -75,17 +78,15 @@ class MixtureModel:
         """Draw labels for rows of which some columns are given."""
         n = len(next(iter(given.values())))
         found = np.empty(n, dtype=np.int64)
-        for start in range(0, n, ROWS_AT_ONCE):
-            some = {k: v[start : start + ROWS_AT_ONCE] for k, v in given.items()}
-            size = len(next(iter(some.values())))
+        for some in _parts(n):
+            part = {name: codes[some] for name, codes in given.items()}
+            labels = np.zeros(len(found[some]), dtype=np.int64)
             each = [
                 np.log(max(share, LEAST))
-                + np.logaddexp.reduce(
-                    self._likelihood(some, np.full(size, label)), axis=1
-                )
+                + np.logaddexp.reduce(self._likelihood(part, labels + label), axis=1)
                 for label, share in enumerate(self.shares)
             ]
-            found[start : start + size] = _pick(np.stack(each, axis=1), rng=rng)
+            found[some] = _pick(np.stack(each, axis=1), rng=rng)
         return found
 
     def _likelihood(self, given: Mapping[Any, Codes], labels: Codes) -> Floats:
@@ -93,21 +94,25 @@ class MixtureModel:
         total = np.zeros((len(labels), self.n_components))
         for name, codes in given.items():
             groups, table = self.groups[name], self.tables[name]
-            inside = self._within(name)[labels, groups.of_cell[codes], codes]
+            inside = self._within(name)[labels, codes]
             found = table[labels, :, groups.of_cell[codes]]
             total += np.log(np.maximum(found * inside[:, None], LEAST))
         return total
 
     def _within(self, name: Any) -> Floats:
-        """Share of each cell in its group, (n_classes, n_groups, n_cells)."""
+        """Share of each cell in its group, (n_classes, n_cells)."""
         groups = self.groups[name]
-        member = np.eye(groups.n_groups)[groups.of_cell].T
         cells = np.maximum(np.asarray(self.known.conditionals[name]), 0.0)
-        inside = cells[:, None, :] * member
-        mass = inside.sum(axis=2, keepdims=True)
         even = np.asarray(self.known.marginals[name]) + LEAST
-        inside = np.where(mass > LEAST, inside, even * member)
-        return np.asarray(inside / inside.sum(axis=2, keepdims=True))
+        mass = groups.add_up(cells)[:, groups.of_cell]
+        cells = np.where(mass > LEAST, cells, even)
+        return np.asarray(cells / groups.add_up(cells)[:, groups.of_cell])
+
+
+def _parts(n: int) -> Iterator[slice]:
+    """Cut rows into parts."""
+    for start in range(0, n, ROWS_AT_ONCE):
+        yield slice(start, start + ROWS_AT_ONCE)
 
 
 def _pick(logs: Floats, *, rng: Generator) -> Codes:

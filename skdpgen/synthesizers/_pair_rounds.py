@@ -12,7 +12,13 @@ from skdpgen.privacy import Histograms, Release, release
 from skdpgen.synthesizers._opening import Opening
 from skdpgen.synthesizers._resolution import cell_scales
 from skdpgen.tables import CellGroups, Cells, EncodedBatch
-from skdpgen.training import ClassConditional, PairPrior, PairTarget, smooth_pair
+from skdpgen.training import (
+    ClassConditional,
+    PairPrior,
+    PairTarget,
+    conditional_histogram,
+    smooth_pair,
+)
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -31,6 +37,11 @@ class PairRelease:
     pairs: tuple[Pair, ...]
     scales: tuple[float, ...]
     released: Release
+
+    @property
+    def by_class(self) -> bool:
+        """Whether classes were counted one by one."""
+        return len(self.released.values["pairs"]) > 1
 
     def tables(self, groups: Sequence[CellGroups]) -> Iterator[tuple[Pair, Any, float]]:
         """Yield each pair, its counts (n_classes, g, g'), and their noise."""
@@ -85,31 +96,74 @@ class PairModel:
     known : ClassConditional
         Single columns, denoised.
     groups : sequence of CellGroups
+    measured : sequence of PairRelease, default=()
+    counts, stds : sequence of ndarray and of float, default=()
+        Noisy counts of single columns by class, and their noise.
     """
 
-    def __init__(self, known: ClassConditional, groups: Sequence[CellGroups]) -> None:
-        self.groups = groups
+    def __init__(
+        self,
+        known: ClassConditional,
+        groups: Sequence[CellGroups],
+        measured: Sequence[PairRelease] = (),
+        counts: Sequence[Floats] = (),
+        stds: Sequence[float] = (),
+    ) -> None:
+        self.groups, self.measured = groups, measured
         self.n_rows = float(known.totals.sum())
         self.shares = np.asarray(known.totals / known.totals.sum())
         tables = zip(groups, known.conditionals.values(), strict=True)
         self.singles = [one.add_up(np.asarray(table)) for one, table in tables]
         self.sizes = [one.n_groups for one in groups]
+        if self._by_class and all(stds):
+            self._sharpen(known.totals, counts, stds)
         self._priors = [
             PairPrior.of(self.shares @ single, one.n_ordered)
             for one, single in zip(groups, self.singles, strict=True)
         ]
+
+    @property
+    def _by_class(self) -> list[PairRelease]:
+        return [one for one in self.measured if one.by_class]
+
+    def _sharpen(
+        self, totals: Floats, counts: Sequence[Floats], stds: Sequence[float]
+    ) -> None:
+        """Learn single columns from pairs too: each pair adds up to both of them.
+
+        Estimates of a group's count by class are averaged by precision and denoised as
+        single columns are. What looked empty stays empty.
+        """
+        sums = [one.add_up(c) for one, c in zip(self.groups, counts, strict=True)]
+        weights = [
+            one.n_groups / (len(one.of_cell) * std**2)
+            for one, std in zip(self.groups, stds, strict=True)
+        ]
+        sums = [sum_ * weight for sum_, weight in zip(sums, weights, strict=True)]
+        for one in self._by_class:
+            for pair, table, std in one.tables(self.groups):
+                whole = table * (self.n_rows / max(float(table.sum()), 1.0))
+                for j, axis, other in ((0, 2, 1), (1, 1, 0)):
+                    weight = 1.0 / (self.sizes[pair[other]] * std**2)
+                    sums[pair[j]] = sums[pair[j]] + weight * whole.sum(axis=axis)
+                    weights[pair[j]] += weight
+        for j, one in enumerate(self.groups):
+            empty = self.singles[j].max(axis=0) <= 0
+            found = np.where(empty, -np.inf, sums[j] / weights[j])
+            std = float(weights[j] ** -0.5)
+            self.singles[j] = conditional_histogram(
+                found, std, totals, n_ordered=one.n_ordered
+            )[1]
 
     def independent(self, pair: Pair) -> Floats:
         """Return shares of rows if columns are independent given the class."""
         first, second = (self.singles[j] for j in pair)
         return np.einsum("c,ca,cb->cab", self.shares, first, second)
 
-    def common_excess(
-        self, measured: Sequence[PairRelease]
-    ) -> dict[Pair, tuple[Floats, float]]:
+    def common_excess(self) -> dict[Pair, tuple[Floats, float]]:
         """Return excess and variance of each pair, classes together, best combined."""
         found: dict[Pair, tuple[Floats, float]] = {}
-        for one in measured:
+        for one in self.measured:
             for pair, counts, std in one.tables(self.groups):
                 whole = counts.sum(axis=0) / self.n_rows
                 excess = whole - self.independent(pair).sum(axis=0)
@@ -130,29 +184,27 @@ class PairModel:
         first, second = (self._priors[j] for j in pair)
         return smooth_pair(excess, variance, first, second, scale=scale)
 
-    def energies(self, measured: Sequence[PairRelease]) -> dict[Pair, float]:
+    def energies(self) -> dict[Pair, float]:
         """Return the squared norm of what each pair has above independence."""
-        common = self.common_excess(measured)
         return {
             pair: float((self.smooth(pair, *found) ** 2).sum())
-            for pair, found in common.items()
+            for pair, found in self.common_excess().items()
         }
 
-    def target(self, measured: Sequence[PairRelease]) -> PairTarget:
+    def target(self) -> PairTarget:
         """Return what the moments of a generator should be."""
         ends = np.cumsum([0, *self.sizes])
         width, n_classes = int(ends[-1]), len(self.shares)
         places = [slice(a, b) for a, b in pairwise(ends)]
         common, seen = np.zeros((width, width)), np.zeros((width, width), dtype=bool)
-        for (j, k), found in self.common_excess(measured).items():
+        for (j, k), found in self.common_excess().items():
             smooth = self.smooth((j, k), *found)
             _set(common, places[j], places[k], smooth)
             _set(seen, places[j], places[k], True)
         own = None
-        by_class = [m for m in measured if len(m.released.values["pairs"]) > 1]
-        if by_class:
+        if self._by_class:
             own = np.zeros((n_classes, width, width), dtype=np.float32)
-        for one in by_class:
+        for one in self._by_class:
             for (j, k), counts, std in one.tables(self.groups):
                 excess = counts / self.n_rows - self.independent((j, k))
                 for c, rest in enumerate(self._own_excess((j, k), excess, std)):

@@ -5,13 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from tqdm import tqdm
 
 from skdpgen.privacy import Histograms, release
 from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
-from skdpgen.synthesizers._given import given_codes
+from skdpgen.synthesizers._given import read_given
 from skdpgen.synthesizers._mixture_model import MixtureModel
 from skdpgen.synthesizers._pair_rounds import PairModel, release_pairs
 from skdpgen.synthesizers._resolution import (
@@ -22,12 +23,12 @@ from skdpgen.synthesizers._resolution import (
     worth_measuring,
 )
 from skdpgen.tables import TARGET, group_cells
-from skdpgen.training import class_conditional_model, fit_mixture
+from skdpgen.training import class_conditional_model, column_counts, fit_mixture
 from skdpgen.utils import Interval, pick_device, split_generator
 
 MAX_BINS = 256
 FIRST_ROUND = 0.25  # of what is spent on pairs
-BY_CLASS = 10  # most classes whose pairs are counted one by one
+BY_CLASS = 32  # most classes whose pairs are counted one by one
 
 
 class DPPairwiseSynthesizer(BaseSynthesizer):
@@ -235,16 +236,23 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         self : DPPairwiseSynthesizer
         """
         check_is_fitted(self, "release_")
+        chosen = {
+            "n_components": n_components,
+            "n_iter": n_iter,
+            "learning_rate": learning_rate,
+        }
+        chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
+        clone(self).set_params(**chosen)._validate_params()
         known = self._singles(self.release_, self.cells_, self._labels, self._facts)
         names = list(self.cells_)
         if self.pair_releases_:
-            pairs = PairModel(known, self.groups_)
+            sizes = [column.n_cells for column in self.cells_.values()]
+            counts = column_counts(self.release_, sizes, cell_scales(sizes))
+            pairs = PairModel(known, self.groups_, self.pair_releases_, *counts)
             tables, losses = fit_mixture(
-                pairs.target(self.pair_releases_),
+                pairs.target(),
                 pairs.sizes,
-                n_components=n_components or self.n_components,
-                n_iter=self.n_iter if n_iter is None else n_iter,
-                learning_rate=learning_rate or self.learning_rate,
+                **chosen,
                 device=pick_device(self.device),
                 seed=self._seed,
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
@@ -289,17 +297,16 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             Only if fitted with labels.
         """
         check_is_fitted(self)
-        codes = {} if given is None else given_codes(given, self.cells_, self._facts)
+        kept, codes = {}, {}
         if given is not None:
-            wanted = {len(given)} | ({n_samples} - {None})
-            wanted |= set() if y is None else {len(y)}
-            if len(wanted) > 1:
-                raise ValueError(
-                    "given must have one row for each row to draw: n_samples, or "
-                    f"labels in y. Got {len(given)} rows instead."
-                )
-            n_samples = len(given)
+            kept, codes = read_given(given, self.cells_, self._facts)
+            n_samples = len(given) if n_samples is None and y is None else n_samples
         n_samples = self._sample_size(n_samples, y)
+        if given is not None and len(given) != n_samples:
+            raise ValueError(
+                f"given must have one row for each of the {n_samples} rows to draw. "
+                f"Got {len(given)} rows instead."
+            )
         rng = self._sampling_generator(random_state)
         if codes and y is None:
             labels = self._model.draw_labels(codes, rng=rng)
@@ -312,7 +319,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             self._model.known.marginals,
             n_samples,
             rng,
-            given=given if codes else None,
+            given=kept,
         )
         return self._with_target(X, labels, y, self._model.shares, rng)
 
@@ -344,10 +351,10 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
                 opening, cells, labels, groups, pairs, by_class=False, share=FIRST_ROUND
             )
             rounds.append(first)
-            model = PairModel(known, groups)
+            model = PairModel(known, groups, [first])
             unit = ledger.noise_std(share=ledger.remaining, sensitivity=np.sqrt(2.0))
             pairs = worth_measuring(
-                model.energies([first]),
+                model.energies(),
                 {(j, k): model.sizes[j] * model.sizes[k] for j, k in pairs},
                 (unit / model.n_rows) ** 2,
             )

@@ -28,7 +28,7 @@ from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
 from skdpgen.tables._points import cell_points
 from skdpgen.tables._rows import TARGET, Chunks, EncodedBatch, Rows
 from skdpgen.tables._schema import Schema
-from skdpgen.tables._values import read_values
+from skdpgen.tables._values import as_numbers, as_seconds, read_values
 
 __all__ = [
     "EPOCH",
@@ -54,6 +54,8 @@ __all__ = [
     "Regenerate",
     "Rows",
     "Schema",
+    "as_numbers",
+    "as_seconds",
     "bounds",
     "cell_points",
     "discovered_column",

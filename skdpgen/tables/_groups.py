@@ -15,14 +15,14 @@ class CellGroups:
 
     Parameters
     ----------
-    of_cell : ndarray of int16 of shape (n_cells,)
+    of_cell : ndarray of int32 of shape (n_cells,)
         Group of each cell.
     n_groups : int
     n_ordered : int
         How many leading groups are ordered; 0 for categories.
     """
 
-    of_cell: NDArray[np.int16]
+    of_cell: NDArray[np.int32]
     n_groups: int
     n_ordered: int
 
@@ -60,15 +60,15 @@ def group_cells(cells: Cells, marginal: Floats, n_groups: int) -> CellGroups:
     n, known = cells.n_cells, cells.n_known
     if n <= n_groups:
         return CellGroups(
-            np.arange(n, dtype=np.int16), n, known if cells.is_ordered else 0
+            np.arange(n, dtype=np.int32), n, known if cells.is_ordered else 0
         )
     if not cells.is_ordered:
-        of_cell = np.full(n, n_groups - 1, dtype=np.int16)
+        of_cell = np.full(n, n_groups - 1, dtype=np.int32)
         most = np.argsort(-marginal, kind="stable")[: n_groups - 1]
         of_cell[most] = np.arange(n_groups - 1)
         return CellGroups(of_cell, n_groups, 0)
     runs = max(n_groups - (n > known), 1)
-    of_cell, group = np.zeros(n, dtype=np.int16), 0
+    of_cell, group = np.zeros(n, dtype=np.int32), 0
     held, left = 0.0, float(marginal[:known].sum())
     for k in range(known):
         of_cell[k] = group

@@ -1,6 +1,10 @@
 """Turns a release into a generator; never sees a table."""
 
-from skdpgen.training._conditional import ClassConditional, class_conditional_model
+from skdpgen.training._conditional import (
+    ClassConditional,
+    class_conditional_model,
+    column_counts,
+)
 from skdpgen.training._embedding import shrink_embedding
 from skdpgen.training._latents import Latents, normal, sobol, strata
 from skdpgen.training._matching import Weight, match_embedding
@@ -21,6 +25,7 @@ __all__ = [
     "Weight",
     "class_conditional_model",
     "class_totals",
+    "column_counts",
     "conditional_histogram",
     "fit_mixture",
     "match_embedding",

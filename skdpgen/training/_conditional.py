@@ -61,11 +61,8 @@ def class_conditional_model(
     scales : sequence of float or None
         What one row counts in each column; None is 1.
     """
-    ends = np.cumsum([column.n_cells for column in cells.values()])[:-1]
-    blocks = np.split(released.values["columns"], ends, axis=1)
-    units = np.ones(len(cells)) if scales is None else np.asarray(scales, dtype=float)
-    blocks = [block / unit for block, unit in zip(blocks, units, strict=True)]
-    stds = released.noise_std["columns"] / units
+    sizes = np.array([column.n_cells for column in cells.values()])
+    blocks, stds = column_counts(released, sizes, scales)
     totals = class_totals(blocks, n_rows, stds)
     marginals, conditionals = {}, {}
     for (name, column), counts, std in zip(cells.items(), blocks, stds, strict=True):
@@ -81,9 +78,18 @@ def class_conditional_model(
         marginals[name], conditionals[name] = conditional_histogram(
             counts, std, totals, n_ordered=n_ordered
         )
-    sizes = np.array([column.n_cells for column in cells.values()])
     total_std = math.sqrt(len(totals)) * inverse_root_sum(stds**2 * sizes)
     return ClassConditional(totals, total_std, marginals, conditionals)
+
+
+def column_counts(
+    released: Release, sizes: Any, scales: Sequence[float] | None = None
+) -> tuple[list[Floats], Floats]:
+    """Return the noisy counts of each column, (n_classes, n_cells), and their noise."""
+    units = np.ones(len(sizes)) if scales is None else np.asarray(scales, dtype=float)
+    blocks = np.split(released.values["columns"], np.cumsum(sizes)[:-1], axis=1)
+    blocks = [block / unit for block, unit in zip(blocks, units, strict=True)]
+    return blocks, released.noise_std["columns"] / units
 
 
 def inverse_root_sum(variances: Floats) -> float:

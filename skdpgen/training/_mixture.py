@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 SPREAD = 0.3  # of the logits at the start
 OWN_RATE = 0.1  # learning rate of what is a class's own, against what all share
 SINGLES = 30.0  # weight of single columns in the loss
+LEAST = 1e-6  # energy of relations that losses are measured in
 CERTAIN = 1e-6  # probability of a cell that the release says is empty
 
 
@@ -115,7 +116,7 @@ def fit_mixture(
         {"params": [mixture.own], "rate": OWN_RATE * learning_rate},
     ]
     optimiser = torch.optim.Adam(rates, betas=(0.9, 0.95))
-    scale = 1.0 / max(target.energy, 1e-12)
+    scale = 1.0 / max(target.energy, LEAST)
     losses: list[float] = []
     for step in progress(range(n_iter)):
         for group in optimiser.param_groups:

@@ -1,0 +1,192 @@
+"""The mixture: it reaches moments that a mixture has, and says how far it is."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from skdpgen.training import PairTarget, fit_mixture
+
+SIZES = (3, 2, 4)
+ENDS = np.cumsum([0, *SIZES])
+WIDTH = sum(SIZES)
+SHARES = np.array([0.7, 0.3])
+
+
+def across():
+    """Return where two different columns meet."""
+    block = np.repeat(np.arange(len(SIZES)), SIZES)
+    return block[:, None] != block[None, :]
+
+
+def components(rng, n=3):
+    """Return random products of columns, (n_classes, n, S)."""
+    columns = [rng.dirichlet(np.full(size, 0.4), size=(2, n)) for size in SIZES]
+    return np.concatenate(columns, axis=2)
+
+
+def target_of(tables, has_own=True):
+    """Return the exact target whose solution is the given components."""
+    singles = tables.mean(axis=1)
+    seen = across()
+    moments = np.einsum("cka,ckb->cab", tables, tables) / tables.shape[1]
+    excess = seen * (moments - np.einsum("ca,cb->cab", singles, singles))
+    common = np.einsum("c,cab->ab", SHARES, excess)
+    own = SHARES[:, None, None] * (excess - common)
+    return PairTarget(singles, SHARES, common, own if has_own else None, seen)
+
+
+def fit(target, **params):
+    given = {
+        "n_components": 40,
+        "n_iter": 200,
+        "learning_rate": 0.1,
+        "device": torch.device("cpu"),
+        "seed": 0,
+    }
+    return fit_mixture(target, SIZES, **given | params)
+
+
+def loss_by_hand(target, tables):
+    """Return the distance of all moments from the target, a number at a time."""
+    total = 0.0
+    for c, share in enumerate(target.shares):
+        for a in range(WIDTH):
+            mean = tables[c, :, a].mean()
+            total += 30.0 * (share * (mean - target.singles[c, a])) ** 2
+            for b in range(WIDTH):
+                moment = (tables[c, :, a] * tables[c, :, b]).mean()
+                wanted = target.singles[c, a] * target.singles[c, b]
+                wanted = share * (wanted + target.common[a, b])
+                if target.own is not None:
+                    wanted += target.own[c, a, b]
+                total += target.seen[a, b] * (share * moment - wanted) ** 2
+    return total / target.energy
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_moments_of_a_mixture_are_reached(seed):
+    target = target_of(components(np.random.default_rng(seed)))
+    tables, losses = fit(target)
+    assert len(losses) == 200
+    assert losses[-1] < 0.02
+    assert losses[-1] < 0.1 * losses[0]
+    np.testing.assert_allclose(tables.mean(axis=1), target.singles, atol=0.01)
+
+
+def test_a_relation_of_all_classes_is_enough():
+    rng = np.random.default_rng(1)
+    same = np.repeat(components(rng)[:1], 2, axis=0)
+    target = target_of(same, has_own=False)
+    tables, losses = fit(target)
+    assert losses[-1] < 0.02
+    np.testing.assert_allclose(tables[0], tables[1], atol=0.1)
+
+
+def test_tables_are_probabilities():
+    tables, _ = fit(target_of(components(np.random.default_rng(0))), n_iter=30)
+    assert tables.shape == (2, 40, WIDTH)
+    assert tables.dtype == np.float64
+    assert (tables >= 0).all()
+    for start, end in pairwise(ENDS):
+        np.testing.assert_allclose(tables[:, :, start:end].sum(axis=2), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("has_own", [True, False])
+def test_the_loss_is_what_it_says(has_own):
+    target = target_of(components(np.random.default_rng(2)), has_own)
+    start, losses = fit(target, n_iter=0)
+    assert losses == []
+    _, losses = fit(target, n_iter=1)
+    assert losses[0] == pytest.approx(loss_by_hand(target, start), rel=1e-3)
+
+
+def test_independent_columns_have_a_loss_of_one():
+    target = target_of(components(np.random.default_rng(3)))
+    assert loss_by_hand(target, target.singles[:, None]) == pytest.approx(1.0)
+    _, losses = fit(target, n_components=1, n_iter=100)
+    assert losses[-1] == pytest.approx(1.0, abs=0.1)  # one product has no relation
+
+
+@pytest.mark.parametrize("has_own", [True, False])
+def test_the_energy_is_the_distance_from_independence(has_own):
+    rng = np.random.default_rng(4)
+    common = rng.normal(size=(WIDTH, WIDTH))
+    own = rng.normal(size=(2, WIDTH, WIDTH)) if has_own else None
+    seen = np.ones((WIDTH, WIDTH), dtype=bool)
+    target = PairTarget(rng.random((2, WIDTH)), SHARES, common, own, seen)
+    total = 0.0
+    for c in range(2):
+        beyond = SHARES[c] * common + (own[c] if has_own else 0.0)
+        total += float((beyond**2).sum())
+    assert target.energy == pytest.approx(total)
+
+
+def test_a_cell_that_nobody_has_stays_empty():
+    tables = components(np.random.default_rng(5))
+    tables[:, :, 0] = 0.0
+    tables[:, :, :3] /= tables[:, :, :3].sum(axis=2, keepdims=True)
+    found, losses = fit(target_of(tables))
+    assert found[:, :, 0].mean() < 1e-3
+    assert losses[-1] < 0.05
+
+
+def test_without_any_relation_single_columns_are_kept():
+    rng = np.random.default_rng(6)
+    singles = components(rng, 1)[:, 0]
+    nothing = np.zeros((WIDTH, WIDTH))
+    target = PairTarget(singles, SHARES, nothing, None, across())
+    tables, losses = fit(target)
+    assert all(map(math.isfinite, losses))
+    np.testing.assert_allclose(tables.mean(axis=1), singles, atol=0.01)
+    moments = np.einsum("cka,ckb->cab", tables, tables) / tables.shape[1]
+    alone = np.einsum("ca,cb->cab", singles, singles)
+    np.testing.assert_allclose((moments - alone)[:, across()], 0, atol=0.01)
+
+
+def test_pairs_that_nobody_measured_cost_nothing():
+    target = target_of(components(np.random.default_rng(7)))
+    seen = np.zeros_like(target.seen)
+    seen[ENDS[0] : ENDS[1], ENDS[1] : ENDS[2]] = True
+    wild = np.where(seen | seen.T, target.common, 1e3)
+    some = [
+        PairTarget(target.singles, SHARES, values, None, seen | seen.T)
+        for values in (wild, np.where(seen | seen.T, target.common, -1e3))
+    ]
+    one, two = (fit(each, n_iter=20)[0] for each in some)
+    np.testing.assert_allclose(one, two, atol=1e-5)
+
+
+def test_the_seed_alone_decides_and_torch_is_left_as_it_was():
+    target = target_of(components(np.random.default_rng(0)))
+    before = torch.get_rng_state()
+    one, losses = fit(target, n_iter=20)
+    torch.manual_seed(1)
+    again, same_losses = fit(target, n_iter=20)
+    other, _ = fit(target, n_iter=20, seed=1)
+    torch.set_rng_state(before)
+    fit(target, n_iter=20)
+    assert torch.equal(torch.get_rng_state(), before)
+    np.testing.assert_array_equal(one, again)
+    assert losses == same_losses
+    assert np.abs(one - other).max() > 0.01
+
+
+def test_progress_sees_each_step():
+    steps = []
+
+    def spy(sequence):
+        for step in sequence:
+            steps.append(step)
+            yield step
+
+    fit(target_of(components(np.random.default_rng(0))), n_iter=5, progress=spy)
+    assert steps == list(range(5))
+
+
+def test_training_that_diverges_is_an_error():
+    target = target_of(components(np.random.default_rng(0)))
+    with pytest.raises(FloatingPointError, match="smaller learning_rate"):
+        fit(target, learning_rate=1e38)
