@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from tqdm import tqdm
 
-from skdpgen.privacy import Histograms, release
+from skdpgen.privacy import Histograms, OneHot, release, sensitivity
 from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
 from skdpgen.synthesizers._given import read_given
@@ -352,7 +352,8 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             )
             rounds.append(first)
             model = PairModel(known, groups, [first])
-            unit = ledger.noise_std(share=ledger.remaining, sensitivity=np.sqrt(2.0))
+            delta = sensitivity(OneHot(1), ledger.budget.adjacency)
+            unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
             pairs = worth_measuring(
                 model.energies(),
                 {(j, k): model.sizes[j] * model.sizes[k] for j, k in pairs},
