@@ -16,6 +16,7 @@ from skdpgen.benchmark._measure import (
 )
 from skdpgen.benchmark._papers import PRINTED, paper_row
 from skdpgen.benchmark._reading import TABLES, read_split
+from skdpgen.benchmark._rivals import RIVALS, Other, side_by_side, tabulate
 from skdpgen.benchmark._speed import (
     chunked_peak,
     embedding_ratio,
@@ -27,13 +28,14 @@ from skdpgen.benchmark._speed import (
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import DPMERFSynthesizer, all_synthesizers
 
+WHAT = ("utility", "discovery", "papers", "rivals", "speed")
 SIZES = (1_000, 3_000, 10_000)
 
 
 def main() -> None:
     """Measure utility or discovery on named tables, or speed."""
     parser = argparse.ArgumentParser(prog="python -m skdpgen.benchmark", description=main.__doc__)  # fmt: skip  # noqa: E501
-    parser.add_argument("what", choices=["utility", "discovery", "papers", "speed"])
+    parser.add_argument("what", choices=WHAT)
     parser.add_argument("tables", nargs="*", help=f"of {', '.join(TABLES)}")
     parser.add_argument("--data", default=".", help="folder of the tables")
     parser.add_argument("--synthesizer", default="DPIndependentSynthesizer")
@@ -45,7 +47,11 @@ def main() -> None:
     parser.add_argument("--protocol", default="modern")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE",
-                        help="parameters, as JSON values")  # fmt: skip
+                        help="parameters, as JSON values; for `rivals`, theirs")  # fmt: skip  # noqa: E501
+    parser.add_argument("--rival", choices=RIVALS, nargs="+", default=["mst"])
+    parser.add_argument("--python", help="of the environment that has the rivals")
+    parser.add_argument("--timeout", type=float, default=1200.0,
+                        help="seconds that a rival may take")  # fmt: skip
     parser.add_argument("--output", type=Path, help="a .jsonl file to append to")
     options = parser.parse_intermixed_args()
     if options.what == "speed":
@@ -57,14 +63,17 @@ def main() -> None:
     if options.what == "discovery":
         print(markdown(_discovery(options)))
         return
+    is_rivals = options.what == "rivals"
+    if is_rivals and not options.python:
+        parser.error("rivals needs --python, of an environment that has them")
     runs = []
-    for run in _utility(options):
+    for run in _rivals(options) if is_rivals else _utility(options):
         runs.append(run)
         print({k: round(v, 4) if isinstance(v, float) else v for k, v in run.items()})
         if options.output:
             with options.output.open("a") as file:
                 file.write(json.dumps(run) + "\n")
-    print(markdown(summarise(runs)))
+    print(markdown(tabulate(runs) if is_rivals else summarise(runs)))
 
 
 def _utility(options):
@@ -83,6 +92,28 @@ def _utility(options):
                     is_schema_public=schema == "public",
                     epsilon=epsilon,
                     adjacency=options.adjacency,
+                )
+
+
+def _rivals(options):
+    known = all_synthesizers()
+    names = [options.synthesizer, "DPPairwiseSynthesizer"]
+    other = Other(options.python, _settings(options), options.timeout)
+    utility = SyntheticUtility(protocol=options.protocol, n_jobs=options.jobs)
+    for name in options.tables or ["adult"]:
+        split = read_split(name, options.data)
+        yield {"method": "real", **measure_ceiling(split, utility)}
+        for epsilon in options.epsilon:
+            for schema in options.schema:
+                yield from side_by_side(
+                    split,
+                    {name: known[name] for name in dict.fromkeys(names)},
+                    options.rival,
+                    other,
+                    utility,
+                    epsilon=epsilon,
+                    n_releases=options.releases,
+                    is_schema_public=schema == "public",
                 )
 
 

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from skdpgen.privacy import Histograms, OneHot, release, sensitivity
 from skdpgen.synthesizers._base import BaseSynthesizer
-from skdpgen.synthesizers._binning import discover_bins
+from skdpgen.synthesizers._binning import MAX_BINS, discover_bins
 from skdpgen.synthesizers._given import read_given
 from skdpgen.synthesizers._mixture_model import MixtureModel
 from skdpgen.synthesizers._pair_rounds import PairModel, release_pairs
@@ -26,7 +26,7 @@ from skdpgen.tables import TARGET, group_cells
 from skdpgen.training import class_conditional_model, column_counts, fit_mixture
 from skdpgen.utils import Interval, pick_device, split_generator
 
-MAX_BINS = 256
+FINE_BINS = 256
 FIRST_ROUND = 0.25  # of what is spent on pairs
 BY_CLASS = 32  # most classes whose pairs are counted one by one
 
@@ -44,8 +44,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     if added or removed (proof: :class:`~skdpgen.privacy.Weighted`). How finely columns
     are cut, and how many pairs are looked at, comes from public quantities and from
     earlier releases. Where n, the number of columns and the budget allow no pairs, all
-    of it goes to single columns, and rows are like those of
-    :class:`DPIndependentSynthesizer`.
+    of it goes to single columns, as in :class:`DPIndependentSynthesizer`.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     n_rounds : {1, 2}, default=2
         2 looks at all pairs first and then measures those that stand out; 1 measures
         all of them once.
-    pair_share : float, default=0.5
+    pair_share : float, default=0.6
         Part of the budget (of mu², after discovery) that pairs get; the rest goes to
         single columns.
     n_groups : int or None, default=None
@@ -144,7 +143,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         adjacency="replace",
         task="auto",
         n_rounds=2,
-        pair_share=0.5,
+        pair_share=0.6,
         n_groups=None,
         n_components=200,
         n_iter=200,
@@ -187,25 +186,23 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         pick_device(self.device)
         opening = self._open(X, y)
         (for_training,) = split_generator(self.random_state, 2)[1:]
-        cells = discover_bins(opening, max_bins=MAX_BINS)
-        labels = cells.pop(TARGET, opening.labels)
+        n_columns = len(opening.columns) - (TARGET in opening.columns)
         n_pairs = affordable_pairs(
-            opening.ledger,
-            opening.facts.n_rows,
-            len(cells),
-            self.pair_share,
+            opening.ledger, opening.facts.n_rows, n_columns, self.pair_share
         )
+        cells = discover_bins(opening, FINE_BINS if n_pairs else MAX_BINS)
+        labels = cells.pop(TARGET, opening.labels)
         sizes = tuple(column.n_cells for column in cells.values())
         share = 1.0 - self.pair_share if n_pairs else 1.0
         released = release(
             opening.rows.batches(cells, labels),
-            {"columns": Histograms(sizes, cell_scales(sizes))},
+            {"columns": Histograms(sizes, cell_scales(sizes) if n_pairs else None)},
             name=f"histograms of {len(cells)} columns by class",
             ledger=opening.ledger,
             share=share * opening.ledger.remaining,
             n_classes=labels.n_cells if labels is not None else 1,
         )
-        known = self._singles(released, cells, labels, opening.facts)
+        known = self._singles(released, cells, labels, opening.facts, bool(n_pairs))
         groups, measured = (), ()
         if n_pairs:
             groups, measured = self._measure(opening, cells, labels, known, n_pairs)
@@ -243,7 +240,13 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         }
         chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
         clone(self).set_params(**chosen)._validate_params()
-        known = self._singles(self.release_, self.cells_, self._labels, self._facts)
+        known = self._singles(
+            self.release_,
+            self.cells_,
+            self._labels,
+            self._facts,
+            bool(self.pair_releases_),
+        )
         names = list(self.cells_)
         if self.pair_releases_:
             sizes = [column.n_cells for column in self.cells_.values()]
@@ -323,13 +326,14 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         )
         return self._with_target(X, labels, y, self._model.shares, rng)
 
-    def _singles(self, released, cells, labels, facts):
+    def _singles(self, released, cells, labels, facts, is_scaled):
         """Return what is known of single columns; n is public at most."""
         has_public_total = self.adjacency == "replace" and labels is None
         n_rows = facts.n_rows if has_public_total else None
         sizes = [column.n_cells for column in cells.values()]
+        scales = cell_scales(sizes) if is_scaled else None
         return class_conditional_model(
-            released, cells, n_rows, facts.discovered, cell_scales(sizes)
+            released, cells, n_rows, facts.discovered, scales
         )
 
     def _measure(self, opening, cells, labels, known, n_pairs):

@@ -10,7 +10,7 @@ from skdpgen.privacy import Ledger, OneHot, sensitivity
 
 POWER = 0.5
 FEWEST, MOST = 4, 12  # groups of a column in pairs
-SINGLE = 128  # stds of noise that all rows must be, in a single column
+SINGLE = 64  # stds of noise that all rows must be, in a single column
 NOISE_OF_CELL = 3.0  # a cell of an even pair should hold this many stds of rows
 MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together

@@ -1,0 +1,96 @@
+"""Fit somebody else's synthesizer on coded columns, in an environment of its own.
+
+Not part of the package at run time: `_rivals` gives this file to another Python, which
+has the rival, numpy and pandas, and none of ours. A folder holds the question
+(`request.json`, `table.npy`) and takes the answer (`answer.json`, `answer.npy`).
+"""
+
+import importlib
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+# Package, module and class; the package is named in error messages and answers.
+RIVALS = {
+    "mst": ("dpmm", "dpmm.pipelines", "MSTPipeline"),
+    "aim": ("dpmm", "dpmm.pipelines", "AIMPipeline"),
+    "privbayes": ("dpmm", "dpmm.pipelines", "PrivBayesPipeline"),
+}
+
+
+def main(folder: str) -> None:
+    """Answer the question in a folder."""
+    import numpy as np
+
+    place = Path(folder)
+    request = json.loads((place / "request.json").read_text())
+    start = time.perf_counter()
+    model = fit(np.load(place / "table.npy"), request)
+    fitted = time.perf_counter()
+    np.save(place / "answer.npy", draw(model, request))
+    answer = {
+        "fit_seconds": fitted - start,
+        "sample_seconds": time.perf_counter() - fitted,
+        "peak_mib": peak_mib(),
+        "version": version(request["rival"]),
+    }
+    (place / "answer.json").write_text(json.dumps(answer))
+
+
+def fit(table: Any, request: dict[str, Any]) -> Any:
+    """Fit the rival with its own defaults on codes, whose numbers are public."""
+    import pandas as pd
+
+    _, module, name = RIVALS[request["rival"]]
+    make = getattr(importlib.import_module(module), name)
+    names = [f"c{j}" for j in range(table.shape[1])]
+    model = make(
+        epsilon=request["epsilon"],
+        delta=request["delta"],
+        disable_processing=True,  # columns are cut already, at no cost to the rival
+        n_jobs=1,
+        **request["settings"],
+    )
+    frame = pd.DataFrame(table, columns=names)
+    sizes = dict(zip(names, request["sizes"], strict=True))
+    model.fit(frame, domain=sizes, random_state=request["seed"])
+    return model
+
+
+def draw(model: Any, request: dict[str, Any]) -> Any:
+    """Draw rows of codes, columns in the order of the table."""
+    import numpy as np
+
+    rows = model.generate(request["n_samples"], random_state=request["seed"])
+    names = [f"c{j}" for j in range(len(request["sizes"]))]
+    return rows[names].to_numpy().astype(np.int64)
+
+
+def version(rival: str) -> str:
+    """Return package and version of a rival."""
+    from importlib.metadata import version
+
+    package = RIVALS[rival][0]
+    return f"{package} {version(package)}"
+
+
+def peak_mib() -> float:
+    """Return the most memory that this process has had, in MiB.
+
+    `getrusage` would count a large parent as well: Linux hands on its peak when a
+    forked process starts another program.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

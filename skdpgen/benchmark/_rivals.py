@@ -1,0 +1,311 @@
+"""Our synthesizers beside public MST, AIM and PrivBayes, scored by the same code.
+
+The rivals are those of the package dpmm [1]_, installed by hand in an environment of
+its own; nothing of ours depends on it. What is alike and what is not:
+
+* The same training and test rows, the same classifiers, as many synthetic rows.
+* A rival sees the codes of the cells that a :class:`DPIndependentSynthesizer` with the
+  same budget found, with the label as one more column, and its rows are decoded by the
+  same code. It does not pay for the cells: the comparison is in its favour there.
+* Rivals know "add_remove" only, so ours run under it too.
+* Every fit has a process of its own, whose time without imports and whose peak of
+  memory with them are told.
+
+References
+----------
+.. [1] Mahiou et al., "dpmm: Differentially Private Marginal Models, a Library for
+   Synthetic Tabular Data Generation", 2025.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen.benchmark import _rival_runner as runner
+from skdpgen.benchmark._measure import measure_releases
+from skdpgen.benchmark._reading import Split
+from skdpgen.metrics import SyntheticUtility
+from skdpgen.synthesizers import all_synthesizers
+from skdpgen.tables import Cells, Rows
+
+RIVALS = tuple(runner.RIVALS)
+LEAST, MOST = 5_000, 20_000  # synthetic rows, as `draw_samples` asks for them
+FLOOR = "DPIndependentSynthesizer"  # whose cells the rivals get
+HEADLINES = ("roc_auc", "macro_f1", "r2")
+
+
+@dataclass(frozen=True)
+class Other:
+    """Where a rival runs, and how.
+
+    Parameters
+    ----------
+    python : str
+        The interpreter of the other environment.
+    settings : dict
+        Parameters of the rival other than its defaults.
+    timeout : float
+        Seconds after which a fit is given up.
+    """
+
+    python: str
+    settings: dict[str, Any]
+    timeout: float = 1200.0
+
+
+def side_by_side(
+    split: Split,
+    ours: dict[str, Callable[..., Any]],
+    rivals: list[str],
+    other: Other,
+    utility: SyntheticUtility,
+    *,
+    epsilon: float,
+    n_releases: int,
+    is_schema_public: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """Measure ours under both adjacencies, then the rivals; a dict for each run."""
+    n_samples = utility.n_samples or min(max(len(split.X_train), LEAST), MOST)
+    entrants: list[tuple[str, str, Callable[..., Any]]] = [
+        (name, adjacency, partial(Apart, make))
+        for adjacency in ("replace", "add_remove")
+        for name, make in ours.items()
+    ]
+    entrants += [
+        (name, "add_remove", partial(Rival, name, other, n_samples)) for name in rivals
+    ]
+    for name, adjacency, make in entrants:
+        made: list[Any] = []  # the last one has what its fit took
+
+        def remember(make: Any = make, made: Any = made, **given: Any) -> Any:
+            made.append(make(**given))
+            return made[-1]
+
+        runs = measure_releases(
+            split,
+            remember,
+            utility,
+            n_releases=n_releases,
+            is_schema_public=is_schema_public,
+            epsilon=epsilon,
+            adjacency=adjacency,
+        )
+        try:
+            for run in runs:
+                yield {"method": name, **run, **getattr(made[-1], "costs_", {})}
+        except subprocess.TimeoutExpired as error:
+            yield {
+                "set": split.name,
+                "method": name,
+                "schema": "public" if is_schema_public else "discovered",
+                "epsilon": epsilon,
+                "adjacency": adjacency,
+                "note": f"given up after {error.timeout:.0f} s",
+            }
+
+
+def tabulate(runs: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return a line a method: means over its releases."""
+    frame = pd.DataFrame(runs)
+    keys = [
+        key
+        for key in ("set", "schema", "epsilon", "method", "adjacency")
+        if key in frame
+    ]
+    lines = []
+    for values, group in frame.groupby(keys, dropna=False, sort=False):
+        mean = group.mean(numeric_only=True).dropna()
+        line = {
+            key: "" if pd.isna(v) else v for key, v in zip(keys, values, strict=True)
+        }
+        line["mean (best)"] = _headline(group, mean)
+        for name, column in {
+            "AP": "average_precision",
+            "TV one-way": "tv1",
+            "TV two-way": "tv2",
+        }.items():
+            line[name] = f"{mean[column]:.3f}" if column in mean else ""
+        seconds, peak = mean.get("fit_seconds"), mean.get("peak_mib")
+        line["fit s"] = "" if seconds is None else f"{seconds:.1f}"
+        line["peak MiB"] = "" if peak is None else f"{peak:.0f}"
+        line["releases"] = str(len(group))
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def _headline(group: pd.DataFrame, mean: "pd.Series[float]") -> str:
+    for metric in HEADLINES:
+        if metric in mean:
+            spread = group[metric].std() if len(group) > 1 else None
+            sd = "" if spread is None else f" ± {spread:.3f}"
+            return f"{mean[metric]:.3f}{sd} ({mean[f'{metric}_best']:.3f})"
+    return str(group["note"].iloc[0]) if "note" in group else ""
+
+
+class Rival:
+    """Somebody else's synthesizer, with the cells of ours and the methods of one.
+
+    Parameters
+    ----------
+    name : str
+        One of RIVALS.
+    other : Other
+        Where it runs.
+    n_samples : int
+        Rows that it draws when it is fitted, since it does not outlive its process.
+    adjacency : {"add_remove"}
+        The only one that rivals know.
+    **given
+        Parameters of the floor, whose cells and budget the rival has.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        other: Other,
+        n_samples: int,
+        *,
+        adjacency: str = "add_remove",
+        **given: Any,
+    ) -> None:
+        if adjacency != "add_remove":
+            raise ValueError(
+                "adjacency must be 'add_remove': rivals promise no other. "
+                f"Got {adjacency!r} instead."
+            )
+        self.name = name
+        self.other = other
+        self.n_samples = n_samples
+        self.floor: Any = all_synthesizers()[FLOOR](adjacency=adjacency, **given)
+
+    def fit(self, X: Any, y: Any) -> "Rival":
+        """Let our floor choose cells, free of charge, and the rival learn their codes.
+
+        Time and memory, in ``costs_``, are those of the rival alone.
+        """
+        floor = self.floor.fit(X, y)
+        self.task_, self.n_samples_ = floor.task_, self.n_samples
+        self.schema_, self.cells_ = floor.schema_, floor.cells_
+        cells: list[Cells] = [*floor.cells_.values(), floor._labels]
+        request = {
+            "rival": self.name,
+            "epsilon": floor.epsilon,
+            "delta": floor.delta,
+            "sizes": [column.n_cells for column in cells],
+            "n_samples": self.n_samples,
+            "seed": floor.random_state or 0,
+            "settings": self.other.settings,
+        }
+        table = _codes(floor, X, y)
+        self._drawn, self.costs_ = _ask(self.other, table, request)
+        return self
+
+    def sample(self, n_samples: Any = None, random_state: Any = None) -> Any:
+        """Decode the rows that the rival drew, as our own are decoded."""
+        if n_samples not in (None, len(self._drawn)):
+            raise ValueError(
+                f"n_samples must be {len(self._drawn)}: the rival drew so many rows "
+                f"and is gone. Got {n_samples!r} instead."
+            )
+        floor, rng = self.floor, np.random.default_rng(random_state)
+        sizes = [column.n_cells for column in floor.cells_.values()]
+        drawn = dict(zip(floor.cells_, self._drawn.T, strict=False))
+        labels = self._drawn[:, -1]
+        # how a number decays in an end cell goes by the rival's own histogram
+        marginals = {
+            name: np.bincount(codes, minlength=size) / len(codes)
+            for (name, codes), size in zip(drawn.items(), sizes, strict=True)
+        }
+        shares = np.bincount(labels, minlength=floor._labels.n_cells) / len(labels)
+        X = floor._decode(floor.cells_, drawn, marginals, len(labels), rng)
+        return floor._with_target(X, labels, None, shares, rng)
+
+
+class Apart:
+    """One of our synthesizers, fitted in a process of its own.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the synthesizer.
+    **given
+        What it is made with.
+    """
+
+    def __init__(self, make: Callable[..., Any], **given: Any) -> None:
+        self.made = make(**given)
+
+    def fit(self, X: Any, y: Any) -> "Apart":
+        """Fit elsewhere and bring the fitted synthesizer home; see ``costs_``."""
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            self.made, self.costs_ = pool.submit(_fit, self.made, X, y).result()
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        """All the rest is the synthesizer's."""
+        if name in ("made", "costs_"):
+            raise AttributeError(name)
+        return getattr(self.made, name)
+
+
+def _fit(synthesizer: Any, X: Any, y: Any) -> tuple[Any, dict[str, float]]:
+    start = time.perf_counter()
+    synthesizer.fit(X, y)
+    seconds = time.perf_counter() - start
+    return synthesizer, {"fit_seconds": seconds, "peak_mib": runner.peak_mib()}
+
+
+def _codes(floor: Any, X: Any, y: Any) -> Any:
+    """Return the cells of all columns, the label last; rows of no class are left out.
+
+    A rival has no code for "in no cell". Where a column has no cell for missing, such
+    values, rare as they are, go to its last cell.
+    """
+    parts = []
+    for batch in Rows.read(X, y, task=floor.task_).batches(floor.cells_, floor._labels):
+        codes = np.column_stack([batch.parts["columns"], batch.labels])
+        parts.append(codes[batch.labels >= 0])
+    table = np.concatenate(parts)
+    cells = [*floor.cells_.values(), floor._labels]
+    last = np.array([column.n_cells - 1 for column in cells])
+    return np.where(table < 0, last, table)
+
+
+def _ask(
+    other: Other, table: Any, request: dict[str, Any]
+) -> tuple[Any, dict[str, float]]:
+    """Let the other Python fit and draw; return codes and what it took."""
+    # what leads to our packages must not lead the other environment there
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        np.save(place / "table.npy", table)
+        (place / "request.json").write_text(json.dumps(request))
+        done = subprocess.run(
+            [other.python, runner.__file__, folder],
+            env=clean,
+            capture_output=True,
+            text=True,
+            timeout=other.timeout,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(
+                f"{request['rival']} failed under {other.python}. Install "
+                f"{runner.RIVALS[request['rival']][0]} there, or read what it said:\n"
+                f"{done.stderr[-2000:]}"
+            )
+        answer = json.loads((place / "answer.json").read_text())
+        return np.load(place / "answer.npy"), answer

@@ -1,0 +1,188 @@
+"""Rivals in another environment: a script that acts as one, and the real runner."""
+
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skdpgen.benchmark import __main__ as command
+from skdpgen.benchmark import _rival_runner as runner
+from skdpgen.benchmark._markdown import markdown
+from skdpgen.benchmark._reading import Split
+from skdpgen.benchmark._rivals import Other, Rival, side_by_side, tabulate
+from skdpgen.datasets import load_example
+from skdpgen.metrics import SyntheticUtility
+from skdpgen.synthesizers import DPIndependentSynthesizer
+
+FAST = SyntheticUtility(classifiers=("lda",), n_samples=700)
+CLASSES = ["left", "stayed"]
+
+# stands in for the other interpreter: its argument 2 is the folder of the question
+FAKE = """#!{python}
+import json, sys
+from pathlib import Path
+import numpy as np
+place = Path(sys.argv[2])
+request = json.loads((place / "request.json").read_text())
+table = np.load(place / "table.npy")
+assert (table.max(axis=0) < request["sizes"]).all() and table.min() >= 0
+{extra}
+rng = np.random.default_rng(request["seed"])
+rows = rng.integers(0, len(table), request["n_samples"])
+np.save(place / "answer.npy", table[rows])
+answer = {{"fit_seconds": 7.0, "peak_mib": 11.0, "version": "fake 1"}}
+answer["settings"] = request["settings"]
+(place / "answer.json").write_text(json.dumps(answer))
+"""
+
+
+@pytest.fixture
+def fake(tmp_path):
+    def write(extra=""):
+        path = tmp_path / "python"
+        path.write_text(FAKE.format(python=sys.executable, extra=extra))
+        path.chmod(0o755)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def split():
+    X, y = load_example(1500)
+    return Split("example", X[:1000], y[:1000], X[1000:], y[1000:])
+
+
+def rival(python, timeout=60.0, **settings):
+    other = Other(python, settings, timeout)
+    return Rival("mst", other, 700, epsilon=1.0, classes=CLASSES, random_state=3)
+
+
+def test_a_rival_samples_rows_like_those_it_was_fitted_on(fake, split):
+    fitted = rival(fake(), degree=3).fit(split.X_train, split.y_train)
+    X, y = fitted.sample(random_state=0)
+    assert fitted.costs_["fit_seconds"] == 7.0
+    assert fitted.costs_["settings"] == {"degree": 3}
+    assert list(X.columns) == list(split.X_train.columns)
+    assert list(X.dtypes.map(str)) == list(split.X_train.dtypes.map(str))
+    assert len(X) == len(y) == 700
+    # the fake copies rows: shares of labels are those of the private rows
+    real = (split.y_train == "left").mean()
+    assert (y == "left").mean() == pytest.approx(real, abs=0.06)
+    again, _ = fitted.sample(random_state=0)
+    pd.testing.assert_frame_equal(X, again)
+    with pytest.raises(ValueError, match="the rival drew so many rows"):
+        fitted.sample(10)
+
+
+def test_rows_of_a_regression(fake, split):
+    y = pd.Series(np.arange(1000.0), name="y")
+    other = Other(fake(), {}, 60.0)
+    fitted = Rival("mst", other, 700, epsilon=3.0).fit(split.X_train, y)
+    _, drawn = fitted.sample(random_state=0)
+    assert fitted.task_ == "regression"
+    assert drawn.std() == pytest.approx(y.std(), rel=0.3)
+
+
+def test_rivals_promise_add_remove_only(fake):
+    with pytest.raises(ValueError, match="rivals promise no other"):
+        Rival("mst", Other(fake(), {}), 10, adjacency="replace", epsilon=1.0)
+
+
+def test_what_a_rival_says_when_it_fails(fake, split):
+    broken = rival(fake("raise ImportError('no such rival')"))
+    with pytest.raises(RuntimeError, match=r"(?s)Install dpmm there.*no such rival"):
+        broken.fit(split.X_train, split.y_train)
+
+
+def test_side_by_side(fake, split):
+    ours = {"DPIndependentSynthesizer": DPIndependentSynthesizer}
+    runs = list(
+        side_by_side(
+            *(split, ours, ["mst"], Other(fake(), {}), FAST),
+            epsilon=1.0,
+            n_releases=1,
+        )
+    )
+    assert [run["adjacency"] for run in runs] == ["replace", "add_remove", "add_remove"]
+    assert runs[0]["peak_mib"] > 50  # of a process with the package in it
+    assert runs[2]["version"] == "fake 1"
+    table = tabulate(runs)
+    assert list(table["method"]) == ["DPIndependentSynthesizer"] * 2 + ["mst"]
+    assert table["fit s"].iloc[2] == "7.0"
+    assert "| mst | add_remove |" in markdown(table)
+
+
+def test_a_rival_that_takes_too_long_is_given_up(fake, split):
+    slow = Other(fake("import time; time.sleep(60)"), {}, timeout=0.5)
+    runs = list(side_by_side(split, {}, ["mst"], slow, FAST, epsilon=1.0, n_releases=1))
+    assert runs[0]["note"] == "given up after 0 s"
+    assert tabulate(runs)["mean (best)"].iloc[0] == "given up after 0 s"
+
+
+def test_the_command_needs_another_python(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["benchmark", "rivals", "adult"])
+    with pytest.raises(SystemExit):
+        command.main()
+    assert "needs --python" in capsys.readouterr().err
+
+
+class Copycat:
+    """What the runner expects of a rival's class."""
+
+    def __init__(self, epsilon, delta, disable_processing, n_jobs, compress):
+        self.parameters = epsilon, delta, disable_processing, n_jobs, compress
+
+    def fit(self, frame, domain, random_state):
+        assert (frame.max() < pd.Series(domain)).all()
+        self.frame, self.seed = frame, random_state
+
+    def generate(self, n_records, random_state):
+        assert random_state == self.seed
+        rows = self.frame.sample(n_records, random_state=random_state, replace=True)
+        return rows[self.frame.columns[::-1]]  # rivals may reorder columns
+
+
+def test_the_runner_asks_the_rival(monkeypatch, tmp_path):
+    module = types.ModuleType("dpmm.pipelines")
+    module.MSTPipeline = Copycat
+    monkeypatch.setitem(sys.modules, "dpmm", types.ModuleType("dpmm"))
+    monkeypatch.setitem(sys.modules, "dpmm.pipelines", module)
+    monkeypatch.setattr(runner, "version", lambda rival: "dpmm 0")
+    table = np.column_stack([np.arange(30) % 3, np.full(30, 4)])
+    np.save(tmp_path / "table.npy", table)
+    request = {
+        **{"rival": "mst", "epsilon": 1.0, "delta": 1e-5, "sizes": [3, 5]},
+        **{"n_samples": 12, "seed": 0, "settings": {"compress": False}},
+    }
+    (tmp_path / "request.json").write_text(json.dumps(request))
+    runner.main(str(tmp_path))
+    drawn = np.load(tmp_path / "answer.npy")
+    answer = json.loads((tmp_path / "answer.json").read_text())
+    assert drawn.shape == (12, 2)
+    assert set(drawn[:, 1]) == {4}
+    assert answer["version"] == "dpmm 0"
+    assert answer["peak_mib"] > 1
+
+
+def test_the_runner_imports_nothing_of_ours():
+    code = f"import runpy, sys; runpy.run_path({str(runner.__file__)!r}); "
+    code += "print(sorted(m for m in sys.modules if m.split('.')[0] in "
+    code += "('skdpgen', 'torch', 'numpy', 'pandas')))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_peak_of_a_process_is_its_own():
+    ballast = np.ones(40_000_000)  # 305 MiB, all of them touched
+    code = "import runpy; print(runpy.run_path({!r})['peak_mib']())"
+    run = [sys.executable, "-I", "-c", code.format(str(Path(runner.__file__)))]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < ballast.nbytes / 2**20
