@@ -155,8 +155,8 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self : DPIndependentSynthesizer
         """
         check_is_fitted(self, "release_")
-        has_public_total = self.adjacency == "replace" and self._labels is None
-        n_rows = self._facts.n_rows if has_public_total else None
+        is_public = self.release_.adjacency == "replace" and self._labels is None
+        n_rows = self._facts.n_rows if is_public else None
         self._model = class_conditional_model(
             self.release_, self.cells_, n_rows, self._facts.discovered
         )

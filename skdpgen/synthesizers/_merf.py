@@ -328,13 +328,13 @@ class DPMERFSynthesizer(BaseSynthesizer):
 
     def _learn(self, kernel, released):
         """Return what a release says; only the number of rows is taken as public."""
-        has_public_total = self.adjacency == "replace" and self._labels is None
+        is_public = released.adjacency == "replace" and self._labels is None
         return learn(
             released,
             kernel,
             self.cells_,
             n_classes=1 if self._labels is None else self._labels.n_cells,
-            n_rows=self._facts.n_rows if has_public_total else None,
+            n_rows=self._facts.n_rows if is_public else None,
             discovered=self._facts.discovered,
         )
 

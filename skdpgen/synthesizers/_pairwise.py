@@ -64,7 +64,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     n_rounds : {1, 2}, default=2
         2 looks at all pairs first and then measures those that stand out; 1 measures
         all of them once.
-    pair_share : float, default=0.6
+    pair_share : float, default=0.5
         Part of the budget (of mu², after discovery) that pairs get; the rest goes to
         single columns.
     n_groups : int or None, default=None
@@ -143,7 +143,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         adjacency="replace",
         task="auto",
         n_rounds=2,
-        pair_share=0.6,
+        pair_share=0.5,
         n_groups=None,
         n_components=200,
         n_iter=200,
@@ -193,26 +193,29 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         cells = discover_bins(opening, FINE_BINS if n_pairs else MAX_BINS)
         labels = cells.pop(TARGET, opening.labels)
         sizes = tuple(column.n_cells for column in cells.values())
-        share = 1.0 - self.pair_share if n_pairs else 1.0
+        scales = cell_scales(sizes) if n_pairs else None
         released = release(
             opening.rows.batches(cells, labels),
-            {"columns": Histograms(sizes, cell_scales(sizes) if n_pairs else None)},
+            {"columns": Histograms(sizes, scales)},
             name=f"histograms of {len(cells)} columns by class",
             ledger=opening.ledger,
-            share=share * opening.ledger.remaining,
+            share=(1.0 - self.pair_share * (n_pairs > 0)) * opening.ledger.remaining,
             n_classes=labels.n_cells if labels is not None else 1,
         )
-        known = self._singles(released, cells, labels, opening.facts, bool(n_pairs))
-        groups, measured = (), ()
-        if n_pairs:
-            groups, measured = self._measure(opening, cells, labels, known, n_pairs)
-        facts, report = opening.facts, opening.close()
-        del X, y, opening  # private data ends here; the rest is post-processing
-
-        self._keep(facts, report)
-        self.cells_, self._labels, self.release_ = cells, labels, released
-        self.groups_, self.pair_releases_ = groups, measured
-        self._seed = int(for_training.integers(2**62))
+        groups, measured = [], []
+        try:
+            if n_pairs:
+                known = self._singles(released, cells, labels, opening.facts, scales)
+                rounds = self._measure(opening, cells, labels, known, n_pairs, groups)
+                measured.extend(rounds)  # one by one: an interrupt keeps the rest
+        finally:
+            facts, report = opening.facts, opening.close()
+            del X, y, opening  # private data ends here; the rest is post-processing
+            self._keep(facts, report)
+            self.cells_, self._labels = cells, labels
+            self.release_, self._scales = released, scales
+            self.groups_, self.pair_releases_ = tuple(groups), tuple(measured)
+            self._seed = int(for_training.integers(2**62))
         return self.refit()
 
     def refit(self, *, n_components=None, n_iter=None, learning_rate=None):
@@ -241,16 +244,12 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
         clone(self).set_params(**chosen)._validate_params()
         known = self._singles(
-            self.release_,
-            self.cells_,
-            self._labels,
-            self._facts,
-            bool(self.pair_releases_),
+            self.release_, self.cells_, self._labels, self._facts, self._scales
         )
         names = list(self.cells_)
         if self.pair_releases_:
             sizes = [column.n_cells for column in self.cells_.values()]
-            counts = column_counts(self.release_, sizes, cell_scales(sizes))
+            counts = column_counts(self.release_, sizes, self._scales)
             pairs = PairModel(known, self.groups_, self.pair_releases_, *counts)
             tables, losses = fit_mixture(
                 pairs.target(),
@@ -288,7 +287,8 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             Labels (or numbers) to draw rows for, one each.
         given : DataFrame or None, default=None
             Some columns of rows to complete, one each; the others, and labels unless
-            ``y`` has them, are drawn from what the mixture says of such rows.
+            ``y`` has them, are drawn from what the mixture says of such rows. They come
+            back as they are: given private values, the result is private too.
         random_state : int, RandomState, Generator or None, default=None
             An int gives the same rows each time; None gives new ones.
 
@@ -326,35 +326,33 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         )
         return self._with_target(X, labels, y, self._model.shares, rng)
 
-    def _singles(self, released, cells, labels, facts, is_scaled):
+    def _singles(self, released, cells, labels, facts, scales):
         """Return what is known of single columns; n is public at most."""
-        has_public_total = self.adjacency == "replace" and labels is None
+        has_public_total = released.adjacency == "replace" and labels is None
         n_rows = facts.n_rows if has_public_total else None
-        sizes = [column.n_cells for column in cells.values()]
-        scales = cell_scales(sizes) if is_scaled else None
         return class_conditional_model(
             released, cells, n_rows, facts.discovered, scales
         )
 
-    def _measure(self, opening, cells, labels, known, n_pairs):
-        """Release pairs in one or two rounds; a release decides what the next sees."""
+    def _measure(self, opening, cells, labels, known, n_pairs, groups):
+        """Yield releases of pairs; one decides what the next sees. Fills ``groups``."""
         ledger, n_rows = opening.ledger, opening.facts.n_rows
+        opening.progress.total += self.n_rounds
         n_groups = self.n_groups or pair_groups(
             ledger, n_rows, len(cells), n_pairs, ledger.remaining
         )
-        groups = tuple(
+        groups += [
             group_cells(column, known.marginals[name], n_groups)
             for name, column in cells.items()
-        )
+        ]
         pairs = nearest_pairs(len(cells), n_pairs)
         by_class = labels is not None and labels.n_cells <= BY_CLASS
-        rounds = []
         if self.n_rounds == 2:
             opening.step("all pairs")
             first = release_pairs(
                 opening, cells, labels, groups, pairs, by_class=False, share=FIRST_ROUND
             )
-            rounds.append(first)
+            yield first
             model = PairModel(known, groups, [first])
             delta = sensitivity(OneHot(1), ledger.budget.adjacency)
             unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
@@ -364,7 +362,6 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
                 (unit / model.n_rows) ** 2,
             )
         opening.step("pairs by class" if by_class else "pairs")
-        last = release_pairs(
+        yield release_pairs(
             opening, cells, labels, groups, pairs, by_class=by_class, share=1.0
         )
-        return groups, (*rounds, last)

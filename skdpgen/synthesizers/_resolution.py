@@ -63,6 +63,8 @@ def affordable_pairs(
     live on them. Pairs must stand out of their noise, which grows with the root of
     their number, at 4 x 4 groups, and there should be at least one a column.
     """
+    if not 0 < 1 - pair_share < 1:  # too near an end to be split
+        return 0
     rest = ledger.remaining
     alone = ledger.noise_std(
         share=(1 - pair_share) * rest,

@@ -216,7 +216,7 @@ def test_the_release_and_the_seed_are_all_that_a_model_is_made_of():
     case = CASES["unlabelled"]
     one, two = fitted(case), fitted(case)
     assert not same_model(tables_of(one), tables_of(two))  # the noise is another
-    for name in ("cells_", "groups_", "release_", "pair_releases_"):
+    for name in ("cells_", "groups_", "release_", "pair_releases_", "_scales"):
         setattr(two, name, getattr(one, name))
     assert two._seed == one._seed
     assert same_model(tables_of(one), tables_of(two.refit()))
@@ -310,3 +310,23 @@ def test_progress_bars_show_the_stages_and_the_training(capsys):
     shown = capsys.readouterr().err
     assert "training" in shown
     assert "pairs by class" in shown
+
+
+def test_an_interrupt_between_releases_keeps_what_was_paid_for(monkeypatch):
+    case = CASES["mixed"]
+    synth = fitted(case)
+    spent_all = synth.privacy_.spent
+
+    def stop(*args, **params):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_pairwise, "worth_measuring", stop)
+        with pytest.raises(KeyboardInterrupt):
+            synth.fit(case.X, case.y)
+    assert 0 < synth.privacy_.spent < spent_all
+    assert len(synth.pair_releases_) == 1
+    with pytest.raises(ValueError, match="not fitted"):
+        synth.sample(3)
+    synth.refit()
+    assert_obeys(synth.sample(20)[0], synth.schema_)
