@@ -22,11 +22,16 @@ from skdpgen.benchmark._speed import (
     embedding_ratio,
     fit_seconds,
     many_features_peak,
+    pairwise_seconds,
     release_ratio,
     wide_table,
 )
 from skdpgen.metrics import SyntheticUtility
-from skdpgen.synthesizers import DPMERFSynthesizer, all_synthesizers
+from skdpgen.synthesizers import (
+    DPMERFSynthesizer,
+    DPPairwiseSynthesizer,
+    all_synthesizers,
+)
 
 WHAT = ("utility", "discovery", "papers", "rivals", "speed")
 SIZES = (1_000, 3_000, 10_000)
@@ -157,16 +162,22 @@ def _speed(folder: str) -> pd.DataFrame:
         split = read_split("adult", folder)
         seconds = fit_seconds(split.X_train, split.y_train, split.classes)
         rows.append({"what": "fit adult, median of 5, s", "value": seconds})
-        merf = fit_seconds(
-            split.X_train, split.y_train, split.classes, DPMERFSynthesizer, repeats=3
-        )
-        rows.append({"what": "DP-MERF: fit adult, median of 3, s", "value": merf})
+        for make in (DPMERFSynthesizer, DPPairwiseSynthesizer):
+            seconds = fit_seconds(
+                split.X_train, split.y_train, split.classes, make, repeats=3
+            )
+            what = f"{make.__name__}: fit adult, median of 3, s"
+            rows.append({"what": what, "value": seconds})
     X = wide_table(100_000, 50)
     y = (X["number0"] > 20).astype(int)
     rows += [
         {
             "what": "fit 100,000 x 50, median of 5, s",
             "value": fit_seconds(X, y, [0, 1]),
+        },
+        {
+            "what": "DPPairwiseSynthesizer: fit 20,000 x 600, s",
+            "value": pairwise_seconds(20_000, 600),
         },
         {"what": "release / bare one-hot pass", "value": release_ratio()},
         {

@@ -1,6 +1,5 @@
 """Seconds of a fit, the release against a bare one-hot pass, memory of chunks."""
 
-import resource
 import statistics
 import subprocess
 import sys
@@ -12,9 +11,14 @@ import numpy as np
 import pandas as pd
 import torch
 
+from skdpgen.benchmark._rival_runner import peak_mib
 from skdpgen.features import FourierFeatures
 from skdpgen.privacy import Histograms, Ledger, PrivacyBudget, Vectors, release
-from skdpgen.synthesizers import DPIndependentSynthesizer, DPMERFSynthesizer
+from skdpgen.synthesizers import (
+    DPIndependentSynthesizer,
+    DPMERFSynthesizer,
+    DPPairwiseSynthesizer,
+)
 from skdpgen.tables import Chunks, EncodedBatch, NumberCells, Numeric, Rows, Schema
 
 CHUNK = 50_000
@@ -42,6 +46,16 @@ def fit_seconds(
     """Return the median time of a default fit."""
     times = [_seconds(lambda: make(classes=classes).fit(X, y)) for _ in range(repeats)]
     return statistics.median(times)
+
+
+def pairwise_seconds(n_rows: int, n_columns: int) -> float:
+    """Return the time of a fit on many columns that depend on each other."""
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(n_rows, 20))
+    X = hidden @ rng.normal(size=(20, n_columns)) / 4
+    X += rng.normal(size=X.shape)
+    y = (hidden[:, 0] > 0).astype(int)
+    return fit_seconds(X, y, [0, 1], DPPairwiseSynthesizer, repeats=1)
 
 
 def release_ratio(n_rows: int = 100_000, n_columns: int = 50) -> float:
@@ -117,7 +131,7 @@ def _fit_many(n_features: int) -> None:
         n_features=n_features,
         n_iter=20,
     ).fit(X, y)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(peak_mib())
 
 
 def chunked_peak(n_rows: int) -> float:
@@ -136,7 +150,7 @@ def _fit_chunks(n_rows: int) -> None:
             yield table, (table["number0"] > 20).astype(int)
 
     DPIndependentSynthesizer(classes=[0, 1]).fit(Chunks(chunks))
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(peak_mib())
 
 
 def _seconds(run: Callable[[], Any]) -> float:
