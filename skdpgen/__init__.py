@@ -4,8 +4,10 @@ from skdpgen.benchmark import compare
 from skdpgen.metrics import SyntheticUtility, total_variation
 from skdpgen.privacy import PrivacyReport, insecure_noise_seed
 from skdpgen.synthesizers import (
+    DPHPSynthesizer,
     DPIndependentSynthesizer,
     DPMERFSynthesizer,
+    DPNTKSynthesizer,
     DPPairwiseSynthesizer,
     all_synthesizers,
     load,
@@ -41,8 +43,10 @@ __all__ = [
     "BudgetExceededError",
     "Categorical",
     "Chunks",
+    "DPHPSynthesizer",
     "DPIndependentSynthesizer",
     "DPMERFSynthesizer",
+    "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",
     "Datetime",
     "Drop",

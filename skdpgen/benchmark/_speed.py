@@ -12,8 +12,15 @@ import pandas as pd
 import torch
 
 from skdpgen.benchmark._rival_runner import peak_mib
-from skdpgen.features import FourierFeatures
-from skdpgen.privacy import Histograms, Ledger, PrivacyBudget, Vectors, release
+from skdpgen.features import FourierFeatures, NTKFeatures
+from skdpgen.privacy import (
+    Histograms,
+    Ledger,
+    OuterProducts,
+    PrivacyBudget,
+    Vectors,
+    release,
+)
 from skdpgen.synthesizers import (
     DPIndependentSynthesizer,
     DPMERFSynthesizer,
@@ -100,10 +107,10 @@ def embedding_ratio(n_rows: int = 50_000, width: int = 50) -> float:
     def ours() -> None:
         ledger = Ledger(PrivacyBudget(1.0, 1e-5))
         batches = (
-            EncodedBatch(labels[k : k + 1000], {"fourier": phi(x[k : k + 1000])})
+            EncodedBatch(labels[k : k + 1000], {"features": phi(x[k : k + 1000])})
             for k in starts
         )
-        blocks = {"fourier": Vectors(phi.n_features)}
+        blocks = {"features": Vectors(phi.n_features)}
         release(batches, blocks, name="speed", ledger=ledger, share=1.0, n_classes=2)
 
     pairs = [(_seconds(ours), _seconds(bare)) for _ in range(5)]
@@ -132,6 +139,34 @@ def _fit_many(n_features: int) -> None:
         n_iter=20,
     ).fit(X, y)
     print(peak_mib())
+
+
+def tangent_release(n_rows: int = 60_000) -> tuple[float, float]:
+    """Return seconds and peak MiB of releasing width-800 gradients of 784 inputs."""
+    code = f"from skdpgen.benchmark._speed import _tangent; _tangent({n_rows})"
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    seconds, peak = map(float, out.stdout.split())
+    return seconds, peak
+
+
+def _tangent(n_rows: int, n_at_once: int = 4000) -> None:
+    rng = torch.Generator().manual_seed(0)
+    x = torch.rand(n_rows, 784, generator=rng)
+    labels = np.arange(n_rows) % 10
+    phi = NTKFeatures.draw(784, 800, has_layer_norm=True, rng=rng)
+    batches = (
+        EncodedBatch(labels[k : k + n_at_once], {"features": phi.factors(some)})
+        for k, some in zip(range(0, n_rows, n_at_once), x.split(n_at_once), strict=True)
+    )
+    blocks = {"features": OuterProducts(phi.shapes)}
+    ledger = Ledger(PrivacyBudget(1.0, 1e-5))
+
+    def run() -> None:
+        release(batches, blocks, name="speed", ledger=ledger, share=1.0, n_classes=10)
+
+    print(_seconds(run), peak_mib())
 
 
 def chunked_peak(n_rows: int) -> float:

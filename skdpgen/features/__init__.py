@@ -2,5 +2,23 @@
 
 from skdpgen.features._expected import ExpectedFourier
 from skdpgen.features._fourier import FourierFeatures
+from skdpgen.features._hermite import (
+    ExpectedHermite,
+    HermiteFeatures,
+    hermite_functions,
+)
+from skdpgen.features._ntk import ModuleNTKFeatures, NTKFeatures
+from skdpgen.features._part import Part
+from skdpgen.features._weighed import Weighed
 
-__all__ = ["ExpectedFourier", "FourierFeatures"]
+__all__ = [
+    "ExpectedFourier",
+    "ExpectedHermite",
+    "FourierFeatures",
+    "HermiteFeatures",
+    "ModuleNTKFeatures",
+    "NTKFeatures",
+    "Part",
+    "Weighed",
+    "hermite_functions",
+]

@@ -8,8 +8,6 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from skdpgen.features._fourier import FourierFeatures
-
 
 @dataclass(frozen=True, eq=False)
 class ExpectedFourier:
@@ -31,6 +29,7 @@ class ExpectedFourier:
 
     Examples
     --------
+    >>> from skdpgen.features import FourierFeatures
     >>> rng = torch.Generator().manual_seed(0)
     >>> phi = FourierFeatures.draw((1, 1), 6, rng=rng)
     >>> points = [torch.tensor([[0.0], [1.0]]), torch.tensor([[2.0]])]
@@ -47,7 +46,7 @@ class ExpectedFourier:
     n_together: int
 
     @classmethod
-    def of(cls, phi: FourierFeatures, points: Sequence[Tensor]) -> Self:
+    def of(cls, phi: Any, points: Sequence[Tensor]) -> Self:
         """Prepare for columns that take the given points, (n_points, width) each."""
         tables, places = [], []
         start = 0

@@ -10,6 +10,8 @@ import torch
 from torch import Generator, Tensor
 from torch.utils.checkpoint import checkpoint
 
+from skdpgen.features._expected import ExpectedFourier
+
 AT_ONCE = 2**22  # angles in memory
 MOST_SUBSETS = 100_000  # listed one by one up to here, drawn beyond
 
@@ -104,6 +106,11 @@ class FourierFeatures:
         """Number of features; ``D`` in the formula above."""
         return 2 * self.frequencies.shape[1]
 
+    @property
+    def row_size(self) -> int:
+        """Numbers that one row takes."""
+        return self.n_features
+
     def to(self, device: torch.device) -> "FourierFeatures":
         """Return the same map on another device."""
         return FourierFeatures(
@@ -132,11 +139,9 @@ class FourierFeatures:
         waves = torch.cat(pieces, dim=2).flatten(1)  # cosines before sines
         return waves * math.sqrt(2 / self.n_features)
 
-    def only(self, which: Tensor) -> "FourierFeatures":
-        """Return the map of some of the frequencies."""
-        return FourierFeatures(
-            self.frequencies[:, which], self.subsets[which], self.widths
-        )
+    def expected(self, points: Sequence[Tensor]) -> ExpectedFourier:
+        """Return the exact mean over rows whose columns are drawn one by one."""
+        return ExpectedFourier.of(self, points)
 
 
 def _waves(x: Tensor, frequencies: Tensor, n_groups: int) -> Tensor:

@@ -21,6 +21,7 @@ from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._ledger import Ledger, LedgerEntry, PrivacyReport
 from skdpgen.privacy._noise import insecure_noise_seed
 from skdpgen.privacy._oracle import private_oracle
+from skdpgen.privacy._outer import OuterProducts
 from skdpgen.privacy._release import Release, release
 from skdpgen.privacy._selection import selection_threshold
 from skdpgen.privacy._sensitivity import (
@@ -44,6 +45,7 @@ __all__ = [
     "Moments",
     "NonNegative",
     "OneHot",
+    "OuterProducts",
     "PrivacyBudget",
     "PrivacyReport",
     "Release",

@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from skdpgen.synthesizers._hp import DPHPSynthesizer
 from skdpgen.synthesizers._independent import DPIndependentSynthesizer
 from skdpgen.synthesizers._merf import DPMERFSynthesizer
 from skdpgen.synthesizers._merf_settings import PAPER_SIZES
+from skdpgen.synthesizers._ntk import DPNTKSynthesizer
 from skdpgen.synthesizers._pairwise import DPPairwiseSynthesizer
 from skdpgen.synthesizers._plan import Plan, plan
 from skdpgen.synthesizers._saving import read_estimator
@@ -17,7 +19,13 @@ from skdpgen.synthesizers._search_generator import (
 
 SYNTHESIZERS = {
     cls.__name__: cls
-    for cls in (DPIndependentSynthesizer, DPMERFSynthesizer, DPPairwiseSynthesizer)
+    for cls in (
+        DPHPSynthesizer,
+        DPIndependentSynthesizer,
+        DPMERFSynthesizer,
+        DPNTKSynthesizer,
+        DPPairwiseSynthesizer,
+    )
 }
 
 
@@ -49,16 +57,18 @@ def all_synthesizers() -> dict[str, Any]:
 
     Examples
     --------
-    >>> sorted(all_synthesizers())
-    ['DPIndependentSynthesizer', 'DPMERFSynthesizer', 'DPPairwiseSynthesizer']
+    >>> len(all_synthesizers()), sorted(all_synthesizers())[0]
+    (5, 'DPHPSynthesizer')
     """
     return dict(SYNTHESIZERS)
 
 
 __all__ = [
     "PAPER_SIZES",
+    "DPHPSynthesizer",
     "DPIndependentSynthesizer",
     "DPMERFSynthesizer",
+    "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",
     "GeneratorSearch",
     "Plan",

@@ -1,29 +1,17 @@
 """DP-MERF: one private mean embedding with random features, matched for free."""
 
+import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import torch
-from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
-
-from skdpgen.privacy import release
-from skdpgen.synthesizers._base import BaseSynthesizer
-from skdpgen.synthesizers._binning import discover_bins
+from skdpgen.features import FourierFeatures
+from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
 from skdpgen.synthesizers._merf_settings import PRESETS
-from skdpgen.synthesizers._row_kernel import RowKernel, with_share
-from skdpgen.synthesizers._table_model import learn, mixing, train
-from skdpgen.tables import TARGET
-from skdpgen.utils import (
-    Interval,
-    StrOptions,
-    pick_device,
-    split_generator,
-    torch_generator,
-)
+from skdpgen.synthesizers._row_kernel import RowKernel
+from skdpgen.utils import Interval, StrOptions
 
 
-class DPMERFSynthesizer(BaseSynthesizer):
+class DPMERFSynthesizer(EmbeddingSynthesizer):
     r"""Tabular synthesizer that matches one private mean embedding [1]_.
 
     A row becomes a bounded vector: random Fourier features of its columns, which see
@@ -80,7 +68,8 @@ class DPMERFSynthesizer(BaseSynthesizer):
     fourier_share : float or None, default=None
         The number a², in (0, 1): how much of a row's norm its Fourier features get.
         None is 0.1, or 0.02 where few rows, many classes or a small epsilon, all of
-        them public, leave relations no chance against the noise (paper: 0.5).
+        them public, leave relations no chance against the noise (paper: 0.5);
+        ``kernel_.share`` shows it.
     release : {"full", "minibatch"}, default="full"
         "full" releases one embedding. "minibatch" releases that of each of
         ``n_minibatches`` random parts of the rows, as in the paper's section 5.2: each
@@ -149,9 +138,7 @@ class DPMERFSynthesizer(BaseSynthesizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseSynthesizer._parameter_constraints,
-        "class_weight": [StrOptions({"balanced"}), None],
-        "preset": [StrOptions(set(PRESETS))],
+        **EmbeddingSynthesizer._parameter_constraints,
         "numbers": [StrOptions({"binned", "fourier"}), None],
         "n_features": [Interval(Integral, 2, None, closed="left"), None],
         "length_scale": [
@@ -168,12 +155,6 @@ class DPMERFSynthesizer(BaseSynthesizer):
         "fourier_share": [Interval(Real, 0, 1, closed="neither"), None],
         "release": [StrOptions({"full", "minibatch"})],
         "n_minibatches": [Interval(Integral, 1, None, closed="left")],
-        "hidden": ["array-like", None],
-        "n_latent": [Interval(Integral, 1, None, closed="left"), None],
-        "n_iter": [Interval(Integral, 0, None, closed="left"), None],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, torch.device],
     }
 
     def __init__(
@@ -226,131 +207,33 @@ class DPMERFSynthesizer(BaseSynthesizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None):
-        """Draw the feature map, release its mean per class, train a generator on it.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
-        y : array-like of shape (n_samples,) or None, default=None
-            Labels, numbers, or nothing.
-
-        Returns
-        -------
-        self : DPMERFSynthesizer
-        """
-        self._validate_params()
-        settings = PRESETS[self.preset].filled(self.get_params(deep=False))
-        device = pick_device(self.device)
-        opening = self._open(X, y)
-        _, for_features, for_training = split_generator(self.random_state, 3)
-        cells = discover_bins(opening)
-        labels = cells.pop(TARGET, opening.labels)
-        settings = with_share(settings, opening, labels)
-        kernel = RowKernel.of(cells, settings, rng=torch_generator(for_features))
-        rows = opening.rows.batches(cells, labels)
-        released = release(
-            kernel.encode(rows, device),
-            kernel.blocks,
-            name=f"mean embedding of {len(cells)} columns by class",
-            ledger=opening.ledger,
-            share=opening.ledger.remaining,
-            n_classes=labels.n_cells if labels is not None else 1,
-            n_groups=self.n_minibatches if self.release == "minibatch" else 1,
-            weights=kernel.weights,
-        )
-        facts, report = opening.facts, opening.close()
-        del X, y, opening, rows  # private data ends here; the rest is post-processing
-
-        self._keep(facts, report)
-        self.cells_, self._labels = cells, labels
-        self.kernel_, self.release_, self.settings_ = kernel, released, settings
-        self._seed = int(for_training.integers(2**62))
-        return self.refit()
-
-    def refit(self, **settings):
-        """Train the generator anew on the stored release; free, needs no data.
-
-        ``fit`` ends with it. If it was interrupted after the release, the budget is
-        spent, ``privacy_`` says so, and this finishes the work. The same settings give
-        the same generator.
-
-        Parameters
-        ----------
-        **settings
-            Any of ``n_iter``, ``batch_size``, ``learning_rate``, ``hidden``,
-            ``n_latent``; they replace those of ``settings_``.
-
-        Returns
-        -------
-        self : DPMERFSynthesizer
-        """
-        check_is_fitted(self, "release_")
-        settings = self.settings_.for_generator(settings)
-        known = self._learn(self.kernel_, self.release_)
-        model, losses = self._train(known, self.kernel_, settings)
-        self._model, self.settings_, self.loss_curve_ = model, settings, losses
-        return self._stating_classes(known.totals.sum(), known.total_std)
-
     @property
-    def generator_(self):
-        """The trained torch module."""
-        check_is_fitted(self)
-        return self._model.generator
+    def _n_groups(self):
+        """Parts of the rows that are released one by one."""
+        return self.n_minibatches if self.release == "minibatch" else 1
 
-    def sample(self, n_samples=None, y=None, random_state=None):
-        """Draw synthetic rows; free, and as often as wanted.
+    def _fill_settings(self):
+        """Return the settings of this fit; parameters that are None filled in."""
+        return PRESETS[self.preset].filled(self.get_params(deep=False))
 
-        Parameters
-        ----------
-        n_samples : int or None, default=None
-            Number of rows; None takes as many as were fitted.
-        y : array-like or None, default=None
-            Labels (or numbers) to draw rows for, one each.
-        random_state : int, RandomState, Generator or None, default=None
-            An int gives the same rows each time; None gives new ones.
+    def _make_kernel(self, cells, settings, rng):
+        """Draw Fourier features of the columns that the settings ask for.
 
-        Returns
-        -------
-        X : table
-            As it came in: container, columns, dtypes.
-        y : Series or ndarray
-            Only if fitted with labels.
+        ``length_scale="public"`` is the paper's median of distances, as if columns
+        were independent and uniform: sqrt(d / 6).
         """
-        n_samples = self._sample_size(n_samples, y)
-        rng = self._sampling_generator(random_state)
-        shares = self._model.totals / self._model.totals.sum()
-        labels = self._draw_labels(n_samples, y, shares, rng)
-        codes = self._model.draw(labels, self.cells_, rng=rng)
-        X = self._decode(self.cells_, codes, self._model.marginals, n_samples, rng)
-        return self._with_target(X, labels, y, shares, rng)
 
-    def _learn(self, kernel, released):
-        """Return what a release says; only the number of rows is taken as public."""
-        is_public = released.adjacency == "replace" and self._labels is None
-        return learn(
-            released,
-            kernel,
-            self.cells_,
-            n_classes=1 if self._labels is None else self._labels.n_cells,
-            n_rows=self._facts.n_rows if is_public else None,
-            discovered=self._facts.discovered,
-        )
+        def draw(widths, are_numbers):
+            scale = settings.length_scale
+            if isinstance(scale, str):
+                scale = math.sqrt(len(are_numbers) / 6)
+            return FourierFeatures.draw(
+                widths,
+                settings.n_features,
+                length_scale=scale,
+                n_together=settings.n_together,
+                rng=rng,
+            )
 
-    def _train(self, known, kernel, settings):
-        """Return a generator and its losses; reads no fitted state but the seed."""
-        mix = mixing(
-            known.shares,
-            is_balanced=self.class_weight == "balanced",
-            is_number=self.task_ == "regression",
-        )
-        return train(
-            known,
-            kernel,
-            settings,
-            mix=mix,
-            device=pick_device(self.device),
-            seed=self._seed,
-            progress=lambda steps: tqdm(steps, "training", disable=not self.verbose),
-        )
+        layout = "binned" if settings.numbers == "binned" else "split"
+        return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_share)

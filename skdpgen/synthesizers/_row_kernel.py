@@ -1,97 +1,143 @@
-"""The kernel on rows: Fourier features beside one-hot cells, one bounded vector."""
+"""The kernel on rows: bounded features beside one-hot cells, one bounded vector."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Generator, Tensor
 
-from skdpgen.features import ExpectedFourier, FourierFeatures
 from skdpgen.networks import CellsHead, PositionHead
 from skdpgen.privacy import (
     Counts,
     Histograms,
     NonNegative,
+    OuterProducts,
     Signed,
     Vectors,
     Weighted,
     sensitivity,
 )
-from skdpgen.synthesizers._merf_settings import Settings
 from skdpgen.synthesizers._opening import Opening
 from skdpgen.synthesizers._resolution import cell_scales
 from skdpgen.tables import Cells, EncodedBatch, cell_points
 
-RICH, POOR = 0.1, 0.02  # Fourier shares of a row's squared norm
+RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
 TYPICAL = 5e-3
-AT_ONCE = 2**21  # features of the rows that are mapped together
+AT_ONCE = 2**21  # numbers of the rows that are mapped together
+DRAWN, ROUNDS = 1024, 16  # rows of a class that stand for a mean, each round
+
+
+class FeatureMap(Protocol):
+    """What a map of rows to bounded vectors must offer.
+
+    One that has ``factors`` as well gives outer products: they are summed without ever
+    being formed for a row.
+    """
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+
+    @property
+    def row_size(self) -> int:
+        """Numbers that one row takes in memory."""
+
+    @property
+    def norm_bound(self) -> float:
+        """Largest norm."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Map rows, (n, n_inputs) to (n, n_features)."""
+
+    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
+        """Return the mean of equal groups of rows, (n_groups, n_features)."""
+
+    def expected(self, points: Sequence[Tensor]) -> Any:
+        """Return the exact mean over independent columns; None if there is none."""
+
+    def to(self, device: torch.device) -> Any:
+        """Return the same map on another device."""
+
+
+Draw = Callable[[Sequence[int], Sequence[bool]], FeatureMap]
 
 
 @dataclass(frozen=True, eq=False)
 class RowKernel:
     r"""A row becomes :math:`[a\,\phi(x) ; b\,x_{1h} / \sqrt{d}]`, a² + b² = 1.
 
-    The first part are Fourier features of some columns, the second are one-hot cells
-    of d columns. The norm of a row is at most 1; the first part has any sign, the
-    second is not negative, so replacing a row moves the sum by at most
+    The first part are features of some columns, the second are one-hot cells of d
+    columns. The norm of a row is at most 1; the first part has any sign, the second is
+    not negative, so replacing a row moves the sum by at most
     :math:`\sqrt{4a^2 + 2b^2}` (proof: :class:`~skdpgen.privacy.Weighted`).
 
     Parameters
     ----------
-    phi : FourierFeatures or None
-        None if no column is seen by Fourier features.
+    phi : FeatureMap or None
+        None if no column is seen by features.
     seen, counted : tuple of int
         Columns that phi looks at; columns whose cells are counted.
     points : tuple of ndarray
         Where the cells of the columns in ``seen`` stand.
     sizes : tuple of int
         Cells of every column.
-    fourier_share : float
-        The number a².
+    ordered : tuple of bool
+        Which columns are numbers, or ordered as numbers are.
+    share : float or None
+        The number a²; None is yet to be chosen.
     """
 
-    phi: FourierFeatures | None
+    phi: Any
     seen: tuple[int, ...]
     counted: tuple[int, ...]
     points: tuple[Any, ...]
     sizes: tuple[int, ...]
-    fourier_share: float
+    ordered: tuple[bool, ...]
+    share: float | None
 
     @classmethod
     def of(
-        cls, cells: Mapping[Any, Cells], settings: Settings, *, rng: Generator
+        cls,
+        cells: Mapping[Any, Cells],
+        draw: Draw,
+        *,
+        layout: str = "binned",
+        share: float | None,
     ) -> "RowKernel":
         """Draw the features for given cells.
 
-        With binned numbers all columns are counted and seen; else numbers are seen and
-        categories are counted. ``length_scale="public"`` is the paper's median of
-        distances, as if columns were independent and uniform: sqrt(d / 6).
+        Parameters
+        ----------
+        cells : mapping of name to cells
+        draw : callable
+            From the number of inputs of each column that is seen, and whether it is
+            a number, to a feature map.
+        layout : {"binned", "split", "whole"}, default="binned"
+            "binned" counts and sees all columns, "split" sees numbers and counts
+            categories, "whole" sees all columns and counts none.
+        share : float or None
+            What features get of a row's squared norm, if cells are counted as well;
+            None is left to :meth:`with_share`.
         """
-        is_binned = settings.numbers == "binned"
-        length_scale = settings.length_scale
         columns = list(cells.values())
         every = tuple(range(len(columns)))
-        ordered = tuple(j for j in every if columns[j].is_ordered)
-        seen = every if is_binned else ordered
-        counted = every if is_binned else tuple(j for j in every if j not in ordered)
+        ordered = tuple(column.is_ordered for column in columns)
+        is_split = layout == "split"
+        seen = tuple(j for j in every if ordered[j] or not is_split)
+        counted = tuple(j for j in every if not ordered[j] or not is_split)
+        counted = () if layout == "whole" else counted
         points = tuple(cell_points(columns[j]) for j in seen)
-        if isinstance(length_scale, str):
-            length_scale = math.sqrt(max(len(seen), 1) / 6)
         phi = None
         if seen:
-            phi = FourierFeatures.draw(
-                [at.shape[1] for at in points],
-                settings.n_features,
-                length_scale=length_scale,
-                n_together=settings.n_together,
-                rng=rng,
-            )
-        share = settings.fourier_share if seen and counted else float(bool(seen))
+            phi = draw([at.shape[1] for at in points], [ordered[j] for j in seen])
+        if not (seen and counted):
+            share = float(bool(seen))
         sizes = tuple(column.n_cells for column in columns)
-        return cls(phi, seen, counted, points, sizes, share)
+        return cls(phi, seen, counted, points, sizes, ordered, share)
 
     @property
     def is_binned(self) -> bool:
@@ -105,10 +151,12 @@ class RowKernel:
         if self.counted:
             sizes = tuple(self.sizes[j] for j in self.counted)
             blocks["columns"] = Histograms(sizes, self.scales)
-        if self.phi is not None:
-            blocks["fourier"] = Vectors(self.phi.n_features, self.phi.norm_bound)
+        if hasattr(self.phi, "factors"):
+            blocks["features"] = OuterProducts(self.phi.shapes, self.phi.norm_bound)
+        elif self.phi is not None:
+            blocks["features"] = Vectors(self.phi.n_features, self.phi.norm_bound)
         if not self.counted:
-            blocks["classes"] = Counts(beta=self.fourier_share)  # free up to a²
+            blocks["classes"] = Counts(beta=self.share)  # free up to a²
         return blocks
 
     @property
@@ -121,9 +169,9 @@ class RowKernel:
         """What each block is scaled by."""
         weights = {}
         if self.counted:
-            weights["columns"] = math.sqrt(1 - self.fourier_share)
+            weights["columns"] = math.sqrt(1 - self.share)
         if self.phi is not None:
-            weights["fourier"] = math.sqrt(self.fourier_share)
+            weights["features"] = math.sqrt(self.share)
         return weights
 
     @property
@@ -132,7 +180,7 @@ class RowKernel:
         widths = {j: at.shape[1] for j, at in zip(self.seen, self.points, strict=True)}
         return tuple(
             CellsHead(size)
-            if j in self.counted
+            if j in self.counted or not self.ordered[j]
             else PositionHead(is_nullable=widths[j] > 1)
             for j, size in enumerate(self.sizes)
         )
@@ -147,7 +195,9 @@ class RowKernel:
             np.vstack([at, np.zeros(at.shape[1])]).astype(np.float32)
             for at in self.points
         ]
-        at_once = max(AT_ONCE // (phi.n_features if phi else 1), 1)
+        # sums of outer products are far larger than rows: touch them less often
+        most = 4 * AT_ONCE if hasattr(phi, "factors") else AT_ONCE
+        at_once = max(most // (phi.row_size if phi else 1), 1)
         for batch in batches:
             codes = batch.parts["columns"]
             for start in range(0, len(codes), at_once):
@@ -158,20 +208,29 @@ class RowKernel:
                         at[some[:, j]] for j, at in zip(self.seen, places, strict=True)
                     ]
                     inputs = torch.from_numpy(np.concatenate(x, axis=1)).to(device)
-                    parts["fourier"] = phi(inputs)
+                    has_factors = hasattr(phi, "factors")
+                    found = phi.factors(inputs) if has_factors else phi(inputs)
+                    parts["features"] = found
                 yield EncodedBatch(batch.labels[start : start + at_once], parts)
 
-    def embedding(self, device: torch.device) -> Any:
+    def embedding(self, device: torch.device, rng: Generator, alone: Any = None) -> Any:
         """Return what turns outputs of a generator into blocks of an embedding.
 
         The function takes the outputs and a number of equal groups of rows (classes),
-        and returns the mean of each group, (n_groups, width), block by block.
+        and returns the mean of each group, (n_groups, width), block by block. Where
+        the mean over drawn cells has no closed form, ``rng`` draws them. If the mean
+        features of independent columns are known, as ``alone`` = (their tables, that
+        mean), only the difference from them is drawn: rows of both are made of the
+        same random numbers, so most of the chance in it cancels out.
         """
         phi = None if self.phi is None else self.phi.to(device)
-        expected = None
+        points = [torch.as_tensor(at, device=device).float() for at in self.points]
+        expected = tables = mean = None
         if phi is not None and self.is_binned:
-            points = [torch.as_tensor(at, device=device) for at in self.points]
-            expected = ExpectedFourier.of(phi, points)
+            expected = phi.expected(points)
+            if alone is not None:
+                tables = [torch.as_tensor(t, device=device).float() for t in alone[0]]
+                mean = torch.as_tensor(alone[1], device=device).float()
 
         def embed(outputs: list[Tensor], n_groups: int = 1) -> dict[str, Tensor]:
             blocks = {}
@@ -179,33 +238,77 @@ class RowKernel:
                 counted = torch.cat([outputs[j] for j in self.counted], dim=1)
                 blocks["columns"] = counted.unflatten(0, (n_groups, -1)).mean(dim=1)
             if expected is not None:
-                blocks["fourier"] = expected.mean(outputs, n_groups)
+                blocks["features"] = expected.mean(outputs, n_groups)
             elif phi is not None:
-                x = torch.cat([outputs[j] for j in self.seen], dim=1)
-                blocks["fourier"] = phi.mean(x, n_groups)
+                n = len(outputs[0])
+                places = torch.rand(n, len(outputs), generator=rng).to(device)
+                x = self._drawn(outputs, points, places)
+                found = phi.mean(x, n_groups)
+                if tables is not None:
+                    rows = [t.repeat_interleave(n // n_groups, dim=0) for t in tables]
+                    same = phi.mean(self._drawn(rows, points, places), n_groups)
+                    found = found + (mean - same)
+                blocks["features"] = found
             return blocks
 
         return embed
 
-    def only(self, which: Tensor) -> "RowKernel":
-        """Return the kernel with some of the frequencies."""
-        return replace(self, phi=None if self.phi is None else self.phi.only(which))
+    def _drawn(
+        self, outputs: list[Tensor], points: list[Tensor], places: Tensor
+    ) -> Tensor:
+        """Return inputs of phi: drawn points of cells, and positions as they are."""
+        x = [
+            draw_point(outputs[j], at, places[:, j, None])
+            if isinstance(self.heads[j], CellsHead)
+            else outputs[j]
+            for j, at in zip(self.seen, points, strict=True)
+        ]
+        return torch.cat(x, dim=1)
+
+    def independent(self, tables: Sequence[NDArray[Any]], rng: Generator) -> Any:
+        """Return mean features of independent columns, (n_classes, n_features).
+
+        ``tables`` has the cells of each column given the class. Without a closed form
+        the mean is that of many drawn rows, which reads nothing private.
+        """
+        embed = self.embedding(torch.device("cpu"), rng)
+        outputs = [torch.as_tensor(table).float() for table in tables]
+        n_classes = len(outputs[0])
+        points = [torch.as_tensor(at).float() for at in self.points]
+        if self.phi.expected(points) is not None:
+            return embed(outputs, n_classes)["features"].double().numpy()
+        rows = [output.repeat_interleave(DRAWN, dim=0) for output in outputs]
+        found = [embed(rows, n_classes)["features"].double() for _ in range(ROUNDS)]
+        return torch.stack(found).mean(dim=0).numpy()
+
+    def with_share(self, opening: Opening, n_classes: int) -> "RowKernel":
+        """Choose the share, if it is None, by public quantities and releases alone.
+
+        What relations add to an embedding of norm 1 has been of squared norm
+        ``TYPICAL`` on tables; where the noise of all features together exceeds that,
+        little is lost by leaving nearly all of the norm to the one-hot part.
+        """
+        if self.share is not None:
+            return self
+        delta = sensitivity(
+            Weighted((Signed(), NonNegative()), (RICH**0.5, (1 - RICH) ** 0.5)),
+            opening.ledger.budget.adjacency,
+        )
+        std = opening.ledger.noise_std(
+            share=opening.ledger.remaining, sensitivity=delta
+        )
+        noise = (std / opening.facts.n_rows) ** 2 / RICH
+        noise *= self.phi.n_features * n_classes
+        return replace(self, share=RICH if noise <= TYPICAL else POOR)
 
 
-def with_share(settings: Settings, opening: Opening, labels: Cells | None) -> Settings:
-    """Fill in the Fourier share from public quantities and releases alone.
+def draw_point(probabilities: Tensor, points: Tensor, place: Tensor) -> Tensor:
+    """Draw a cell for each row and return its point; straight through on the way back.
 
-    What relations add to an embedding of norm 1 has been of squared norm ``TYPICAL``
-    on tables; where the noise of all features together exceeds that, little is lost
-    by leaving nearly all of the norm to the one-hot part.
+    Forward it is the point of the cell that a uniform number falls into, as rows have
+    it; its gradient is that of the mean of all points.
     """
-    if settings.fourier_share is not None:
-        return settings
-    n_classes = labels.n_cells if labels is not None else 1
-    delta = sensitivity(
-        Weighted((Signed(), NonNegative()), (RICH**0.5, (1 - RICH) ** 0.5)),
-        opening.ledger.budget.adjacency,
-    )
-    std = opening.ledger.noise_std(share=opening.ledger.remaining, sensitivity=delta)
-    noise = (std / opening.facts.n_rows) ** 2 / RICH * settings.n_features * n_classes
-    return replace(settings, fourier_share=RICH if noise <= TYPICAL else POOR)
+    below = probabilities.detach().cumsum(dim=1)
+    cell = (place * below[:, -1:] >= below).sum(dim=1).clamp(max=len(points) - 1)
+    soft = probabilities @ points
+    return points[cell] + soft - soft.detach()

@@ -11,8 +11,10 @@ import numpy as np
 import torch
 
 from skdpgen import features, networks, privacy, tables, training
-from skdpgen.synthesizers._merf_settings import Settings
+from skdpgen.synthesizers._hp_settings import HermiteSettings
+from skdpgen.synthesizers._merf_settings import FourierSettings
 from skdpgen.synthesizers._mixture_model import MixtureModel
+from skdpgen.synthesizers._ntk_settings import TangentSettings
 from skdpgen.synthesizers._opening import Facts
 from skdpgen.synthesizers._pair_rounds import PairRelease
 from skdpgen.synthesizers._row_kernel import RowKernel
@@ -27,9 +29,14 @@ VALUES = {
         MixtureModel,
         PairRelease,
         RowKernel,
-        Settings,
+        FourierSettings,
+        HermiteSettings,
         TableModel,
+        TangentSettings,
         features.FourierFeatures,
+        features.HermiteFeatures,
+        features.NTKFeatures,
+        features.Weighed,
         networks.CellsHead,
         networks.PositionHead,
         networks.TableShape,

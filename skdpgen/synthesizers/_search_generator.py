@@ -10,6 +10,7 @@ import torch
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
+from skdpgen.features import Part
 from skdpgen.training import Latents
 
 LATENTS = 4096  # a class, to judge a generator by
@@ -41,7 +42,7 @@ def search_generator(
 ) -> GeneratorSearch:
     """Choose settings of the generator by a stored release, at no cost.
 
-    Part of the Fourier features is held out, generators are trained on the rest and
+    Part of the features is held out, generators are trained on the rest and
     judged by how near they come to the released values of the held-out ones. Noise of
     different features is independent, so a generator that learns noise does worse.
     Then ``synthesizer`` is refitted with the best settings on all of them. All of it
@@ -49,7 +50,7 @@ def search_generator(
 
     Parameters
     ----------
-    synthesizer : DPMERFSynthesizer
+    synthesizer : DPMERFSynthesizer, DPHPSynthesizer or DPNTKSynthesizer
         Fitted; refitted in place.
     param_grid : dict or list of dict
         As for ``GridSearchCV``, of settings that ``refit`` takes: ``n_iter``,
@@ -73,25 +74,27 @@ def search_generator(
     """
     check_is_fitted(synthesizer, "release_")
     kernel, released = synthesizer.kernel_, synthesizer.release_
-    if kernel.phi is None or not 0 < held_out < 1:
+    n_features = 0 if kernel.phi is None else kernel.phi.n_features
+    if n_features < 2 or not 0 < held_out < 1:
         raise ValueError(
-            "held_out must be in (0, 1), and there must be Fourier features to hold "
-            f"out. Got {held_out!r} and n_features of "
-            f"{0 if kernel.phi is None else kernel.phi.n_features}."
+            "held_out must be in (0, 1), and there must be features to hold out. "
+            f"Got {held_out!r} and {n_features} features."
         )
-    half = kernel.phi.n_features // 2
     rng = torch.Generator().manual_seed(synthesizer._seed)
-    order = torch.randperm(half, generator=rng)
-    n_judges = min(max(round(held_out * half), 1), half - 1)
+    order = torch.randperm(n_features, generator=rng)
+    n_judges = min(max(round(held_out * n_features), 1), n_features - 1)
     judges, rest = order[:n_judges], order[n_judges:]
-    learnt = synthesizer._learn(kernel.only(rest), _some(released, rest))
-    judged = synthesizer._learn(kernel.only(judges), _some(released, judges))
+    train_kernel, judge_kernel = (
+        replace(kernel, phi=Part(kernel.phi, which)) for which in (rest, judges)
+    )
+    learnt = synthesizer._learn(train_kernel, _some(released, rest))
+    judged = synthesizer._learn(judge_kernel, _some(released, judges))
     rows = []
     for given in ParameterGrid(param_grid):
         settings = synthesizer.settings_.for_generator(given)
         start = time.perf_counter()
-        model, _ = synthesizer._train(learnt, kernel.only(rest), settings)
-        score = _distance(model, kernel.only(judges), judged, rng)
+        model, _ = synthesizer._train(learnt, train_kernel, settings)
+        score = _distance(model, judge_kernel, judged, rng)
         rows.append({**given, "score": score, "seconds": time.perf_counter() - start})
     results = pd.DataFrame(rows).sort_values("score", ignore_index=True)
     best = min(zip(rows, ParameterGrid(param_grid), strict=True), key=_score)[1]
@@ -104,31 +107,22 @@ def _score(pair: Any) -> float:
 
 
 def _some(released: Any, which: Any) -> Any:
-    """Return a release with the cosines and sines of some frequencies.
-
-    Fewer features of norm 1 are larger ones; what was released grows with them.
-    """
-    whole = released.values["fourier"]
-    half = whole.shape[1] // 2
-    cosines = np.asarray(which)
-    both = np.concatenate([cosines, cosines + half])
-    scale = (half / len(cosines)) ** 0.5
-    values = {**released.values, "fourier": scale * whole[:, both]}
-    std = {**released.noise_std, "fourier": scale * released.noise_std["fourier"]}
-    return replace(released, values=values, noise_std=std)
+    """Return a release with some of its features."""
+    features = released.values["features"][:, np.asarray(which)]
+    return replace(released, values={**released.values, "features": features})
 
 
 def _distance(model: Any, kernel: Any, judged: Any, rng: Any) -> float:
     """Return how far a generator is from released values it was not trained on."""
     shape = model.generator.shape
     latents = Latents(LATENTS, shape.n_latent, n_classes=shape.n_classes, rng=rng)
-    embed = kernel.embedding(torch.device("cpu"))
+    embed = kernel.embedding(torch.device("cpu"), rng)
     means = []
     with torch.no_grad():
         for rows in latents.draw().split(LATENTS):  # class by class
             labels = torch.full((LATENTS,), len(means))
             outputs = model.generator(rows, labels)
-            means.append(embed(outputs)["fourier"][0].double().numpy())
+            means.append(embed(outputs)["features"][0].double().numpy())
     error = judged.noisy - judged.shares[:, None] * np.array(means)
     noise = judged.noise_std**2 * error.size
     return float((error**2).sum() / (noise or (judged.noisy**2).sum()))

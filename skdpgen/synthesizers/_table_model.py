@@ -12,8 +12,8 @@ from torch import Tensor
 
 from skdpgen.networks import CellsHead, TableGenerator, TableShape
 from skdpgen.privacy import Release
-from skdpgen.synthesizers._merf_settings import Settings
 from skdpgen.synthesizers._row_kernel import RowKernel
+from skdpgen.synthesizers._settings import Settings
 from skdpgen.tables import Cells
 from skdpgen.training import (
     Weight,
@@ -28,7 +28,7 @@ from skdpgen.training import (
 from skdpgen.utils import torch_generator
 
 Floats = NDArray[np.float64]
-MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # against the Fourier part
+MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # against features
 RAREST = 1e-3  # least share that a balanced loss divides by
 TARGET_SCALE = 0.2  # length scale between the ranks of a numeric target
 ROWS_AT_ONCE = 16_384
@@ -57,9 +57,11 @@ class Knowledge:
     energy : float
         What is to be explained: the squared distance from start to targets.
     noisy : ndarray of shape (n_classes, n_features) or None
-        The Fourier part as it was released, per row.
+        The features as they were released, per row.
     noise_std : float
         Its noise.
+    alone : tuple or None
+        Columns given the class, and their mean features if they are independent.
     """
 
     totals: Floats
@@ -71,6 +73,7 @@ class Knowledge:
     energy: float = 0.0
     noisy: Any = None
     noise_std: float = 0.0
+    alone: Any = None
 
     @property
     def shares(self) -> Floats:
@@ -139,13 +142,14 @@ def learn(
     n_classes: int,
     n_rows: float | None,
     discovered: Any,
+    seed: int,
 ) -> Knowledge:
     """Denoise a release: class counts, marginals, and the embedding to match."""
     whole = in_one(released, n_classes)
     counted = {list(cells)[j]: list(cells.values())[j] for j in kernel.counted}
     marginals = {name: np.ones(column.n_cells) for name, column in cells.items()}
     first: dict[str, Floats] = {}
-    start = None
+    start = alone = None
     if counted:
         model = class_conditional_model(
             whole, counted, n_rows, discovered, kernel.scales
@@ -164,18 +168,17 @@ def learn(
     n, shares = totals.sum(), totals / totals.sum()
     if kernel.phi is None:
         return Knowledge(totals, total_std, marginals, start, (first,), {})
-    noisy = whole.values["fourier"] / n
-    std = whole.noise_std["fourier"] / n
+    noisy = whole.values["features"] / n
+    std = whole.noise_std["features"] / n
     if start is not None:
-        embed = kernel.embedding(torch.device("cpu"))
-        alone = [torch.as_tensor(c).float() for c in conditionals]
-        independent = embed(alone, n_classes)
-        guess = shares[:, None] * independent["fourier"].double().numpy()
+        rng = torch.Generator().manual_seed(seed)
+        alone = (tuple(conditionals), kernel.independent(conditionals, rng))
+        guess = shares[:, None] * alone[1]
         matched, error = shrink_embedding(noisy, guess, shares, std)
         groups = [matched]
     else:  # raw, part by part
         guess = np.zeros_like(noisy)
-        groups = list(released.values["fourier"].reshape(-1, *noisy.shape))
+        groups = list(released.values["features"].reshape(-1, *noisy.shape))
         groups = [len(groups) * group / n for group in groups]
         error = noisy.size * std**2 * len(groups)
     return Knowledge(
@@ -183,11 +186,12 @@ def learn(
         total_std,
         marginals,
         start,
-        tuple({**first, "fourier": group} for group in groups),
-        {"fourier": NEAR * error},
+        tuple({**first, "features": group} for group in groups),
+        {"features": NEAR * error},
         energy=float(((np.mean(groups, axis=0) - guess) ** 2).sum()),
         noisy=noisy,
         noise_std=std,
+        alone=alone,
     )
 
 
@@ -223,7 +227,7 @@ def train(
     )
     generator = TableGenerator(shape, rng=rng, start=known.start)
     model = TableModel(generator, known.totals, known.marginals)
-    stands_out = known.energy > known.floors.get("fourier", 0.0)
+    stands_out = known.energy > known.floors.get("features", 0.0)
     if known.start is not None and not (stands_out and settings.n_iter):
         with torch.no_grad():  # columns stay alone
             generator.heads.weight.zero_()
@@ -233,14 +237,14 @@ def train(
     if kernel.is_binned:
         columns = Weight(MARGINALS_FIRST * one, MARGINALS_LAST * one)
     else:  # as in the kernel
-        share = kernel.fourier_share
+        share = kernel.share
         natural = (1.0 - share) / (share or 1.0) / max(len(kernel.counted), 1)
         columns = Weight(natural * one, natural * one)
-    weights = {"columns": columns, "fourier": Weight(one, one)}
+    weights = {"columns": columns, "features": Weight(one, one)}
     generator.to(device)
     losses = match_embedding(
         generator,
-        kernel.embedding(device),
+        kernel.embedding(device, rng, known.alone),
         [_tensors(target, device) for target in known.targets],
         shares=torch.as_tensor(known.shares, dtype=torch.float32, device=device),
         weights=weights,

@@ -129,17 +129,6 @@ def test_more_together_than_there_are_columns_is_all_of_them():
     assert phi.subsets.tolist() == [[0, 1]] * 4
 
 
-def test_some_of_the_frequencies_are_a_map_too():
-    phi, x = MAPS["pairs"], torch.randn(3, sum(WIDTHS), generator=seeded())
-    which = torch.tensor([3, 0, 19])
-    part = phi.only(which)
-    assert part.n_features == 6
-    columns = torch.cat([which, which + 20])
-    wanted = phi(x)[:, columns] * math.sqrt(20 / 3)
-    torch.testing.assert_close(part(x), wanted)
-    torch.testing.assert_close(part.subsets, phi.subsets[which])
-
-
 @pytest.mark.parametrize("n_groups", [1, 3])
 @pytest.mark.parametrize("at_once", [1, 12, 30, 10**6])
 def test_the_mean_of_groups_can_be_taken_in_parts(monkeypatch, at_once, n_groups):

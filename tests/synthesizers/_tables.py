@@ -76,7 +76,15 @@ CASES = {
 }
 
 
-QUICK = {"n_iter": 12, "n_features": 64, "batch_size": 64, "hidden": (32,)}
+QUICK = {
+    "n_iter": 12,
+    "n_features": 64,
+    "n_subsets": 6,
+    "product_order": 2,
+    "width": 4,
+    "batch_size": 64,
+    "hidden": (32,),
+}
 
 
 def build(cls, case, **params):

@@ -146,11 +146,11 @@ def test_the_fourier_share_goes_by_public_facts():
     for epsilon in (0.1, 1.0, INF):
         for table in (X, X.assign(a=0.5, flag=True)):
             synth = DPMERFSynthesizer(epsilon, schema=SCHEMA, classes=[0, 1], n_iter=0)
-            share = synth.set_params(n_features=20).fit(table, y).kernel_.fourier_share
+            share = synth.set_params(n_features=20).fit(table, y).kernel_.share
             assert shares.setdefault(epsilon, share) == share
     assert shares[0.1] < shares[1.0] == shares[INF]
     asked = DPMERFSynthesizer(schema=SCHEMA, classes=[0, 1], fourier_share=0.37)
-    assert asked.set_params(n_iter=0).fit(X, y).kernel_.fourier_share == 0.37
+    assert asked.set_params(n_iter=0).fit(X, y).kernel_.share == 0.37
 
 
 @pytest.mark.parametrize("preset", ["default", "paper"])

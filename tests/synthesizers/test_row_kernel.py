@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 import torch
 
+from skdpgen import DPHPSynthesizer, DPMERFSynthesizer, DPNTKSynthesizer
+from skdpgen.networks import CellsHead
 from skdpgen.privacy import (
     Adjacency,
     Histograms,
@@ -17,8 +19,12 @@ from skdpgen.privacy import (
     _release,
     release,
 )
-from skdpgen.synthesizers import _row_kernel
-from skdpgen.synthesizers._merf_settings import PRESETS
+from skdpgen.synthesizers import (
+    _hp_settings,
+    _merf_settings,
+    _ntk_settings,
+    _row_kernel,
+)
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.tables import CategoryCells, NumberCells, Rows
 
@@ -69,6 +75,31 @@ KERNELS = {
     "one category": ({}, ["owner"]),
     "one category, fourier": ({"numbers": "fourier"}, ["job"]),
 }
+HERMITE = {
+    "Hermite": {"gamma": 0.1},
+    "Hermite, threes": {"gamma": 1.0, "product_size": 3, "product_order": 1},
+    "Hermite, paper": None,
+    "Hermite, both": {"order": 5, "gamma": 0.3, "n_subsets": 4},
+}
+TANGENT = {
+    "tangent": {"tangent_share": 0.1},
+    "tangent, deep": {"tangent_share": 0.5, "depth": 2, "width": 5},
+    "tangent, paper": None,
+    "tangent, whole": {"tangent_share": 1.0, "width": 6},
+    "tangent, by torch": {
+        "tangent_share": 0.2,
+        "architecture": lambda n: torch.nn.Sequential(
+            torch.nn.Linear(n, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)
+        ),
+    },
+}
+METHODS = {
+    DPMERFSynthesizer: (_merf_settings, {k: v[0] for k, v in KERNELS.items()}),
+    DPHPSynthesizer: (_hp_settings, HERMITE),
+    DPNTKSynthesizer: (_ntk_settings, TANGENT),
+}
+KERNELS |= {name: (changes, list(CELLS)) for name, changes in HERMITE.items()}
+KERNELS |= {name: (changes, list(CELLS)) for name, changes in TANGENT.items()}
 each_kernel = pytest.mark.parametrize("name", KERNELS)
 each_adjacency = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 
@@ -76,7 +107,7 @@ each_adjacency = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 class Loud:
     """A map that breaks its promise: huge vectors, opposite for some rows."""
 
-    n_features, norm_bound = 4, 1.0
+    n_features, row_size, norm_bound = 4, 4, 1.0
 
     def __call__(self, x):
         sign = torch.where(x[:, :1] > 0.5, -1.0, 1.0)
@@ -90,14 +121,18 @@ def cells_of(name):
     return {column: CELLS[column] for column in KERNELS[name][1]}
 
 
-def kernel_of(name, n_features=200):
+def kernel_of(name):
+    ((cls, module),) = [(c, m) for c, (m, known) in METHODS.items() if name in known]
     changes, _ = KERNELS[name]
-    settings = PRESETS["paper" if changes is None else "default"]
-    share = settings.fourier_share or 0.1  # None: by the number of rows
-    given = {"fourier_share": share, "n_features": n_features} | (changes or {})
+    settings = module.PRESETS["paper" if changes is None else "default"]
+    given = dict(changes or {})
+    if cls is DPMERFSynthesizer:
+        share = settings.fourier_share or 0.1  # None: by the number of rows
+        given = {"fourier_share": share, "n_features": 200} | given
     settings = replace(settings, **given)
     rng = torch.Generator().manual_seed(0)
-    return RowKernel.of(cells_of(name), settings, rng=rng)
+    torch.manual_seed(0)  # for the network that is given
+    return cls()._make_kernel(cells_of(name), settings, rng)
 
 
 def tables():
@@ -158,27 +193,46 @@ def joint_norms(kernel, cells):
             for row in range(len(table)):
                 squares = 0.0
                 for key, weight in kernel.weights.items():
-                    block, part = kernel.blocks[key], batch.parts[key]
-                    one = block.add(block.start(1), part[row : row + 1], label)
+                    block = kernel.blocks[key]
+                    one = block.add(block.start(1), row_of(batch, key, row), label)
                     squares += (weight * np.linalg.norm(one)) ** 2
                 yield math.sqrt(squares)
+
+
+def row_of(batch, key, row):
+    """Return one row of a part; of outer products, one row of each factor."""
+    part, some = batch.parts[key], slice(row, row + 1)
+    if isinstance(part, list):
+        return [(u[some], v[some]) for u, v in part]
+    return part[some]
 
 
 @each_kernel
 def test_no_row_is_longer_than_one(name):
     norms = list(joint_norms(kernel_of(name), cells_of(name)))
     assert max(norms) <= 1 + 1e-5
-    assert max(norms) >= 1 - 1e-5
+    assert max(norms) >= (0.6 if name in HERMITE else 1 - 1e-5)  # a series, cut off
 
 
 @each_kernel
-def test_fourier_features_need_no_clipping(name):
+def test_features_need_no_clipping(name):
     kernel = kernel_of(name)
+    if kernel.phi is None:
+        return
     for table, labels in [(TABLE, TARGET), *tables()]:
         for batch in encoded(kernel, cells_of(name), table, labels):
-            if kernel.phi is not None:
-                norms = batch.parts["fourier"].norm(dim=1)
-                assert (norms - 1).abs().max() <= 1e-5
+            norms = features_of(batch).norm(dim=1)
+            assert norms.max() <= 1 + 1e-5
+            if name not in HERMITE:
+                assert norms.min() >= 1 - 1e-5
+
+
+def features_of(batch):
+    """Return the features of a batch; outer products are formed."""
+    part = batch.parts["features"]
+    if isinstance(part, list):
+        return torch.cat([torch.einsum("na,nb->nab", *f).flatten(1) for f in part], 1)
+    return part
 
 
 @pytest.mark.parametrize("name", ["binned", "fourier", "categories, fourier"])
@@ -192,7 +246,7 @@ def test_one_hot_cells_that_weigh_too_much_are_caught(name, monkeypatch):
 @each_kernel
 def test_the_sensitivity_is_the_one_of_the_docs(name):
     kernel, cells = kernel_of(name), cells_of(name)
-    share = kernel.fourier_share
+    share = kernel.share
     found = released(kernel, cells, TABLE, TARGET, "replace").sensitivity
     assert found == pytest.approx(math.sqrt(4 * share + 2 * (1 - share)))
     found = released(kernel, cells, TABLE, TARGET, "add_remove").sensitivity
@@ -266,8 +320,10 @@ def test_rows_are_mapped_a_few_at_a_time(name, monkeypatch):
     whole = released(kernel, cells, TABLE, TARGET, "replace").values
     (n_at_once,) = {len(b.labels) for b in encoded(kernel, cells, TABLE, TARGET)}
     assert n_at_once == len(TABLE)
-    n_features = 1 if kernel.phi is None else kernel.phi.n_features
-    monkeypatch.setattr(_row_kernel, "AT_ONCE", 2 * n_features)
+    row_size = 1 if kernel.phi is None else kernel.phi.row_size
+    has_factors = hasattr(kernel.phi, "factors")
+    most = (row_size + 1) // 2 if has_factors else 2 * row_size
+    monkeypatch.setattr(_row_kernel, "AT_ONCE", most)
     sizes = [len(b.labels) for b in encoded(kernel, cells, TABLE, TARGET)]
     assert sizes == [2, 2, 1]
     pieces = released(kernel, cells, TABLE, TARGET, "replace").values
@@ -284,33 +340,68 @@ def test_a_generator_sure_of_its_row_has_the_embedding_of_that_row(name):
     points = dict(zip(kernel.seen, kernel.points, strict=True))
     outputs = []
     for j, size in enumerate(kernel.sizes):
-        is_cells = j in kernel.counted
+        is_cells = isinstance(kernel.heads[j], CellsHead)
         table = np.eye(size) if is_cells else points[j]
         outputs.append(torch.tensor(table[codes[:, j]], dtype=torch.float32))
         head = kernel.heads[j]
         width = head.n_cells if is_cells else 1 + head.is_nullable
         assert outputs[-1].shape[1] == width
-    blocks = kernel.embedding(CPU)(outputs, len(whole))  # each row is a group
+    blocks = kernel.embedding(CPU, torch.Generator())(
+        outputs, len(whole)
+    )  # each row is a group
     assert blocks.keys() == kernel.blocks.keys() - {"classes"}
     if kernel.counted:
         one_hot = [np.eye(kernel.sizes[j])[codes[:, j]] for j in kernel.counted]
         np.testing.assert_array_equal(blocks["columns"], np.hstack(one_hot))
     if kernel.phi is not None:
-        torch.testing.assert_close(blocks["fourier"], batch.parts["fourier"])
+        torch.testing.assert_close(blocks["features"], features_of(batch))
 
 
 def test_the_public_length_scale_is_the_median_distance_of_uniform_rows():
     cells = {j: NumberCells(np.arange(65.0), nullable=False) for j in range(20)}
-    settings = replace(PRESETS["paper"], n_features=4000)
-    kernel = RowKernel.of(cells, settings, rng=torch.Generator().manual_seed(0))
+    settings = replace(_merf_settings.PRESETS["paper"], n_features=4000)
+    rng = torch.Generator().manual_seed(0)
+    kernel = DPMERFSynthesizer()._make_kernel(cells, settings, rng)
     one, two = np.random.default_rng(0).random((2, 5000, 20))
     median = np.median(np.linalg.norm(one - two, axis=1))
     assert 1 / kernel.phi.frequencies.std().item() == pytest.approx(median, rel=0.03)
 
 
-def test_some_of_the_frequencies_make_a_kernel_too():
-    kernel = kernel_of("binned")
-    part = kernel.only(torch.arange(7))
-    assert part.phi.n_features == 14
-    assert part.weights == kernel.weights
-    assert kernel_of("categories, fourier").only(torch.arange(7)).phi is None
+@pytest.mark.parametrize("name", ["binned", "Hermite", "tangent", "tangent, deep"])
+def test_independent_columns_have_the_mean_of_drawn_rows(name):
+    kernel, rng = kernel_of(name), np.random.default_rng(0)
+    tables = [rng.dirichlet(np.ones(size), 2) for size in kernel.sizes]
+    found = kernel.independent(tables, torch.Generator().manual_seed(0))
+    for label in range(2):
+        codes = [rng.choice(len(t[label]), 20_000, p=t[label]) for t in tables]
+        x = [at[c] for at, c in zip(kernel.points, codes, strict=True)]
+        rows = kernel.phi(torch.tensor(np.concatenate(x, axis=1)).float())
+        error = rows.double().mean(dim=0).numpy() - found[label]
+        assert np.linalg.norm(error) < 0.02
+
+
+def test_a_drawn_point_has_the_gradient_of_the_mean():
+    points = torch.tensor([[0.0], [1.0], [5.0]])
+    chances = torch.tensor([[0.2, 0.3, 0.5]]).repeat(20_000, 1).requires_grad_()
+    places = torch.rand(20_000, 1, generator=torch.Generator().manual_seed(0))
+    drawn = _row_kernel.draw_point(chances, points, places)
+    assert set(drawn.detach().round(decimals=4).flatten().tolist()) == {0.0, 1.0, 5.0}
+    assert drawn.mean().item() == pytest.approx(2.8, abs=0.05)
+    drawn.sum().backward()
+    assert chances.grad[0].tolist() == [0.0, 1.0, 5.0]
+
+
+def test_what_is_known_of_independent_columns_makes_means_surer():
+    kernel, rng = kernel_of("tangent"), np.random.default_rng(0)
+    tables = [rng.dirichlet(np.ones(size), 2) for size in kernel.sizes]
+    mean = kernel.independent(tables, torch.Generator().manual_seed(0))
+    near = [0.9 * table + 0.1 / table.shape[1] for table in tables]
+    rows = [torch.tensor(t).float().repeat_interleave(64, dim=0) for t in near]
+    exact = kernel.independent(near, torch.Generator().manual_seed(1))
+    errors = []
+    for alone in (None, (tables, mean)):
+        embed = kernel.embedding(CPU, torch.Generator().manual_seed(2), alone)
+        found = [embed(rows, 2)["features"].numpy() for _ in range(50)]
+        assert np.linalg.norm(np.mean(found, axis=0) - exact) < 0.05
+        errors.append(np.square(found - exact).mean())
+    assert errors[1] < 0.5 * errors[0]

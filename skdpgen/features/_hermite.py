@@ -1,0 +1,270 @@
+"""Hermite features of Gaussian kernels on columns, summed or multiplied."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+
+from skdpgen.features._fourier import draw_subsets
+
+HALF = 0.5  # numbers stand from 0 to 1; functions are centred between
+FINE = 257  # places where the largest norm is looked for
+HUGE = 1e30  # recursion is scaled down beyond
+LARGEST = 1e8  # inputs beyond are as far off as these
+
+
+@dataclass(frozen=True, eq=False)
+class HermiteFeatures:
+    r"""Features of a mean over subsets S of columns of products of kernels.
+
+    .. math:: k(x, y) = \mathrm{mean}_S \prod_{j \in S}
+              \exp(-(x_j - y_j)^2 / 2\ell^2)
+
+    Each Gaussian kernel is cut off after ``order + 1`` terms of its Mehler expansion
+    [1]_, :math:`\sum_k \phi_k(x)\phi_k(y)`: unlike random features these are the best
+    for their number. A subset of one column is the paper's sum kernel, one of several
+    its product kernel, with the tensor product of their functions. A category has a
+    random direction among as many; so has "missing". If there are few categories their
+    directions are orthogonal.
+
+    *Bound.* A column's functions are cut to norm 1, whatever x is (below 1 they stay
+    under it by themselves: :math:`\sum_k \phi_k^2 \le k(x, x) = 1`), so are products,
+    and the mean over S subsets divides each by :math:`\sqrt{|S|}`: :math:`\|\phi(x)\|
+    \le 1`. Entries have any sign.
+
+    Parameters
+    ----------
+    directions : tuple of (Tensor of shape (n_values, order + 1) or None)
+        Of a column's categories; None for a number that has no "missing"; one row, of
+        "missing", for one that has.
+    are_numbers : tuple of bool
+        Which columns are numbers.
+    subsets : Tensor of shape (n_subsets, n_together)
+        Columns that are multiplied.
+    order : int
+    length_scale : float
+
+    References
+    ----------
+    .. [1] Vinaroz, Charusaie, Harder, Adamczewski & Park, "Hermite polynomial features
+       for private data generation", ICML 2022.
+
+    Examples
+    --------
+    >>> rng = Generator().manual_seed(0)
+    >>> phi = HermiteFeatures.draw((1, 3), (True, False), 4, rng=rng)
+    >>> phi(torch.zeros(2, 4)).shape
+    torch.Size([2, 25])
+    """
+
+    directions: tuple[Tensor | None, ...]
+    are_numbers: tuple[bool, ...]
+    subsets: Tensor
+    order: int
+    length_scale: float
+
+    norm_bound = 1.0
+
+    @classmethod
+    def draw(
+        cls,
+        widths: Sequence[int],
+        are_numbers: Sequence[bool],
+        order: int,
+        *,
+        length_scale: float = 0.3,
+        n_together: int = 2,
+        n_subsets: int | None = None,
+        rng: Generator,
+    ) -> Self:
+        """Draw subsets, and directions of categories.
+
+        Parameters
+        ----------
+        widths : sequence of int
+            Inputs of each column: 1 for a number, 2 if it may be missing; as many as
+            it has values for a category.
+        n_subsets : int or None, default=None
+            None is every subset of ``n_together`` columns, once.
+        """
+        n_columns = len(widths)
+        if n_columns > torch.iinfo(torch.int16).max:
+            raise ValueError(f"Columns must be at most 32,767. Got {n_columns}.")
+        n_together = min(n_together, n_columns)
+        if n_subsets is None:
+            n_subsets = math.comb(n_columns, n_together)
+        subsets = draw_subsets(n_columns, n_together, n_subsets, rng).short()
+        directions = []
+        for width, is_number in zip(widths, are_numbers, strict=True):
+            n_values = width - 1 if is_number else width
+            directions.append(_directions(n_values, order + 1, rng))
+        return cls(
+            tuple(directions), tuple(are_numbers), subsets, order, float(length_scale)
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(len(self.subsets) * (self.order + 1) ** self.subsets.shape[1])
+
+    @property
+    def row_size(self) -> int:
+        """Numbers that one row takes."""
+        return self.n_features
+
+    def to(self, device: torch.device) -> "HermiteFeatures":
+        """Return the same map on another device."""
+        moved = (None if d is None else d.to(device) for d in self.directions)
+        return HermiteFeatures(
+            tuple(moved),
+            self.are_numbers,
+            self.subsets.to(device),
+            self.order,
+            self.length_scale,
+        )
+
+    def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
+        """Map the rows of ``x``; differentiable."""
+        columns, start = [], 0
+        for j, _ in enumerate(self.are_numbers):
+            width = self._width(j)
+            columns.append(self._functions(j, x[:, start : start + width]))
+            start += width
+        return self._products(torch.stack(columns, dim=1))
+
+    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
+        return self(x).reshape(n_groups, -1, self.n_features).mean(dim=1)
+
+    def expected(self, points: Sequence[Tensor]) -> "ExpectedHermite":
+        """Return the exact mean over rows whose columns are drawn one by one."""
+        tables = [self._functions(j, at.float()) for j, at in enumerate(points)]
+        return ExpectedHermite(self, tuple(tables))
+
+    def _width(self, j: int) -> int:
+        values = self.directions[j]
+        return self.are_numbers[j] + (0 if values is None else len(values))
+
+    def _functions(self, j: int, x: Tensor) -> Tensor:
+        """Return the functions of one column, (n, order + 1), of norm 1 at most."""
+        directions = self.directions[j]
+        if not self.are_numbers[j]:
+            assert directions is not None
+            found = math.sqrt(2.0) * x @ directions  # two categories are 1 apart
+        else:
+            found = hermite_functions(x[:, 0] - HALF, self.order, self.length_scale)
+            found = found / _largest_norm(self.order, self.length_scale)
+            if directions is not None:
+                missing = (2.0 * x[:, 1:]).clamp(0.0, 1.0)
+                found = (1.0 - missing) * found + missing * directions
+        found = torch.nan_to_num(found)
+        largest = found.abs().amax(dim=1, keepdim=True).clamp_min(1.0)
+        found = found / largest  # squares of 1e30 overflow otherwise
+        norms = torch.linalg.vector_norm(found, dim=1, keepdim=True)
+        return found / norms.clamp_min(1.0)
+
+    def _products(self, functions: Tensor) -> Tensor:
+        """Multiply the functions of the columns of each subset, (n, n_features)."""
+        first, *others = self.subsets.long().T
+        product = functions[:, first]  # (n, n_subsets, order + 1)
+        for k in others:
+            other = functions[:, k]
+            product = (product[..., None] * other[..., None, :]).flatten(2)
+        return product.flatten(1) / math.sqrt(len(self.subsets))
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedHermite:
+    """The mean of :class:`HermiteFeatures` over rows drawn column by column; exact.
+
+    Given independent columns, the mean of a product is the product of the means.
+    """
+
+    phi: HermiteFeatures
+    tables: tuple[Tensor, ...]  # functions at the points of each column
+
+    def __call__(self, probabilities: Sequence[Tensor]) -> Tensor:
+        """Return (n, n_features) from a list of (n, n_points), one a column."""
+        means = [p @ t for p, t in zip(probabilities, self.tables, strict=True)]
+        return self.phi._products(torch.stack(means, dim=1))
+
+    def mean(self, probabilities: Sequence[Tensor], n_groups: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
+        return (
+            self(probabilities).reshape(n_groups, -1, self.phi.n_features).mean(dim=1)
+        )
+
+
+def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
+    r"""Return the Mehler functions 0 to ``order`` of a Gaussian kernel at ``x``.
+
+    With :math:`\alpha = 1 / 2\ell^2` and :math:`\rho = \sqrt{1/4\alpha^2 + 1} -
+    1/2\alpha`, so that :math:`\rho / (1 - \rho^2) = \alpha`,
+
+    .. math:: \phi_0 = (1 - \rho^2)^{1/4} e^{-\rho x^2 / (1 + \rho)}, \quad
+       \phi_1 = \sqrt{2\rho}\, x\, \phi_0, \quad \phi_{k+1} =
+       \sqrt{2\rho / (k+1)}\, x\, \phi_k - \rho \sqrt{k / (k+1)}\, \phi_{k-1}.
+
+    The exponential is kept apart and put in once it can be told from 0: far from 0 the
+    functions that matter are of an order where :math:`\phi_0` has long underflowed.
+
+    Parameters
+    ----------
+    x : Tensor of shape (n,)
+    order : int
+        At least 0.
+    length_scale : float
+
+    Returns
+    -------
+    Tensor of shape (n, order + 1)
+
+    Examples
+    --------
+    >>> x = torch.tensor([0.3, -0.1], dtype=torch.float64)
+    >>> phi = hermite_functions(x, 30, 1.0)
+    >>> bool(torch.isclose(phi[0] @ phi[1], torch.exp(-(x[0] - x[1]) ** 2 / 2)))
+    True
+    """
+    wide = length_scale**2  # 1 / 2 alpha
+    rho = 1.0 / (wide + math.hypot(wide, 1.0))  # without a difference of near numbers
+    x = x.clamp(-LARGEST, LARGEST)
+    log_scale = -rho / (1.0 + rho) * x**2
+    first = (2.0 * rho * wide) ** 0.25  # 1 - rho² = rho / alpha
+    before, now = torch.zeros_like(x), torch.full_like(x, first)
+    found = [now * log_scale.exp()]
+    for k in range(order):
+        after = (
+            math.sqrt(2.0 * rho / (k + 1)) * x * now
+            - rho * math.sqrt(k / (k + 1)) * before
+        )
+        before, now = now, after
+        is_large = now.detach().abs() > HUGE
+        scale = torch.where(is_large, 1.0 / HUGE, 1.0)
+        before, now = before * scale, now * scale
+        log_scale = log_scale + torch.where(is_large, math.log(HUGE), 0.0)
+        found.append(now * log_scale.exp())
+    return torch.stack(found, dim=-1)
+
+
+def _largest_norm(order: int, length_scale: float) -> float:
+    """Return the largest norm between the public ends; what is cut off is made up."""
+    x = torch.linspace(-HALF, HALF, FINE, dtype=torch.float64)
+    functions = hermite_functions(x, order, length_scale)
+    return float(torch.linalg.vector_norm(functions, dim=1).max())
+
+
+def _directions(n_values: int, width: int, rng: Generator) -> Tensor | None:
+    """Return unit vectors, orthogonal as far as can be."""
+    if not n_values:
+        return None
+    blocks = []
+    for first in range(0, n_values, width):
+        square = torch.randn(width, width, generator=rng, dtype=torch.float64)
+        block, _ = np.linalg.qr(square.numpy())
+        blocks.append(block[: n_values - first])
+    return torch.from_numpy(np.concatenate(blocks)).float()

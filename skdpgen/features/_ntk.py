@@ -1,0 +1,240 @@
+"""Neural-tangent features: the gradient of an untrained network, normalised."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.func import functional_call, grad, vmap
+
+Factors = list[tuple[Tensor, Tensor]]  # of each layer: (n, outputs), (n, inputs)
+
+
+@dataclass(frozen=True, eq=False)
+class NTKFeatures:
+    r"""Neural-tangent features of a fully connected network, in closed form.
+
+    .. math:: \phi(x) = \nabla_\theta f_\theta(x) / \|\nabla_\theta f_\theta(x)\|
+
+    for a network f with public random weights, which is never trained [1]_. The
+    gradient by a layer's weights is an outer product, what comes back to the layer
+    times what goes into it, so
+
+    * its norm is a product of norms: no row's gradient is ever formed;
+    * the sum over rows is a matrix product, :math:`\sum_i u_i v_i^\top = U^\top V`.
+
+    The sum of several outputs has the gradient of one output with other weights,
+    only with equal copies of its last block: one output is enough, and has less noise.
+    Weights are normal and divided by the root of a layer's inputs (the tangent
+    parametrisation), so no layer outweighs another; a bias is one more input.
+
+    *Bound.* :math:`\|\phi(x)\| = 1` unless the gradient is 0 or not finite, where it is
+    the zero vector. Entries have any sign.
+
+    Parameters
+    ----------
+    weights : tuple of Tensor of shape (n_outputs, n_inputs + 1)
+        Of the hidden layers; the last column is the bias.
+    readout : Tensor of shape (1, width)
+    has_layer_norm : bool
+        Whether layers are normalised before their ReLU, without weights of its own.
+
+    References
+    ----------
+    .. [1] Yang, Adamczewski, Sutherland, Li & Park, "Differentially private neural
+       tangent kernels for privacy-preserving data generation", JAIR 2024.
+
+    Examples
+    --------
+    >>> phi = NTKFeatures.draw(3, 5, rng=Generator().manual_seed(0))
+    >>> rows = phi(torch.ones(2, 3))
+    >>> rows.shape, rows.norm(dim=1).round(decimals=4).tolist()
+    (torch.Size([2, 25]), [1.0, 1.0])
+    """
+
+    weights: tuple[Tensor, ...]
+    readout: Tensor
+    has_layer_norm: bool = False
+
+    norm_bound = 1.0
+
+    @classmethod
+    def draw(
+        cls,
+        n_inputs: int,
+        width: int,
+        depth: int = 1,
+        *,
+        has_layer_norm: bool = False,
+        rng: Generator,
+    ) -> Self:
+        """Draw the weights of ``depth`` hidden layers of ``width`` units."""
+        sizes = [n_inputs, *[width] * depth]
+        weights = [
+            torch.randn(after, before + 1, generator=rng)
+            for before, after in itertools.pairwise(sizes)
+        ]
+        readout = torch.randn(1, width, generator=rng)
+        return cls(tuple(weights), readout, has_layer_norm)
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """Of the gradient by each layer."""
+        return tuple((w.shape[0], w.shape[1]) for w in (*self.weights, self.readout))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features: of weights and biases."""
+        return sum(a * b for a, b in self.shapes)
+
+    @property
+    def row_size(self) -> int:
+        """Numbers that one row takes."""
+        return sum(a + b for a, b in self.shapes)
+
+    def to(self, device: torch.device) -> "NTKFeatures":
+        """Return the same map on another device."""
+        weights = tuple(w.to(device) for w in self.weights)
+        return NTKFeatures(weights, self.readout.to(device), self.has_layer_norm)
+
+    def factors(self, x: Tensor) -> Factors:
+        """Return u and v of each layer, whose outer products are the features.
+
+        Differentiable. Forward through the layers and back by the chain rule.
+        """
+        inputs, slopes = [], []
+        for weight in self.weights:
+            x = torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
+            x = x / math.sqrt(x.shape[1])
+            inputs.append(x)
+            x, slope = self._layer(x @ weight.T)
+            slopes.append(slope)
+        inputs.append(x / math.sqrt(x.shape[1]))
+        back = self.readout / math.sqrt(x.shape[1])  # d f / d x
+        outputs = [torch.ones_like(x[:, :1])]
+        for weight, slope in zip(self.weights[::-1], slopes[::-1], strict=True):
+            back = self._back(back, slope)
+            outputs.append(back)
+            back = back @ weight[:, :-1] / math.sqrt(weight.shape[1])
+        return _normalised(outputs[::-1], inputs)
+
+    def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
+        """Map the rows of ``x``; differentiable."""
+        blocks = [(u[:, :, None] * v[:, None]).flatten(1) for u, v in self.factors(x)]
+        return torch.cat(blocks, dim=1)
+
+    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_groups, n_features).
+
+        Rows x features are never in memory.
+        """
+        blocks = []
+        for factors in self.factors(x):
+            u, v = (part.reshape(n_groups, -1, part.shape[1]) for part in factors)
+            blocks.append((u.transpose(1, 2) @ v / v.shape[1]).flatten(1))
+        return torch.cat(blocks, dim=1)
+
+    def expected(self, points: Any) -> None:
+        """Return None: a mean over rows has no closed form, they must be drawn."""
+
+    def _layer(self, x: Tensor) -> tuple[Tensor, Any]:
+        """Return a layer's output, and what its way back needs."""
+        scale = None
+        if self.has_layer_norm:
+            centred = x - x.mean(dim=1, keepdim=True)
+            scale = (centred.square().mean(dim=1, keepdim=True) + 1e-5).rsqrt()
+            x = centred * scale
+        return x.relu() * math.sqrt(2.0), (x, scale)
+
+    def _back(self, back: Tensor, slope: Any) -> Tensor:
+        """Go back through ReLU and normalisation."""
+        x, scale = slope
+        back = back * math.sqrt(2.0) * (x > 0)
+        if scale is None:
+            return back
+        along = (back * x).mean(dim=1, keepdim=True) * x
+        return (back - back.mean(dim=1, keepdim=True) - along) * scale
+
+
+class ModuleNTKFeatures:
+    """Neural-tangent features of any module, by automatic differentiation.
+
+    Slower than :class:`NTKFeatures`, for networks without a closed form. The gradient
+    is of the sum of all outputs, by all weights that require one, and divided by its
+    norm. The module must treat each row by itself (no batch norm), and its weights
+    must be public: random, or trained on public data.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        From (n, n_inputs) to (n, n_outputs) or (n,).
+
+    Examples
+    --------
+    >>> _ = torch.manual_seed(0)
+    >>> phi = ModuleNTKFeatures(nn.Sequential(nn.Linear(3, 4), nn.Tanh()))
+    >>> phi(torch.ones(2, 3)).shape
+    torch.Size([2, 16])
+    """
+
+    norm_bound = 1.0
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module = module.eval()
+        self.weights = {
+            name: value.detach()
+            for name, value in module.named_parameters()
+            if value.requires_grad
+        }
+
+    @property
+    def n_features(self) -> int:
+        """Number of features: of weights."""
+        return sum(weight.numel() for weight in self.weights.values())
+
+    @property
+    def row_size(self) -> int:
+        """Numbers that one row takes."""
+        return self.n_features
+
+    def to(self, device: torch.device) -> "ModuleNTKFeatures":
+        """Return the same map on another device."""
+        return ModuleNTKFeatures(self.module.to(device))
+
+    def __call__(self, x: Tensor) -> Tensor:  # (n, ...) -> (n, n_features)
+        """Map the rows of ``x``; differentiable."""
+
+        def output(weights: dict[str, Tensor], row: Tensor) -> Tensor:
+            found: Tensor = functional_call(self.module, weights, (row[None],))
+            return found.sum()
+
+        gradients = vmap(grad(output), in_dims=(None, 0))(self.weights, x)
+        rows = torch.cat([g.flatten(1) for g in gradients.values()], dim=1)
+        ones = torch.ones_like(rows[:, :1])
+        return _normalised([ones], [rows])[0][1]
+
+    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
+        return self(x).reshape(n_groups, -1, self.n_features).mean(dim=1)
+
+    def expected(self, points: Any) -> None:
+        """Return None: a mean over rows has no closed form, they must be drawn."""
+
+
+def _normalised(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Factors:
+    """Divide by the norm of all outer products of a row side by side."""
+    squares = [
+        u.square().sum(dim=1) * v.square().sum(dim=1)
+        for u, v in zip(outputs, inputs, strict=True)
+    ]
+    square = torch.stack(squares).sum(dim=0)
+    fine = (square > 0) & square.isfinite()
+    scale = torch.where(fine, square, 1.0).sqrt()[:, None]
+    fine = fine[:, None]
+    return [
+        (torch.where(fine, u, 0.0), torch.where(fine, v, 0.0) / scale)
+        for u, v in zip(outputs, inputs, strict=True)
+    ]

@@ -1,0 +1,57 @@
+"""Some of the features of a map: what is left where others are held out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The features of ``phi`` at the places ``which``, and no others.
+
+    Examples
+    --------
+    >>> from skdpgen.features import FourierFeatures
+    >>> phi = FourierFeatures.draw((1,), 6, rng=torch.Generator().manual_seed(0))
+    >>> x = torch.ones(2, 1)
+    >>> bool((Part(phi, torch.tensor([4]))(x) == phi(x)[:, 4:5]).all())
+    True
+    """
+
+    phi: Any
+    which: Tensor
+
+    @property
+    def norm_bound(self) -> float:
+        """As of the whole."""
+        return float(self.phi.norm_bound)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that are left."""
+        return len(self.which)
+
+    @property
+    def row_size(self) -> int:
+        """Numbers that one row takes."""
+        return int(self.phi.row_size)
+
+    def to(self, device: torch.device) -> "Part":
+        """Return the same map on another device."""
+        return Part(self.phi.to(device), self.which.to(device))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Map the rows of ``x``."""
+        return self.phi(x)[:, self.which]
+
+    def mean(self, x: Any, n_groups: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
+        return self.phi.mean(x, n_groups)[:, self.which]
+
+    def expected(self, points: Sequence[Tensor]) -> "Part | None":
+        """Return the mean over rows whose columns are drawn one by one, if known."""
+        whole = self.phi.expected(points)
+        return None if whole is None else Part(whole, self.which)

@@ -1,0 +1,72 @@
+"""Several maps side by side, one vector of norm 1 at most."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    r"""Features of the weighted mean of the kernels of several maps.
+
+    .. math:: k = \sum_i w_i k_i / \sum_i w_i, \qquad
+              \phi = (\sqrt{w_i / \textstyle\sum w}\, \phi_i)_i
+
+    *Bound.* Squared norms of disjoint coordinates add up:
+    :math:`\|\phi\|^2 = \sum_i w_i \|\phi_i\|^2 / \sum_i w_i \le 1` if all maps have
+    norm 1 at most. So are squared distances: a loss on these features weighs the maps
+    as ``weights`` says.
+
+    Examples
+    --------
+    >>> from skdpgen.features import FourierFeatures
+    >>> one, two = (
+    ...     FourierFeatures.draw((1,), n, rng=torch.Generator().manual_seed(n))
+    ...     for n in (4, 6)
+    ... )
+    >>> Weighed((one, two), (1.0, 3.0))(torch.ones(2, 1)).shape
+    torch.Size([2, 10])
+    """
+
+    maps: tuple[Any, ...]
+    weights: tuple[float, ...]
+
+    norm_bound = 1.0
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return sum(phi.n_features for phi in self.maps)
+
+    @property
+    def row_size(self) -> int:
+        """Numbers that one row takes."""
+        return sum(phi.row_size for phi in self.maps)
+
+    def to(self, device: torch.device) -> "Weighed":
+        """Return the same map on another device."""
+        return Weighed(tuple(phi.to(device) for phi in self.maps), self.weights)
+
+    def __call__(self, x: Any) -> Tensor:
+        """Map the rows of ``x``."""
+        return self._beside([phi(x) for phi in self.maps])
+
+    def mean(self, x: Any, n_groups: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
+        return self._beside([phi.mean(x, n_groups) for phi in self.maps])
+
+    def expected(self, points: Sequence[Tensor]) -> "Weighed | None":
+        """Return the mean over rows whose columns are drawn one by one, if known."""
+        found = tuple(phi.expected(points) for phi in self.maps)
+        return None if None in found else Weighed(found, self.weights)
+
+    def _beside(self, parts: list[Tensor]) -> Tensor:
+        total = sum(self.weights)
+        scaled = [
+            (weight / total) ** 0.5 * part
+            for weight, part in zip(self.weights, parts, strict=True)
+        ]
+        return torch.cat(scaled, dim=1)

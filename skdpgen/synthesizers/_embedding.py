@@ -1,0 +1,182 @@
+"""What DP-MERF, DP-HP and DP-NTK have in common: all but the feature map."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import torch
+from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
+
+from skdpgen.privacy import release
+from skdpgen.synthesizers._base import BaseSynthesizer
+from skdpgen.synthesizers._binning import discover_bins
+from skdpgen.synthesizers._table_model import learn, mixing, train
+from skdpgen.tables import TARGET
+from skdpgen.utils import (
+    Interval,
+    StrOptions,
+    pick_device,
+    split_generator,
+    torch_generator,
+)
+
+
+class EmbeddingSynthesizer(BaseSynthesizer):
+    """One private mean embedding of rows, and a generator that is trained on it.
+
+    An estimator of this family has two methods of its own: ``_fill_settings`` fills in
+    parameters that are None, ``_make_kernel`` draws its feature map for given cells.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSynthesizer._parameter_constraints,
+        "class_weight": [StrOptions({"balanced"}), None],
+        "preset": [StrOptions({"default", "paper"})],
+        "hidden": ["array-like", None],
+        "n_latent": [Interval(Integral, 1, None, closed="left"), None],
+        "n_iter": [Interval(Integral, 0, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "device": [str, torch.device],
+    }
+
+    _n_groups = 1  # parts of the rows that are released one by one
+
+    def _fill_settings(self):
+        """Return the settings of this fit; parameters that are None filled in."""
+        raise NotImplementedError
+
+    def _make_kernel(self, cells, settings, rng):
+        """Return a RowKernel for given cells; None as its share is chosen later."""
+        raise NotImplementedError
+
+    def fit(self, X, y=None):
+        """Draw the feature map, release its mean per class, train a generator on it.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+        y : array-like of shape (n_samples,) or None, default=None
+            Labels, numbers, or nothing.
+
+        Returns
+        -------
+        self : EmbeddingSynthesizer
+        """
+        self._validate_params()
+        settings = self._fill_settings()
+        device = pick_device(self.device)
+        opening = self._open(X, y)
+        _, for_features, for_training = split_generator(self.random_state, 3)
+        cells = discover_bins(opening)
+        labels = cells.pop(TARGET, opening.labels)
+        n_classes = labels.n_cells if labels is not None else 1
+        kernel = self._make_kernel(cells, settings, torch_generator(for_features))
+        kernel = kernel.with_share(opening, n_classes)
+        rows = opening.rows.batches(cells, labels)
+        released = release(
+            kernel.encode(rows, device),
+            kernel.blocks,
+            name=f"mean embedding of {len(cells)} columns by class",
+            ledger=opening.ledger,
+            share=opening.ledger.remaining,
+            n_classes=n_classes,
+            n_groups=self._n_groups,
+            weights=kernel.weights,
+        )
+        facts, report = opening.facts, opening.close()
+        del X, y, opening, rows  # private data ends here; the rest is post-processing
+
+        self._keep(facts, report)
+        self.cells_, self._labels = cells, labels
+        self.kernel_, self.release_, self.settings_ = kernel, released, settings
+        self._seed = int(for_training.integers(2**62))
+        return self.refit()
+
+    def refit(self, **settings):
+        """Train the generator anew on the stored release; free, needs no data.
+
+        ``fit`` ends with it. If it was interrupted after the release, the budget is
+        spent, ``privacy_`` says so, and this finishes the work. The same settings give
+        the same generator.
+
+        Parameters
+        ----------
+        **settings
+            Any of ``n_iter``, ``batch_size``, ``learning_rate``, ``hidden``,
+            ``n_latent``; they replace those of ``settings_``.
+
+        Returns
+        -------
+        self : EmbeddingSynthesizer
+        """
+        check_is_fitted(self, "release_")
+        settings = self.settings_.for_generator(settings)
+        known = self._learn(self.kernel_, self.release_)
+        model, losses = self._train(known, self.kernel_, settings)
+        self._model, self.settings_, self.loss_curve_ = model, settings, losses
+        return self._stating_classes(known.totals.sum(), known.total_std)
+
+    @property
+    def generator_(self):
+        """The trained torch module."""
+        check_is_fitted(self)
+        return self._model.generator
+
+    def sample(self, n_samples=None, y=None, random_state=None):
+        """Draw synthetic rows; free, and as often as wanted.
+
+        Parameters
+        ----------
+        n_samples : int or None, default=None
+            Number of rows; None takes as many as were fitted.
+        y : array-like or None, default=None
+            Labels (or numbers) to draw rows for, one each.
+        random_state : int, RandomState, Generator or None, default=None
+            An int gives the same rows each time; None gives new ones.
+
+        Returns
+        -------
+        X : table
+            As it came in: container, columns, dtypes.
+        y : Series or ndarray
+            Only if fitted with labels.
+        """
+        n_samples = self._sample_size(n_samples, y)
+        rng = self._sampling_generator(random_state)
+        shares = self._model.totals / self._model.totals.sum()
+        labels = self._draw_labels(n_samples, y, shares, rng)
+        codes = self._model.draw(labels, self.cells_, rng=rng)
+        X = self._decode(self.cells_, codes, self._model.marginals, n_samples, rng)
+        return self._with_target(X, labels, y, shares, rng)
+
+    def _learn(self, kernel, released):
+        """Return what a release says; only the number of rows is taken as public."""
+        is_public = released.adjacency == "replace" and self._labels is None
+        return learn(
+            released,
+            kernel,
+            self.cells_,
+            n_classes=1 if self._labels is None else self._labels.n_cells,
+            n_rows=self._facts.n_rows if is_public else None,
+            discovered=self._facts.discovered,
+            seed=self._seed,
+        )
+
+    def _train(self, known, kernel, settings):
+        """Return a generator and its losses; reads no fitted state but the seed."""
+        mix = mixing(
+            known.shares,
+            is_balanced=self.class_weight == "balanced",
+            is_number=self.task_ == "regression",
+        )
+        return train(
+            known,
+            kernel,
+            settings,
+            mix=mix,
+            device=pick_device(self.device),
+            seed=self._seed,
+            progress=lambda steps: tqdm(steps, "training", disable=not self.verbose),
+        )

@@ -1,0 +1,79 @@
+"""What a fit was made with: the generator's part, shared by all that train one."""
+
+import math
+from dataclasses import dataclass, fields, replace
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+
+OURS: dict[str, Any] = {
+    "hidden": (256, 256),
+    "n_latent": 8,
+    "n_iter": 400,
+    "batch_size": 512,
+    "learning_rate": 1e-2,
+    "has_batch_norm": False,
+}
+PAPER: dict[str, Any] = {
+    "hidden": (),  # 4 d and 2 d units for d columns
+    "n_latent": 10,
+    "n_iter": 2000,
+    "batch_size": 500,
+    "learning_rate": 1e-2,
+    "has_batch_norm": True,
+}
+GENERATOR = {"hidden", "n_latent", "n_iter", "batch_size", "learning_rate"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a generator is trained; estimators add how they map rows."""
+
+    hidden: tuple[int, ...]
+    n_latent: int
+    n_iter: int
+    batch_size: int
+    learning_rate: float
+    has_batch_norm: bool
+
+    def filled(self, given: dict[str, Any]) -> Self:
+        """Return these settings with the given ones, unless they are None."""
+        known = {field.name for field in fields(self)}
+        chosen = {k: v for k, v in given.items() if k in known and v is not None}
+        if "hidden" in chosen:
+            chosen["hidden"] = tuple(np.asarray(chosen["hidden"], object).tolist())
+        result = replace(self, **chosen)
+        result.check()
+        return result
+
+    def check(self) -> None:
+        """Raise for settings that no table could be fitted with."""
+        for units in self.hidden:
+            if not isinstance(units, Integral) or units < 1:
+                raise ValueError(
+                    "hidden must hold numbers of units, each an integer of at least 1. "
+                    f"Got {self.hidden!r} instead."
+                )
+        least = {"n_iter": 0, "batch_size": 1, "n_latent": 1}
+        for name, lowest in least.items():
+            number = getattr(self, name)
+            if not isinstance(number, Integral) or number < lowest:
+                raise ValueError(
+                    f"{name} must be an integer of at least {lowest}. Got {number!r} "
+                    "instead."
+                )
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(
+                "learning_rate must be positive and finite. Got "
+                f"{self.learning_rate!r} instead."
+            )
+
+    def for_generator(self, given: dict[str, Any]) -> Self:
+        """Return these settings with others for the generator, and no others."""
+        if not given.keys() <= GENERATOR:
+            raise TypeError(
+                f"Only {', '.join(sorted(GENERATOR))} can change without new rows. "
+                f"Got {', '.join(sorted(given.keys() - GENERATOR))}; use `fit`."
+            )
+        return self.filled(given)

@@ -1,0 +1,159 @@
+"""Neural-tangent features: closed form, torch.func and autograd agree."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from torch import nn
+
+from skdpgen.features import ModuleNTKFeatures, NTKFeatures, Part
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+class Network(nn.Module):
+    """The network of the docs, written with torch's own layers."""
+
+    def __init__(self, phi):
+        super().__init__()
+        every = (*phi.weights, phi.readout)
+        self.weights = nn.ParameterList([nn.Parameter(w) for w in every])
+        self.has_layer_norm = phi.has_layer_norm
+
+    def forward(self, x):
+        *hidden, readout = self.weights
+        for weight in hidden:
+            x = torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
+            x = nn.functional.linear(x, weight) / math.sqrt(x.shape[1])
+            if self.has_layer_norm:
+                x = nn.functional.layer_norm(x, x.shape[1:])
+            x = x.relu() * math.sqrt(2.0)
+        return nn.functional.linear(x, readout)[:, 0] / math.sqrt(x.shape[1])
+
+
+MAPS = {
+    "one layer": NTKFeatures.draw(4, 6, rng=seeded()),
+    "normalised": NTKFeatures.draw(4, 6, has_layer_norm=True, rng=seeded()),
+    "two layers": NTKFeatures.draw(4, 5, 2, rng=seeded()),
+    "two, normalised": NTKFeatures.draw(4, 5, 2, has_layer_norm=True, rng=seeded()),
+    "three layers": NTKFeatures.draw(4, 6, 3, rng=seeded()),
+}
+each_map = pytest.mark.parametrize("name", MAPS)
+X = torch.randn(7, 4, generator=seeded(1))
+
+
+def doubled(phi):
+    weights = tuple(w.double() for w in phi.weights)
+    return NTKFeatures(weights, phi.readout.double(), phi.has_layer_norm)
+
+
+def by_autograd(phi, x):
+    """Return normalised gradients, row by row."""
+    network, rows = Network(phi), []
+    for row in x:
+        value = network(row[None])[0]
+        gradients = torch.autograd.grad(value, list(network.parameters()))
+        gradient = torch.cat([g.flatten() for g in gradients])
+        rows.append(gradient / gradient.norm())
+    return torch.stack(rows)
+
+
+@each_map
+def test_closed_form_torch_func_and_autograd_agree(name):
+    phi, x = doubled(MAPS[name]), X.double()
+    wanted = by_autograd(phi, x)
+    assert wanted.shape == (7, phi.n_features)
+    torch.testing.assert_close(phi(x), wanted, rtol=1e-8, atol=1e-10)
+    general = ModuleNTKFeatures(Network(phi))
+    assert general.n_features == phi.n_features
+    torch.testing.assert_close(general(x), wanted, rtol=1e-8, atol=1e-10)
+
+
+@each_map
+def test_single_precision_is_near_double(name):
+    difference = MAPS[name](X).double() - doubled(MAPS[name])(X.double())
+    assert difference.norm(dim=1).max() < 1e-5
+
+
+@each_map
+def test_factors_are_the_features(name):
+    phi = MAPS[name]
+    factors = phi.factors(X)
+    assert [(u.shape[1], v.shape[1]) for u, v in factors] == list(phi.shapes)
+    assert phi.row_size == sum(u.shape[1] + v.shape[1] for u, v in factors)
+    blocks = [torch.einsum("na,nb->nab", u, v).flatten(1) for u, v in factors]
+    torch.testing.assert_close(torch.cat(blocks, dim=1), phi(X))
+
+
+@each_map
+@pytest.mark.parametrize("n_groups", [1, 3])
+def test_means_need_no_row_and_have_its_gradient(name, n_groups):
+    phi = MAPS[name]
+    x = X[:6].clone().requires_grad_()
+    wanted = phi(x).unflatten(0, (n_groups, -1)).mean(dim=1)
+    found = phi.mean(x, n_groups)
+    torch.testing.assert_close(found, wanted)
+    weights = torch.randn(found.shape, generator=seeded())
+    one = torch.autograd.grad((found * weights).sum(), x, retain_graph=True)[0]
+    two = torch.autograd.grad((wanted * weights).sum(), x)[0]
+    torch.testing.assert_close(one, two)
+    torch.testing.assert_close(Part(phi, torch.tensor([3]))(X), phi(X)[:, [3]])
+    general = ModuleNTKFeatures(Network(phi))
+    torch.testing.assert_close(general.mean(X[:6], n_groups), wanted)
+
+
+nasty = st.sampled_from([0.0, -0.0, 1e30, -1e30, 1e-45, 1.0, np.inf, np.nan])
+
+
+@each_map
+@given(x=arrays(np.float32, (3, 4), elements=nasty | st.floats(-3, 3, width=32)))
+@settings(max_examples=60, deadline=None)
+def test_the_norm_is_one_or_the_row_is_nothing(name, x):
+    norms = MAPS[name](torch.from_numpy(x)).norm(dim=1)
+    assert ((norms - 1).abs() < 1e-4).logical_or(norms == 0).all()
+
+
+def test_equal_outputs_are_one_output():
+    """Several logits, summed: the kernel of one with the sum of their weights."""
+
+    def gradients(network, x):
+        general = ModuleNTKFeatures(network)
+        return general(x) @ general(x).T
+
+    torch.manual_seed(0)
+    many = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 3, bias=False))
+    phi = ModuleNTKFeatures(many)
+    rows = phi(X)
+    last = rows[:, -18:].reshape(7, 3, 6)
+    torch.testing.assert_close(last[:, 0], last[:, 1])
+    torch.testing.assert_close(last[:, 0], last[:, 2])
+    collapsed = torch.cat([rows[:, :-18], math.sqrt(3) * last[:, 0]], dim=1)
+    torch.testing.assert_close(collapsed @ collapsed.T, gradients(many, X))
+
+
+def test_the_kernel_goes_to_that_of_infinite_width():
+    """One ReLU layer: k0 (x·y + 1)/(d + 1) + k1, by the arc-cosine kernels."""
+    x = torch.cat([X, torch.ones(7, 1)], dim=1).double()
+    x = x / math.sqrt(5)
+    norms = x.norm(dim=1)
+    cosine = (x @ x.T / norms[:, None] / norms).clamp(-1, 1)
+    angle = cosine.arccos()
+    slopes = (math.pi - angle) / math.pi
+    values = (angle.sin() + (math.pi - angle) * cosine) / math.pi
+    kernel = slopes * (x @ x.T) + values * norms[:, None] * norms
+    kernel = kernel / kernel.diagonal().sqrt() / kernel.diagonal().sqrt()[:, None]
+    phi = doubled(NTKFeatures.draw(4, 20_000, rng=seeded()))
+    found = phi(X.double())
+    assert (found @ found.T - kernel).abs().max() < 0.02
+
+
+def test_weights_that_are_frozen_have_no_features():
+    network = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+    network[0].requires_grad_(False)
+    assert ModuleNTKFeatures(network).n_features == 4
