@@ -1,9 +1,10 @@
 """Neural-tangent features: the gradient of an untrained network, normalised."""
 
+import copy
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import torch
@@ -39,6 +40,8 @@ class NTKFeatures:
     weights : tuple of Tensor of shape (n_outputs, n_inputs + 1)
         Of the hidden layers; the last column is the bias.
     readout : Tensor of shape (1, width)
+    centre, scale : Tensor of shape (n_inputs,)
+        Public constants: inputs become ``scale * (x - centre)`` first.
     has_layer_norm : bool
         Whether layers are normalised before their ReLU, without weights of its own.
 
@@ -57,6 +60,8 @@ class NTKFeatures:
 
     weights: tuple[Tensor, ...]
     readout: Tensor
+    centre: Tensor
+    scale: Tensor
     has_layer_norm: bool = False
 
     norm_bound = 1.0
@@ -68,17 +73,23 @@ class NTKFeatures:
         width: int,
         depth: int = 1,
         *,
+        centre: Any = 0.0,
+        scale: Any = 1.0,
         has_layer_norm: bool = False,
         rng: Generator,
     ) -> Self:
         """Draw the weights of ``depth`` hidden layers of ``width`` units."""
+        centre, scale = (
+            torch.as_tensor(value, dtype=torch.float32).expand(n_inputs).contiguous()
+            for value in (centre, scale)
+        )
         sizes = [n_inputs, *[width] * depth]
         weights = [
             torch.randn(after, before + 1, generator=rng)
             for before, after in itertools.pairwise(sizes)
         ]
         readout = torch.randn(1, width, generator=rng)
-        return cls(tuple(weights), readout, has_layer_norm)
+        return cls(tuple(weights), readout, centre, scale, has_layer_norm)
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -98,7 +109,24 @@ class NTKFeatures:
     def to(self, device: torch.device) -> "NTKFeatures":
         """Return the same map on another device."""
         weights = tuple(w.to(device) for w in self.weights)
-        return NTKFeatures(weights, self.readout.to(device), self.has_layer_norm)
+        return replace(
+            self,
+            weights=weights,
+            readout=self.readout.to(device),
+            centre=self.centre.to(device),
+            scale=self.scale.to(device),
+        )
+
+    def double(self) -> "NTKFeatures":
+        """Return the same map in double precision."""
+        weights = tuple(w.double() for w in self.weights)
+        return replace(
+            self,
+            weights=weights,
+            readout=self.readout.double(),
+            centre=self.centre.double(),
+            scale=self.scale.double(),
+        )
 
     def factors(self, x: Tensor) -> Factors:
         """Return u and v of each layer, whose outer products are the features.
@@ -106,6 +134,7 @@ class NTKFeatures:
         Differentiable. Forward through the layers and back by the chain rule.
         """
         inputs, slopes = [], []
+        x = self.scale * (x - self.centre)
         for weight in self.weights:
             x = torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
             x = x / math.sqrt(x.shape[1])
@@ -203,6 +232,10 @@ class ModuleNTKFeatures:
     def to(self, device: torch.device) -> "ModuleNTKFeatures":
         """Return the same map on another device."""
         return ModuleNTKFeatures(self.module.to(device))
+
+    def double(self) -> "ModuleNTKFeatures":
+        """Return the same map in double precision."""
+        return ModuleNTKFeatures(copy.deepcopy(self.module).double())
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, ...) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""

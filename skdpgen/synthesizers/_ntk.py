@@ -3,11 +3,15 @@
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
+import torch
+
 from skdpgen.features import ModuleNTKFeatures, NTKFeatures
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
 from skdpgen.synthesizers._ntk_settings import PRESETS
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.utils import Interval, StrOptions
+
+STRETCH = 4.0  # of numbers, so that their ends point different ways
 
 
 class DPNTKSynthesizer(EmbeddingSynthesizer):
@@ -186,16 +190,60 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         """Draw the network's weights; they are never trained."""
 
         def draw(widths, are_numbers):
-            del are_numbers
             if callable(settings.architecture):
-                return ModuleNTKFeatures(settings.architecture(sum(widths)))
+                network = settings.architecture(sum(widths))
+                return ModuleNTKFeatures(check_network(network, sum(widths)))
             return NTKFeatures.draw(
                 sum(widths),
                 settings.width,
                 settings.depth,
+                centre=0.5,
+                scale=input_scales(widths, are_numbers),
                 has_layer_norm=settings.architecture == "layer_norm",
                 rng=rng,
             )
 
         layout = "whole" if settings.tangent_share == 1 else "binned"
         return RowKernel.of(cells, draw, layout=layout, share=settings.tangent_share)
+
+
+def input_scales(widths, are_numbers):
+    """Return what inputs are multiplied by: numbers, 0 to 1 by rank, are stretched.
+
+    Examples
+    --------
+    >>> input_scales([1, 3], [True, False])
+    [4.0, 1.0, 1.0, 1.0]
+    """
+    kinds = zip(widths, are_numbers, strict=True)
+    return [STRETCH if number else 1.0 for width, number in kinds for _ in range(width)]
+
+
+def check_network(network, n_inputs):
+    """Return a network that gradients can be taken of, row by row, or say why not."""
+    if not isinstance(network, torch.nn.Module):
+        raise ValueError(
+            "architecture must return a torch.nn.Module. Got "
+            f"{type(network).__name__} instead."
+        )
+    rows = torch.randn(3, n_inputs, generator=torch.Generator().manual_seed(0))
+    try:
+        with torch.no_grad():
+            whole = network.eval()(rows)
+            each = torch.cat([network(row[None]) for row in rows])
+    except RuntimeError as error:
+        raise ValueError(
+            f"architecture(n_inputs) must take rows of n_inputs={n_inputs} numbers. "
+            f"Got a network that fails on them: {error}"
+        ) from error
+    if whole.shape != each.shape or not torch.allclose(whole, each, atol=1e-4):
+        raise ValueError(
+            "architecture must return a network that treats each row by itself. Got "
+            "one whose output depends on the other rows."
+        )
+    if not any(weight.requires_grad for weight in network.parameters()):
+        raise ValueError(
+            "architecture must return a network with weights to differentiate by. Got "
+            "one without."
+        )
+    return network

@@ -22,7 +22,7 @@ PRESETS = {
         width=20,
         depth=1,
         tangent_share=None,  # by the number of rows
-        **OURS | {"n_iter": 300, "batch_size": 2048},
+        **OURS | {"batch_size": 2048},
     ),
     "paper": TangentSettings(
         architecture="layer_norm",

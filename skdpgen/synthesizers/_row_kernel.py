@@ -24,10 +24,12 @@ from skdpgen.privacy import (
 from skdpgen.synthesizers._opening import Opening
 from skdpgen.synthesizers._resolution import cell_scales
 from skdpgen.tables import Cells, EncodedBatch, cell_points
+from skdpgen.training import strata
 
 RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
 TYPICAL = 5e-3
 AT_ONCE = 2**21  # numbers of the rows that are mapped together
+ALIKE = 64  # rows of a batch are padded to a multiple of it
 DRAWN, ROUNDS = 1024, 16  # rows of a class that stand for a mean, each round
 
 
@@ -188,8 +190,14 @@ class RowKernel:
     def encode(
         self, batches: Iterable[EncodedBatch], device: torch.device
     ) -> Iterator[EncodedBatch]:
-        """Map rows of cells, a few at a time: n x features is never in memory."""
+        """Map rows of cells, a few at a time: n x features is never in memory.
+
+        What a row becomes must not depend on the rows beside it, not even in its last
+        digit: if one were removed all others would change. Hence batches are padded,
+        and maps that are long computations are done in double precision.
+        """
         phi = None if self.phi is None else self.phi.to(device)
+        phi = phi.double() if hasattr(phi, "double") else phi
         # a value without a cell has code -1: the last row, all zeros
         places = [
             np.vstack([at, np.zeros(at.shape[1])]).astype(np.float32)
@@ -207,10 +215,9 @@ class RowKernel:
                     x = [
                         at[some[:, j]] for j, at in zip(self.seen, places, strict=True)
                     ]
-                    inputs = torch.from_numpy(np.concatenate(x, axis=1)).to(device)
-                    has_factors = hasattr(phi, "factors")
-                    found = phi.factors(inputs) if has_factors else phi(inputs)
-                    parts["features"] = found
+                    inputs = torch.from_numpy(padded(np.concatenate(x, axis=1)))
+                    inputs = inputs.double() if hasattr(phi, "double") else inputs
+                    parts["features"] = map_rows(phi, inputs.to(device), len(some))
                 yield EncodedBatch(batch.labels[start : start + at_once], parts)
 
     def embedding(self, device: torch.device, rng: Generator, alone: Any = None) -> Any:
@@ -241,11 +248,13 @@ class RowKernel:
                 blocks["features"] = expected.mean(outputs, n_groups)
             elif phi is not None:
                 n = len(outputs[0])
-                places = torch.rand(n, len(outputs), generator=rng).to(device)
+                each = n // n_groups
+                groups = [strata(each, len(outputs), rng) for _ in range(n_groups)]
+                places = torch.cat(groups).to(device)
                 x = self._drawn(outputs, points, places)
                 found = phi.mean(x, n_groups)
                 if tables is not None:
-                    rows = [t.repeat_interleave(n // n_groups, dim=0) for t in tables]
+                    rows = [t.repeat_interleave(each, dim=0) for t in tables]
                     same = phi.mean(self._drawn(rows, points, places), n_groups)
                     found = found + (mean - same)
                 blocks["features"] = found
@@ -300,6 +309,24 @@ class RowKernel:
         noise = (std / opening.facts.n_rows) ** 2 / RICH
         noise *= self.phi.n_features * n_classes
         return replace(self, share=RICH if noise <= TYPICAL else POOR)
+
+
+def padded(rows: NDArray[Any]) -> NDArray[Any]:
+    """Add rows of zeros until their number is a multiple of ``ALIKE``.
+
+    Matrix products round the last rows of a batch, those beyond a multiple of a few,
+    in another way than the rest. With whole multiples each row is computed alike
+    wherever it stands.
+    """
+    more = -len(rows) % ALIKE
+    return np.concatenate([rows, np.zeros((more, rows.shape[1]), rows.dtype)])
+
+
+def map_rows(phi: Any, inputs: Tensor, n: int) -> Any:
+    """Return the features of the first n rows, or the factors of them."""
+    if hasattr(phi, "factors"):
+        return [(u[:n], v[:n]) for u, v in phi.factors(inputs)]
+    return phi(inputs)[:n]
 
 
 def draw_point(probabilities: Tensor, points: Tensor, place: Tensor) -> Tensor:

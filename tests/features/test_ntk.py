@@ -25,9 +25,11 @@ class Network(nn.Module):
         every = (*phi.weights, phi.readout)
         self.weights = nn.ParameterList([nn.Parameter(w) for w in every])
         self.has_layer_norm = phi.has_layer_norm
+        self.centre, self.scale = phi.centre, phi.scale
 
     def forward(self, x):
         *hidden, readout = self.weights
+        x = self.scale * (x - self.centre)
         for weight in hidden:
             x = torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
             x = nn.functional.linear(x, weight) / math.sqrt(x.shape[1])
@@ -42,15 +44,11 @@ MAPS = {
     "normalised": NTKFeatures.draw(4, 6, has_layer_norm=True, rng=seeded()),
     "two layers": NTKFeatures.draw(4, 5, 2, rng=seeded()),
     "two, normalised": NTKFeatures.draw(4, 5, 2, has_layer_norm=True, rng=seeded()),
+    "scaled": NTKFeatures.draw(4, 6, centre=0.5, scale=[1, 2, 3, 4], rng=seeded()),
     "three layers": NTKFeatures.draw(4, 6, 3, rng=seeded()),
 }
 each_map = pytest.mark.parametrize("name", MAPS)
 X = torch.randn(7, 4, generator=seeded(1))
-
-
-def doubled(phi):
-    weights = tuple(w.double() for w in phi.weights)
-    return NTKFeatures(weights, phi.readout.double(), phi.has_layer_norm)
 
 
 def by_autograd(phi, x):
@@ -66,18 +64,21 @@ def by_autograd(phi, x):
 
 @each_map
 def test_closed_form_torch_func_and_autograd_agree(name):
-    phi, x = doubled(MAPS[name]), X.double()
+    phi, x = MAPS[name].double(), X.double()
     wanted = by_autograd(phi, x)
     assert wanted.shape == (7, phi.n_features)
     torch.testing.assert_close(phi(x), wanted, rtol=1e-8, atol=1e-10)
     general = ModuleNTKFeatures(Network(phi))
     assert general.n_features == phi.n_features
     torch.testing.assert_close(general(x), wanted, rtol=1e-8, atol=1e-10)
+    single = ModuleNTKFeatures(Network(MAPS[name]))
+    torch.testing.assert_close(single.double()(x), wanted, rtol=1e-8, atol=1e-10)
+    assert single(X).dtype == torch.float32
 
 
 @each_map
 def test_single_precision_is_near_double(name):
-    difference = MAPS[name](X).double() - doubled(MAPS[name])(X.double())
+    difference = MAPS[name](X).double() - MAPS[name].double()(X.double())
     assert difference.norm(dim=1).max() < 1e-5
 
 
@@ -148,7 +149,7 @@ def test_the_kernel_goes_to_that_of_infinite_width():
     values = (angle.sin() + (math.pi - angle) * cosine) / math.pi
     kernel = slopes * (x @ x.T) + values * norms[:, None] * norms
     kernel = kernel / kernel.diagonal().sqrt() / kernel.diagonal().sqrt()[:, None]
-    phi = doubled(NTKFeatures.draw(4, 20_000, rng=seeded()))
+    phi = NTKFeatures.draw(4, 20_000, rng=seeded()).double()
     found = phi(X.double())
     assert (found @ found.T - kernel).abs().max() < 0.02
 

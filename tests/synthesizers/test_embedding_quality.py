@@ -1,4 +1,4 @@
-"""What samples of DP-MERF show, and what a budget of nothing hides."""
+"""What samples of mean embeddings show, and what a budget of nothing hides."""
 
 import numpy as np
 import pandas as pd
@@ -6,15 +6,33 @@ import pytest
 import torch
 from scipy import stats
 
-from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer
+from skdpgen import (
+    DPHPSynthesizer,
+    DPIndependentSynthesizer,
+    DPMERFSynthesizer,
+    DPNTKSynthesizer,
+)
 from skdpgen.tables import Boolean, Numeric, Schema
 from tests.synthesizers._tables import CASES, build
 
 INF = float("inf")
 
 
-def fitted(case, **params):
-    return build(DPMERFSynthesizer, case, **params).fit(case.X, case.y)
+each_method = pytest.mark.parametrize(
+    "cls", [DPMERFSynthesizer, DPHPSynthesizer, DPNTKSynthesizer]
+)
+
+
+def made(cls, *args, **params):
+    """Return an estimator; parameters that it does not have are left out."""
+    known = cls().get_params()
+    return cls(*args, **{k: v for k, v in params.items() if k in known})
+
+
+def fitted(cls, case, **params):
+    known = cls().get_params()
+    params = {k: v for k, v in params.items() if k in known}
+    return build(cls, case, **params).fit(case.X, case.y)
 
 
 def parity(n=4000, seed=0):
@@ -50,27 +68,30 @@ def relation(X, y):
 def sampled_relation(cls, epsilon, **params):
     X, y = parity()
     given = {"schema": SCHEMA, "classes": [0, 1], "random_state": 0} | params
-    return relation(*cls(epsilon, **given).fit(X, y).sample(4000, random_state=1))
+    return relation(*made(cls, epsilon, **given).fit(X, y).sample(4000, random_state=1))
 
 
+@each_method
 @pytest.mark.parametrize("preset", ["default", "paper"])
-def test_samples_show_a_relation_that_columns_alone_cannot(preset):
+def test_samples_show_a_relation_that_columns_alone_cannot(cls, preset):
     assert relation(*parity()) > 0.85
     quick = {"n_features": 400, "n_iter": 150, "hidden": (64, 64)}
-    found = sampled_relation(DPMERFSynthesizer, INF, preset=preset, **quick)
+    found = sampled_relation(cls, INF, preset=preset, **quick)
     assert found > 0.3
     assert abs(sampled_relation(DPIndependentSynthesizer, INF)) < 0.1
 
 
-def test_without_budget_the_relation_is_gone():
+@each_method
+def test_without_budget_the_relation_is_gone(cls):
     quick = {"n_features": 200, "n_iter": 40, "hidden": (64,)}
-    found = [sampled_relation(DPMERFSynthesizer, 1e-3, **quick) for _ in range(4)]
+    found = [sampled_relation(cls, 1e-3, **quick) for _ in range(4)]
     assert abs(np.mean(found)) < 0.1
 
 
-def test_a_sampled_target_goes_with_its_row():
+@each_method
+def test_a_sampled_target_goes_with_its_row(cls):
     case = CASES["regression"]
-    synth = fitted(case, epsilon=INF, n_iter=60, n_features=200, hidden=(64,))
+    synth = fitted(cls, case, epsilon=INF, n_iter=60, n_features=200, hidden=(64,))
     X, y = synth.sample(3000, random_state=0)
     for name, is_strong in {"area": 1, "rooms": 1, "year_built": 0}.items():
         true, found = (
@@ -81,31 +102,33 @@ def test_a_sampled_target_goes_with_its_row():
         assert found == pytest.approx(true, abs=0.15)
 
 
-def test_asked_for_labels_bring_their_rows():
+@each_method
+def test_asked_for_labels_bring_their_rows(cls):
     X, y = parity()
     X["a"] = (X["a"] + y) / 2
-    synth = DPMERFSynthesizer(INF, schema=SCHEMA, classes=[0, 1], n_iter=0)
-    synth.set_params(n_features=20, random_state=0).fit(X, y)
+    synth = cls(INF, schema=SCHEMA, classes=[0, 1], n_iter=0, random_state=0)
+    synth.fit(X, y)
     drawn, labels = synth.sample(y=[1] * 500 + [0] * 100)
     assert labels.tolist() == [1] * 500 + [0] * 100
     assert (drawn["a"][:500] > 0.45).mean() > 0.9
     assert (drawn["a"][500:] < 0.55).mean() > 0.9
 
 
-def rare_error(class_weight):
+def rare_error(cls, class_weight):
     """Return how far the relation of a rare class is from what it is."""
     rng = np.random.default_rng(0)
     y = (rng.random(4000) < 0.1).astype(int)
     a = rng.random(4000) < 0.5
     X = pd.DataFrame({"a": a, "b": a ^ (y == 1)})
-    synth = DPMERFSynthesizer(
+    synth = made(
+        cls,
         INF,
         schema=Schema({"a": Boolean(), "b": Boolean()}),
         classes=[0, 1],
         class_weight=class_weight,
         n_features=100,
-        n_iter=100,
-        hidden=(64, 64),
+        n_iter=300 if cls is DPNTKSynthesizer else 100,
+        hidden=(256, 256) if cls is DPNTKSynthesizer else (64, 64),
         random_state=0,
     ).fit(X, y)
     drawn, labels = synth.sample(4000, random_state=0)
@@ -114,15 +137,17 @@ def rare_error(class_weight):
     return (drawn["a"] == drawn["b"]).mean()
 
 
-def test_balanced_weights_care_for_rare_classes():
-    assert rare_error("balanced") < 0.15
-    assert rare_error("balanced") < rare_error(None) + 0.02
+@each_method
+def test_balanced_weights_care_for_rare_classes(cls):
+    assert rare_error(cls, "balanced") < 0.15
+    assert rare_error(cls, "balanced") < rare_error(cls, None) + 0.02
 
 
-def test_without_training_columns_are_those_of_the_floor():
+@each_method
+def test_without_training_columns_are_those_of_the_floor(cls):
     X, y = parity()
-    synth = DPMERFSynthesizer(INF, schema=SCHEMA, classes=[0, 1], n_iter=0)
-    drawn, labels = synth.set_params(n_features=20).fit(X, y).sample(4000)
+    synth = cls(INF, schema=SCHEMA, classes=[0, 1], n_iter=0)
+    drawn, labels = synth.fit(X, y).sample(4000)
     assert abs(relation(drawn, labels)) < 0.15
     for name in ("a", "c"):
         assert stats.ks_2samp(X[name], drawn[name]).statistic < 0.06
@@ -153,10 +178,14 @@ def test_the_fourier_share_goes_by_public_facts():
     assert asked.set_params(n_iter=0).fit(X, y).kernel_.share == 0.37
 
 
+@each_method
 @pytest.mark.parametrize("preset", ["default", "paper"])
-def test_missing_values_come_back_as_often(preset):
+def test_missing_values_come_back_as_often(cls, preset):
     case = CASES["floats"]
-    synth = fitted(case, epsilon=INF, preset=preset, n_iter=60, n_features=200)
+    quick = {"n_iter": 60, "n_features": 200}
+    if cls is DPNTKSynthesizer:
+        quick = {"n_iter": 200, "width": 50, "batch_size": 256}
+    synth = fitted(cls, case, epsilon=INF, preset=preset, **quick)
     X, _ = synth.sample(2000, random_state=0)
     assert np.isnan(X[:, 1]).mean() == pytest.approx(
         np.isnan(case.X[:, 1]).mean(), abs=0.02 if preset == "default" else 0.14

@@ -1,4 +1,4 @@
-"""DP-MERF: one release of the rows, then free work that needs none."""
+"""Mean embeddings: one release of the rows, then free work that needs none."""
 
 import math
 
@@ -7,23 +7,32 @@ import pandas as pd
 import pytest
 import torch
 
-from skdpgen import DPMERFSynthesizer, insecure_noise_seed
+from skdpgen import (
+    DPHPSynthesizer,
+    DPMERFSynthesizer,
+    DPNTKSynthesizer,
+    insecure_noise_seed,
+)
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _release, release
 from skdpgen.synthesizers import _row_kernel, _table_model
 from skdpgen.tables import Chunks, Rows, Schema
 from skdpgen.utils import NotPrivateWarning
-from tests.synthesizers._tables import CASES, assert_obeys, build, split
+from tests.synthesizers._tables import CASES, assert_obeys, build, quick, split
 
 INF = float("inf")
 MIXED = CASES["mixed"]
 
 
-def fitted(case=MIXED, **params):
+ALL = [DPMERFSynthesizer, DPHPSynthesizer, DPNTKSynthesizer]
+each_method = pytest.mark.parametrize("cls", ALL)
+
+
+def fitted(case=MIXED, cls=DPMERFSynthesizer, **params):
     """Return a fit with enough budget to have something to train for."""
     given = {"epsilon": 100.0} | params
-    return build(DPMERFSynthesizer, case, **given).fit(case.X, case.y)
+    return build(cls, case, **given).fit(case.X, case.y)
 
 
 def weights_of(synth):
@@ -67,10 +76,11 @@ def test_torch_is_left_as_it_was():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_the_release_is_all_that_a_generator_is_made_of():
+@each_method
+def test_the_release_is_all_that_a_generator_is_made_of(cls):
     """Put the release of one fit into another: the same generator, bit by bit."""
     table = CASES["unlabelled"]
-    one, two = (fitted(table) for _ in range(2))
+    one, two = (fitted(table, cls) for _ in range(2))
     two.kernel_, two.cells_, two.release_ = one.kernel_, one.cells_, one.release_
     two._seed = one._seed
     assert same_generator(weights_of(one), weights_of(two.refit()))
@@ -79,10 +89,11 @@ def test_the_release_is_all_that_a_generator_is_made_of():
 # ------------------------------------------------------------ training is free
 
 
+@each_method
 @pytest.mark.parametrize("name", ["mixed", "regression", "unlabelled"])
 @pytest.mark.parametrize("preset", ["default", "paper"])
-def test_refit_repeats_the_generator_of_fit(name, preset):
-    synth = fitted(CASES[name], preset=preset)
+def test_refit_repeats_the_generator_of_fit(cls, name, preset):
+    synth = fitted(cls=cls, case=CASES[name], preset=preset)
     before, losses = weights_of(synth), synth.loss_curve_
     assert losses
     report, kept = str(synth.privacy_), synth.release_
@@ -135,9 +146,10 @@ def test_refit_needs_a_release():
         DPMERFSynthesizer().refit()
 
 
-def test_refit_works_where_the_rows_never_were(tmp_path):
+@each_method
+def test_refit_works_where_the_rows_never_were(cls, tmp_path):
     X, y = MIXED.X.copy(), MIXED.y.copy()
-    synth = build(DPMERFSynthesizer, MIXED, epsilon=100.0, device=torch.device("cpu"))
+    synth = build(cls, MIXED, epsilon=100.0, device=torch.device("cpu"))
     synth.fit(X, y)
     X.iloc[:, 0] = -1
     del X, y
@@ -149,12 +161,13 @@ def test_refit_works_where_the_rows_never_were(tmp_path):
     assert len(copy.loss_curve_) <= 2
 
 
+@each_method
 @pytest.mark.parametrize("stage", ["match_embedding", "TableGenerator"])
-def test_an_interrupted_fit_goes_on_from_its_release(monkeypatch, stage):
+def test_an_interrupted_fit_goes_on_from_its_release(cls, monkeypatch, stage):
     def interrupt(*args, **params):
         raise KeyboardInterrupt
 
-    synth = fitted(epsilon=0.5)
+    synth = fitted(cls=cls, epsilon=0.5)
     synth.set_params(epsilon=100.0)
     with monkeypatch.context() as patch:
         patch.setattr(_table_model, stage, interrupt)
@@ -205,12 +218,13 @@ def test_an_interrupted_refit_keeps_the_generator(monkeypatch):
 # ------------------------------------------------------------ the joint release
 
 
+@each_method
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 @pytest.mark.parametrize("preset", ["default", "paper"])
 @pytest.mark.parametrize("name", ["mixed", "regression", "floats"])
-def test_no_row_moves_a_fit_further_than_is_claimed(name, preset, adjacency):
+def test_no_row_moves_a_fit_further_than_is_claimed(cls, name, preset, adjacency):
     case = CASES[name]
-    synth = fitted(case, preset=preset, adjacency=adjacency, epsilon=8.0)
+    synth = fitted(case, cls, preset=preset, adjacency=adjacency, epsilon=8.0)
     claimed = synth.release_
 
     def exact(X, y):
@@ -300,26 +314,29 @@ def test_memory_does_not_grow_with_rows_times_features(monkeypatch):
 # ------------------------------------------------------------ presets and limits
 
 
+@each_method
 @pytest.mark.parametrize("name", sorted(CASES))
 @pytest.mark.parametrize("preset", ["default", "paper"])
 @pytest.mark.parametrize("n_iter", [0, 2])
-def test_presets_work_on_every_kind_of_table(name, preset, n_iter):
+def test_presets_work_on_every_kind_of_table(cls, name, preset, n_iter):
     case = CASES[name]
-    synth = fitted(case, preset=preset, n_iter=n_iter, hidden=None)
+    synth = fitted(case, cls, preset=preset, n_iter=n_iter, hidden=None)
     X, _ = split(synth.sample(200, random_state=0), case)
     assert_obeys(X, synth.schema_)
     assert len(synth.loss_curve_) <= n_iter
     assert all(map(math.isfinite, synth.loss_curve_))
-    assert synth.settings_.numbers == {"default": "binned", "paper": "fourier"}[preset]
+    is_counted = len(synth.kernel_.counted) == len(synth.cells_)
+    assert preset == "paper" or is_counted
 
 
-def test_one_column_is_enough():
+@each_method
+def test_one_column_is_enough(cls):
     X, y = load_example(800)
     for name in ("age", "job", "balance"):
         known = Schema.infer(X[[name]])
         for preset in ("default", "paper"):
-            synth = DPMERFSynthesizer(schema=known, classes=["left", "stayed"])
-            synth.set_params(preset=preset, n_features=20, n_iter=3, hidden=(8,))
+            synth = cls(schema=known, classes=["left", "stayed"])
+            synth.set_params(preset=preset, **quick(cls) | {"n_iter": 3})
             synth.fit(X[[name]], y)
             assert_obeys(synth.sample(9)[0], known)
             assert_obeys(synth.sample(y=["left"])[0], known)
@@ -353,20 +370,81 @@ WRONG = {
     "minibatches": ({"n_minibatches": 0}, r"'n_minibatches'.*Got 0"),
     "weights": ({"class_weight": {"left": 2}}, r"'class_weight'.*'balanced'"),
     "epsilon": ({"epsilon": 0}, r"'epsilon'.*Got 0"),
+    "order": ({"order": -1}, r"'order'.*Got -1", DPHPSynthesizer),
+    "order text": ({"order": "bins"}, r"'order'.*'cells'", DPHPSynthesizer),
+    "product order": ({"product_order": 1.5}, r"'product_order'", DPHPSynthesizer),
+    "product size": ({"product_size": 0}, r"'product_size'.*Got 0", DPHPSynthesizer),
+    "subsets": ({"n_subsets": 0}, r"'n_subsets'.*Got 0", DPHPSynthesizer),
+    "one scale": ({"length_scale": 0.0}, r"'length_scale'.*Got 0", DPHPSynthesizer),
+    "gamma": ({"gamma": 0.0}, r"'gamma'.*Got 0", DPHPSynthesizer),
+    "gamma inf": ({"gamma": INF}, r"'gamma'.*Got inf", DPHPSynthesizer),
+    "network": ({"architecture": "cnn"}, r"'architecture'.*'mlp'", DPNTKSynthesizer),
+    "width": ({"width": 0}, r"'width'.*Got 0", DPNTKSynthesizer),
+    "depth": ({"depth": 0}, r"'depth'.*Got 0", DPNTKSynthesizer),
+    "tangent": ({"tangent_share": 1.5}, r"'tangent_share'.*Got 1.5", DPNTKSynthesizer),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_parameters_are_named_before_a_row_is_read(name):
-    params, message = WRONG[name]
+    params, message, *others = WRONG[name]
+    (cls,) = others or [DPMERFSynthesizer]
 
     def never():
         raise AssertionError("a row was read")
 
     with pytest.raises(ValueError, match=message):
-        DPMERFSynthesizer(**params).fit(Chunks(never))
+        cls(**params).fit(Chunks(never))
 
 
 def test_progress_bars_show_the_training(capsys):
     fitted(verbose=1)
     assert "training" in capsys.readouterr().err
+
+
+# --------------------------------------------------------------- networks of yours
+
+
+def small(n_inputs):
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.Linear(n_inputs, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)
+    )
+
+
+@pytest.mark.parametrize("share", [None, 1.0])
+@pytest.mark.parametrize("name", ["mixed", "regression", "unlabelled"])
+def test_any_network_can_be_differentiated(name, share, tmp_path):
+    case = CASES[name]
+    given = {"architecture": small, "tangent_share": share}
+    synth = fitted(case, DPNTKSynthesizer, **given)
+    X, _ = split(synth.sample(50), case)
+    assert_obeys(X, synth.schema_)
+    with pytest.raises(TypeError, match="plain values and arrays"):
+        synth.save(tmp_path / "synth.npz")
+    assert not (tmp_path / "synth.npz").exists()
+
+
+class Centred(torch.nn.Linear):
+    """Looks at the mean of all rows."""
+
+    def __init__(self, n_inputs):
+        super().__init__(n_inputs, 1)
+
+    def forward(self, x):
+        return super().forward(x - x.mean(dim=0))
+
+
+WRONG_NETWORKS = {
+    "no module": (lambda n: n + 1, "torch.nn.Module.*Got int"),
+    "other inputs": (lambda n: torch.nn.Linear(n + 1, 1), "n_inputs"),
+    "rows together": (Centred, "by itself"),
+    "no weights": (lambda n: torch.nn.ReLU(), "weights"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_NETWORKS)
+def test_networks_that_cannot_be_used_are_named(name):
+    network, message = WRONG_NETWORKS[name]
+    with pytest.raises(ValueError, match=message):
+        fitted(cls=DPNTKSynthesizer, architecture=network)
