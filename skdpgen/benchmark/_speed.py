@@ -155,9 +155,11 @@ def _tangent(n_rows: int, n_at_once: int = 4000) -> None:
     rng = torch.Generator().manual_seed(0)
     x = torch.rand(n_rows, 784, generator=rng)
     labels = np.arange(n_rows) % 10
-    phi = NTKFeatures.draw(784, 800, has_layer_norm=True, rng=rng)
+    phi = NTKFeatures.draw(784, 800, has_layer_norm=True, rng=rng).double()
     batches = (
-        EncodedBatch(labels[k : k + n_at_once], {"features": phi.factors(some)})
+        EncodedBatch(
+            labels[k : k + n_at_once], {"features": phi.factors(some.double())}
+        )
         for k, some in zip(range(0, n_rows, n_at_once), x.split(n_at_once), strict=True)
     )
     blocks = {"features": OuterProducts(phi.shapes)}

@@ -193,8 +193,9 @@ class ModuleNTKFeatures:
 
     Slower than :class:`NTKFeatures`, for networks without a closed form. The gradient
     is of the sum of all outputs, by all weights that require one, and divided by its
-    norm. The module must treat each row by itself (no batch norm), and its weights
-    must be public: random, or trained on public data.
+    norm. The module is copied. It must treat each row by itself, its weights must be
+    public (random, or trained on public data), and its ``forward`` must be pure: it is
+    run on private rows, and what it would write down of them nobody accounts for.
 
     Parameters
     ----------
@@ -212,10 +213,10 @@ class ModuleNTKFeatures:
     norm_bound = 1.0
 
     def __init__(self, module: nn.Module) -> None:
-        self.module = module.eval()
+        self.module = copy.deepcopy(module).eval()
         self.weights = {
             name: value.detach()
-            for name, value in module.named_parameters()
+            for name, value in self.module.named_parameters()
             if value.requires_grad
         }
 
@@ -231,11 +232,14 @@ class ModuleNTKFeatures:
 
     def to(self, device: torch.device) -> "ModuleNTKFeatures":
         """Return the same map on another device."""
-        return ModuleNTKFeatures(self.module.to(device))
+        return self._moved(device)
+
+    def _moved(self, where: Any) -> "ModuleNTKFeatures":
+        return ModuleNTKFeatures(copy.deepcopy(self.module).to(where))
 
     def double(self) -> "ModuleNTKFeatures":
         """Return the same map in double precision."""
-        return ModuleNTKFeatures(copy.deepcopy(self.module).double())
+        return self._moved(torch.float64)
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, ...) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""

@@ -59,8 +59,8 @@ class OuterProducts:
         return total
 
     def _clipped(self, parts: list[Any]) -> list[Any]:
-        squares = [u.square().sum(dim=1) * v.square().sum(dim=1) for u, v in parts]
-        norms = torch.stack(squares).sum(dim=0).sqrt()
+        each = [_norms(u) * _norms(v) for u, v in parts]
+        norms = torch.linalg.vector_norm(torch.stack(each), dim=0)
         fine = norms.isfinite()[:, None]  # also says that each factor is finite
         scale = (self.bound / norms.clamp_min(self.bound))[:, None]
         return [
@@ -83,6 +83,13 @@ class OuterProducts:
                 else:
                     there += (u[mine].T @ v[mine]).cpu()
                 start += width
+
+
+def _norms(rows: torch.Tensor) -> torch.Tensor:
+    """Return norms whose squares neither overflow nor vanish."""
+    largest = rows.abs().amax(dim=1, keepdim=True)
+    scale = torch.where(largest > 0, largest, 1.0)
+    return largest[:, 0] * torch.linalg.vector_norm(rows / scale, dim=1)
 
 
 def _double(values: Any) -> torch.Tensor:

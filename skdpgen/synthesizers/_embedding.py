@@ -74,6 +74,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         n_classes = labels.n_cells if labels is not None else 1
         kernel = self._make_kernel(cells, settings, torch_generator(for_features))
         kernel = kernel.with_share(opening, n_classes)
+        settings = settings.sharing(kernel.share)
         rows = opening.rows.batches(cells, labels)
         released = release(
             kernel.encode(rows, device),

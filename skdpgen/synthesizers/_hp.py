@@ -32,10 +32,12 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     where s, the sum kernel's part, are one-hot cells of every column by default: what
     Hermite functions of high order and small length scale come to, exact and without
     negative entries. With ``order`` it is the paper's: functions of numbers beside
-    one-hot categories. One row moves the release by at most :math:`\sqrt{4a^2 + 2b^2}`
-    if replaced (with ``order`` signed parts count as a's) and 1 if added or removed
-    (proof: :class:`~skdpgen.privacy.Weighted`). Products are released per class as all
-    else is; the published code had one of all classes with the noise of one class.
+    one-hot categories, and products are of numbers. One row moves the release by at
+    most :math:`\sqrt{4a^2 + 2b^2}` if replaced (with ``order``, a² is the part of all
+    Hermite functions) and by 1 if added or removed (proof:
+    :class:`~skdpgen.privacy.Weighted`); where no column is counted, class counts ride
+    along: free if replaced, :math:`\sqrt 2` otherwise. Products are released per class
+    as all else is; the published code had one of all classes with the noise of one.
 
     Parameters
     ----------
@@ -69,12 +71,12 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         Subsets of columns, drawn at random and fixed. None is all of them, as far as
         products stay below 4,000 features.
     length_scale : float or None, default=None
-        Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank. None
-        is 0.5.
+        Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank;
+        0.01 to 100. None is 0.5 (paper: 0.3).
     gamma : float or None, default=None
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small
-        epsilon, all of them public, leave relations no chance (paper: 1).
+        epsilon, all of them public, leave relations no chance; 1 with an ``order``.
     hidden, n_latent : array-like of int, int or None, default=None
         Hidden layers of the generator, and length of its latent vector.
     n_iter, batch_size : int or None, default=None
@@ -146,8 +148,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         "product_order": [Interval(Integral, 0, 1000, closed="both"), None],
         "product_size": [Interval(Integral, 1, None, closed="left"), None],
         "n_subsets": [Interval(Integral, 1, None, closed="left"), None],
-        "length_scale": [Interval(Real, 0, None, closed="neither"), None],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "length_scale": [Interval(Real, 0.01, 100, closed="both"), None],
+        "gamma": [Interval(Real, 1e-6, 1e6, closed="both"), None],
     }
 
     def __init__(

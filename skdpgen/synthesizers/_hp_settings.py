@@ -1,7 +1,7 @@
 """Settings of DP-HP: ours, and the paper's."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from skdpgen.synthesizers._settings import OURS, PAPER, Settings
 
@@ -16,6 +16,17 @@ class HermiteSettings(Settings):
     n_subsets: int | None
     length_scale: float
     gamma: float | None
+
+    def filled(self, given: dict[str, Any]) -> Self:
+        """Return these settings with the given ones, unless they are None."""
+        result = super().filled(given)
+        if result.order == "cells" or result.gamma is not None:
+            return result
+        return replace(result, gamma=1.0)
+
+    def sharing(self, share: float) -> Self:
+        """Return these settings with what features got of a row's squared norm."""
+        return replace(self, gamma=self.gamma or share / (1.0 - share))
 
 
 PRESETS = {

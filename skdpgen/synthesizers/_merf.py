@@ -68,8 +68,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     fourier_share : float or None, default=None
         The number a², in (0, 1): how much of a row's norm its Fourier features get.
         None is 0.1, or 0.02 where few rows, many classes or a small epsilon, all of
-        them public, leave relations no chance against the noise (paper: 0.5);
-        ``kernel_.share`` shows it.
+        them public, leave relations no chance against the noise (paper: 0.5).
     release : {"full", "minibatch"}, default="full"
         "full" releases one embedding. "minibatch" releases that of each of
         ``n_minibatches`` random parts of the rows, as in the paper's section 5.2: each

@@ -29,6 +29,10 @@ class FourierSettings(Settings):
             replace(result, n_together=None) if result.n_together == "all" else result
         )
 
+    def sharing(self, share: float) -> Self:
+        """Return these settings with what features got of a row's squared norm."""
+        return replace(self, fourier_share=self.fourier_share or share)
+
     def check(self) -> None:
         """Raise for settings that no table could be fitted with."""
         super().check()

@@ -1,5 +1,6 @@
 """DP-NTK: one private mean of network gradients, matched for free."""
 
+import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -60,7 +61,9 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         normalised first ("layer_norm", paper). A callable gets the number of inputs
         and returns any ``torch.nn.Module`` with *public* weights that treats each row
         by itself; ``width`` and ``depth`` are not used then, gradients go through
-        ``torch.func``, and the estimator can be pickled but not saved.
+        ``torch.func``, and the estimator can be pickled but not saved. Its ``forward``
+        runs on private rows, in double precision: one that stores, prints or sends
+        what it sees is outside any guarantee.
     width : int or None, default=None
         Units of a hidden layer. None is 20 (paper: 100).
     depth : int or None, default=None
@@ -229,8 +232,9 @@ def check_network(network, n_inputs):
     rows = torch.randn(3, n_inputs, generator=torch.Generator().manual_seed(0))
     try:
         with torch.no_grad():
-            whole = network.eval()(rows)
-            each = torch.cat([network(row[None]) for row in rows])
+            pure = copy.deepcopy(network).eval()
+            whole = pure(rows)
+            each = torch.cat([pure(row[None]) for row in rows])
     except RuntimeError as error:
         raise ValueError(
             f"architecture(n_inputs) must take rows of n_inputs={n_inputs} numbers. "
@@ -246,4 +250,11 @@ def check_network(network, n_inputs):
             "architecture must return a network with weights to differentiate by. Got "
             "one without."
         )
+    try:
+        ModuleNTKFeatures(network).double()(rows.double())
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            "architecture must return a network that `torch.func` can differentiate, "
+            f"in double precision. Got one that cannot: {error}"
+        ) from error
     return network

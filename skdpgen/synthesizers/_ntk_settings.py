@@ -1,7 +1,7 @@
 """Settings of DP-NTK: ours, and the paper's."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from skdpgen.synthesizers._settings import OURS, PAPER, Settings
 
@@ -14,6 +14,10 @@ class TangentSettings(Settings):
     width: int
     depth: int
     tangent_share: float | None
+
+    def sharing(self, share: float) -> Self:
+        """Return these settings with what features got of a row's squared norm."""
+        return replace(self, tangent_share=self.tangent_share or share)
 
 
 PRESETS = {

@@ -29,7 +29,8 @@ from skdpgen.training import strata
 RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
 TYPICAL = 5e-3
 AT_ONCE = 2**21  # numbers of the rows that are mapped together
-ALIKE = 64  # rows of a batch are padded to a multiple of it
+ALIKE = 64  # batches of rows are a multiple of it
+MOST_ROWS = 4096  # in a batch
 DRAWN, ROUNDS = 1024, 16  # rows of a class that stand for a mean, each round
 
 
@@ -192,9 +193,9 @@ class RowKernel:
     ) -> Iterator[EncodedBatch]:
         """Map rows of cells, a few at a time: n x features is never in memory.
 
-        What a row becomes must not depend on the rows beside it, not even in its last
-        digit: if one were removed all others would change. Hence batches are padded,
-        and maps that are long computations are done in double precision.
+        What a row becomes must not depend on the rows beside it: if one were removed
+        all others would change in their last digit. Hence batches are padded, and maps
+        that are long computations are done in double precision.
         """
         phi = None if self.phi is None else self.phi.to(device)
         phi = phi.double() if hasattr(phi, "double") else phi
@@ -205,7 +206,8 @@ class RowKernel:
         ]
         # sums of outer products are far larger than rows: touch them less often
         most = 4 * AT_ONCE if hasattr(phi, "factors") else AT_ONCE
-        at_once = max(most // (phi.row_size if phi else 1), 1)
+        at_once = most // (phi.row_size if phi else 1)
+        at_once = max(min(at_once, MOST_ROWS) // ALIKE, 1) * ALIKE
         for batch in batches:
             codes = batch.parts["columns"]
             for start in range(0, len(codes), at_once):
@@ -215,7 +217,8 @@ class RowKernel:
                     x = [
                         at[some[:, j]] for j, at in zip(self.seen, places, strict=True)
                     ]
-                    inputs = torch.from_numpy(padded(np.concatenate(x, axis=1)))
+                    rows = padded(np.concatenate(x, axis=1), at_once)
+                    inputs = torch.from_numpy(rows)
                     inputs = inputs.double() if hasattr(phi, "double") else inputs
                     parts["features"] = map_rows(phi, inputs.to(device), len(some))
                 yield EncodedBatch(batch.labels[start : start + at_once], parts)
@@ -311,14 +314,14 @@ class RowKernel:
         return replace(self, share=RICH if noise <= TYPICAL else POOR)
 
 
-def padded(rows: NDArray[Any]) -> NDArray[Any]:
-    """Add rows of zeros until their number is a multiple of ``ALIKE``.
+def padded(rows: NDArray[Any], n: int) -> NDArray[Any]:
+    """Add rows of zeros until there are n, a multiple of ``ALIKE``.
 
-    Matrix products round the last rows of a batch, those beyond a multiple of a few,
-    in another way than the rest. With whole multiples each row is computed alike
-    wherever it stands.
+    How a matrix product is rounded goes by its shape, and its last rows, those beyond a
+    multiple of a few, are rounded in another way than the rest. In batches of one
+    shape without such rows, each row is computed alike wherever it stands.
     """
-    more = -len(rows) % ALIKE
+    more = n - len(rows)
     return np.concatenate([rows, np.zeros((more, rows.shape[1]), rows.dtype)])
 
 

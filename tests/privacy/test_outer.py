@@ -92,3 +92,14 @@ def test_shapes_that_would_broadcast_are_refused():
     for parts in wrong:
         with pytest.raises(ValueError, match="factors of each layer"):
             block.add(block.start(2), parts, np.zeros(3, dtype=np.int64))
+
+
+def test_small_numbers_that_the_processor_drops_hide_nothing():
+    block = OuterProducts(((100, 1),))
+    parts = [(np.full((1, 100), 1.4e-154), np.full((1, 1), 1.3e154))]
+    try:
+        torch.set_flush_denormal(True)
+        total = block.add(block.start(1), parts, np.zeros(1, dtype=np.int64))
+    finally:
+        torch.set_flush_denormal(False)
+    assert np.linalg.norm(total) == pytest.approx(1.0)

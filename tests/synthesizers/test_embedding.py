@@ -308,7 +308,7 @@ def test_memory_does_not_grow_with_rows_times_features(monkeypatch):
 
     monkeypatch.setattr(_row_kernel.Vectors, "add", spy)
     fitted(CASES["floats"])
-    assert max(sizes) == 100
+    assert max(sizes) == 64  # 100, but for whole multiples
 
 
 # ------------------------------------------------------------ presets and limits
@@ -377,6 +377,7 @@ WRONG = {
     "subsets": ({"n_subsets": 0}, r"'n_subsets'.*Got 0", DPHPSynthesizer),
     "one scale": ({"length_scale": 0.0}, r"'length_scale'.*Got 0", DPHPSynthesizer),
     "gamma": ({"gamma": 0.0}, r"'gamma'.*Got 0", DPHPSynthesizer),
+    "far scale": ({"length_scale": 1e9}, r"'length_scale'", DPHPSynthesizer),
     "gamma inf": ({"gamma": INF}, r"'gamma'.*Got inf", DPHPSynthesizer),
     "network": ({"architecture": "cnn"}, r"'architecture'.*'mlp'", DPNTKSynthesizer),
     "width": ({"width": 0}, r"'width'.*Got 0", DPNTKSynthesizer),
@@ -435,11 +436,24 @@ class Centred(torch.nn.Linear):
         return super().forward(x - x.mean(dim=0))
 
 
+class Added(torch.nn.Module):
+    """A layer, and a look at its values."""
+
+    def __init__(self, layer=None):
+        super().__init__()
+        self.layer = layer or torch.nn.ReLU()
+
+    def forward(self, x):
+        out = self.layer(x)
+        return out if out.shape == x.shape else out * (2 if out.sum() > 1e9 else 1)
+
+
 WRONG_NETWORKS = {
     "no module": (lambda n: n + 1, "torch.nn.Module.*Got int"),
     "other inputs": (lambda n: torch.nn.Linear(n + 1, 1), "n_inputs"),
     "rows together": (Centred, "by itself"),
-    "no weights": (lambda n: torch.nn.ReLU(), "weights"),
+    "no weights": (lambda n: torch.nn.Sequential(Added()), "weights"),
+    "single precision": (lambda n: Added(torch.nn.Linear(n, 1)), "double precision"),
 }
 
 
@@ -448,3 +462,48 @@ def test_networks_that_cannot_be_used_are_named(name):
     network, message = WRONG_NETWORKS[name]
     with pytest.raises(ValueError, match=message):
         fitted(cls=DPNTKSynthesizer, architecture=network)
+
+
+class Curious(torch.nn.Linear):
+    """Keeps what it has seen."""
+
+    def __init__(self, n_inputs):
+        super().__init__(n_inputs, 1)
+        self.seen = []
+
+    def forward(self, x):
+        self.seen.append(x)
+        return super().forward(x)
+
+
+def test_a_network_is_copied_and_keeps_no_row():
+    networks = []
+
+    def architecture(n_inputs):
+        networks.append(Curious(n_inputs))
+        return networks[-1]
+
+    synth = fitted(cls=DPNTKSynthesizer, architecture=architecture)
+    module = synth.kernel_.phi.module
+    assert module is not networks[0]
+    assert not networks[0].seen
+    assert sum(len(x) for x in module.seen) < 10  # public rows that it was tried on
+    before = {k: v.clone() for k, v in synth.kernel_.phi.weights.items()}
+    with torch.no_grad():
+        networks[0].weight += 1.0
+    assert all(torch.equal(v, before[k]) for k, v in synth.kernel_.phi.weights.items())
+
+
+def test_an_order_alone_is_enough():
+    synth = fitted(cls=DPHPSynthesizer, order=5)
+    assert synth.settings_.gamma == 1.0
+    assert_obeys(synth.sample(20)[0], synth.schema_)
+
+
+@each_method
+def test_settings_show_the_share_that_was_chosen(cls):
+    synth = fitted(cls=cls)
+    names = {"fourier_share", "tangent_share", "gamma"} & set(vars(synth.settings_))
+    (shown,) = (getattr(synth.settings_, name) for name in names)
+    share = synth.kernel_.share
+    assert shown == pytest.approx(share / (1 - share) if "gamma" in names else share)
