@@ -13,6 +13,7 @@ from skdpgen.features._fourier import draw_subsets
 
 HALF = 0.5  # numbers stand from 0 to 1; functions are centred between
 FINE = 257  # places where the largest norm is looked for
+NEAR = 50.0  # exponents of what can be told from 0 in any precision
 HUGE = 1e30  # recursion is scaled down beyond
 LARGEST = 1e8  # inputs beyond are as far off as these
 
@@ -129,12 +130,8 @@ class HermiteFeatures:
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""
-        columns, start = [], 0
-        for j, _ in enumerate(self.are_numbers):
-            width = self._width(j)
-            columns.append(self._functions(j, x[:, start : start + width]))
-            start += width
-        return self._products(torch.stack(columns, dim=1))
+        widths = [self._width(j) for j in range(len(self.are_numbers))]
+        return self._products(self._functions(x.split(widths, dim=1)))
 
     def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
         """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
@@ -142,29 +139,44 @@ class HermiteFeatures:
 
     def expected(self, points: Sequence[Tensor]) -> "ExpectedHermite":
         """Return the exact mean over rows whose columns are drawn one by one."""
-        tables = [self._functions(j, at.float()) for j, at in enumerate(points)]
+        tables = []
+        for j, at in enumerate(points):
+            one = HermiteFeatures(
+                (self.directions[j],),
+                (self.are_numbers[j],),
+                self.subsets[:0],
+                self.order,
+                self.length_scale,
+            )
+            tables.append(one._functions([at.float()])[:, 0])
         return ExpectedHermite(self, tuple(tables))
 
     def _width(self, j: int) -> int:
         values = self.directions[j]
         return self.are_numbers[j] + (0 if values is None else len(values))
 
-    def _functions(self, j: int, x: Tensor) -> Tensor:
-        """Return the functions of one column, (n, order + 1), of norm 1 at most."""
-        directions = self.directions[j]
-        if not self.are_numbers[j]:
-            assert directions is not None
-            found = math.sqrt(2.0) * x @ directions  # two categories are 1 apart
-        else:
-            found = hermite_functions(x[:, 0] - HALF, self.order, self.length_scale)
+    def _functions(self, columns: Sequence[Tensor]) -> Tensor:
+        """Return functions of columns, (n, columns, order + 1), of norm 1 at most."""
+        each = []
+        numbers = [
+            x[:, 0] for x, is_ in zip(columns, self.are_numbers, strict=True) if is_
+        ]
+        if numbers:
+            x = torch.stack(numbers, dim=1) - HALF
+            found = hermite_functions(x, self.order, self.length_scale)
             found = found / _largest_norm(self.order, self.length_scale)
-            if directions is not None:
+            each = [found[:, k] for k in range(len(numbers))]
+        for j, (x, directions) in enumerate(zip(columns, self.directions, strict=True)):
+            if not self.are_numbers[j]:
+                assert directions is not None
+                each.insert(j, math.sqrt(2.0) * x @ directions)  # two are 1 apart
+            elif directions is not None:
                 missing = (2.0 * x[:, 1:]).clamp(0.0, 1.0)
-                found = (1.0 - missing) * found + missing * directions
-        found = torch.nan_to_num(found)
-        largest = found.abs().amax(dim=1, keepdim=True).clamp_min(1.0)
+                each[j] = (1.0 - missing) * each[j] + missing * directions
+        found = torch.nan_to_num(torch.stack(each, dim=1))
+        largest = found.abs().amax(dim=2, keepdim=True).clamp_min(1.0)
         found = found / largest  # squares of 1e30 overflow otherwise
-        norms = torch.linalg.vector_norm(found, dim=1, keepdim=True)
+        norms = torch.linalg.vector_norm(found, dim=2, keepdim=True)
         return found / norms.clamp_min(1.0)
 
     def _products(self, functions: Tensor) -> Tensor:
@@ -214,14 +226,14 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
 
     Parameters
     ----------
-    x : Tensor of shape (n,)
+    x : Tensor of any shape
     order : int
         At least 0.
     length_scale : float
 
     Returns
     -------
-    Tensor of shape (n, order + 1)
+    Tensor of that shape and (order + 1)
 
     Examples
     --------
@@ -236,6 +248,9 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
     log_scale = -rho / (1.0 + rho) * x**2
     first = (2.0 * rho * wide) ** 0.25  # 1 - rho² = rho / alpha
     before, now = torch.zeros_like(x), torch.full_like(x, first)
+    is_near = bool((log_scale > -NEAR).all())  # always, between the public ends
+    if is_near:
+        now, log_scale = now * log_scale.exp(), torch.zeros_like(x)
     found = [now * log_scale.exp()]
     for k in range(order):
         after = (
@@ -243,6 +258,9 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
             - rho * math.sqrt(k / (k + 1)) * before
         )
         before, now = now, after
+        if is_near:
+            found.append(now)
+            continue
         is_large = now.detach().abs() > HUGE
         scale = torch.where(is_large, 1.0 / HUGE, 1.0)
         before, now = before * scale, now * scale
