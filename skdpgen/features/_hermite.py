@@ -131,7 +131,7 @@ class HermiteFeatures:
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""
         widths = [self._width(j) for j in range(len(self.are_numbers))]
-        return self._products(self._functions(x.split(widths, dim=1)))
+        return self._products(self._functions(torch.split(x, widths, dim=1)))
 
     def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
         """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
