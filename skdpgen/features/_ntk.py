@@ -204,7 +204,6 @@ class ModuleNTKFeatures:
 
     Examples
     --------
-    >>> _ = torch.manual_seed(0)
     >>> phi = ModuleNTKFeatures(nn.Sequential(nn.Linear(3, 4), nn.Tanh()))
     >>> phi(torch.ones(2, 3)).shape
     torch.Size([2, 16])

@@ -47,7 +47,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         raise NotImplementedError
 
     def _make_kernel(self, cells, settings, rng):
-        """Return a RowKernel for given cells; None as its share is chosen later."""
+        """Return a RowKernel for given cells; a share of None is chosen later."""
         raise NotImplementedError
 
     def fit(self, X, y=None):
