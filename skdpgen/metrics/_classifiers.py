@@ -29,6 +29,8 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBClassifier, XGBRegressor
 
+from skdpgen.metrics._cnn import ImageCNN
+
 
 @dataclass(frozen=True)
 class ModelSpec:
@@ -46,9 +48,15 @@ class ModelSpec:
     kind: type[BaseEstimator]
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def build(self, random_state: int | None) -> BaseEstimator:
-        """Make an unfitted model; seeded and single-threaded where it can be."""
-        model = self.kind(**self.settings)
+    def build(self, random_state: int | None, shape: Any = None) -> BaseEstimator:
+        """Make an unfitted model; seeded and single-threaded where it can be.
+
+        One that sees images as such is told their ``shape``.
+        """
+        settings = dict(self.settings)
+        if self.kind is ImageCNN:
+            settings["shape"] = shape
+        model = self.kind(**settings)
         known = model.get_params(deep=False)
         shared = {"random_state": random_state, "n_jobs": 1}
         fitting = {key: value for key, value in shared.items() if key in known}
@@ -109,6 +117,28 @@ _PAPER_CLASSIFIERS = _table(
      {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 3}),
 )
 
+# Of images, on flat pixels in [0, 1]. Stumps and small samples keep ten classes of 784
+# pixels within minutes; the network sees rows and columns and is asked for by name.
+_IMAGE_CLASSIFIERS = _table(
+    "images-1",
+    ("logistic_regression", LogisticRegression, {"C": 1.0, "max_iter": 200}),
+    ("gaussian_nb", GaussianNB, {"var_smoothing": 1e-2}),
+    ("bernoulli_nb", BernoulliNB, {"alpha": 1.0, "binarize": 0.5}),
+    ("linear_svm", LinearSVC, {"C": 0.1, "dual": False, "max_iter": 300}),
+    ("decision_tree", DecisionTreeClassifier, {}),
+    ("lda", LinearDiscriminantAnalysis, {"solver": "lsqr", "shrinkage": 1e-2}),
+    ("adaboost", AdaBoostClassifier, {"n_estimators": 100, "learning_rate": 0.7}),
+    ("bagging", BaggingClassifier, {"n_estimators": 20, "max_samples": 0.1}),
+    ("random_forest", RandomForestClassifier, {"n_estimators": 100}),
+    ("gradient_boosting", HistGradientBoostingClassifier, {
+        "max_iter": 30, "learning_rate": 0.2, "max_leaf_nodes": 15,
+        "max_features": 0.1, "early_stopping": False}),
+    ("mlp", MLPClassifier, {"hidden_layer_sizes": (100,), "max_iter": 30}),
+    ("xgboost", XGBClassifier, {
+        "n_estimators": 50, "colsample_bytree": 0.1, "tree_method": "hist"}),
+)
+IMAGE_NETWORK = ModelSpec("cnn", "images-1", ImageCNN, {"n_iter": 1000})
+
 _MODERN_REGRESSORS = _table(
     "modern-1",
     ("ridge", Ridge, {"alpha": 1.0}),
@@ -156,6 +186,7 @@ _PAPER_REGRESSORS = _table(
 # fmt: on
 
 CLASSIFIERS: dict[str, dict[str, ModelSpec]] = {
+    "images": _IMAGE_CLASSIFIERS,
     "modern": _MODERN_CLASSIFIERS,
     "paper": _PAPER_CLASSIFIERS,
 }

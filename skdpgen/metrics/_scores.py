@@ -20,6 +20,8 @@ METRICS = {
     "regression": ("r2", "rmse"),
 }
 PRIMARY = {
+    ("images", "binary"): "accuracy",
+    ("images", "multiclass"): "accuracy",
     ("modern", "binary"): "roc_auc",
     ("modern", "multiclass"): "macro_f1",
     ("modern", "regression"): "r2",

@@ -10,7 +10,12 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from skdpgen.metrics._classifiers import CLASSIFIERS, REGRESSORS, ModelSpec
+from skdpgen.metrics._classifiers import (
+    CLASSIFIERS,
+    IMAGE_NETWORK,
+    REGRESSORS,
+    ModelSpec,
+)
 from skdpgen.metrics._encoding import TableEncoder
 from skdpgen.metrics._sampling import draw_samples, unwrap
 from skdpgen.metrics._scores import (
@@ -22,6 +27,7 @@ from skdpgen.metrics._scores import (
     scorer_of,
 )
 from skdpgen.metrics._targets import TASKS, Targets, prepare_targets
+from skdpgen.tables import as_pixels, image_size, is_image
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,10 @@ class SyntheticUtility:
 
     Notes
     -----
+    Arrays of images (three or four dimensions) are judged by their accuracy, with
+    models of their own on flat pixels whatever the protocol; ``"cnn"``, a small
+    convolutional network, is there by name.
+
     The encoding (see :class:`TableEncoder`) is learnt from the synthetic rows. Of
     two classes the positive one is the last, sorted as numbers if all are numbers
     and as text otherwise. A model that cannot learn, because only one class was
@@ -89,12 +99,13 @@ class SyntheticUtility:
 
     def __post_init__(self) -> None:
         """Check every field, since a value is used long after it is made."""
-        _check_in("protocol", self.protocol, sorted(CLASSIFIERS))
+        _check_in("protocol", self.protocol, sorted(REGRESSORS))
         _check_in("task", self.task, TASKS)
         metrics = {name for names in METRICS.values() for name in names}
         _check_in("metric", self.metric, [None, *sorted(metrics)])
         if self.classifiers is not None:
             known = {**CLASSIFIERS[self.protocol], **REGRESSORS[self.protocol]}
+            known[IMAGE_NETWORK.name] = IMAGE_NETWORK
             object.__setattr__(self, "classifiers", tuple(self.classifiers))
             for name in self.classifiers or [None]:
                 _check_in("classifiers", name, list(known))
@@ -132,23 +143,24 @@ class SyntheticUtility:
             train = draw_samples(synthesizer, self.n_samples, self.random_state)
         X_train, y_train = train
         targets = prepare_targets(y_train, y_test, task)
-        specs = self._specs(targets.task)
-        encoder = TableEncoder.fit(X_train)
+        protocol, shape = self.protocol, None
+        if is_image(X_train):
+            protocol, shape = "images", image_size(X_train, X_test)
+        specs = self._specs(targets.task, protocol)
+        encode = as_pixels if shape else TableEncoder.fit(X_train)
         tables = (
-            encoder(X_train)[targets.train_known],
-            encoder(X_test)[targets.test_known],
+            encode(X_train)[targets.train_known],
+            encode(X_test)[targets.test_known],
         )
-        jobs = (
-            delayed(_score)(spec, self.protocol, *tables, targets, self.random_state)
-            for spec in specs
-        )
+        models = [spec.build(self.random_state, shape) for spec in specs]
+        jobs = (delayed(_score)(model, protocol, *tables, targets) for model in models)
         rows = Parallel(n_jobs=self.n_jobs)(jobs)
         frame = pd.DataFrame(rows, index=pd.Index([spec.name for spec in specs]))
         frame.index.name = "classifier" if targets.classes else "regressor"
         frame.attrs = {
             "task": targets.task,
-            "metric": self._metric(targets.task),
-            "protocol": self.protocol,
+            "metric": self._metric(targets.task, protocol),
+            "protocol": protocol,
             "version": specs[0].version,
             "positive_class": targets.positive_class,
         }
@@ -160,26 +172,30 @@ class SyntheticUtility:
         column = scores[metric] * (-1 if metric in LOWER_IS_BETTER else 1)
         return {"mean": float(column.mean()), "best": float(column.max())}
 
-    def _metric(self, task: str) -> str:
-        metric = self.metric or PRIMARY[self.protocol, task]
+    def _metric(self, task: str, protocol: str) -> str:
+        if (protocol, task) not in PRIMARY:
+            raise ValueError(f"Images are scored by classes. Got a {task}.")
+        metric = self.metric or PRIMARY[protocol, task]
         _check_in(f"metric (task {task})", metric, METRICS[task])
         return metric
 
-    def _specs(self, task: str) -> list[ModelSpec]:
-        self._metric(task)
-        models = (REGRESSORS if task == "regression" else CLASSIFIERS)[self.protocol]
+    def _specs(self, task: str, protocol: str) -> list[ModelSpec]:
+        self._metric(task, protocol)
+        models = (REGRESSORS if task == "regression" else CLASSIFIERS)[protocol]
+        known = dict(models)
+        if protocol == "images":
+            known[IMAGE_NETWORK.name] = IMAGE_NETWORK
         for name in self.classifiers or ():
-            _check_in(f"classifiers (task {task})", name, list(models))
-        return [models[name] for name in self.classifiers or models]
+            _check_in(f"classifiers (task {task})", name, list(known))
+        return [known[name] for name in self.classifiers or models]
 
 
 def _score(
-    spec: ModelSpec,
+    model: Any,
     protocol: str,
     X_train: NDArray[np.float32],
     X_test: NDArray[np.float32],
     targets: Targets,
-    random_state: int | None,
 ) -> dict[str, Any]:
     """Fit and score one model; chance and a note where that is impossible."""
     y_train, y_test = targets.train, targets.test
@@ -191,9 +207,7 @@ def _score(
         # models about themselves (no convergence, collinear columns).
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            guess, ranking = _predict(
-                spec, protocol, X_train, X_test, targets, random_state
-            )
+            guess, ranking = _predict(model, protocol, X_train, X_test, targets)
             scores = scorer_of(targets.task)(y_test, guess, ranking)
         if not np.isfinite(list(scores.values())).all():
             raise FloatingPointError("a score is not finite")
@@ -204,15 +218,13 @@ def _score(
 
 
 def _predict(
-    spec: ModelSpec,
+    model: Any,
     protocol: str,
     X_train: NDArray[np.float32],
     X_test: NDArray[np.float32],
     targets: Targets,
-    random_state: int | None,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Return predictions and, for two classes, what ranks the rows."""
-    model = spec.build(random_state)
     if targets.task == "regression":
         center, scale = targets.train.mean(), targets.train.std()
         model.fit(X_train, (targets.train - center) / scale)

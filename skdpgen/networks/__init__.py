@@ -1,5 +1,6 @@
 """Generator networks; torch modules only."""
 
+from skdpgen.networks._image import ImageGenerator, ImageShape
 from skdpgen.networks._table import (
     CellsHead,
     PositionHead,
@@ -7,4 +8,11 @@ from skdpgen.networks._table import (
     TableShape,
 )
 
-__all__ = ["CellsHead", "PositionHead", "TableGenerator", "TableShape"]
+__all__ = [
+    "CellsHead",
+    "ImageGenerator",
+    "ImageShape",
+    "PositionHead",
+    "TableGenerator",
+    "TableShape",
+]

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from torch import Generator, Tensor, nn
 
+from skdpgen.networks._layers import linear
+
 FIRST_SPREAD = 0.1  # of the heads' weights: rows must differ before they can learn to
 
 
@@ -90,14 +92,14 @@ class TableGenerator(nn.Module):
         self.shape = shape
         width, layers = shape.n_latent + shape.n_classes, []
         for units in shape.hidden:
-            layers.append(_linear(width, units, rng))
+            layers.append(linear(width, units, rng))
             if shape.has_batch_norm:
                 layers.append(nn.BatchNorm1d(units))
             layers.append(nn.ReLU() if shape.has_batch_norm else nn.SiLU())
             width = units
         self.body = nn.Sequential(*layers)
         n_outputs = sum(shape.sizes)
-        self.heads = _linear(width, n_outputs, rng)
+        self.heads = linear(width, n_outputs, rng)
         if start is not None and rng is not None:
             nn.init.normal_(self.heads.weight, std=FIRST_SPREAD, generator=rng)
         known = np.zeros((shape.n_classes, n_outputs)) if start is None else start
@@ -122,12 +124,3 @@ def _position(output: Tensor) -> Tensor:
         return place
     known, missing = place[:, :1], place[:, 1:]
     return torch.cat([known + missing * (0.5 - known), 0.5 * missing], dim=1)
-
-
-def _linear(n_inputs: int, n_outputs: int, rng: Generator | None) -> nn.Linear:
-    """Return a layer whose weights come from ``rng`` alone, not from global state."""
-    layer = nn.utils.skip_init(nn.Linear, n_inputs, n_outputs)
-    if rng is not None:
-        nn.init.kaiming_uniform_(layer.weight, a=5**0.5, generator=rng)
-        nn.init.zeros_(layer.bias)
-    return layer

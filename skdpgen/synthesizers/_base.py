@@ -24,6 +24,7 @@ from skdpgen.tables import (
     Regenerate,
     Schema,
     draw_values,
+    is_image,
     read_values,
     regenerate,
 )
@@ -54,6 +55,7 @@ class BaseSynthesizer(BaseEstimator):
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
     _labels: Cells  # of the target; the estimator keeps them in `fit`
+    _takes_images = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [Interval(Real, 0, None, closed="right")],
@@ -119,6 +121,11 @@ class BaseSynthesizer(BaseEstimator):
         self._validate_params()
         if getattr(self, "_is_clone", False):
             warnings.warn(SEARCH_COST, SearchCostWarning, stacklevel=3)
+        if is_image(X) and not self._takes_images:
+            raise ValueError(
+                f"{type(self).__name__} takes tables of two dimensions. Got an array "
+                f"of {X.ndim}; for images use DPMERFSynthesizer."
+            )
         schema, is_inferred = self.schema, isinstance(self.schema, str)
         if schema is None:
             schema = Schema()
@@ -153,7 +160,8 @@ class BaseSynthesizer(BaseEstimator):
         if facts.classes is not None:
             self.classes_ = class_array(facts.classes)
         names = facts.layout.names
-        self.n_features_in_ = len(names)
+        is_table = isinstance(facts.layout, Layout)
+        self.n_features_in_ = len(names) if is_table else facts.layout.n_pixels
         if facts.layout.container not in ("numpy", "torch") and all(
             isinstance(name, str) for name in names
         ):

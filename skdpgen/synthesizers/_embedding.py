@@ -10,8 +10,12 @@ from tqdm.auto import tqdm
 from skdpgen.privacy import release
 from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
-from skdpgen.synthesizers._table_model import learn, mixing, train
-from skdpgen.tables import TARGET
+from skdpgen.synthesizers._image_kernel import ImageKernel
+from skdpgen.synthesizers._image_model import learn_images, train_images
+from skdpgen.synthesizers._knowledge import mixing
+from skdpgen.synthesizers._settings import fill
+from skdpgen.synthesizers._table_model import learn, train
+from skdpgen.tables import TARGET, ImageLayout, is_image
 from skdpgen.utils import (
     Interval,
     StrOptions,
@@ -24,14 +28,20 @@ from skdpgen.utils import (
 class EmbeddingSynthesizer(BaseSynthesizer):
     """One private mean embedding of rows, and a generator that is trained on it.
 
-    An estimator of this family has two methods of its own: ``_fill_settings`` fills in
-    parameters that are None, ``_make_kernel`` draws its feature map for given cells.
+    An estimator of this family has presets, for tables and for images, and two methods
+    of its own: ``_make_kernel`` draws its feature map for given cells, and
+    ``_map_pixels`` for images.
     """
+
+    _presets: ClassVar[dict[str, Any]]
+    _image_presets: ClassVar[dict[str, Any]]
+    _takes_images = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), None],
         "preset": [StrOptions({"default", "paper"})],
+        "generator": [StrOptions({"full", "upsample", "decoder", "residual"}), None],
         "hidden": ["array-like", None],
         "n_latent": [Interval(Integral, 1, None, closed="left"), None],
         "n_iter": [Interval(Integral, 0, None, closed="left"), None],
@@ -42,12 +52,12 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
     _n_groups = 1  # parts of the rows that are released one by one
 
-    def _fill_settings(self):
-        """Return the settings of this fit; parameters that are None filled in."""
-        raise NotImplementedError
-
     def _make_kernel(self, cells, settings, rng):
         """Return a RowKernel for given cells; a share of None is chosen later."""
+        raise NotImplementedError
+
+    def _map_pixels(self, layout, settings, rng):
+        """Return a map of the pixels of images to bounded features."""
         raise NotImplementedError
 
     def fit(self, X, y=None):
@@ -55,8 +65,9 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
+        X : table of shape (n_samples, n_features), or images
             A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+            Arrays (n, height, width) and (n, channels, height, width) are images.
         y : array-like of shape (n_samples,) or None, default=None
             Labels, numbers, or nothing.
 
@@ -65,21 +76,27 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         self : EmbeddingSynthesizer
         """
         self._validate_params()
-        settings = self._fill_settings()
         device = pick_device(self.device)
+        settings = self._fill_settings(is_image(X))
         opening = self._open(X, y)
         _, for_features, for_training = split_generator(self.random_state, 3)
         cells = discover_bins(opening)
         labels = cells.pop(TARGET, opening.labels)
         n_classes = labels.n_cells if labels is not None else 1
-        kernel = self._make_kernel(cells, settings, torch_generator(for_features))
-        kernel = kernel.with_share(opening, n_classes)
-        settings = settings.sharing(kernel.share)
+        rng = torch_generator(for_features)
+        layout = opening.facts.layout
+        if isinstance(layout, ImageLayout):
+            phi = self._map_pixels(layout, settings, rng)
+            kernel = ImageKernel.of(phi, layout, self.adjacency)
+        else:
+            kernel = self._make_kernel(cells, settings, rng)
+            kernel = kernel.with_share(opening, n_classes)
+            settings = settings.sharing(kernel.share)
         rows = opening.rows.batches(cells, labels)
         released = release(
             kernel.encode(rows, device),
             kernel.blocks,
-            name=f"mean embedding of {len(cells)} columns by class",
+            name=f"mean embedding of {kernel.what} by class",
             ledger=opening.ledger,
             share=opening.ledger.remaining,
             n_classes=n_classes,
@@ -148,19 +165,35 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         rng = self._sampling_generator(random_state)
         shares = self._model.totals / self._model.totals.sum()
         labels = self._draw_labels(n_samples, y, shares, rng)
-        codes = self._model.draw(labels, self.cells_, rng=rng)
-        X = self._decode(self.cells_, codes, self._model.marginals, n_samples, rng)
+        if isinstance(self.kernel_, ImageKernel):
+            X = self.kernel_.layout.restore(self._model.draw(labels, rng=rng))
+        else:
+            codes = self._model.draw(labels, self.cells_, rng=rng)
+            X = self._decode(self.cells_, codes, self._model.marginals, n_samples, rng)
         return self._with_target(X, labels, y, shares, rng)
+
+    def _fill_settings(self, is_image):
+        """Return the settings of this fit; parameters that are None filled in."""
+        return fill(
+            self.get_params(deep=False),
+            of_tables=self._presets[self.preset],
+            of_images=self._image_presets[self.preset],
+            is_image=is_image,
+        )
 
     def _learn(self, kernel, released):
         """Return what a release says; only the number of rows is taken as public."""
         is_public = released.adjacency == "replace" and self._labels is None
+        n_classes = 1 if self._labels is None else self._labels.n_cells
+        n_rows = self._facts.n_rows if is_public else None
+        if isinstance(kernel, ImageKernel):
+            return learn_images(released, n_classes=n_classes, n_rows=n_rows)
         return learn(
             released,
             kernel,
             self.cells_,
-            n_classes=1 if self._labels is None else self._labels.n_cells,
-            n_rows=self._facts.n_rows if is_public else None,
+            n_classes=n_classes,
+            n_rows=n_rows,
             discovered=self._facts.discovered,
             seed=self._seed,
         )
@@ -172,7 +205,8 @@ class EmbeddingSynthesizer(BaseSynthesizer):
             is_balanced=self.class_weight == "balanced",
             is_number=self.task_ == "regression",
         )
-        return train(
+        is_image = isinstance(kernel, ImageKernel)
+        return (train_images if is_image else train)(
             known,
             kernel,
             settings,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from skdpgen.features import HermiteFeatures, Weighed
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
-from skdpgen.synthesizers._hp_settings import PRESETS
+from skdpgen.synthesizers._hp_settings import IMAGE_PRESETS, PRESETS
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.utils import Interval, StrOptions
 
@@ -77,6 +77,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small
         epsilon, all of them public, leave relations no chance; 1 with an ``order``.
+    generator : {"full", "upsample", "decoder", "residual"} or None, default=None
+        Of images: full layers (None), or convolutions, as the papers had ("upsample").
     hidden, n_latent : array-like of int, int or None, default=None
         Hidden layers of the generator, and length of its latent vector.
     n_iter, batch_size : int or None, default=None
@@ -138,6 +140,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     (True, 500)
     """
 
+    _presets = PRESETS
+    _image_presets = IMAGE_PRESETS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
         "order": [
@@ -168,6 +172,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         n_subsets=None,
         length_scale=None,
         gamma=None,
+        generator=None,
         hidden=None,
         n_latent=None,
         n_iter=None,
@@ -191,6 +196,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         self.n_subsets = n_subsets
         self.length_scale = length_scale
         self.gamma = gamma
+        self.generator = generator
         self.hidden = hidden
         self.n_latent = n_latent
         self.n_iter = n_iter
@@ -199,10 +205,6 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
-
-    def _fill_settings(self):
-        """Return the settings of this fit; parameters that are None filled in."""
-        return PRESETS[self.preset].filled(self.get_params(deep=False))
 
     def _make_kernel(self, cells, settings, rng):
         """Draw the product kernel; beside it the sum kernel, unless cells are it."""
@@ -239,6 +241,30 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         # categories, numbers and products count 1 : 1 : gamma
         share = (1.0 + settings.gamma) / (2.0 + settings.gamma)
         return RowKernel.of(cells, draw, layout="split", share=share)
+
+    def _map_pixels(self, layout, settings, rng):
+        """Draw the product kernel of pixels, beside the sum kernel of all of them."""
+        n = layout.n_pixels
+        together = min(settings.product_size, n)
+        orders = settings.order, settings.product_order
+        each, product = (
+            HermiteFeatures.draw(
+                (1,) * n,
+                (True,) * n,
+                order,
+                length_scale=settings.length_scale,
+                n_together=size,
+                n_subsets=n_subsets,
+                rng=rng,
+            )
+            for order, size, n_subsets in zip(
+                orders,
+                (1, together),
+                (n, settings.n_subsets or affordable_subsets(n, together, orders[1])),
+                strict=True,
+            )
+        )
+        return Weighed((each, product), (1.0, settings.gamma))
 
 
 def affordable_subsets(n_columns, n_together, order):

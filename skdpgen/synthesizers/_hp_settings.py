@@ -3,12 +3,20 @@
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from skdpgen.synthesizers._settings import OURS, PAPER, Settings
+from skdpgen.synthesizers._settings import (
+    OURS,
+    OURS_IMAGES,
+    PAPER,
+    PAPER_IMAGES,
+    ImageSettings,
+    Settings,
+    TableSettings,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class HermiteSettings(Settings):
-    """What one fit was made with; parameters that were None are filled in."""
+class _Functions(Settings):
+    """What Hermite features of tables and of images have in common."""
 
     order: Any
     product_order: int
@@ -16,6 +24,11 @@ class HermiteSettings(Settings):
     n_subsets: int | None
     length_scale: float
     gamma: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HermiteSettings(_Functions, TableSettings):
+    """What one fit was made with; parameters that were None are filled in."""
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings with the given ones, unless they are None."""
@@ -27,6 +40,20 @@ class HermiteSettings(Settings):
     def sharing(self, share: float) -> Self:
         """Return these settings with what features got of a row's squared norm."""
         return replace(self, gamma=self.gamma or share / (1.0 - share))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HermiteImageSettings(_Functions, ImageSettings):
+    """What one fit of images was made with."""
+
+    def check(self) -> None:
+        """Raise for settings that no images could be fitted with."""
+        super().check()
+        if self.order == "cells":
+            raise ValueError(
+                "order must be an integer for images: pixels have no cells. Got "
+                "'cells' instead."
+            )
 
 
 PRESETS = {
@@ -47,5 +74,25 @@ PRESETS = {
         length_scale=0.3,
         gamma=1.0,
         **PAPER,
+    ),
+}
+IMAGE_PRESETS = {
+    "default": HermiteImageSettings(
+        order=5,
+        product_order=2,
+        product_size=2,
+        n_subsets=None,
+        length_scale=0.5,
+        gamma=1.0,
+        **OURS_IMAGES,
+    ),
+    "paper": HermiteImageSettings(
+        order=100,
+        product_order=20,
+        product_size=2,
+        n_subsets=10,
+        length_scale=0.15,
+        gamma=5.0,
+        **PAPER_IMAGES,
     ),
 }

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from skdpgen.features import FourierFeatures
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
-from skdpgen.synthesizers._merf_settings import PRESETS
+from skdpgen.synthesizers._merf_settings import IMAGE_PRESETS, PRESETS
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.utils import Interval, StrOptions
 
@@ -75,6 +75,8 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         part has the noise of the whole, so it is the noisier way.
     n_minibatches : int, default=10
         Used by ``release="minibatch"``.
+    generator : {"full", "upsample", "decoder", "residual"} or None, default=None
+        Of images: full layers (None), or convolutions, as the papers had ("upsample").
     hidden, n_latent : array-like of int, int or None, default=None
         Hidden layers of the generator, and length of its latent vector.
     n_iter, batch_size : int or None, default=None
@@ -136,6 +138,8 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     (True, 500)
     """
 
+    _presets = PRESETS
+    _image_presets = IMAGE_PRESETS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
         "numbers": [StrOptions({"binned", "fourier"}), None],
@@ -173,6 +177,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         fourier_share=None,
         release="full",
         n_minibatches=10,
+        generator=None,
         hidden=None,
         n_latent=None,
         n_iter=None,
@@ -197,6 +202,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         self.fourier_share = fourier_share
         self.release = release
         self.n_minibatches = n_minibatches
+        self.generator = generator
         self.hidden = hidden
         self.n_latent = n_latent
         self.n_iter = n_iter
@@ -210,10 +216,6 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     def _n_groups(self):
         """Parts of the rows that are released one by one."""
         return self.n_minibatches if self.release == "minibatch" else 1
-
-    def _fill_settings(self):
-        """Return the settings of this fit; parameters that are None filled in."""
-        return PRESETS[self.preset].filled(self.get_params(deep=False))
 
     def _make_kernel(self, cells, settings, rng):
         """Draw Fourier features of the columns that the settings ask for.
@@ -236,3 +238,12 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
 
         layout = "binned" if settings.numbers == "binned" else "split"
         return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_share)
+
+    def _map_pixels(self, layout, settings, rng):
+        """Draw Fourier features of all pixels; "public" as above."""
+        scale = settings.length_scale
+        if isinstance(scale, str):
+            scale = math.sqrt(layout.n_pixels / 6)
+        return FourierFeatures.draw(
+            (layout.n_pixels,), settings.n_features, length_scale=scale, rng=rng
+        )

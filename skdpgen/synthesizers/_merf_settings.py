@@ -5,18 +5,23 @@ from typing import Any, Self
 
 import numpy as np
 
-from skdpgen.synthesizers._settings import OURS, PAPER, Settings
+from skdpgen.synthesizers._settings import (
+    OURS,
+    OURS_IMAGES,
+    PAPER,
+    PAPER_IMAGES,
+    ImageSettings,
+    Settings,
+    TableSettings,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FourierSettings(Settings):
-    """What one fit was made with; parameters that were None are filled in."""
+class _Waves(Settings):
+    """What Fourier features of tables and of images have in common."""
 
-    numbers: str
     n_features: int
     length_scale: Any
-    n_together: int | None
-    fourier_share: float | None
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings with the given ones, unless they are None."""
@@ -24,17 +29,10 @@ class FourierSettings(Settings):
         scale = given.get("length_scale")
         if scale is not None and not isinstance(scale, str):
             given["length_scale"] = tuple(np.asarray(scale, float).ravel().tolist())
-        result = super().filled(given)
-        return (
-            replace(result, n_together=None) if result.n_together == "all" else result
-        )
-
-    def sharing(self, share: float) -> Self:
-        """Return these settings with what features got of a row's squared norm."""
-        return replace(self, fourier_share=self.fourier_share or share)
+        return super().filled(given)
 
     def check(self) -> None:
-        """Raise for settings that no table could be fitted with."""
+        """Raise for settings that nothing could be fitted with."""
         super().check()
         if self.n_features % 2:
             raise ValueError(
@@ -48,6 +46,31 @@ class FourierSettings(Settings):
             raise ValueError(
                 f"length_scale must be positive and finite. Got {scales!r} instead."
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FourierSettings(_Waves, TableSettings):
+    """What one fit was made with; parameters that were None are filled in."""
+
+    numbers: str
+    n_together: int | None
+    fourier_share: float | None
+
+    def filled(self, given: dict[str, Any]) -> Self:
+        """Return these settings with the given ones, unless they are None."""
+        result = super().filled(given)
+        return (
+            replace(result, n_together=None) if result.n_together == "all" else result
+        )
+
+    def sharing(self, share: float) -> Self:
+        """Return these settings with what features got of a row's squared norm."""
+        return replace(self, fourier_share=self.fourier_share or share)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FourierImageSettings(_Waves, ImageSettings):
+    """What one fit of images was made with."""
 
 
 # Features and steps of the paper's tables, by their names in the benchmark. Of adult
@@ -79,5 +102,13 @@ PRESETS = {
         n_together=None,
         fourier_share=0.5,
         **PAPER | {"n_iter": 4000},
+    ),
+}
+IMAGE_PRESETS = {
+    "default": FourierImageSettings(
+        n_features=10_000, length_scale=(6.0, 10.0), **OURS_IMAGES
+    ),
+    "paper": FourierImageSettings(
+        n_features=10_000, length_scale=(10.24,), **PAPER_IMAGES
     ),
 }

@@ -8,7 +8,7 @@ import torch
 
 from skdpgen.features import ModuleNTKFeatures, NTKFeatures
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
-from skdpgen.synthesizers._ntk_settings import PRESETS
+from skdpgen.synthesizers._ntk_settings import IMAGE_PRESETS, PRESETS
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.utils import Interval, StrOptions
 
@@ -72,6 +72,8 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         The number a², in (0, 1]: how much of a row's norm its gradient gets. None is
         0.1, or 0.02 where few rows, many classes or a small epsilon, all of them
         public, leave relations no chance (paper: 1, which counts no cells).
+    generator : {"full", "upsample", "decoder", "residual"} or None, default=None
+        Of images: full layers (None), or convolutions, as the papers had ("upsample").
     hidden, n_latent : array-like of int, int or None, default=None
         Hidden layers of the generator, and length of its latent vector.
     n_iter, batch_size : int or None, default=None
@@ -133,6 +135,8 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     (True, 500)
     """
 
+    _presets = PRESETS
+    _image_presets = IMAGE_PRESETS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
         "architecture": [StrOptions({"mlp", "layer_norm"}), callable, None],
@@ -155,6 +159,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         width=None,
         depth=None,
         tangent_share=None,
+        generator=None,
         hidden=None,
         n_latent=None,
         n_iter=None,
@@ -176,6 +181,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         self.width = width
         self.depth = depth
         self.tangent_share = tangent_share
+        self.generator = generator
         self.hidden = hidden
         self.n_latent = n_latent
         self.n_iter = n_iter
@@ -184,10 +190,6 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
-
-    def _fill_settings(self):
-        """Return the settings of this fit; parameters that are None filled in."""
-        return PRESETS[self.preset].filled(self.get_params(deep=False))
 
     def _make_kernel(self, cells, settings, rng):
         """Draw the network's weights; they are never trained."""
@@ -208,6 +210,19 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
         layout = "whole" if settings.tangent_share == 1 else "binned"
         return RowKernel.of(cells, draw, layout=layout, share=settings.tangent_share)
+
+    def _map_pixels(self, layout, settings, rng):
+        """Draw the weights of a network that sees all pixels."""
+        n = layout.n_pixels
+        if callable(settings.architecture):
+            return ModuleNTKFeatures(check_network(settings.architecture(n), n))
+        return NTKFeatures.draw(
+            n,
+            settings.width,
+            settings.depth,
+            has_layer_norm=settings.architecture == "layer_norm",
+            rng=rng,
+        )
 
 
 def input_scales(widths, are_numbers):

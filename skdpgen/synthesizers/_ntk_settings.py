@@ -3,21 +3,40 @@
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from skdpgen.synthesizers._settings import OURS, PAPER, Settings
+from skdpgen.synthesizers._settings import (
+    OURS,
+    OURS_IMAGES,
+    PAPER,
+    PAPER_IMAGES,
+    ImageSettings,
+    Settings,
+    TableSettings,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TangentSettings(Settings):
-    """What one fit was made with; parameters that were None are filled in."""
+class _Network(Settings):
+    """What tangent features of tables and of images have in common."""
 
     architecture: Any
     width: int
     depth: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TangentSettings(_Network, TableSettings):
+    """What one fit was made with; parameters that were None are filled in."""
+
     tangent_share: float | None
 
     def sharing(self, share: float) -> Self:
         """Return these settings with what features got of a row's squared norm."""
         return replace(self, tangent_share=self.tangent_share or share)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TangentImageSettings(_Network, ImageSettings):
+    """What one fit of images was made with."""
 
 
 PRESETS = {
@@ -34,5 +53,13 @@ PRESETS = {
         depth=1,
         tangent_share=1.0,
         **PAPER,
+    ),
+}
+IMAGE_PRESETS = {
+    "default": TangentImageSettings(
+        architecture="layer_norm", width=800, depth=1, **OURS_IMAGES
+    ),
+    "paper": TangentImageSettings(
+        architecture="layer_norm", width=800, depth=1, **PAPER_IMAGES
     ),
 }

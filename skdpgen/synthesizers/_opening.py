@@ -24,6 +24,7 @@ from skdpgen.tables import (
     Cells,
     Column,
     Drop,
+    ImageLayout,
     Integer,
     Kind,
     Layout,
@@ -42,7 +43,7 @@ MAX_CLASSES = 10_000
 class Facts:
     """What an estimator may keep of a table: public, or released and paid for."""
 
-    layout: Layout
+    layout: Layout | ImageLayout
     target_layout: Layout | None
     schema: Schema
     task: str | None
@@ -119,7 +120,7 @@ def open_table(
         raise ValueError(f"classes needs a y of labels. Got {given} instead.")
     schema.check().match(rows.layout)
     left_out = [c for c in schema.columns.values() if isinstance(c, Drop | Regenerate)]
-    if len(left_out) == len(rows.layout.names):
+    if left_out and len(left_out) == len(rows.layout.names):
         raise SchemaError(
             "At least one column must be kept. Got a schema that drops or "
             "regenerates every one."
@@ -161,6 +162,8 @@ def open_table(
         statements.append("class labels: taken as public")
     if isinstance(X, list | tuple) or isinstance(y, list | tuple):
         statements.append("types of plain lists: taken as public")
+    if isinstance(rows.layout, ImageLayout):
+        statements.append("shape and range of the pixels: public")
     if schema.columns:
         statements.append(f"schema of {len(schema.columns)} columns: taken as public")
     if len(unknown):

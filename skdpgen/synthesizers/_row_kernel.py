@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,11 +15,15 @@ from skdpgen.privacy import (
     Counts,
     Histograms,
     NonNegative,
-    OuterProducts,
     Signed,
-    Vectors,
     Weighted,
     sensitivity,
+)
+from skdpgen.synthesizers._feature_map import (
+    MOST_ROWS,
+    FeatureMap,
+    Mapper,
+    feature_block,
 )
 from skdpgen.synthesizers._opening import Opening
 from skdpgen.synthesizers._resolution import cell_scales
@@ -28,42 +32,7 @@ from skdpgen.training import strata
 
 RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
 TYPICAL = 5e-3
-AT_ONCE = 2**21  # numbers of the rows that are mapped together
-ALIKE = 64  # batches of rows are a multiple of it
-MOST_ROWS = 4096  # in a batch
 DRAWN, ROUNDS = 1024, 16  # rows of a class that stand for a mean, each round
-
-
-class FeatureMap(Protocol):
-    """What a map of rows to bounded vectors must offer.
-
-    One that has ``factors`` as well gives outer products: they are summed without ever
-    being formed for a row.
-    """
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-
-    @property
-    def row_size(self) -> int:
-        """Numbers that one row takes in memory."""
-
-    @property
-    def norm_bound(self) -> float:
-        """Largest norm."""
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """Map rows, (n, n_inputs) to (n, n_features)."""
-
-    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
-        """Return the mean of equal groups of rows, (n_groups, n_features)."""
-
-    def expected(self, points: Sequence[Tensor]) -> Any:
-        """Return the exact mean over independent columns; None if there is none."""
-
-    def to(self, device: torch.device) -> Any:
-        """Return the same map on another device."""
 
 
 Draw = Callable[[Sequence[int], Sequence[bool]], FeatureMap]
@@ -143,6 +112,11 @@ class RowKernel:
         return cls(phi, seen, counted, points, sizes, ordered, share)
 
     @property
+    def what(self) -> str:
+        """What the certificate calls it."""
+        return f"{len(self.sizes)} columns"
+
+    @property
     def is_binned(self) -> bool:
         """Whether the generator draws cells of every column."""
         return len(self.counted) == len(self.sizes)
@@ -154,10 +128,8 @@ class RowKernel:
         if self.counted:
             sizes = tuple(self.sizes[j] for j in self.counted)
             blocks["columns"] = Histograms(sizes, self.scales)
-        if hasattr(self.phi, "factors"):
-            blocks["features"] = OuterProducts(self.phi.shapes, self.phi.norm_bound)
-        elif self.phi is not None:
-            blocks["features"] = Vectors(self.phi.n_features, self.phi.norm_bound)
+        if self.phi is not None:
+            blocks["features"] = feature_block(self.phi)
         if not self.counted:
             blocks["classes"] = Counts(beta=self.share)  # free up to a²
         return blocks
@@ -191,36 +163,24 @@ class RowKernel:
     def encode(
         self, batches: Iterable[EncodedBatch], device: torch.device
     ) -> Iterator[EncodedBatch]:
-        """Map rows of cells, a few at a time: n x features is never in memory.
-
-        What a row becomes must not depend on the rows beside it: if one were removed
-        all others would change in their last digit. Hence batches are padded, and maps
-        that are long computations are done in double precision.
-        """
-        phi = None if self.phi is None else self.phi.to(device)
-        phi = phi.double() if hasattr(phi, "double") else phi
+        """Map rows of cells, a few at a time: n x features is never in memory."""
+        mapper = None if self.phi is None else Mapper.of(self.phi, device)
         # a value without a cell has code -1: the last row, all zeros
         places = [
             np.vstack([at, np.zeros(at.shape[1])]).astype(np.float32)
             for at in self.points
         ]
-        # sums of outer products are far larger than rows: touch them less often
-        most = 4 * AT_ONCE if hasattr(phi, "factors") else AT_ONCE
-        at_once = most // (phi.row_size if phi else 1)
-        at_once = max(min(at_once, MOST_ROWS) // ALIKE, 1) * ALIKE
+        at_once = mapper.at_once if mapper else MOST_ROWS
         for batch in batches:
             codes = batch.parts["columns"]
             for start in range(0, len(codes), at_once):
                 some = codes[start : start + at_once]
                 parts = {"columns": some[:, self.counted]}
-                if phi is not None:
+                if mapper is not None:
                     x = [
                         at[some[:, j]] for j, at in zip(self.seen, places, strict=True)
                     ]
-                    rows = padded(np.concatenate(x, axis=1), at_once)
-                    inputs = torch.from_numpy(rows)
-                    inputs = inputs.double() if hasattr(phi, "double") else inputs
-                    parts["features"] = map_rows(phi, inputs.to(device), len(some))
+                    parts["features"] = mapper(np.concatenate(x, axis=1))
                 yield EncodedBatch(batch.labels[start : start + at_once], parts)
 
     def embedding(self, device: torch.device, rng: Generator, alone: Any = None) -> Any:
@@ -312,24 +272,6 @@ class RowKernel:
         noise = (std / opening.facts.n_rows) ** 2 / RICH
         noise *= self.phi.n_features * n_classes
         return replace(self, share=RICH if noise <= TYPICAL else POOR)
-
-
-def padded(rows: NDArray[Any], n: int) -> NDArray[Any]:
-    """Add rows of zeros until there are n, a multiple of ``ALIKE``.
-
-    How a matrix product is rounded goes by its shape, and its last rows, those beyond a
-    multiple of a few, are rounded in another way than the rest. In batches of one
-    shape without such rows, each row is computed alike wherever it stands.
-    """
-    more = n - len(rows)
-    return np.concatenate([rows, np.zeros((more, rows.shape[1]), rows.dtype)])
-
-
-def map_rows(phi: Any, inputs: Tensor, n: int) -> Any:
-    """Return the features of the first n rows, or the factors of them."""
-    if hasattr(phi, "factors"):
-        return [(u[:n], v[:n]) for u, v in phi.factors(inputs)]
-    return phi(inputs)[:n]
 
 
 def draw_point(probabilities: Tensor, points: Tensor, place: Tensor) -> Tensor:

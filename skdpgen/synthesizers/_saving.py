@@ -11,10 +11,12 @@ import numpy as np
 import torch
 
 from skdpgen import features, networks, privacy, tables, training
-from skdpgen.synthesizers._hp_settings import HermiteSettings
-from skdpgen.synthesizers._merf_settings import FourierSettings
+from skdpgen.synthesizers._hp_settings import HermiteImageSettings, HermiteSettings
+from skdpgen.synthesizers._image_kernel import ImageKernel
+from skdpgen.synthesizers._image_model import ImageModel
+from skdpgen.synthesizers._merf_settings import FourierImageSettings, FourierSettings
 from skdpgen.synthesizers._mixture_model import MixtureModel
-from skdpgen.synthesizers._ntk_settings import TangentSettings
+from skdpgen.synthesizers._ntk_settings import TangentImageSettings, TangentSettings
 from skdpgen.synthesizers._opening import Facts
 from skdpgen.synthesizers._pair_rounds import PairRelease
 from skdpgen.synthesizers._row_kernel import RowKernel
@@ -26,18 +28,24 @@ VALUES = {
     value.__name__: value
     for value in (
         Facts,
+        ImageKernel,
+        ImageModel,
         MixtureModel,
         PairRelease,
         RowKernel,
+        FourierImageSettings,
         FourierSettings,
+        HermiteImageSettings,
         HermiteSettings,
         TableModel,
+        TangentImageSettings,
         TangentSettings,
         features.FourierFeatures,
         features.HermiteFeatures,
         features.NTKFeatures,
         features.Weighed,
         networks.CellsHead,
+        networks.ImageShape,
         networks.PositionHead,
         networks.TableShape,
         privacy.LedgerEntry,
@@ -49,6 +57,7 @@ VALUES = {
         tables.CellGroups,
         tables.Datetime,
         tables.Drop,
+        tables.ImageLayout,
         tables.Integer,
         tables.Layout,
         tables.NumberCells,
@@ -126,7 +135,7 @@ def _encode(value: Any, arrays: dict[str, Any]) -> Any:
         return str(value)
     if isinstance(value, torch.Tensor):
         return {"tensor": _encode(value.cpu().numpy(), arrays)}
-    if isinstance(value, networks.TableGenerator):
+    if isinstance(value, networks.TableGenerator | networks.ImageGenerator):
         state = dict(value.state_dict())
         return {"generator": [_encode(value.shape, arrays), _encode(state, arrays)]}
     if is_dataclass(value) and type(value).__name__ in VALUES:
@@ -138,7 +147,7 @@ def _encode(value: Any, arrays: dict[str, Any]) -> Any:
     if isinstance(value, dict):
         pairs = value.items()
         return {"dict": [[_encode(k, arrays), _encode(v, arrays)] for k, v in pairs]}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | range):
         kind = "tuple" if isinstance(value, tuple) else "list"
         return {kind: [_encode(item, arrays) for item in value]}
     if hasattr(value, "isoformat"):
@@ -159,7 +168,9 @@ def _decode(value: Any, arrays: Any) -> Any:
         return torch.from_numpy(_decode(value["tensor"], arrays))
     if "generator" in value:
         shape, state = (_decode(part, arrays) for part in value["generator"])
-        generator = networks.TableGenerator(shape)
+        is_table = isinstance(shape, networks.TableShape)
+        kind = networks.TableGenerator if is_table else networks.ImageGenerator
+        generator = kind(shape)
         generator.load_state_dict(state)
         return generator.eval()
     if "objects" in value:

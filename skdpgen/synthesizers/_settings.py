@@ -23,6 +23,28 @@ PAPER: dict[str, Any] = {
     "learning_rate": 1e-2,
     "has_batch_norm": True,
 }
+OURS_IMAGES: dict[str, Any] = {
+    "hidden": (256, 256),
+    "n_latent": 10,
+    "n_iter": 1000,
+    "batch_size": 500,
+    "learning_rate": 1e-2,
+    "generator": "full",
+}
+PAPER_IMAGES: dict[str, Any] = {
+    "hidden": (200,),
+    "n_latent": 5,
+    "n_iter": 6000,  # 10 epochs of 60,000 in batches of 100, as DP-MERF
+    "batch_size": 500,
+    "learning_rate": 1e-2,
+    "generator": "upsample",
+}
+HIDDEN = {  # where it is not given
+    "full": (256, 256),
+    "upsample": (256, 256),
+    "decoder": (128,),
+    "residual": (128,),
+}
 GENERATOR = {"hidden", "n_latent", "n_iter", "batch_size", "learning_rate"}
 
 
@@ -35,17 +57,21 @@ class Settings:
     n_iter: int
     batch_size: int
     learning_rate: float
-    has_batch_norm: bool
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings with the given ones, unless they are None."""
-        known = {field.name for field in fields(self)}
+        known = self.names()
         chosen = {k: v for k, v in given.items() if k in known and v is not None}
         if "hidden" in chosen:
             chosen["hidden"] = tuple(np.asarray(chosen["hidden"], object).tolist())
         result = replace(self, **chosen)
         result.check()
         return result
+
+    @classmethod
+    def names(cls) -> set[str]:
+        """Return the names of the settings."""
+        return {field.name for field in fields(cls)}
 
     def sharing(self, share: float) -> Self:
         """Return these settings with what features got of a row's squared norm."""
@@ -82,3 +108,52 @@ class Settings:
                 f"Got {', '.join(sorted(given.keys() - GENERATOR))}; use `fit`."
             )
         return self.filled(given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings(Settings):
+    """How a generator of tables is trained."""
+
+    has_batch_norm: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSettings(Settings):
+    """How a generator of images is trained."""
+
+    generator: str
+
+    def filled(self, given: dict[str, Any]) -> Self:
+        """Return these settings with the given ones, unless they are None."""
+        chosen = given.get("generator")
+        if chosen not in (None, self.generator) and given.get("hidden") is None:
+            given = given | {"hidden": HIDDEN[chosen]}
+        return super().filled(given)
+
+    def check(self) -> None:
+        """Raise for settings that no images could be fitted with."""
+        super().check()
+        if self.generator in ("decoder", "residual") and len(self.hidden) != 1:
+            raise ValueError(
+                "hidden must be one number, of channels, for generator="
+                f"{self.generator!r}. Got {self.hidden!r} instead."
+            )
+
+
+def fill(
+    given: dict[str, Any], *, of_tables: Settings, of_images: Settings, is_image: bool
+) -> Settings:
+    """Return the settings of one kind of data; those of the other must be None."""
+    settings, others = (of_images, of_tables) if is_image else (of_tables, of_images)
+    foreign = sorted(
+        name
+        for name in others.names() - settings.names()
+        if given.get(name) is not None
+    )
+    if foreign:
+        kind, other = ("images", "tables") if is_image else ("tables", "images")
+        raise ValueError(
+            f"{foreign[0]} must be None for {kind}: it is for {other}. Got "
+            f"{given[foreign[0]]!r} instead."
+        )
+    return settings.filled(given)

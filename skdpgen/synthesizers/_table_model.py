@@ -1,7 +1,7 @@
 """From a released embedding of rows to a trained table generator, and its rows."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from torch import Tensor
 
 from skdpgen.networks import CellsHead, TableGenerator, TableShape
 from skdpgen.privacy import Release
+from skdpgen.synthesizers._knowledge import Knowledge, in_one
 from skdpgen.synthesizers._row_kernel import RowKernel
-from skdpgen.synthesizers._settings import Settings
+from skdpgen.synthesizers._settings import TableSettings
 from skdpgen.tables import Cells
 from skdpgen.training import (
     Weight,
@@ -29,56 +30,9 @@ from skdpgen.utils import torch_generator
 
 Floats = NDArray[np.float64]
 MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # against features
-RAREST = 1e-3  # least share that a balanced loss divides by
-TARGET_SCALE = 0.2  # length scale between the ranks of a numeric target
 ROWS_AT_ONCE = 16_384
 NEAR = 0.25  # part of the error of the targets that is not worth training for
 CERTAIN = 1e-6  # probability of a cell that the release says is empty
-
-
-@dataclass(frozen=True, eq=False)
-class Knowledge:
-    """What a release says before any training, denoised.
-
-    Parameters
-    ----------
-    totals : ndarray of shape (n_classes,)
-        Rows of each class.
-    total_std : float
-        Noise of their sum.
-    marginals : mapping of name to ndarray
-        How the values of a column spread over its cells.
-    start : ndarray of shape (n_classes, outputs) or None
-        Logits of independent columns, if every column was counted.
-    targets : tuple of dict
-        Embeddings to match, block by block, (n_classes, width); they take turns.
-    floors : mapping of block name to float
-        Squared errors that noise leaves in the targets.
-    energy : float
-        What is to be explained: the squared distance from start to targets.
-    noisy : ndarray of shape (n_classes, n_features) or None
-        The features as they were released, per row.
-    noise_std : float
-        Its noise.
-    alone : tuple or None
-        Columns given the class, and their mean features if they are independent.
-    """
-
-    totals: Floats
-    total_std: float
-    marginals: Mapping[Any, Floats]
-    start: Any
-    targets: tuple[Mapping[str, Floats], ...]
-    floors: Mapping[str, float]
-    energy: float = 0.0
-    noisy: Any = None
-    noise_std: float = 0.0
-    alone: Any = None
-
-    @property
-    def shares(self) -> Floats:
-        """Share of each class."""
-        return np.asarray(self.totals / self.totals.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,20 +149,10 @@ def learn(
     )
 
 
-def in_one(released: Release, n_classes: int) -> Release:
-    """Add up the groups of a release; their noises add up too."""
-    values, std = {}, {}
-    for name, block in released.values.items():
-        groups = block.reshape(-1, n_classes, block.shape[1])
-        values[name] = groups.sum(axis=0)
-        std[name] = released.noise_std[name] * np.sqrt(len(groups))
-    return replace(released, values=values, noise_std=std)
-
-
 def train(
     known: Knowledge,
     kernel: RowKernel,
-    settings: Settings,
+    settings: TableSettings,
     *,
     mix: Floats | None,
     device: torch.device,
@@ -259,24 +203,6 @@ def train(
     )
     generator.cpu()
     return model, losses
-
-
-def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | None:
-    """Return how errors of classes add up: alone, evened out, or as neighbours.
-
-    For a number the classes are its bins, and the square root of a Gaussian kernel
-    between their ranks makes the product kernel on (row, target) of the loss.
-    """
-    n = len(shares)
-    if is_number and n > 1:
-        ranks = (np.arange(n) + 0.5) / n
-        distance = ranks[:, None] - ranks[None, :]
-        values, vectors = np.linalg.eigh(np.exp(-0.5 * (distance / TARGET_SCALE) ** 2))
-        return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
-    if not is_balanced:
-        return None
-    weights = 1.0 / np.maximum(shares, RAREST)
-    return np.diag(weights / weights.mean())
 
 
 def _tensors(blocks: Mapping[str, Floats], device: torch.device) -> dict[str, Tensor]:

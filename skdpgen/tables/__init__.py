@@ -24,6 +24,12 @@ from skdpgen.tables._columns import (
 from skdpgen.tables._discovery import MagnitudeCells, discovered_column
 from skdpgen.tables._draw import draw_values, regenerate
 from skdpgen.tables._groups import CellGroups, group_cells
+from skdpgen.tables._images import (
+    ImageLayout,
+    as_pixels,
+    image_size,
+    is_image,
+)
 from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
 from skdpgen.tables._points import cell_points
 from skdpgen.tables._rows import TARGET, Chunks, EncodedBatch, Rows
@@ -44,6 +50,7 @@ __all__ = [
     "Datetime",
     "Drop",
     "EncodedBatch",
+    "ImageLayout",
     "Integer",
     "Kind",
     "Layout",
@@ -55,6 +62,7 @@ __all__ = [
     "Rows",
     "Schema",
     "as_numbers",
+    "as_pixels",
     "as_seconds",
     "bounds",
     "cell_points",
@@ -62,6 +70,8 @@ __all__ = [
     "draw_values",
     "fine_cells",
     "group_cells",
+    "image_size",
+    "is_image",
     "quantile_bins",
     "read_table",
     "read_values",

@@ -10,19 +10,23 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.tables._cells import Cells, encode_all
+from skdpgen.tables._images import ImageLayout, is_image, read_images
 from skdpgen.tables._layout import Kind, Layout, read_table
 from skdpgen.tables._values import Codes, TokenColumn, Values, read_values
 
 CHUNK = 65_536
+IMAGES = 4_096  # at a time: they are wider than rows of a table
 
 
 class Role(Enum):
     """Names that no column of a table can have."""
 
     TARGET = "target"
+    PIXELS = "pixels"
 
 
 TARGET = Role.TARGET
+PIXELS = Role.PIXELS
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +83,13 @@ class Rows:
 
     def __init__(
         self,
-        chunks: Callable[[], Iterator[tuple[dict[Any, Values], Values | None]]],
-        layout: Layout,
+        chunks: Callable[[], Iterator[tuple[dict[Any, Any], Values | None]]],
+        layout: Layout | ImageLayout,
         target_layout: Layout | None,
         n_rows: int,
     ) -> None:
         self._chunks: (
-            Callable[[], Iterator[tuple[dict[Any, Values], Values | None]]] | None
+            Callable[[], Iterator[tuple[dict[Any, Any], Values | None]]] | None
         ) = chunks
         self.layout = layout
         self.target_layout = target_layout
@@ -101,42 +105,41 @@ class Rows:
                     "(X, y) pairs."
                 )
             return cls._read_chunks(X, task)
-        frame, layout = read_table(X)
-        series, target_layout = _read_target(y, len(frame))
-        columns = _read_columns(frame, layout)
+        part = _Part.of(X)
+        series, target_layout = _read_target(y, part.n_rows)
+        columns = part.columns(part.layout)
         target = _read_labels(series, target_layout, task)
 
-        def chunks() -> Iterator[tuple[dict[Any, Values], Values | None]]:
-            for start in range(0, len(frame), CHUNK):
-                rows = slice(start, start + CHUNK)
-                part = {name: values[rows] for name, values in columns.items()}
-                yield part, None if target is None else target[rows]
+        def chunks() -> Iterator[tuple[dict[Any, Any], Values | None]]:
+            for start in range(0, part.n_rows, part.at_once):
+                rows = slice(start, start + part.at_once)
+                some = {name: values[rows] for name, values in columns.items()}
+                yield some, None if target is None else target[rows]
 
-        return cls(chunks, layout, target_layout, len(frame))
+        return cls(chunks, part.layout, target_layout, part.n_rows)
 
     @classmethod
     def _read_chunks(cls, source: Chunks, task: str) -> "Rows":
         n_rows, layout, target_layout = 0, None, None
         for table, labels in source:
-            frame, here = read_table(table)
-            _, labels_here = _read_target(labels, len(frame))
+            part = _Part.of(table)
+            _, labels_here = _read_target(labels, part.n_rows)
             if layout is not None and (labels_here is None) != (target_layout is None):
                 raise ValueError("Every chunk must be (X, y), or none. Got a mixture.")
-            layout = layout or here
+            layout = layout or part.layout
             target_layout = target_layout or labels_here
-            _check_chunk(here, layout)
+            _check_chunk(part.layout, layout)
             if labels_here is not None and target_layout is not None:
                 _check_chunk(labels_here, target_layout)
-            n_rows += len(frame)
+            n_rows += part.n_rows
         if layout is None:
             raise ValueError("Chunks must hold at least one table. Got none.")
 
-        def chunks() -> Iterator[tuple[dict[Any, Values], Values | None]]:
+        def chunks() -> Iterator[tuple[dict[Any, Any], Values | None]]:
             for table, labels in source:
-                frame, _ = read_table(table)
-                series, _ = _read_target(labels, len(frame))
-                columns = _read_columns(frame, layout)
-                yield columns, _read_labels(series, target_layout, task)
+                part = _Part.of(table)
+                series, _ = _read_target(labels, part.n_rows)
+                yield part.columns(layout), _read_labels(series, target_layout, task)
 
         return cls(chunks, layout, target_layout, n_rows)
 
@@ -178,11 +181,46 @@ class Rows:
             if labels is not None and target is not None:
                 known = labels.encode(target)
             text = {name: _as_tokens(columns[name]) for name in tokens}
-            yield EncodedBatch(known, {"columns": codes, "tokens": text})
+            parts = {"columns": codes, "tokens": text}
+            if PIXELS in columns:
+                parts["pixels"] = columns[PIXELS]
+            yield EncodedBatch(known, parts)
 
 
-def _check_chunk(here: Layout, first: Layout) -> None:
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A table or images, as they came in."""
+
+    source: Any
+    layout: Layout | ImageLayout
+
+    @classmethod
+    def of(cls, X: Any) -> "_Part":
+        return cls(*(read_images(X) if is_image(X) else read_table(X)))
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.source)
+
+    @property
+    def at_once(self) -> int:
+        return IMAGES if isinstance(self.layout, ImageLayout) else CHUNK
+
+    def columns(self, layout: Layout | ImageLayout) -> dict[Any, Any]:
+        """Return what can be cut into rows, read as a layout says."""
+        if isinstance(layout, ImageLayout):
+            return {PIXELS: self.source}
+        return _read_columns(self.source, layout)
+
+
+def _check_chunk(here: Any, first: Any) -> None:
     """Numbers read alike whatever their dtype; text and times must not change."""
+    if isinstance(here, ImageLayout) or isinstance(first, ImageLayout):
+        if here != first:
+            raise ValueError(
+                "Every chunk of images must have the shape and dtype of the first."
+            )
+        return
     if here.names != first.names:
         raise ValueError("Every chunk must have the columns of the first, in order.")
     for name, kind, expected in zip(first.names, here.kinds, first.kinds, strict=True):
@@ -262,6 +300,8 @@ def _as_tokens(values: Values) -> TokenColumn:
     return TokenColumn(codes.astype(np.int64), tuple(text))
 
 
-def _length(columns: Mapping[Any, Values]) -> int:
+def _length(columns: Mapping[Any, Any]) -> int:
+    if PIXELS in columns:
+        return len(columns[PIXELS])
     first = next(iter(columns.values()))
     return len(first.codes if isinstance(first, TokenColumn) else first.values)

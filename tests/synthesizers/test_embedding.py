@@ -16,7 +16,7 @@ from skdpgen import (
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _release, release
-from skdpgen.synthesizers import _row_kernel, _table_model
+from skdpgen.synthesizers import _feature_map, _table_model
 from skdpgen.tables import Chunks, Rows, Schema
 from skdpgen.utils import NotPrivateWarning
 from tests.synthesizers._tables import CASES, assert_obeys, build, quick, split
@@ -298,15 +298,15 @@ def test_groups_of_a_fit_are_drawn_from_the_system(monkeypatch):
 
 
 def test_memory_does_not_grow_with_rows_times_features(monkeypatch):
-    monkeypatch.setattr(_row_kernel, "AT_ONCE", 64 * 100)
+    monkeypatch.setattr(_feature_map, "AT_ONCE", 64 * 100)
     sizes = []
-    add = _row_kernel.Vectors.add
+    add = _feature_map.Vectors.add
 
     def spy(block, total, vectors, labels):
         sizes.append(len(vectors))
         return add(block, total, vectors, labels)
 
-    monkeypatch.setattr(_row_kernel.Vectors, "add", spy)
+    monkeypatch.setattr(_feature_map.Vectors, "add", spy)
     fitted(CASES["floats"])
     assert max(sizes) == 64  # 100, but for whole multiples
 

@@ -20,6 +20,7 @@ from skdpgen.privacy import (
     release,
 )
 from skdpgen.synthesizers import (
+    _feature_map,
     _hp_settings,
     _merf_settings,
     _ntk_settings,
@@ -323,8 +324,9 @@ def test_rows_are_mapped_a_few_at_a_time(name, monkeypatch):
     row_size = 1 if kernel.phi is None else kernel.phi.row_size
     has_factors = hasattr(kernel.phi, "factors")
     most = (row_size + 1) // 2 if has_factors else 2 * row_size
-    monkeypatch.setattr(_row_kernel, "ALIKE", 2)
-    monkeypatch.setattr(_row_kernel, "AT_ONCE", most)
+    monkeypatch.setattr(_feature_map, "ALIKE", 2)
+    monkeypatch.setattr(_row_kernel, "MOST_ROWS", 2)
+    monkeypatch.setattr(_feature_map, "AT_ONCE", most)
     sizes = [len(b.labels) for b in encoded(kernel, cells, TABLE, TARGET)]
     assert sizes == [2, 2, 1]
     pieces = released(kernel, cells, TABLE, TARGET, "replace").values

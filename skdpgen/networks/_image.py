@@ -1,0 +1,186 @@
+"""Image generators: latent numbers and a label in, pixels from 0 to 1 out."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor, nn
+
+from skdpgen.networks._layers import convolution, linear, up_convolution
+
+SMALLEST = 4  # side of the first map of those that double
+UPSAMPLED = 16  # channels of the first map of "upsample"
+
+
+@dataclass(frozen=True)
+class ImageShape:
+    """All that decides the shape of an :class:`ImageGenerator`.
+
+    Parameters
+    ----------
+    channels, height, width : int
+        Of an image.
+    n_classes, n_latent : int
+        Width of the one-hot label and of the latent vector.
+    architecture : {"full", "upsample", "decoder", "residual"}
+        Full layers alone; full layers and two bilinear doublings with a convolution
+        each, as DP-MERF, DP-HP and DP-NTK had; transposed convolutions, as MMD-GAN and
+        functional RDP; residual blocks, for 32 to 64 pixels a side.
+    hidden : tuple of int
+        Units of the full layers. Of "decoder" and "residual" the first is the number
+        of channels of the first map, the rest follows from it.
+    """
+
+    channels: int
+    height: int
+    width: int
+    n_classes: int
+    n_latent: int
+    architecture: str = "full"
+    hidden: tuple[int, ...] = (256, 256)
+
+    @property
+    def n_pixels(self) -> int:
+        """Numbers of an image."""
+        return self.channels * self.height * self.width
+
+    @property
+    def n_doublings(self) -> int:
+        """How often a map of ``SMALLEST`` must double to hold an image."""
+        return max(math.ceil(math.log2(max(self.height, self.width) / SMALLEST)), 1)
+
+
+class ImageGenerator(nn.Module):
+    """Images from latent vectors and labels; whatever a label, its images differ.
+
+    Parameters
+    ----------
+    shape : ImageShape
+        Layers and sizes.
+    rng : Generator or None
+        Draws the first weights; None leaves them empty, to be loaded.
+
+    Examples
+    --------
+    >>> shape = ImageShape(1, 8, 8, n_classes=2, n_latent=4)
+    >>> generator = ImageGenerator(shape, rng=Generator().manual_seed(0))
+    >>> (pixels,) = generator(torch.zeros(5, 4), torch.zeros(5, dtype=torch.long))
+    >>> pixels.shape
+    torch.Size([5, 64])
+    """
+
+    def __init__(self, shape: ImageShape, *, rng: Generator | None = None) -> None:
+        super().__init__()
+        self.shape = shape
+        self.body = BODIES[shape.architecture](shape, rng)
+
+    def forward(self, latents: Tensor, labels: Tensor) -> list[Tensor]:
+        """Return one output: the pixels in [0, 1], (n, channels x height x width)."""
+        one_hot = nn.functional.one_hot(labels, self.shape.n_classes).to(latents)
+        maps = self.body(torch.cat([latents, one_hot], dim=1))
+        top = (maps.shape[2] - self.shape.height) // 2
+        left = (maps.shape[3] - self.shape.width) // 2
+        rows = slice(top, top + self.shape.height)
+        maps = maps[:, :, rows, left : left + self.shape.width]
+        return [maps.sigmoid().flatten(1)]
+
+
+class Full(nn.Sequential):
+    """Full layers."""
+
+    def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
+        size = shape.channels, shape.height, shape.width
+        layers, width = _full(shape, rng)
+        last = linear(width, shape.n_pixels, rng)
+        super().__init__(*layers, last, nn.Unflatten(1, size))
+
+
+class Upsample(nn.Sequential):
+    """Full layers, then twice: double the map and convolve it."""
+
+    def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
+        height, width = math.ceil(shape.height / 4), math.ceil(shape.width / 4)
+        layers, units = _full(shape, rng)
+        super().__init__(
+            *layers,
+            linear(units, UPSAMPLED * height * width, rng),
+            nn.BatchNorm1d(UPSAMPLED * height * width),
+            nn.ReLU(),
+            nn.Unflatten(1, (UPSAMPLED, height, width)),
+            nn.Upsample(scale_factor=2, mode="bilinear"),
+            convolution(UPSAMPLED, UPSAMPLED // 2, 5, rng),
+            nn.ReLU(),
+            nn.Upsample(scale_factor=2, mode="bilinear"),
+            convolution(UPSAMPLED // 2, shape.channels, 5, rng),
+        )
+
+
+class Decoder(nn.Sequential):
+    """A full layer, then transposed convolutions that double and halve the channels."""
+
+    def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
+        n_maps = shape.hidden[0]
+        layers: list[nn.Module] = [
+            linear(shape.n_latent + shape.n_classes, n_maps * SMALLEST**2, rng),
+            nn.Unflatten(1, (n_maps, SMALLEST, SMALLEST)),
+            nn.BatchNorm2d(n_maps),
+            nn.ReLU(),
+        ]
+        for _ in range(shape.n_doublings - 1):
+            fewer = max(n_maps // 2, 8)
+            layers += [up_convolution(n_maps, fewer, rng), nn.BatchNorm2d(fewer)]
+            layers += [nn.ReLU()]
+            n_maps = fewer
+        super().__init__(*layers, up_convolution(n_maps, shape.channels, rng))
+
+
+class Residual(nn.Sequential):
+    """A full layer, residual blocks that double the map, and a last convolution."""
+
+    def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
+        n_maps = shape.hidden[0]
+        layers: list[nn.Module] = [
+            linear(shape.n_latent + shape.n_classes, n_maps * SMALLEST**2, rng),
+            nn.Unflatten(1, (n_maps, SMALLEST, SMALLEST)),
+        ]
+        for _ in range(shape.n_doublings):
+            fewer = max(n_maps // 2, 16)
+            layers.append(ResidualBlock(n_maps, fewer, rng))
+            n_maps = fewer
+        last = convolution(n_maps, shape.channels, 3, rng)
+        super().__init__(*layers, nn.BatchNorm2d(n_maps), nn.ReLU(), last)
+
+
+class ResidualBlock(nn.Module):
+    """Two convolutions beside a shortcut; the map doubles."""
+
+    def __init__(self, n_inputs: int, n_outputs: int, rng: Generator | None) -> None:
+        super().__init__()
+        self.main = nn.Sequential(
+            nn.BatchNorm2d(n_inputs),
+            nn.ReLU(),
+            nn.Upsample(scale_factor=2),
+            convolution(n_inputs, n_outputs, 3, rng),
+            nn.BatchNorm2d(n_outputs),
+            nn.ReLU(),
+            convolution(n_outputs, n_outputs, 3, rng),
+        )
+        self.shortcut = nn.Sequential(
+            nn.Upsample(scale_factor=2), convolution(n_inputs, n_outputs, 1, rng)
+        )
+
+    def forward(self, maps: Tensor) -> Tensor:  # (n, maps, h, w) -> (n, fewer, 2h, 2w)
+        """Return the doubled map."""
+        return self.main(maps) + self.shortcut(maps)
+
+
+def _full(shape: ImageShape, rng: Generator | None) -> tuple[list[nn.Module], int]:
+    """Return the hidden full layers, and the width that they end with."""
+    width, layers = shape.n_latent + shape.n_classes, []
+    for units in shape.hidden:
+        layers += [linear(width, units, rng), nn.BatchNorm1d(units), nn.ReLU()]
+        width = units
+    return layers, width
+
+
+BODIES = {"full": Full, "upsample": Upsample, "decoder": Decoder, "residual": Residual}

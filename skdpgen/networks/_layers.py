@@ -1,0 +1,33 @@
+"""Layers whose first weights come from a generator, not from torch's global state."""
+
+from torch import Generator, nn
+
+
+def linear(n_inputs: int, n_outputs: int, rng: Generator | None) -> nn.Linear:
+    """Return a full layer; None leaves its weights empty, to be loaded."""
+    return _drawn(nn.utils.skip_init(nn.Linear, n_inputs, n_outputs), rng)
+
+
+def convolution(
+    n_inputs: int, n_outputs: int, size: int, rng: Generator | None
+) -> nn.Conv2d:
+    """Return a convolution of odd ``size`` that keeps height and width."""
+    layer = nn.utils.skip_init(nn.Conv2d, n_inputs, n_outputs, size, padding=size // 2)
+    return _drawn(layer, rng)
+
+
+def up_convolution(
+    n_inputs: int, n_outputs: int, rng: Generator | None
+) -> nn.ConvTranspose2d:
+    """Return a transposed convolution that doubles height and width."""
+    layer = nn.utils.skip_init(
+        nn.ConvTranspose2d, n_inputs, n_outputs, 4, stride=2, padding=1
+    )
+    return _drawn(layer, rng)
+
+
+def _drawn(layer, rng):  # type: ignore[no-untyped-def]
+    if rng is not None:
+        nn.init.kaiming_uniform_(layer.weight, a=5**0.5, generator=rng)
+        nn.init.zeros_(layer.bias)
+    return layer

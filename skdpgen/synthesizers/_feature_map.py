@@ -1,0 +1,103 @@
+"""What a feature map must offer, and rows through it a few at a time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from skdpgen.privacy import OuterProducts, Vectors
+
+AT_ONCE = 2**21  # numbers of the rows that are mapped together
+ALIKE = 64  # batches of rows are a multiple of it
+MOST_ROWS = 4096  # in a batch
+
+
+class FeatureMap(Protocol):
+    """What a map of rows to bounded vectors must offer.
+
+    One that has ``factors`` as well gives outer products: they are summed without ever
+    being formed for a row.
+    """
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+
+    @property
+    def row_size(self) -> int:
+        """Numbers that one row takes in memory."""
+
+    @property
+    def norm_bound(self) -> float:
+        """Largest norm."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Map rows, (n, n_inputs) to (n, n_features)."""
+
+    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
+        """Return the mean of equal groups of rows, (n_groups, n_features)."""
+
+    def expected(self, points: Sequence[Tensor]) -> Any:
+        """Return the exact mean over independent columns; None if there is none."""
+
+    def to(self, device: torch.device) -> Any:
+        """Return the same map on another device."""
+
+
+def feature_block(phi: Any) -> Any:
+    """Return how privacy sums the features of a map."""
+    if hasattr(phi, "factors"):
+        return OuterProducts(phi.shapes, phi.norm_bound)
+    return Vectors(phi.n_features, phi.norm_bound)
+
+
+@dataclass(frozen=True, eq=False)
+class Mapper:
+    """Private rows through a feature map, in batches of one shape.
+
+    What a row becomes must not depend on the rows beside it: if one were removed all
+    others would change in their last digit. Hence batches are padded, and maps that
+    are long computations are done in double precision.
+    """
+
+    phi: Any
+    device: torch.device
+    at_once: int
+
+    @classmethod
+    def of(cls, phi: Any, device: torch.device) -> "Mapper":
+        """Prepare a map; ``at_once`` is as many rows as fit in memory."""
+        phi = phi.to(device)
+        phi = phi.double() if hasattr(phi, "double") else phi
+        # sums of outer products are far larger than rows: touch them less often
+        most = 4 * AT_ONCE if hasattr(phi, "factors") else AT_ONCE
+        at_once = max(min(most // phi.row_size, MOST_ROWS) // ALIKE, 1) * ALIKE
+        return cls(phi, device, at_once)
+
+    def __call__(self, rows: NDArray[Any]) -> Any:
+        """Return the features of ``at_once`` rows at most, or the factors of them."""
+        inputs = torch.from_numpy(padded(rows, self.at_once))
+        inputs = inputs.double() if hasattr(self.phi, "double") else inputs
+        return map_rows(self.phi, inputs.to(self.device), len(rows))
+
+
+def padded(rows: NDArray[Any], n: int) -> NDArray[Any]:
+    """Add rows of zeros until there are n, a multiple of ``ALIKE``.
+
+    How a matrix product is rounded goes by its shape, and its last rows, those beyond a
+    multiple of a few, are rounded in another way than the rest. In batches of one
+    shape without such rows, each row is computed alike wherever it stands.
+    """
+    more = n - len(rows)
+    return np.concatenate([rows, np.zeros((more, rows.shape[1]), rows.dtype)])
+
+
+def map_rows(phi: Any, inputs: Tensor, n: int) -> Any:
+    """Return the features of the first n rows, or the factors of them."""
+    if hasattr(phi, "factors"):
+        return [(u[:n], v[:n]) for u, v in phi.factors(inputs)]
+    return phi(inputs)[:n]

@@ -1,0 +1,114 @@
+"""From a released embedding of images to a trained generator, and its images."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from skdpgen.networks import ImageGenerator, ImageShape
+from skdpgen.privacy import Release
+from skdpgen.synthesizers._image_kernel import ImageKernel
+from skdpgen.synthesizers._knowledge import Knowledge, in_one
+from skdpgen.synthesizers._settings import ImageSettings
+from skdpgen.training import Weight, match_embedding, normal, project_to_total, sobol
+from skdpgen.utils import torch_generator
+
+Floats = NDArray[np.float64]
+IMAGES_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class ImageModel:
+    """A generator of images with what is needed to draw from it."""
+
+    generator: ImageGenerator
+    totals: Floats
+
+    def draw(self, labels: Any, *, rng: Generator) -> NDArray[np.float32]:
+        """Draw the pixels of images with the given labels, in [0, 1]."""
+        shape = self.generator.shape
+        pixels = np.empty((len(labels), shape.n_pixels), dtype=np.float32)
+        public = torch_generator(rng)
+        for label in np.unique(labels):
+            mine = rng.permutation(np.flatnonzero(labels == label))
+            latents = normal(sobol(len(mine), shape.n_latent, public)).float()
+            for first in range(0, len(mine), IMAGES_AT_ONCE):
+                some = slice(first, first + IMAGES_AT_ONCE)
+                given = torch.full((len(latents[some]),), int(label))
+                with torch.no_grad():
+                    (output,) = self.generator(latents[some], given)
+                pixels[mine[some]] = output.numpy()
+        return pixels
+
+
+def learn_images(
+    released: Release, *, n_classes: int, n_rows: float | None
+) -> Knowledge:
+    """Read a release of images: class counts, and the embedding to match."""
+    whole = in_one(released, n_classes)
+    counts = whole.values["classes"][:, 0]
+    total_std = whole.noise_std["classes"] * np.sqrt(n_classes)
+    totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
+    n = totals.sum()
+    noisy, std = whole.values["features"] / n, whole.noise_std["features"] / n
+    groups = released.values["features"].reshape(-1, *noisy.shape)
+    groups = [len(groups) * group / n for group in groups]
+    error = noisy.size * std**2 * len(groups)
+    return Knowledge(
+        totals,
+        total_std,
+        {},
+        None,
+        tuple({"features": group} for group in groups),
+        {"features": error},
+        energy=max(float((noisy**2).sum()) - noisy.size * std**2, 0.0),
+        noisy=noisy,
+        noise_std=std,
+    )
+
+
+def train_images(
+    known: Knowledge,
+    kernel: ImageKernel,
+    settings: ImageSettings,
+    *,
+    mix: Floats | None,
+    device: torch.device,
+    seed: int,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> tuple[ImageModel, list[float]]:
+    """Train a generator on what is known; the same seed gives the same generator."""
+    rng = torch.Generator().manual_seed(seed)
+    shape = ImageShape(
+        *kernel.layout.size,
+        n_classes=len(known.totals),
+        n_latent=settings.n_latent,
+        architecture=settings.generator,
+        hidden=settings.hidden,
+    )
+    generator = ImageGenerator(shape, rng=rng).to(device)
+    one = 1.0 / (known.energy or 1.0)
+
+    def tensor(values: Any) -> torch.Tensor:
+        return torch.as_tensor(values, dtype=torch.float32, device=device)
+
+    losses = match_embedding(
+        generator,
+        kernel.embedding(device, rng),
+        [{name: tensor(block) for name, block in t.items()} for t in known.targets],
+        shares=tensor(known.shares),
+        weights={"features": Weight(one, one)},
+        mix=None if mix is None else tensor(mix),
+        floors={},
+        n_latent=settings.n_latent,
+        n_iter=settings.n_iter,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        rng=rng,
+        progress=progress,
+    )
+    return ImageModel(generator.cpu().eval(), known.totals), losses

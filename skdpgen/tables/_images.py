@@ -1,0 +1,133 @@
+"""Images as rows: arrays of pixels whose shape and dtype are public, and no more."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+SMALLEST = 8  # pixels a side
+MOST_CHANNELS = 4
+
+
+@dataclass(frozen=True)
+class ImageLayout:
+    """Shape and dtype of images; the counterpart of :class:`Layout` of a table.
+
+    Parameters
+    ----------
+    container : {"numpy", "torch"}
+        What came in.
+    shape : tuple of int
+        Of one image: (height, width) or (channels, height, width).
+    dtype : str
+        ``"uint8"`` runs from 0 to 255, any float from 0 to 1.
+    """
+
+    container: str
+    shape: tuple[int, ...]
+    dtype: str
+
+    names: ClassVar[tuple[Any, ...]] = ()  # no columns
+    kinds: ClassVar[tuple[Any, ...]] = ()
+    limits: ClassVar[tuple[Any, ...]] = ()
+    can_be_missing: ClassVar[tuple[Any, ...]] = ()
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Channels, height and width."""
+        channels = self.shape[0] if len(self.shape) == 3 else 1
+        return channels, self.shape[-2], self.shape[-1]
+
+    @property
+    def n_pixels(self) -> int:
+        """Numbers of an image."""
+        return int(np.prod(self.shape))
+
+    def restore(self, pixels: NDArray[Any]) -> Any:
+        """Return pixels in [0, 1] as images of this shape and dtype.
+
+        Examples
+        --------
+        >>> layout = ImageLayout("numpy", (8, 8), "uint8")
+        >>> layout.restore(np.ones((2, 64)))[0, 0, 0]
+        np.uint8(255)
+        """
+        images = np.clip(np.asarray(pixels), 0.0, 1.0).reshape(-1, *self.shape)
+        if self.dtype == "uint8":
+            images = np.rint(255.0 * images)
+        images = images.astype(self.dtype)
+        if self.container == "torch":
+            import torch
+
+            return torch.from_numpy(images)
+        return images
+
+
+def is_image(X: Any) -> bool:
+    """Say whether an array holds images, by its number of dimensions alone."""
+    return getattr(X, "ndim", 0) in (3, 4) and hasattr(X, "dtype")
+
+
+def read_images(X: Any) -> tuple[Any, ImageLayout]:
+    """Return images as they are, and their layout; raises for shapes and dtypes alone.
+
+    Examples
+    --------
+    >>> read_images(np.zeros((5, 28, 28), dtype=np.uint8))[1].size
+    (1, 28, 28)
+    """
+    container = "torch" if type(X).__module__.startswith("torch") else "numpy"
+    shape = tuple(int(side) for side in X.shape[1:])
+    dtype = str(X.dtype).removeprefix("torch.")
+    if len(shape) == 3 and shape[0] > MOST_CHANNELS and shape[2] <= MOST_CHANNELS:
+        raise ValueError(
+            "Images must be (n, channels, height, width). Got channels last, "
+            f"(n, {', '.join(map(str, shape))}); use `np.moveaxis(X, -1, 1)`."
+        )
+    if min(shape[-2:]) < SMALLEST:
+        raise ValueError(
+            f"Images must have at least {SMALLEST} pixels a side, and a table two "
+            f"dimensions. Got rows of shape {shape}."
+        )
+    if dtype != "uint8" and not dtype.startswith("float"):
+        raise ValueError(
+            "Images must be uint8 from 0 to 255, or floats from 0 to 1. Got dtype "
+            f"{dtype}; convert with `X.astype('uint8')`."
+        )
+    return X, ImageLayout(container, shape, dtype)
+
+
+def as_pixels(images: Any) -> NDArray[np.float32]:
+    """Return rows of pixels in [0, 1]; what is no number becomes 0.
+
+    Examples
+    --------
+    >>> as_pixels(np.full((1, 8, 8), 51, dtype=np.uint8))[0, :2].tolist()
+    [0.20000000298023224, 0.20000000298023224]
+    """
+    if hasattr(images, "detach"):
+        images = images.detach().cpu().numpy()
+    rows = np.asarray(images).reshape(len(images), -1)
+    if rows.dtype == np.uint8:
+        return rows.astype(np.float32) / np.float32(255.0)
+    rows = np.nan_to_num(rows.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
+    return np.clip(rows, 0.0, 1.0).astype(np.float32)
+
+
+def image_size(*several: Any) -> tuple[int, int, int]:
+    """Return channels, height and width of images, the same of all arrays.
+
+    Examples
+    --------
+    >>> image_size(np.zeros((5, 8, 8)), np.zeros((2, 1, 8, 8)))
+    (1, 8, 8)
+    """
+    sizes = {read_images(images)[1].size for images in several}
+    if len(sizes) > 1:
+        raise ValueError(
+            "Images must have one size. Got "
+            + ", ".join(str(size) for size in sorted(sizes))
+            + " (channels, height, width)."
+        )
+    return sizes.pop()
