@@ -6,6 +6,7 @@ from skdpgen.privacy import PrivacyReport, insecure_noise_seed
 from skdpgen.synthesizers import (
     DPHPSynthesizer,
     DPIndependentSynthesizer,
+    DPKernelSynthesizer,
     DPMERFSynthesizer,
     DPNTKSynthesizer,
     DPPairwiseSynthesizer,
@@ -45,6 +46,7 @@ __all__ = [
     "Chunks",
     "DPHPSynthesizer",
     "DPIndependentSynthesizer",
+    "DPKernelSynthesizer",
     "DPMERFSynthesizer",
     "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",

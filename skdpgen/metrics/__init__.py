@@ -2,17 +2,28 @@
 
 from skdpgen.metrics._classifiers import CLASSIFIERS, REGRESSORS, ModelSpec
 from skdpgen.metrics._encoding import TableEncoder
+from skdpgen.metrics._extractors import (
+    Extractor,
+    inception_features,
+    random_features,
+)
 from skdpgen.metrics._fidelity import total_variation
+from skdpgen.metrics._image_fidelity import ImageFidelity, image_fidelity
 from skdpgen.metrics._sampling import draw_samples, unwrap
 from skdpgen.metrics._utility import SyntheticUtility
 
 __all__ = [
     "CLASSIFIERS",
     "REGRESSORS",
+    "Extractor",
+    "ImageFidelity",
     "ModelSpec",
     "SyntheticUtility",
     "TableEncoder",
     "draw_samples",
+    "image_fidelity",
+    "inception_features",
+    "random_features",
     "total_variation",
     "unwrap",
 ]

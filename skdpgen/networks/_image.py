@@ -9,6 +9,7 @@ from torch import Generator, Tensor, nn
 from skdpgen.networks._layers import convolution, linear, up_convolution
 
 SMALLEST = 4  # side of the first map of those that double
+HALVED = 16  # pixels a side from which on "full" draws half as many
 UPSAMPLED = 16  # channels of the first map of "upsample"
 
 
@@ -23,7 +24,7 @@ class ImageShape:
     n_classes, n_latent : int
         Width of the one-hot label and of the latent vector.
     architecture : {"full", "upsample", "decoder", "residual"}
-        Full layers alone; full layers and two bilinear doublings with a convolution
+        Full layers, smoothly doubled; full layers and two bilinear doublings with a convolution
         each, as DP-MERF, DP-HP and DP-NTK had; transposed convolutions, as MMD-GAN and
         functional RDP; residual blocks, for 32 to 64 pixels a side.
     hidden : tuple of int
@@ -86,13 +87,19 @@ class ImageGenerator(nn.Module):
 
 
 class Full(nn.Sequential):
-    """Full layers."""
+    """Full layers; from 16 pixels a side on to half of it, doubled smoothly."""
 
     def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
-        size = shape.channels, shape.height, shape.width
-        layers, width = _full(shape, rng)
-        last = linear(width, shape.n_pixels, rng)
-        super().__init__(*layers, last, nn.Unflatten(1, size))
+        step = 2 if min(shape.height, shape.width) >= HALVED else 1
+        height, width = math.ceil(shape.height / step), math.ceil(shape.width / step)
+        layers, units = _full(shape, rng)
+        layers += [
+            linear(units, shape.channels * height * width, rng),
+            nn.Unflatten(1, (shape.channels, height, width)),
+        ]
+        if step > 1:
+            layers.append(nn.Upsample(scale_factor=step, mode="bicubic"))
+        super().__init__(*layers)
 
 
 class Upsample(nn.Sequential):

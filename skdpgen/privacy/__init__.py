@@ -18,6 +18,7 @@ from skdpgen.privacy._blocks import (
     Vectors,
 )
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
+from skdpgen.privacy._functional import functional_oracle, kernel_slopes
 from skdpgen.privacy._ledger import Ledger, LedgerEntry, PrivacyReport
 from skdpgen.privacy._noise import insecure_noise_seed
 from skdpgen.privacy._oracle import private_oracle
@@ -58,10 +59,12 @@ __all__ = [
     "WithCounts",
     "WithSquares",
     "compose_mu",
+    "functional_oracle",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mu",
     "insecure_noise_seed",
+    "kernel_slopes",
     "private_oracle",
     "release",
     "selection_threshold",

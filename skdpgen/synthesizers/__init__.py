@@ -5,6 +5,7 @@ from typing import Any
 
 from skdpgen.synthesizers._hp import DPHPSynthesizer
 from skdpgen.synthesizers._independent import DPIndependentSynthesizer
+from skdpgen.synthesizers._kernel import DPKernelSynthesizer
 from skdpgen.synthesizers._merf import DPMERFSynthesizer
 from skdpgen.synthesizers._merf_settings import PAPER_SIZES
 from skdpgen.synthesizers._ntk import DPNTKSynthesizer
@@ -22,6 +23,7 @@ SYNTHESIZERS = {
     for cls in (
         DPHPSynthesizer,
         DPIndependentSynthesizer,
+        DPKernelSynthesizer,
         DPMERFSynthesizer,
         DPNTKSynthesizer,
         DPPairwiseSynthesizer,
@@ -58,7 +60,7 @@ def all_synthesizers() -> dict[str, Any]:
     Examples
     --------
     >>> len(all_synthesizers()), sorted(all_synthesizers())[0]
-    (5, 'DPHPSynthesizer')
+    (6, 'DPHPSynthesizer')
     """
     return dict(SYNTHESIZERS)
 
@@ -67,6 +69,7 @@ __all__ = [
     "PAPER_SIZES",
     "DPHPSynthesizer",
     "DPIndependentSynthesizer",
+    "DPKernelSynthesizer",
     "DPMERFSynthesizer",
     "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",

@@ -25,7 +25,7 @@ class ImageKernel:
 
     Parameters
     ----------
-    phi : FeatureMap
+    phi : FeatureMap or None
         Of the pixels of an image, channel by channel and row by row.
     layout : ImageLayout
     beta : float, default=1.0
@@ -49,7 +49,10 @@ class ImageKernel:
     @property
     def blocks(self) -> dict[str, Any]:
         """What a release sums."""
-        return {"features": feature_block(self.phi), "classes": Counts(self.beta)}
+        counts = {"classes": Counts(self.beta)}
+        if self.phi is None:
+            return counts
+        return {"features": feature_block(self.phi), **counts}
 
     @property
     def weights(self) -> dict[str, float]:
@@ -67,6 +70,23 @@ class ImageKernel:
                 some = slice(start, start + mapper.at_once)
                 features = mapper(as_pixels(images[some]))
                 yield EncodedBatch(batch.labels[some], {"features": features})
+
+    @property
+    def width(self) -> int:
+        """Numbers of a point."""
+        return self.layout.n_pixels
+
+    def rows_of(self, batch: EncodedBatch) -> Any:
+        """Return what :meth:`inputs` takes, of a batch."""
+        return batch.parts["pixels"]
+
+    def inputs(self, rows: Any) -> Any:
+        """Return rows as points."""
+        return as_pixels(rows)
+
+    def points(self, outputs: list[Tensor]) -> Tensor:
+        """Return what a generator makes as points."""
+        return outputs[0]
 
     def embedding(self, device: torch.device, rng: Generator) -> Any:
         """Return what turns a batch of images into the mean features of each class."""

@@ -83,14 +83,7 @@ def train_images(
 ) -> tuple[ImageModel, list[float]]:
     """Train a generator on what is known; the same seed gives the same generator."""
     rng = torch.Generator().manual_seed(seed)
-    shape = ImageShape(
-        *kernel.layout.size,
-        n_classes=len(known.totals),
-        n_latent=settings.n_latent,
-        architecture=settings.generator,
-        hidden=settings.hidden,
-    )
-    generator = ImageGenerator(shape, rng=rng).to(device)
+    generator = new_generator(kernel, settings, len(known.totals), rng).to(device)
     one = 1.0 / (known.energy or 1.0)
 
     def tensor(values: Any) -> torch.Tensor:
@@ -112,3 +105,17 @@ def train_images(
         progress=progress,
     )
     return ImageModel(generator.cpu().eval(), known.totals), losses
+
+
+def new_generator(
+    kernel: ImageKernel, settings: ImageSettings, n_classes: int, rng: torch.Generator
+) -> ImageGenerator:
+    """Return an untrained generator."""
+    shape = ImageShape(
+        *kernel.layout.size,
+        n_classes=n_classes,
+        n_latent=settings.n_latent,
+        architecture=settings.generator,
+        hidden=settings.hidden,
+    )
+    return ImageGenerator(shape, rng=rng)

@@ -17,7 +17,7 @@ from skdpgen.synthesizers._settings import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Waves(Settings):
+class Waves(Settings):
     """What Fourier features of tables and of images have in common."""
 
     n_features: int
@@ -49,7 +49,7 @@ class _Waves(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FourierSettings(_Waves, TableSettings):
+class FourierSettings(Waves, TableSettings):
     """What one fit was made with; parameters that were None are filled in."""
 
     numbers: str
@@ -69,7 +69,7 @@ class FourierSettings(_Waves, TableSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FourierImageSettings(_Waves, ImageSettings):
+class FourierImageSettings(Waves, ImageSettings):
     """What one fit of images was made with."""
 
 

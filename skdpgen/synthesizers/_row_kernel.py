@@ -53,7 +53,7 @@ class RowKernel:
         None if no column is seen by features.
     seen, counted : tuple of int
         Columns that phi looks at; columns whose cells are counted.
-    points : tuple of ndarray
+    points_at : tuple of ndarray
         Where the cells of the columns in ``seen`` stand.
     sizes : tuple of int
         Cells of every column.
@@ -66,7 +66,7 @@ class RowKernel:
     phi: Any
     seen: tuple[int, ...]
     counted: tuple[int, ...]
-    points: tuple[Any, ...]
+    points_at: tuple[Any, ...]
     sizes: tuple[int, ...]
     ordered: tuple[bool, ...]
     share: float | None
@@ -152,7 +152,9 @@ class RowKernel:
     @property
     def heads(self) -> tuple[CellsHead | PositionHead, ...]:
         """What a generator must give out for every column."""
-        widths = {j: at.shape[1] for j, at in zip(self.seen, self.points, strict=True)}
+        widths = {
+            j: at.shape[1] for j, at in zip(self.seen, self.points_at, strict=True)
+        }
         return tuple(
             CellsHead(size)
             if j in self.counted or not self.ordered[j]
@@ -165,11 +167,6 @@ class RowKernel:
     ) -> Iterator[EncodedBatch]:
         """Map rows of cells, a few at a time: n x features is never in memory."""
         mapper = None if self.phi is None else Mapper.of(self.phi, device)
-        # a value without a cell has code -1: the last row, all zeros
-        places = [
-            np.vstack([at, np.zeros(at.shape[1])]).astype(np.float32)
-            for at in self.points
-        ]
         at_once = mapper.at_once if mapper else MOST_ROWS
         for batch in batches:
             codes = batch.parts["columns"]
@@ -177,11 +174,37 @@ class RowKernel:
                 some = codes[start : start + at_once]
                 parts = {"columns": some[:, self.counted]}
                 if mapper is not None:
-                    x = [
-                        at[some[:, j]] for j, at in zip(self.seen, places, strict=True)
-                    ]
-                    parts["features"] = mapper(np.concatenate(x, axis=1))
+                    parts["features"] = mapper(self.inputs(some))
                 yield EncodedBatch(batch.labels[start : start + at_once], parts)
+
+    @property
+    def width(self) -> int:
+        """Numbers of a point."""
+        return sum(at.shape[1] for at in self.points_at)
+
+    def rows_of(self, batch: EncodedBatch) -> Any:
+        """Return what :meth:`inputs` takes, of a batch."""
+        return batch.parts["columns"]
+
+    def inputs(self, codes: NDArray[Any]) -> NDArray[np.float32]:
+        """Return rows of cells as points; a value without a cell is all zeros."""
+        # its code is -1: the last row
+        places = [
+            np.vstack([at, np.zeros(at.shape[1])]).astype(np.float32)
+            for at in self.points_at
+        ]
+        x = [at[codes[:, j]] for j, at in zip(self.seen, places, strict=True)]
+        return np.concatenate(x, axis=1)
+
+    def points(self, outputs: list[Tensor]) -> Tensor:
+        """Return what a generator makes as points: means over cells, or positions."""
+        x = [
+            outputs[j] @ torch.as_tensor(at).to(outputs[j])
+            if isinstance(self.heads[j], CellsHead)
+            else outputs[j]
+            for j, at in zip(self.seen, self.points_at, strict=True)
+        ]
+        return torch.cat(x, dim=1)
 
     def embedding(self, device: torch.device, rng: Generator, alone: Any = None) -> Any:
         """Return what turns outputs of a generator into blocks of an embedding.
@@ -194,7 +217,7 @@ class RowKernel:
         same random numbers, so most of the chance in it cancels out.
         """
         phi = None if self.phi is None else self.phi.to(device)
-        points = [torch.as_tensor(at, device=device).float() for at in self.points]
+        points = [torch.as_tensor(at, device=device).float() for at in self.points_at]
         expected = tables = mean = None
         if phi is not None and self.is_binned:
             expected = phi.expected(points)
@@ -246,7 +269,7 @@ class RowKernel:
         embed = self.embedding(torch.device("cpu"), rng)
         outputs = [torch.as_tensor(table).float() for table in tables]
         n_classes = len(outputs[0])
-        points = [torch.as_tensor(at).float() for at in self.points]
+        points = [torch.as_tensor(at).float() for at in self.points_at]
         if self.phi.expected(points) is not None:
             return embed(outputs, n_classes)["features"].double().numpy()
         rows = [output.repeat_interleave(DRAWN, dim=0) for output in outputs]

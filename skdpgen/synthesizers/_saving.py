@@ -14,6 +14,7 @@ from skdpgen import features, networks, privacy, tables, training
 from skdpgen.synthesizers._hp_settings import HermiteImageSettings, HermiteSettings
 from skdpgen.synthesizers._image_kernel import ImageKernel
 from skdpgen.synthesizers._image_model import ImageModel
+from skdpgen.synthesizers._kernel_settings import KernelImageSettings, KernelSettings
 from skdpgen.synthesizers._merf_settings import FourierImageSettings, FourierSettings
 from skdpgen.synthesizers._mixture_model import MixtureModel
 from skdpgen.synthesizers._ntk_settings import TangentImageSettings, TangentSettings
@@ -37,6 +38,8 @@ VALUES = {
         FourierSettings,
         HermiteImageSettings,
         HermiteSettings,
+        KernelImageSettings,
+        KernelSettings,
         TableModel,
         TangentImageSettings,
         TangentSettings,

@@ -161,15 +161,9 @@ def train(
 ) -> tuple[TableModel, list[float]]:
     """Train a generator on what is known; the same seed gives the same generator."""
     rng = torch.Generator().manual_seed(seed)
-    hidden = settings.hidden or (4 * len(kernel.sizes), 2 * len(kernel.sizes))
-    shape = TableShape(
-        kernel.heads,
-        len(known.totals),
-        settings.n_latent,
-        tuple(hidden),
-        settings.has_batch_norm,
+    generator = new_table_generator(
+        kernel, settings, len(known.totals), rng, known.start
     )
-    generator = TableGenerator(shape, rng=rng, start=known.start)
     model = TableModel(generator, known.totals, known.marginals)
     stands_out = known.energy > known.floors.get("features", 0.0)
     if known.start is not None and not (stands_out and settings.n_iter):
@@ -203,6 +197,25 @@ def train(
     )
     generator.cpu()
     return model, losses
+
+
+def new_table_generator(
+    kernel: RowKernel,
+    settings: TableSettings,
+    n_classes: int,
+    rng: torch.Generator,
+    start: Any = None,
+) -> TableGenerator:
+    """Return an untrained generator; ``start`` are logits it begins with."""
+    hidden = settings.hidden or (4 * len(kernel.sizes), 2 * len(kernel.sizes))
+    shape = TableShape(
+        kernel.heads,
+        n_classes,
+        settings.n_latent,
+        tuple(hidden),
+        settings.has_batch_norm,
+    )
+    return TableGenerator(shape, rng=rng, start=start)
 
 
 def _tensors(blocks: Mapping[str, Floats], device: torch.device) -> dict[str, Tensor]:

@@ -5,6 +5,7 @@ from skdpgen.training._conditional import (
     class_conditional_model,
     column_counts,
 )
+from skdpgen.training._descent import descend
 from skdpgen.training._embedding import shrink_embedding
 from skdpgen.training._latents import Latents, normal, sobol, strata
 from skdpgen.training._matching import Weight, match_embedding
@@ -27,6 +28,7 @@ __all__ = [
     "class_totals",
     "column_counts",
     "conditional_histogram",
+    "descend",
     "fit_mixture",
     "match_embedding",
     "normal",

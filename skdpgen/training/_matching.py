@@ -73,7 +73,7 @@ def match_embedding(
     latents = Latents(n_each, n_latent, n_classes=n_classes, rng=rng)
     labels = latents.labels.to(device)
     optimiser = torch.optim.Adam(generator.parameters(), betas=(0.9, 0.95))
-    averages = _Averages()
+    averages = Averages()
     losses: list[float] = []
     left: dict[str, float] = {}
     smooth: dict[str, float] = {}
@@ -117,7 +117,7 @@ def one_cycle(done: float) -> float:
     return 0.5 + 0.5 * math.cos(math.pi * (done - WARM_UP) / (1.0 - WARM_UP))
 
 
-class _Averages:
+class Averages:
     """Moving averages of all weights and running statistics."""
 
     def __init__(self) -> None:

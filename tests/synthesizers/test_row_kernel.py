@@ -340,7 +340,7 @@ def test_a_generator_sure_of_its_row_has_the_embedding_of_that_row(name):
     whole = TABLE[:2]  # every value has a cell
     batch = next(encoded(kernel, cells, whole, TARGET[:2]))
     codes = next(Rows.read(whole[list(cells)]).batches(cells)).parts["columns"]
-    points = dict(zip(kernel.seen, kernel.points, strict=True))
+    points = dict(zip(kernel.seen, kernel.points_at, strict=True))
     outputs = []
     for j, size in enumerate(kernel.sizes):
         is_cells = isinstance(kernel.heads[j], CellsHead)
@@ -378,7 +378,7 @@ def test_independent_columns_have_the_mean_of_drawn_rows(name):
     found = kernel.independent(tables, torch.Generator().manual_seed(0))
     for label in range(2):
         codes = [rng.choice(len(t[label]), 20_000, p=t[label]) for t in tables]
-        x = [at[c] for at, c in zip(kernel.points, codes, strict=True)]
+        x = [at[c] for at, c in zip(kernel.points_at, codes, strict=True)]
         rows = kernel.phi(torch.tensor(np.concatenate(x, axis=1)).float())
         error = rows.double().mean(dim=0).numpy() - found[label]
         assert np.linalg.norm(error) < 0.02

@@ -1,0 +1,41 @@
+"""Private rows as points in memory, for methods that look at some of them each step."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdpgen.tables import EncodedBatch
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Some rows: where they stand, and their labels."""
+
+    x: Any
+    labels: NDArray[np.int64]
+
+
+class PointRows:
+    """Rows as they are kept, cells or pixels, made points when they are taken."""
+
+    def __init__(self, kernel: Any, batches: Iterable[EncodedBatch]) -> None:
+        parts, labels = [], []
+        for batch in batches:
+            rows = kernel.rows_of(batch)
+            rows = rows.detach().cpu().numpy() if hasattr(rows, "detach") else rows
+            parts.append(np.asarray(rows))
+            labels.append(batch.labels)
+        self._kernel = kernel
+        self._rows = np.concatenate(parts)
+        self._labels = np.concatenate(labels)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    def take(self, indices: NDArray[np.intp]) -> Points:
+        """Return the rows at ``indices``."""
+        return Points(self._kernel.inputs(self._rows[indices]), self._labels[indices])
