@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from skdpgen.benchmark._images import N_SAMPLES, QUICK, measure_images
 from skdpgen.benchmark._markdown import markdown
 from skdpgen.benchmark._measure import (
     measure_ceiling,
@@ -27,7 +28,7 @@ from skdpgen.benchmark._speed import (
     tangent_release,
     wide_table,
 )
-from skdpgen.metrics import SyntheticUtility
+from skdpgen.metrics import CLASSIFIERS, SyntheticUtility
 from skdpgen.synthesizers import (
     DPHPSynthesizer,
     DPMERFSynthesizer,
@@ -36,7 +37,7 @@ from skdpgen.synthesizers import (
     all_synthesizers,
 )
 
-WHAT = ("utility", "discovery", "papers", "rivals", "speed")
+WHAT = ("utility", "discovery", "papers", "rivals", "images", "speed")
 SIZES = (1_000, 3_000, 10_000)
 
 
@@ -60,6 +61,9 @@ def main() -> None:
     parser.add_argument("--python", help="of the environment that has the rivals")
     parser.add_argument("--timeout", type=float, default=1200.0,
                         help="seconds that a rival may take")  # fmt: skip
+    parser.add_argument("--models", choices=["quick", "all"], default="quick",
+                        help="for `images`: three, or twelve and a CNN")  # fmt: skip
+    parser.add_argument("--pictures", type=Path, help="a folder for grids of images")
     parser.add_argument("--output", type=Path, help="a .jsonl file to append to")
     options = parser.parse_intermixed_args()
     if options.what == "speed":
@@ -74,11 +78,14 @@ def main() -> None:
     if options.what == "discovery":
         print(markdown(_discovery(options)))
         return
+    if options.what == "images" and not options.tables:
+        parser.error("images needs the names of .npz files in --data, as `mnist`")
     is_rivals = options.what == "rivals"
     if is_rivals and not options.python:
         parser.error("rivals needs --python, of an environment that has them")
+    kinds = {"rivals": _rivals, "images": _images, "utility": _utility}
     runs = []
-    for run in _rivals(options) if is_rivals else _utility(options):
+    for run in kinds[options.what](options):
         runs.append(run)
         print({k: round(v, 4) if isinstance(v, float) else v for k, v in run.items()})
         if options.output:
@@ -104,6 +111,26 @@ def _utility(options):
                     epsilon=epsilon,
                     adjacency=options.adjacency,
                 )
+
+
+def _images(options):
+    settings = _settings(options)
+    make = partial(all_synthesizers()[options.synthesizer], **settings)
+    every = [*CLASSIFIERS["images"], "cnn"]
+    models = QUICK if options.models == "quick" else every
+    utility = SyntheticUtility(
+        classifiers=models, n_samples=N_SAMPLES, n_jobs=options.jobs
+    )
+    for name in options.tables:
+        yield from measure_images(
+            Path(options.data) / f"{name}.npz",
+            {options.synthesizer: make},
+            utility,
+            epsilons=options.epsilon,
+            n_releases=options.releases,
+            adjacency=options.adjacency,
+            picture=options.pictures,
+        )
 
 
 def _rivals(options):

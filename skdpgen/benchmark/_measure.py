@@ -107,7 +107,9 @@ def measure_discovery(
 def summarise(runs: list[dict[str, Any]]) -> pd.DataFrame:
     """Return mean and standard deviation over the releases of each setting."""
     frame = pd.DataFrame(runs)
-    keys = [k for k in ("set", "schema", "epsilon", "adjacency") if k in frame]
+    keys = [
+        k for k in ("set", "method", "schema", "epsilon", "adjacency") if k in frame
+    ]
     numbers = frame.drop(columns=["release", "note"], errors="ignore")
     groups = numbers.groupby(keys, dropna=False, sort=False)
     mean, deviation = groups.mean(), groups.std()

@@ -165,7 +165,7 @@ class HermiteFeatures:
             x = torch.stack(numbers, dim=1) - HALF
             found = hermite_functions(x, self.order, self.length_scale)
             found = found / _largest_norm(self.order, self.length_scale)
-            each = [found[:, k] for k in range(len(numbers))]
+            each = list(found.unbind(1))
         for j, (x, directions) in enumerate(zip(columns, self.directions, strict=True)):
             if not self.are_numbers[j]:
                 assert directions is not None
@@ -182,9 +182,9 @@ class HermiteFeatures:
     def _products(self, functions: Tensor) -> Tensor:
         """Multiply the functions of the columns of each subset, (n, n_features)."""
         first, *others = self.subsets.long().T
-        product = functions[:, first]  # (n, n_subsets, order + 1)
+        product = functions.index_select(1, first)  # (n, n_subsets, order + 1)
         for k in others:
-            other = functions[:, k]
+            other = functions.index_select(1, k)
             product = (product[..., None] * other[..., None, :]).flatten(2)
         return product.flatten(1) / math.sqrt(len(self.subsets))
 

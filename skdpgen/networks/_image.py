@@ -24,9 +24,9 @@ class ImageShape:
     n_classes, n_latent : int
         Width of the one-hot label and of the latent vector.
     architecture : {"full", "upsample", "decoder", "residual"}
-        Full layers, smoothly doubled; full layers and two bilinear doublings with a convolution
-        each, as DP-MERF, DP-HP and DP-NTK had; transposed convolutions, as MMD-GAN and
-        functional RDP; residual blocks, for 32 to 64 pixels a side.
+        Full layers, smoothly doubled; full layers and two bilinear doublings with a
+        convolution each, as DP-MERF, DP-HP and DP-NTK had; transposed convolutions, as
+        MMD-GAN and functional RDP; residual blocks, for 32 to 64 pixels a side.
     hidden : tuple of int
         Units of the full layers. Of "decoder" and "residual" the first is the number
         of channels of the first map, the rest follows from it.

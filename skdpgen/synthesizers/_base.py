@@ -24,7 +24,7 @@ from skdpgen.tables import (
     Regenerate,
     Schema,
     draw_values,
-    is_image,
+    holds_images,
     read_values,
     regenerate,
 )
@@ -121,16 +121,21 @@ class BaseSynthesizer(BaseEstimator):
         self._validate_params()
         if getattr(self, "_is_clone", False):
             warnings.warn(SEARCH_COST, SearchCostWarning, stacklevel=3)
-        if is_image(X) and not self._takes_images:
+        if holds_images(X) and not self._takes_images:
             raise ValueError(
-                f"{type(self).__name__} takes tables of two dimensions. Got an array "
-                f"of {X.ndim}; for images use DPMERFSynthesizer."
+                f"{type(self).__name__} takes tables of two dimensions. Got images; "
+                "use DPMERFSynthesizer for them."
             )
         schema, is_inferred = self.schema, isinstance(self.schema, str)
         if schema is None:
             schema = Schema()
         elif isinstance(schema, dict):
             schema = Schema.from_dict(schema)
+        elif is_inferred and holds_images(X):
+            raise ValueError(
+                "schema must be None for images, or a Schema of the target: pixels are "
+                "public in range and number. Got 'infer' instead."
+            )
         elif is_inferred:
             warnings.warn(INFER_LEAKS, PrivacyLeakWarning, stacklevel=3)
             schema = Schema.infer(X, y, task=self.task)

@@ -15,7 +15,7 @@ from skdpgen.synthesizers._image_model import learn_images, train_images
 from skdpgen.synthesizers._knowledge import mixing
 from skdpgen.synthesizers._settings import fill
 from skdpgen.synthesizers._table_model import learn, train
-from skdpgen.tables import TARGET, ImageLayout, is_image
+from skdpgen.tables import TARGET, ImageLayout, holds_images
 from skdpgen.utils import (
     Interval,
     StrOptions,
@@ -77,7 +77,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         """
         self._validate_params()
         device = pick_device(self.device)
-        settings = self._fill_settings(is_image(X))
+        settings = self._fill_settings(holds_images(X))
         opening = self._open(X, y)
         _, for_features, for_training = split_generator(self.random_state, 3)
         cells = discover_bins(opening)

@@ -17,7 +17,7 @@ from skdpgen.synthesizers._kernel_settings import presets
 from skdpgen.synthesizers._point_rows import PointRows
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.synthesizers._table_model import TableModel, new_table_generator
-from skdpgen.tables import TARGET, ImageLayout, is_image
+from skdpgen.tables import TARGET, ImageLayout, holds_images
 from skdpgen.training import descend, project_to_total
 from skdpgen.utils import Interval, StrOptions, pick_device, split_generator
 
@@ -234,7 +234,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         if self.release == "one_shot":
             return super().fit(X, y)
         device = pick_device(self.device)
-        settings = self._fill_settings(is_image(X))
+        settings = self._fill_settings(holds_images(X))
         opening = self._open(X, y)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         seed = int(for_training.integers(2**62))

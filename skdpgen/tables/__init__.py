@@ -32,7 +32,13 @@ from skdpgen.tables._images import (
 )
 from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
 from skdpgen.tables._points import cell_points
-from skdpgen.tables._rows import TARGET, Chunks, EncodedBatch, Rows
+from skdpgen.tables._rows import (
+    TARGET,
+    Chunks,
+    EncodedBatch,
+    Rows,
+    holds_images,
+)
 from skdpgen.tables._schema import Schema
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
 
@@ -70,6 +76,7 @@ __all__ = [
     "draw_values",
     "fine_cells",
     "group_cells",
+    "holds_images",
     "image_size",
     "is_image",
     "quantile_bins",

@@ -187,6 +187,19 @@ class Rows:
             yield EncodedBatch(known, parts)
 
 
+def holds_images(X: Any) -> bool:
+    """Say whether rows are images, by dimensions; of chunks the first one tells.
+
+    Examples
+    --------
+    >>> holds_images(np.zeros((5, 8, 8))), holds_images(np.zeros((5, 8)))
+    (True, False)
+    """
+    if isinstance(X, Chunks):
+        X = next((table for table, _ in X), None)
+    return is_image(X)
+
+
 @dataclass(frozen=True, eq=False)
 class _Part:
     """A table or images, as they came in."""

@@ -1,0 +1,320 @@
+"""Images through the estimators: the same interface, the same promises."""
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+
+from skdpgen import (
+    DPHPSynthesizer,
+    DPIndependentSynthesizer,
+    DPKernelSynthesizer,
+    DPMERFSynthesizer,
+    DPNTKSynthesizer,
+    DPPairwiseSynthesizer,
+    insecure_noise_seed,
+    search_generator,
+)
+from skdpgen import load as load_estimator
+from skdpgen.synthesizers._image_kernel import ImageKernel
+from skdpgen.tables import Chunks, Numeric, Rows, Schema
+from skdpgen.utils import NotPrivateWarning
+
+INF = float("inf")
+DIGITS, LABELS = load_digits(return_X_y=True)
+PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
+TEN = range(10)
+SMALL = {
+    DPMERFSynthesizer: {"n_features": 400},
+    DPHPSynthesizer: {"order": 2, "n_subsets": 20},
+    DPNTKSynthesizer: {"width": 20},
+    DPKernelSynthesizer: {"n_features": 400, "length_scale": (1.0, 3.0)},
+}
+each_method = pytest.mark.parametrize("cls", SMALL)
+
+
+def build(cls, **params):
+    given = {"epsilon": 10.0, "classes": TEN, "n_iter": 30, "random_state": 0}
+    return cls(**given | SMALL[cls] | params)
+
+
+def accuracy(synth, n=1000):
+    X, y = synth.sample(y=np.arange(n) % 10, random_state=0)
+    model = LogisticRegression(max_iter=300).fit(X.reshape(n, -1) / 255.0, y)
+    return model.score(PIXELS.reshape(-1, 64) / 255.0, LABELS)
+
+
+# ----------------------------------------------------------- what comes in and out
+
+
+@each_method
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+def test_shape_and_dtype_come_back(cls, dtype):
+    images = PIXELS if dtype == "uint8" else (PIXELS / 255).astype(dtype)
+    X, y = build(cls).fit(images, LABELS).sample(20)
+    assert (X.shape, X.dtype, y.dtype) == ((20, 8, 8), dtype, LABELS.dtype)
+    top = 255 if dtype == "uint8" else 1
+    assert X.min() >= 0
+    assert X.max() <= top
+    assert set(y) <= set(TEN)
+
+
+def test_channels_come_back():
+    colour = np.repeat(PIXELS[:300, None], 3, axis=1)
+    X, _ = build(DPMERFSynthesizer).fit(colour, LABELS[:300]).sample(5)
+    assert X.shape == (5, 3, 8, 8)
+
+
+def test_tensors_come_back():
+    images, labels = torch.from_numpy(PIXELS[:300]), torch.from_numpy(LABELS[:300])
+    X, _ = build(DPMERFSynthesizer).fit(images, labels).sample(5)
+    assert isinstance(X, torch.Tensor)
+    assert X.dtype == torch.uint8
+
+
+def test_without_labels_images_alone_come_back():
+    synth = build(DPMERFSynthesizer, classes=None).fit(PIXELS[:300])
+    assert synth.sample(5).shape == (5, 8, 8)
+
+
+def test_numbers_can_be_the_target():
+    y = PIXELS.mean(axis=(1, 2)) / 255.0
+    synth = build(DPMERFSynthesizer, classes=None).fit(PIXELS, y)
+    X, numbers = synth.sample(50)
+    assert X.shape == (50, 8, 8)
+    assert numbers.dtype == np.float64
+
+
+def test_classes_can_be_discovered():
+    synth = build(DPMERFSynthesizer, classes=None, epsilon=50.0).fit(PIXELS, LABELS)
+    assert synth.classes_.tolist() == list(TEN)
+    assert "discovered privately" in str(synth.privacy_)
+
+
+@each_method
+def test_labels_can_be_asked_for(cls):
+    synth = build(cls).fit(PIXELS, LABELS)
+    X, y = synth.sample(y=[3, 3, 7])
+    assert X.shape == (3, 8, 8)
+    assert y.tolist() == [3, 3, 7]
+
+
+def test_chunks_are_the_same_as_the_whole():
+    def open_chunks():
+        for start in range(0, len(PIXELS), 500):
+            rows = slice(start, start + 500)
+            yield PIXELS[rows], LABELS[rows]
+
+    fits = []
+    for args in ((PIXELS, LABELS), (Chunks(open_chunks),)):
+        with pytest.warns(NotPrivateWarning), insecure_noise_seed(0):
+            fits.append(build(DPMERFSynthesizer).fit(*args).release_.values)
+    np.testing.assert_allclose(fits[0]["features"], fits[1]["features"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("generator", ["full", "upsample", "decoder", "residual"])
+def test_every_generator_draws(generator):
+    synth = build(DPMERFSynthesizer, generator=generator, n_iter=3)
+    assert synth.fit(PIXELS[:200], LABELS[:200]).sample(4)[0].shape == (4, 8, 8)
+
+
+@each_method
+def test_a_saved_estimator_draws_the_same(cls, tmp_path):
+    synth = build(cls).fit(PIXELS, LABELS)
+    synth.save(tmp_path / "synth.npz")
+    copies = load_estimator(tmp_path / "synth.npz"), pickle.loads(pickle.dumps(synth))
+    for copy in copies:
+        one, two = synth.sample(10, random_state=1), copy.sample(10, random_state=1)
+        np.testing.assert_array_equal(one[0], two[0])
+        assert copy.privacy_ == synth.privacy_
+
+
+@each_method
+def test_the_generator_is_trained_anew_for_free(cls):
+    synth = build(cls).fit(PIXELS, LABELS)
+    before, report = synth.release_, synth.privacy_
+    synth.refit(n_iter=5, hidden=(16,))
+    assert synth.release_ is before
+    assert synth.privacy_ == report
+    assert len(synth.loss_curve_) == 5
+
+
+def test_generator_settings_are_searched_on_one_release():
+    synth = build(DPMERFSynthesizer).fit(PIXELS, LABELS)
+    found = search_generator(synth, {"n_iter": [1, 200]})
+    assert found.best_params == {"n_iter": 200}
+
+
+@each_method
+def test_digits_are_learnt(cls):
+    synth = build(cls, n_iter=200, epsilon=20.0).fit(PIXELS, LABELS)
+    assert accuracy(synth) > 0.8
+
+
+def test_digits_are_learnt_step_by_step():
+    synth = build(DPKernelSynthesizer, release="per_step", n_iter=200, epsilon=20.0)
+    assert accuracy(synth.fit(PIXELS, LABELS)) > 0.75
+
+
+@each_method
+def test_quality_collapses_without_budget(cls):
+    synth = build(cls, n_iter=100, epsilon=0.001).fit(PIXELS, LABELS)
+    assert accuracy(synth) < 0.35
+
+
+# ---------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize("cls", [DPIndependentSynthesizer, DPPairwiseSynthesizer])
+def test_methods_for_tables_say_so(cls):
+    with pytest.raises(ValueError, match="takes tables of two dimensions"):
+        cls(classes=TEN).fit(PIXELS, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("cls", "params"),
+    [
+        (DPMERFSynthesizer, {"numbers": "binned"}),
+        (DPMERFSynthesizer, {"fourier_share": 0.5}),
+        (DPNTKSynthesizer, {"tangent_share": 0.5}),
+    ],
+)
+def test_parameters_of_tables_are_refused(cls, params):
+    with pytest.raises(ValueError, match="must be None for images"):
+        build(cls, **params).fit(PIXELS, LABELS)
+
+
+def test_a_generator_of_images_is_refused_for_tables():
+    with pytest.raises(ValueError, match="generator must be None for tables"):
+        build(DPMERFSynthesizer, generator="full").fit(DIGITS, LABELS)
+
+
+def test_a_schema_of_columns_is_refused():
+    schema = Schema({0: Numeric(0, 1)})
+    with pytest.raises(ValueError, match="must be in X"):
+        build(DPMERFSynthesizer, schema=schema).fit(PIXELS, LABELS)
+
+
+def test_a_schema_cannot_be_inferred_from_pixels():
+    with pytest.raises(ValueError, match="schema"):
+        build(DPMERFSynthesizer, schema="infer").fit(PIXELS, LABELS)
+
+
+def test_steps_cannot_be_trained_anew():
+    synth = build(DPKernelSynthesizer, release="per_step", n_iter=2)
+    with pytest.raises(ValueError, match="refit needs a release"):
+        synth.fit(PIXELS, LABELS).refit()
+
+
+def test_channels_of_a_map_are_one_number():
+    with pytest.raises(ValueError, match="one number, of channels"):
+        build(DPMERFSynthesizer, generator="decoder", hidden=(8, 8)).fit(PIXELS, LABELS)
+
+
+# --------------------------------------------------------------------- privacy
+
+
+@each_method
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_one_image_moves_the_release_by_the_sensitivity_at_most(cls, adjacency):
+    synth = build(cls, epsilon=INF, n_iter=0, adjacency=adjacency)
+    synth.fit(PIXELS[:64], LABELS[:64])
+    claimed = synth.privacy_.releases[-1].sensitivity
+    kernel = synth.kernel_
+
+    def joint(images, labels):
+        fit = clone(synth).set_params(random_state=0)
+        with pytest.warns(Warning, match="clone"):
+            values = fit.fit(images, labels).release_.values
+        beta = kernel.blocks["classes"].beta
+        return np.hstack([values["features"], beta**0.5 * values["classes"]])
+
+    base = joint(PIXELS[:64], LABELS[:64])
+    rng = np.random.default_rng(0)
+    moved = []
+    for label in (int(LABELS[0]), int(LABELS[0] + 1) % 10):
+        for image in (255 - PIXELS[0], np.zeros((8, 8)), rng.integers(0, 256, (8, 8))):
+            images, labels = PIXELS[:64].copy(), LABELS[:64].copy()
+            images[0], labels[0] = image, label
+            if adjacency == "add_remove":
+                images, labels = images[1:], labels[1:]
+            moved.append(np.linalg.norm(joint(images, labels) - base))
+    assert max(moved) <= claimed * (1 + 1e-9)
+    assert max(moved) > 0.6 * claimed
+
+
+def test_counts_are_free_if_replaced_and_cheap_otherwise():
+    found = {}
+    for adjacency in ("replace", "add_remove"):
+        synth = build(DPMERFSynthesizer, adjacency=adjacency, n_iter=0)
+        entry = synth.fit(PIXELS, LABELS).privacy_.releases[-1]
+        found[adjacency] = entry.sensitivity
+    assert found["replace"] == pytest.approx(2.0)
+    assert found["add_remove"] == pytest.approx(1.1**0.5)
+
+
+def test_the_number_of_images_is_private_under_add_remove():
+    synth = build(DPMERFSynthesizer, adjacency="add_remove", n_iter=0)
+    counts = {synth.fit(PIXELS, LABELS).n_samples_ for _ in range(6)}
+    assert len(counts) > 1
+    assert "number of rows: private" in str(synth.privacy_)
+
+
+@each_method
+def test_an_image_is_mapped_alike_beside_any_others(cls):
+    kernel = build(cls, epsilon=INF, n_iter=0).fit(PIXELS[:100], LABELS[:100]).kernel_
+    first = []
+    for start in (0, 1, 37):
+        rows = Rows.read(PIXELS[start:100], LABELS[start:100])
+        batch = next(kernel.encode(rows.batches({}), torch.device("cpu")))
+        part = batch.parts["features"]
+        place = 60 - start
+        first.append([u[place] for u in _factors(part)])
+    for other in first[1:]:
+        for a, b in zip(first[0], other, strict=True):
+            exact = 0.0 if a.dtype == torch.float32 else 1e-14  # double: noise is more
+            torch.testing.assert_close(a, b, rtol=0.0, atol=exact)
+
+
+def _factors(part):
+    return [part] if isinstance(part, torch.Tensor) else [u for uv in part for u in uv]
+
+
+@each_method
+def test_a_fitted_estimator_holds_no_image(cls):
+    images = np.random.default_rng(0).integers(0, 256, (50, 8, 8)).astype(np.uint8)
+    synth = build(cls, n_iter=2).fit(images, np.arange(50) % 10)
+    content = pickle.dumps(synth)
+    assert not any(image.tobytes() in content for image in images)
+    as_floats = (images / np.float32(255)).astype(np.float32)
+    assert not any(image.tobytes() in content for image in as_floats)
+
+
+def test_steps_are_paid_for_even_if_they_are_interrupted(monkeypatch):
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    synth = build(DPKernelSynthesizer, release="per_step")
+    monkeypatch.setattr("skdpgen.synthesizers._kernel.descend", stop)
+    with pytest.raises(KeyboardInterrupt):
+        synth.fit(PIXELS, LABELS)
+    assert sum(entry.share for entry in synth.privacy_.releases) == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="not fitted"):
+        synth.sample(1)
+
+
+def test_nan_and_strange_pixels_never_raise():
+    images = (PIXELS[:100] / 255).astype(np.float64)
+    images[0], images[1, 0, 0], images[2] = np.nan, np.inf, -1e300
+    assert np.isfinite(
+        build(DPMERFSynthesizer).fit(images, LABELS[:100]).sample(5)[0]
+    ).all()
+
+
+def test_the_kernel_of_steps_needs_no_features():
+    layout = build(DPMERFSynthesizer).fit(PIXELS[:50], LABELS[:50]).kernel_.layout
+    assert set(ImageKernel(None, layout).blocks) == {"classes"}
