@@ -106,7 +106,7 @@ PRESETS = {
 }
 IMAGE_PRESETS = {
     "default": FourierImageSettings(
-        n_features=10_000, length_scale=(6.0, 10.0), **OURS_IMAGES
+        n_features=4000, length_scale=(6.0, 10.0), **OURS_IMAGES
     ),
     "paper": FourierImageSettings(
         n_features=10_000, length_scale=(10.24,), **PAPER_IMAGES
