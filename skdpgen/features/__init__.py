@@ -1,5 +1,6 @@
 """Bounded-norm feature maps, one file each."""
 
+from skdpgen.features._encoded import EncodedFeatures
 from skdpgen.features._expected import ExpectedFourier
 from skdpgen.features._fourier import FourierFeatures
 from skdpgen.features._hermite import (
@@ -12,6 +13,7 @@ from skdpgen.features._part import Part
 from skdpgen.features._weighed import Weighed
 
 __all__ = [
+    "EncodedFeatures",
     "ExpectedFourier",
     "ExpectedHermite",
     "FourierFeatures",

@@ -1,5 +1,6 @@
 """Generator networks; torch modules only."""
 
+from skdpgen.networks._autoencoder import AutoEncoder
 from skdpgen.networks._image import ImageGenerator, ImageShape
 from skdpgen.networks._table import (
     CellsHead,
@@ -9,6 +10,7 @@ from skdpgen.networks._table import (
 )
 
 __all__ = [
+    "AutoEncoder",
     "CellsHead",
     "ImageGenerator",
     "ImageShape",

@@ -1,11 +1,13 @@
 """Image generators: latent numbers and a label in, pixels from 0 to 1 out."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Generator, Tensor, nn
 
+from skdpgen.networks._autoencoder import AutoEncoder
 from skdpgen.networks._layers import convolution, linear, up_convolution
 
 SMALLEST = 4  # side of the first map of those that double
@@ -23,13 +25,16 @@ class ImageShape:
         Of an image.
     n_classes, n_latent : int
         Width of the one-hot label and of the latent vector.
-    architecture : {"full", "upsample", "decoder", "residual"}
+    architecture : {"full", "upsample", "decoder", "residual", "coded"}
         Full layers, smoothly doubled; full layers and two bilinear doublings with a
         convolution each, as DP-MERF, DP-HP and DP-NTK had; transposed convolutions, as
-        MMD-GAN and functional RDP; residual blocks, for 32 to 64 pixels a side.
+        MMD-GAN and functional RDP; residual blocks, for 32 to 64 pixels a side; full
+        layers to codes, and a decoder that is there already.
     hidden : tuple of int
         Units of the full layers. Of "decoder" and "residual" the first is the number
         of channels of the first map, the rest follows from it.
+    code : tuple of int or None
+        Of "coded": units of the decoder, and codes.
     """
 
     channels: int
@@ -39,6 +44,7 @@ class ImageShape:
     n_latent: int
     architecture: str = "full"
     hidden: tuple[int, ...] = (256, 256)
+    code: tuple[int, int] | None = None
 
     @property
     def n_pixels(self) -> int:
@@ -100,6 +106,25 @@ class Full(nn.Sequential):
         if step > 1:
             layers.append(nn.Upsample(scale_factor=step, mode="bicubic"))
         super().__init__(*layers)
+
+
+class Coded(nn.Sequential):
+    """Full layers to codes, and the last two layers of an auto-encoder."""
+
+    def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
+        assert shape.code is not None
+        n_units, n_codes = shape.code
+        size = shape.channels, shape.height, shape.width
+        layers, units = _full(shape, rng)
+        layers += [linear(units, n_codes, rng), nn.Tanh()]
+        decoder = AutoEncoder(shape.n_pixels, n_units, n_codes, rng=rng).decoder
+        super().__init__(*layers, decoder, nn.Unflatten(1, size))
+
+    def take_decoder(self, state: Mapping[str, Tensor]) -> None:
+        """Take a trained decoder, and leave it as it is from here on."""
+        decoder = self[-2]
+        decoder.load_state_dict(state)
+        decoder.requires_grad_(False)
 
 
 class Upsample(nn.Sequential):
@@ -190,4 +215,10 @@ def _full(shape: ImageShape, rng: Generator | None) -> tuple[list[nn.Module], in
     return layers, width
 
 
-BODIES = {"full": Full, "upsample": Upsample, "decoder": Decoder, "residual": Residual}
+BODIES = {
+    "coded": Coded,
+    "full": Full,
+    "upsample": Upsample,
+    "decoder": Decoder,
+    "residual": Residual,
+}

@@ -60,6 +60,13 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         """Return a map of the pixels of images to bounded features."""
         raise NotImplementedError
 
+    def _image_kernel(self, opening, labels, settings, rng):
+        """Return an ImageKernel; may pay for what it learns of the rows."""
+        del labels
+        layout = opening.facts.layout
+        phi = self._map_pixels(layout, settings, rng)
+        return ImageKernel.of(phi, layout, self.adjacency)
+
     def fit(self, X, y=None):
         """Draw the feature map, release its mean per class, train a generator on it.
 
@@ -80,33 +87,33 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         settings = self._fill_settings(holds_images(X))
         opening = self._open(X, y)
         _, for_features, for_training = split_generator(self.random_state, 3)
-        cells = discover_bins(opening)
-        labels = cells.pop(TARGET, opening.labels)
-        n_classes = labels.n_cells if labels is not None else 1
-        rng = torch_generator(for_features)
-        layout = opening.facts.layout
-        if isinstance(layout, ImageLayout):
-            phi = self._map_pixels(layout, settings, rng)
-            kernel = ImageKernel.of(phi, layout, self.adjacency)
-        else:
-            kernel = self._make_kernel(cells, settings, rng)
-            kernel = kernel.with_share(opening, n_classes)
-            settings = settings.sharing(kernel.share)
-        rows = opening.rows.batches(cells, labels)
-        released = release(
-            kernel.encode(rows, device),
-            kernel.blocks,
-            name=f"mean embedding of {kernel.what} by class",
-            ledger=opening.ledger,
-            share=opening.ledger.remaining,
-            n_classes=n_classes,
-            n_groups=self._n_groups,
-            weights=kernel.weights,
-        )
-        facts, report = opening.facts, opening.close()
-        del X, y, opening, rows  # private data ends here; the rest is post-processing
+        try:
+            cells = discover_bins(opening)
+            labels = cells.pop(TARGET, opening.labels)
+            n_classes = labels.n_cells if labels is not None else 1
+            rng = torch_generator(for_features)
+            if isinstance(opening.facts.layout, ImageLayout):
+                kernel = self._image_kernel(opening, labels, settings, rng)
+            else:
+                kernel = self._make_kernel(cells, settings, rng)
+                kernel = kernel.with_share(opening, n_classes)
+                settings = settings.sharing(kernel.share)
+            released = release(
+                kernel.encode(opening.rows.batches(cells, labels), device),
+                kernel.blocks,
+                name=f"mean embedding of {kernel.what} by class",
+                ledger=opening.ledger,
+                share=opening.ledger.remaining,
+                n_classes=n_classes,
+                n_groups=self._n_groups,
+                weights=kernel.weights,
+            )
+        finally:  # whatever happens, the certificate says what was paid
+            facts, report = opening.facts, opening.close()
+            del X, y, opening  # private data ends here; the rest is post-processing
+            if report.releases:
+                self._keep(facts, report)
 
-        self._keep(facts, report)
         self.cells_, self._labels = cells, labels
         self.kernel_, self.release_, self.settings_ = kernel, released, settings
         self._seed = int(for_training.integers(2**62))

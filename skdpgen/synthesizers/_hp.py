@@ -14,7 +14,7 @@ MOST_FEATURES = 4000  # of products, unless more subsets are asked for
 
 
 class DPHPSynthesizer(EmbeddingSynthesizer):
-    r"""Tabular synthesizer that matches private Hermite features [1]_.
+    r"""Synthesizer of tables and images that matches private Hermite features [1]_.
 
     A Gaussian kernel on a number is a series of Hermite functions whose terms fall off
     geometrically, so a few say nearly all: where random features need thousands, these
@@ -62,9 +62,11 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         Where parameters that are None come from; ``settings_`` shows what was used.
     order : int, "cells" or None, default=None
         Highest Hermite function in the sum kernel. None is "cells", which counts the
-        cells of every column instead (paper: 20).
+        cells of every column instead (paper: 20). Of the pixels of images it is 5
+        (paper: 100).
     product_order : int or None, default=None
-        Highest function of each column in the product kernel. None is 4 (paper: 9).
+        Highest function of each column in the product kernel. None is 4 (paper: 9), of
+        pixels 2 (paper: 20).
     product_size : int or None, default=None
         Columns that are multiplied. None is 2: how pairs depend on each other.
     n_subsets : int or None, default=None
@@ -72,7 +74,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         products stay below 4,000 features.
     length_scale : float or None, default=None
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank;
-        0.01 to 100. None is 0.5 (paper: 0.3).
+        0.01 to 100. None is 0.5 (paper: 0.3, of pixels 0.15).
     gamma : float or None, default=None
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small

@@ -30,16 +30,21 @@ class ImageKernel:
     layout : ImageLayout
     beta : float, default=1.0
         Squared weight of the counts.
+    decoder : dict of Tensor or None
+        Of an auto-encoder whose codes ``phi`` sees: what the generator ends with.
     """
 
     phi: Any
     layout: ImageLayout
     beta: float = 1.0
+    decoder: Any = None
 
     @classmethod
-    def of(cls, phi: Any, layout: ImageLayout, adjacency: str) -> "ImageKernel":
+    def of(
+        cls, phi: Any, layout: ImageLayout, adjacency: str, decoder: Any = None
+    ) -> "ImageKernel":
         """Weigh the counts as highly as is free, or as little as they need."""
-        return cls(phi, layout, 1.0 if adjacency == "replace" else PAID)
+        return cls(phi, layout, 1.0 if adjacency == "replace" else PAID, decoder)
 
     @property
     def what(self) -> str:

@@ -115,7 +115,11 @@ def new_generator(
         *kernel.layout.size,
         n_classes=n_classes,
         n_latent=settings.n_latent,
-        architecture=settings.generator,
+        architecture="coded" if kernel.decoder else settings.generator,
         hidden=settings.hidden,
+        code=kernel.phi.code if kernel.decoder else None,
     )
-    return ImageGenerator(shape, rng=rng)
+    generator = ImageGenerator(shape, rng=rng)
+    if kernel.decoder:
+        generator.body.take_decoder(kernel.decoder)
+    return generator

@@ -4,15 +4,18 @@ import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from skdpgen.features import FourierFeatures
+from skdpgen.features import EncodedFeatures, FourierFeatures
+from skdpgen.synthesizers._autoencoder import code_scale, train_autoencoder
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
+from skdpgen.synthesizers._image_kernel import ImageKernel
 from skdpgen.synthesizers._merf_settings import IMAGE_PRESETS, PRESETS
+from skdpgen.synthesizers._point_rows import PointRows
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.utils import Interval, StrOptions
 
 
 class DPMERFSynthesizer(EmbeddingSynthesizer):
-    r"""Tabular synthesizer that matches one private mean embedding [1]_.
+    r"""Synthesizer of tables and images that matches one private mean embedding [1]_.
 
     A row becomes a bounded vector: random Fourier features of its columns, which see
     how columns depend on each other, beside its one-hot cells, which see each column
@@ -30,6 +33,8 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     added or removed (proof: :class:`~skdpgen.privacy.Weighted`). The one-hot part is
     divided among columns by the root of their number of cells. Where no column is
     counted, class counts ride along: free if replaced, :math:`\sqrt 2` otherwise.
+    Images have Fourier features of all their pixels, and class counts; parameters that
+    speak of columns must be None.
 
     Parameters
     ----------
@@ -57,11 +62,13 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         features see all columns. "fourier" (paper) leaves numbers to Fourier features
         and counts categories only.
     n_features : int or None, default=None
-        Fourier features; even. None is 1000 (paper: 2000; its tables had others).
+        Fourier features; even. None is 1000 (paper: 2000; its tables had others), of
+        images 4000 (paper: 10,000).
     length_scale : float, array-like, "public" or None, default=None
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank and
         two categories are 1 apart; several take turns. None is (0.2, 0.5, 1.5), or for
-        the paper "public": the median distance of rows with uniform columns.
+        the paper "public": the median distance of rows with uniform columns. Of images,
+        whose pixels run from 0 to 1, it is (6, 10) (paper: 10.24), made for 28 x 28.
     n_together : int, "all" or None, default=None
         How many columns a frequency looks at; None is 2: how pairs depend on each
         other, given the class. The paper's is "all".
@@ -77,6 +84,12 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         Used by ``release="minibatch"``.
     generator : {"full", "upsample", "decoder", "residual"} or None, default=None
         Of images: full layers (None), or convolutions, as the papers had ("upsample").
+    encoder : "private" or None, default=None
+        Of images: "private" first trains an auto-encoder by DP-SGD, the features are of
+        its codes, and its decoder ends the generator: the paper's section 3.3, whose
+        own encoder was not private. Its steps read rows and are paid for.
+    encoder_share : float, default=0.3
+        Part of the budget (of mu²) that the encoder gets.
     hidden, n_latent : array-like of int, int or None, default=None
         Hidden layers of the generator, and length of its latent vector.
     n_iter, batch_size : int or None, default=None
@@ -158,6 +171,8 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         "fourier_share": [Interval(Real, 0, 1, closed="neither"), None],
         "release": [StrOptions({"full", "minibatch"})],
         "n_minibatches": [Interval(Integral, 1, None, closed="left")],
+        "encoder": [StrOptions({"private"}), None],
+        "encoder_share": [Interval(Real, 0, 1, closed="neither")],
     }
 
     def __init__(
@@ -177,6 +192,8 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         fourier_share=None,
         release="full",
         n_minibatches=10,
+        encoder=None,
+        encoder_share=0.3,
         generator=None,
         hidden=None,
         n_latent=None,
@@ -202,6 +219,8 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         self.fourier_share = fourier_share
         self.release = release
         self.n_minibatches = n_minibatches
+        self.encoder = encoder
+        self.encoder_share = encoder_share
         self.generator = generator
         self.hidden = hidden
         self.n_latent = n_latent
@@ -247,3 +266,29 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         return FourierFeatures.draw(
             (layout.n_pixels,), settings.n_features, length_scale=scale, rng=rng
         )
+
+    def _image_kernel(self, opening, labels, settings, rng):
+        """Train an encoder privately first, if there is to be one."""
+        if self.encoder is None:
+            return super()._image_kernel(opening, labels, settings, rng)
+        layout = opening.facts.layout
+        bare = ImageKernel(None, layout)
+        network = train_autoencoder(
+            PointRows(bare, opening.rows.batches({}, labels)),
+            opening.ledger,
+            share=self.encoder_share * opening.ledger.remaining,
+            n_pixels=layout.n_pixels,
+            n_rows=opening.facts.n_rows,
+            adjacency=self.adjacency,
+            rng=rng,
+        )
+        first, _, second, _ = network.encoder
+        weights = first.weight, first.bias, second.weight, second.bias
+        scales = [code_scale(s, layout.n_pixels) for s in settings.length_scale]
+        n_codes = len(second.bias)
+        phi = FourierFeatures.draw(
+            (n_codes,), settings.n_features, length_scale=scales, rng=rng
+        )
+        phi = EncodedFeatures(phi, tuple(weight.detach() for weight in weights))
+        decoder = {k: v.detach() for k, v in network.decoder.state_dict().items()}
+        return ImageKernel.of(phi, layout, self.adjacency, decoder)

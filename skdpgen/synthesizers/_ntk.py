@@ -16,7 +16,7 @@ STRETCH = 4.0  # of numbers, so that their ends point different ways
 
 
 class DPNTKSynthesizer(EmbeddingSynthesizer):
-    r"""Tabular synthesizer that matches private neural-tangent features [1]_.
+    r"""Synthesizer of tables and images: matches private neural-tangent features [1]_.
 
     A row becomes the gradient of an untrained network by all of its weights, divided by
     its norm. Mean gradients tell data apart as well as an infinitely wide network of
@@ -58,14 +58,14 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         Where parameters that are None come from; ``settings_`` shows what was used.
     architecture : {"mlp", "layer_norm"}, callable or None, default=None
         The network that is differentiated: ReLU layers ("mlp", default), or each
-        normalised first ("layer_norm", paper). A callable gets the number of inputs
-        and returns any ``torch.nn.Module`` with *public* weights that treats each row
-        by itself; ``width`` and ``depth`` are not used then, gradients go through
-        ``torch.func``, and the estimator can be pickled but not saved. Its ``forward``
-        runs on private rows, in double precision: one that stores, prints or sends
-        what it sees is outside any guarantee.
+        normalised first ("layer_norm": paper, and images). A callable gets the number
+        of inputs and returns any ``torch.nn.Module`` with *public* weights that treats
+        each row by itself; ``width`` and ``depth`` are not used then, gradients go
+        through ``torch.func``, and the estimator can be pickled but not saved. Its
+        ``forward`` runs on private rows, in double precision: one that stores, prints
+        or sends what it sees is outside any guarantee.
     width : int or None, default=None
-        Units of a hidden layer. None is 20 (paper: 100).
+        Units of a hidden layer. None is 20 (paper: 100), for images 800.
     depth : int or None, default=None
         Hidden layers. None is 1.
     tangent_share : float or None, default=None

@@ -43,6 +43,7 @@ VALUES = {
         TableModel,
         TangentImageSettings,
         TangentSettings,
+        features.EncodedFeatures,
         features.FourierFeatures,
         features.HermiteFeatures,
         features.NTKFeatures,

@@ -20,8 +20,10 @@ from skdpgen import (
     search_generator,
 )
 from skdpgen import load as load_estimator
+from skdpgen.synthesizers._autoencoder import Pairs
 from skdpgen.synthesizers._image_kernel import ImageKernel
-from skdpgen.tables import Chunks, Numeric, Rows, Schema
+from skdpgen.synthesizers._point_rows import PointRows
+from skdpgen.tables import Chunks, Numeric, Rows, Schema, as_pixels
 from skdpgen.utils import NotPrivateWarning
 
 INF = float("inf")
@@ -318,3 +320,50 @@ def test_nan_and_strange_pixels_never_raise():
 def test_the_kernel_of_steps_needs_no_features():
     layout = build(DPMERFSynthesizer).fit(PIXELS[:50], LABELS[:50]).kernel_.layout
     assert set(ImageKernel(None, layout).blocks) == {"classes"}
+
+
+# --------------------------------------------------------------- the auto-encoder
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_an_encoder_is_paid_for_beside_the_release(adjacency):
+    synth = build(DPMERFSynthesizer, encoder="private", adjacency=adjacency)
+    synth.fit(PIXELS, LABELS)
+    encoder, embedding = synth.privacy_.releases[-2:]
+    assert "sub-sampled" in encoder.mechanism
+    assert encoder.share / (encoder.share + embedding.share) == pytest.approx(0.3)
+    assert synth.sample(20)[0].shape == (20, 8, 8)
+
+
+def test_an_encoded_estimator_is_saved(tmp_path):
+    synth = build(DPMERFSynthesizer, encoder="private").fit(PIXELS[:200], LABELS[:200])
+    synth.save(tmp_path / "synth.npz")
+    copy = load_estimator(tmp_path / "synth.npz")
+    one, two = (s.sample(5, random_state=0)[0] for s in (synth, copy))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_without_noise_the_encoder_helps_to_draw():
+    synth = build(DPMERFSynthesizer, encoder="private", epsilon=INF, n_iter=300)
+    assert accuracy(synth.fit(PIXELS, LABELS)) > 0.6
+
+
+def test_pairs_are_disjoint_and_go_by_place_alone():
+    kernel = build(DPMERFSynthesizer, n_iter=0).fit(PIXELS, LABELS).kernel_
+    rows = PointRows(kernel, Rows.read(PIXELS[:7], LABELS[:7]).batches({}))
+    pairs = Pairs(rows)
+    one, two = pairs.take(np.arange(len(pairs)))
+    assert len(pairs) == 3
+    np.testing.assert_array_equal(one.x, as_pixels(PIXELS[[0, 2, 4]]))
+    np.testing.assert_array_equal(two.x, as_pixels(PIXELS[[1, 3, 5]]))
+
+
+def test_an_encoder_that_is_interrupted_is_in_the_certificate(monkeypatch):
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skdpgen.synthesizers._embedding.release", stop)
+    synth = build(DPMERFSynthesizer, encoder="private")
+    with pytest.raises(KeyboardInterrupt):
+        synth.fit(PIXELS[:200], LABELS[:200])
+    assert [entry.share for entry in synth.privacy_.releases] == pytest.approx([0.3])

@@ -1,0 +1,138 @@
+"""Image generators: what comes out, and where their weights come from."""
+
+import numpy as np
+import pytest
+import torch
+
+from skdpgen.networks import ImageGenerator, ImageShape
+
+ARCHITECTURES = ["full", "upsample", "decoder", "residual"]
+SIZES = [(1, 8, 8), (1, 9, 13), (1, 28, 28), (3, 32, 32), (1, 64, 64)]
+
+each_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
+each_size = pytest.mark.parametrize("size", SIZES, ids=str)
+
+
+def shape(size=(1, 9, 13), architecture="full", **changes):
+    given = {"n_classes": 3, "n_latent": 4, "hidden": (16, 8)} | changes
+    return ImageShape(*size, architecture=architecture, **given)
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def inputs(n=12, scale=1.0):
+    return scale * torch.randn(n, 4, generator=seeded(9)), torch.arange(n) % 3
+
+
+def draw(generator, latents, labels):
+    with torch.no_grad():
+        (pixels,) = generator(latents, labels)
+    return pixels
+
+
+@each_architecture
+@each_size
+def test_an_image_is_a_flat_row_of_pixels(architecture, size):
+    layers = shape(size, architecture)
+    pixels = draw(ImageGenerator(layers, rng=seeded()), *inputs())
+    assert layers.n_pixels == np.prod(size)
+    assert pixels.shape == (12, layers.n_pixels)
+    assert pixels.dtype == torch.float32
+
+
+@each_architecture
+@pytest.mark.parametrize("scale", [0.0, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("is_training", [True, False])
+def test_pixels_are_numbers_from_0_to_1(architecture, scale, is_training):
+    generator = ImageGenerator(shape(architecture=architecture), rng=seeded())
+    pixels = draw(generator.train(is_training), *inputs(scale=scale))
+    assert ((pixels >= 0) & (pixels <= 1)).all()
+
+
+@each_architecture
+@each_size
+def test_every_pixel_of_every_image_is_drawn(architecture, size):
+    generator = ImageGenerator(shape(size, architecture), rng=seeded())
+    latents, _ = inputs()
+    pixels = draw(generator, latents, torch.zeros(12, dtype=torch.long))
+    assert pixels.std(dim=0).min() > 0
+
+
+@each_architecture
+@each_size
+def test_the_label_changes_the_image(architecture, size):
+    generator = ImageGenerator(shape(size, architecture), rng=seeded()).eval()
+    latents, labels = inputs()
+    one, other = draw(generator, latents, labels), draw(generator, latents, 2 - labels)
+    changed = (one != other).any(dim=1)
+    assert torch.equal(changed, labels != 1)
+
+
+@each_architecture
+@each_size
+def test_a_drawn_image_does_not_depend_on_the_others(architecture, size):
+    generator = ImageGenerator(shape(size, architecture), rng=seeded()).eval()
+    latents, labels = inputs()
+    together = draw(generator, latents, labels)
+    torch.testing.assert_close(draw(generator, latents[:1], labels[:1]), together[:1])
+
+
+@each_architecture
+@each_size
+def test_the_generator_that_is_passed_decides_alone(architecture, size):
+    layers, rows = shape(size, architecture), inputs()
+    state = torch.get_rng_state()
+    one, two, other = (
+        draw(ImageGenerator(layers, rng=seeded(s)), *rows) for s in (0, 0, 1)
+    )
+    assert torch.equal(one, two)
+    assert not torch.equal(one, other)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@each_architecture
+@each_size
+def test_loaded_weights_give_the_same_images(architecture, size):
+    layers = shape(size, architecture)
+    generator = ImageGenerator(layers, rng=seeded())
+    draw(generator, *inputs())  # batch norm has seen something
+    copy = ImageGenerator(layers)
+    copy.load_state_dict(generator.state_dict())
+    rows = inputs()
+    assert torch.equal(draw(generator.eval(), *rows), draw(copy.eval(), *rows))
+
+
+@each_architecture
+def test_every_weight_is_trained(architecture):
+    generator = ImageGenerator(shape((1, 28, 28), architecture), rng=seeded())
+    (pixels,) = generator(*inputs())
+    pixels.square().sum().backward()
+    assert all(p.grad is not None for p in generator.parameters())
+    weights = [p for name, p in generator.named_parameters() if "weight" in name]
+    assert all(weight.grad.abs().max() > 0 for weight in weights)
+
+
+@pytest.mark.parametrize(
+    ("size", "n_drawn"),
+    [
+        ((1, 15, 15), 15 * 15),
+        ((1, 8, 64), 8 * 64),
+        ((1, 16, 16), 8 * 8),
+        ((3, 17, 32), 3 * 9 * 16),
+    ],
+    ids=str,
+)
+def test_full_draws_half_as_many_pixels_a_side_from_16_on(size, n_drawn):
+    layers = ImageGenerator(shape(size), rng=seeded()).modules()
+    widths = [m.out_features for m in layers if isinstance(m, torch.nn.Linear)]
+    assert widths == [16, 8, n_drawn]
+
+
+@each_architecture
+def test_one_class_and_few_channels_are_enough(architecture):
+    layers = shape(architecture=architecture, n_classes=1, hidden=(1,))
+    latents, labels = inputs()
+    pixels = draw(ImageGenerator(layers, rng=seeded()), latents, 0 * labels)
+    assert pixels.shape == (12, 9 * 13)
