@@ -41,6 +41,8 @@ class Extractor:
     def __call__(self, images: Any) -> NDArray[np.float64]:
         """Return the features of images, a few at a time."""
         size, found = image_size(images), []
+        if not len(images):
+            raise ValueError("There must be at least 1 image. Got none.")
         for start in range(0, len(images), AT_ONCE):
             pixels = as_pixels(images[start : start + AT_ONCE])
             with torch.no_grad():
@@ -93,8 +95,10 @@ def inception_features(weights: Any) -> Extractor:
         rest on another set of weights, TensorFlow's: compare with care.
     """
     models = require("torchvision.models", extra="images")
-    network = models.inception_v3(weights=None, init_weights=False)
-    network.load_state_dict(torch.load(weights, weights_only=True))
+    with torch.device("meta"):  # no weights are drawn, the global seed stays
+        network = models.inception_v3(weights=None, init_weights=False)
+    state = torch.load(weights, weights_only=True, map_location="cpu")
+    network.load_state_dict(state, assign=True)
     network.fc = nn.Identity()
     network.eval()
 

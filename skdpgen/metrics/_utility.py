@@ -144,7 +144,7 @@ class SyntheticUtility:
         X_train, y_train = train
         targets = prepare_targets(y_train, y_test, task)
         protocol, shape = self.protocol, None
-        if is_image(X_train):
+        if is_image(X_train) or is_image(X_test):
             protocol, shape = "images", image_size(X_train, X_test)
         specs = self._specs(targets.task, protocol)
         encode = as_pixels if shape else TableEncoder.fit(X_train)
@@ -174,7 +174,10 @@ class SyntheticUtility:
 
     def _metric(self, task: str, protocol: str) -> str:
         if (protocol, task) not in PRIMARY:
-            raise ValueError(f"Images are scored by classes. Got a {task}.")
+            raise ValueError(
+                f"Images are scored by classes. Got a {task}; for labels that are "
+                "floats say `task='classification'`."
+            )
         metric = self.metric or PRIMARY[protocol, task]
         _check_in(f"metric (task {task})", metric, METRICS[task])
         return metric

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 N_COLUMNS = 10
 CELL = 0.6  # inches
+MOST_ROWS = 20  # of images without labels
 
 
 def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> Figure:
@@ -27,7 +28,7 @@ def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> 
     images : array of shape (n, height, width) or (n, channels, height, width)
         Uint8, or floats in [0, 1]. Three channels are red, green and blue.
     labels : array-like of shape (n,) or None, default=None
-        One row each; None fills rows in order.
+        One row each; None fills up to 20 rows in order.
     n_columns : int, default=10
         Images of a class.
 
@@ -47,10 +48,13 @@ def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> 
     channels, height, width = image_size(images)
     if n_columns < 1:
         raise ValueError(f"n_columns must be at least 1. Got {n_columns!r} instead.")
+    if not len(images):
+        raise ValueError("There must be at least 1 image. Got none.")
+    if channels == 2:
+        raise ValueError("A picture has 1, 3 or 4 channels. Got 2.")
     if labels is None:
-        rows = np.array_split(
-            np.arange(len(images)), np.arange(n_columns, len(images), n_columns)
-        )
+        shown = np.arange(min(len(images), MOST_ROWS * n_columns))
+        rows = np.array_split(shown, shown[n_columns::n_columns])
         names = [""] * len(rows)
     else:
         keys = np.asarray(labels, dtype=object).ravel()
@@ -59,7 +63,7 @@ def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> 
                 f"labels must have one label an image. Got {len(keys)} labels and "
                 f"{len(images)} images."
             )
-        names = sorted({str(key) for key in keys}, key=lambda name: (len(name), name))
+        names = _in_order({str(key) for key in keys})
         texts = np.array([str(key) for key in keys], dtype=object)
         rows = [np.flatnonzero(texts == name)[:n_columns] for name in names]
     size = (CELL * n_columns + 0.6, CELL * len(rows) * height / width)
@@ -71,8 +75,15 @@ def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> 
         for axis, which in zip(line, row, strict=False):
             pixels = as_pixels(images[int(which) : int(which) + 1])
             picture = pixels.reshape(channels, height, width).transpose(1, 2, 0)
-            is_colour = channels == 3
-            shown = picture if is_colour else picture[:, :, 0]
-            axis.imshow(shown, cmap="gray", vmin=0.0, vmax=1.0)
+            picture = picture if channels > 1 else picture[:, :, 0]
+            axis.imshow(picture, cmap="gray", vmin=0.0, vmax=1.0)
         line[0].set_title(name, fontsize=8, loc="left")
     return figure
+
+
+def _in_order(names: set[str]) -> list[str]:
+    """Sort as numbers if all are, else as text."""
+    try:
+        return sorted(names, key=lambda name: (float(name), name))
+    except ValueError:
+        return sorted(names)

@@ -173,6 +173,11 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         shares = self._model.totals / self._model.totals.sum()
         labels = self._draw_labels(n_samples, y, shares, rng)
         if isinstance(self.kernel_, ImageKernel):
+            if getattr(self, "_container", None):
+                raise ValueError(
+                    "set_output is for tables. Got images, which come back as the "
+                    "array that they were; call `set_output(transform='default')`."
+                )
             X = self.kernel_.layout.restore(self._model.draw(labels, rng=rng))
         else:
             codes = self._model.draw(labels, self.cells_, rng=rng)

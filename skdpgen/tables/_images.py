@@ -1,5 +1,6 @@
 """Images as rows: arrays of pixels whose shape and dtype are public, and no more."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 SMALLEST = 8  # pixels a side
 MOST_CHANNELS = 4
+FLOATS = ("float16", "float32", "float64")
 
 
 @dataclass(frozen=True)
@@ -77,23 +79,33 @@ def read_images(X: Any) -> tuple[Any, ImageLayout]:
     >>> read_images(np.zeros((5, 28, 28), dtype=np.uint8))[1].size
     (1, 28, 28)
     """
+    if not is_image(X):
+        raise ValueError(
+            "Images must be an array (n, height, width) or (n, channels, height, "
+            f"width). Got {type(X).__name__} of shape {getattr(X, 'shape', 'unknown')}."
+        )
     container = "torch" if type(X).__module__.startswith("torch") else "numpy"
     shape = tuple(int(side) for side in X.shape[1:])
     dtype = str(X.dtype).removeprefix("torch.")
-    if len(shape) == 3 and shape[0] > MOST_CHANNELS and shape[2] <= MOST_CHANNELS:
+    if len(shape) == 3 and not 1 <= shape[0] <= MOST_CHANNELS:
+        sides = f"(n, {', '.join(map(str, shape))})"
+        if 1 <= shape[2] <= MOST_CHANNELS:
+            sides = f"channels last, {sides}; use `np.moveaxis(X, -1, 1)`"
         raise ValueError(
-            "Images must be (n, channels, height, width). Got channels last, "
-            f"(n, {', '.join(map(str, shape))}); use `np.moveaxis(X, -1, 1)`."
+            f"Images must be (n, channels, height, width), of 1 to {MOST_CHANNELS} "
+            f"channels. Got {sides}."
         )
     if min(shape[-2:]) < SMALLEST:
         raise ValueError(
             f"Images must have at least {SMALLEST} pixels a side, and a table two "
             f"dimensions. Got rows of shape {shape}."
         )
-    if dtype != "uint8" and not dtype.startswith("float"):
+    is_float = dtype in FLOATS if container == "torch" else X.dtype.kind == "f"
+    if dtype != "uint8" and not is_float:
         raise ValueError(
             "Images must be uint8 from 0 to 255, or floats from 0 to 1. Got dtype "
-            f"{dtype}; convert with `X.astype('uint8')`."
+            f"{dtype}; convert to uint8 if they run from 0 to 255, and to float32 if "
+            "from 0 to 1."
         )
     return X, ImageLayout(container, shape, dtype)
 
@@ -108,11 +120,13 @@ def as_pixels(images: Any) -> NDArray[np.float32]:
     """
     if hasattr(images, "detach"):
         images = images.detach().cpu().numpy()
-    rows = np.asarray(images).reshape(len(images), -1)
+    array = np.asarray(images)
+    rows = array.reshape(len(array), math.prod(array.shape[1:]))
     if rows.dtype == np.uint8:
         return rows.astype(np.float32) / np.float32(255.0)
-    rows = np.nan_to_num(rows.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
-    return np.clip(rows, 0.0, 1.0).astype(np.float32)
+    with np.errstate(all="ignore"):  # a warning would tell about a value
+        rows = np.nan_to_num(rows.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
+        return np.clip(rows, 0.0, 1.0).astype(np.float32)
 
 
 def image_size(*several: Any) -> tuple[int, int, int]:

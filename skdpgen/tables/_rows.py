@@ -231,7 +231,8 @@ def _check_chunk(here: Any, first: Any) -> None:
     if isinstance(here, ImageLayout) or isinstance(first, ImageLayout):
         if here != first:
             raise ValueError(
-                "Every chunk of images must have the shape and dtype of the first."
+                "Every chunk of images must have the shape and dtype of the first, and "
+                "its container."
             )
         return
     if here.names != first.names:

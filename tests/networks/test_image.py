@@ -105,6 +105,17 @@ def test_loaded_weights_give_the_same_images(architecture, size):
 
 
 @each_architecture
+def test_an_image_is_the_middle_of_the_map(architecture):
+    generator = ImageGenerator(shape((1, 9, 13), architecture), rng=seeded()).eval()
+    generator.body.register_forward_hook(lambda *passed: maps.append(passed[-1]))
+    maps = []
+    pixels = draw(generator, *inputs())
+    top, left = (maps[0].shape[2] - 9) // 2, (maps[0].shape[3] - 13) // 2
+    middle = maps[0][:, :, top : top + 9, left : left + 13]
+    assert torch.equal(pixels, middle.sigmoid().flatten(1))
+
+
+@each_architecture
 def test_every_weight_is_trained(architecture):
     generator = ImageGenerator(shape((1, 28, 28), architecture), rng=seeded())
     (pixels,) = generator(*inputs())
