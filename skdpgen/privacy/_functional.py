@@ -7,8 +7,14 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
-from skdpgen.privacy._noise import gaussian_noise, is_noise_insecure, poisson_sample
+from skdpgen.privacy._noise import (
+    gaussian_noise,
+    is_noise_insecure,
+    on_grid,
+    poisson_sample,
+)
 from skdpgen.privacy._oracle import SubsampledLedger, Takeable
 from skdpgen.utils import BudgetExceededError
 
@@ -17,6 +23,7 @@ Labels = NDArray[np.int64]
 JITTER = 1e-9  # of a covariance's mean diagonal; more noise, never less
 MOST_POINTS = 64  # of a label: factorisations grow with their cube
 FARTHEST = 1e3  # encoded rows stand near 0 to 1; what is beyond is out of sight
+LEAST, MOST = 1e-3, 1e6  # length scales: beyond, rounding would outweigh distances
 Slopes = Callable[[Floats, Labels], Floats]
 
 
@@ -94,9 +101,10 @@ def functional_oracle(
        data", JMLR 2013.
     """
     scales = np.asarray(list(length_scales), dtype=np.float64)
-    if not (len(scales) and np.isfinite(scales).all() and (scales > 0).all()):
+    if not (len(scales) and ((scales >= LEAST) & (scales <= MOST)).all()):
         raise ValueError(
-            f"length_scales must be positive and finite. Got {list(length_scales)!r}."
+            f"length_scales must be in [{LEAST:g}, {MOST:g}]. "
+            f"Got {list(length_scales)!r} instead."
         )
     if not 0 < sampling_rate <= 1:
         raise ValueError(
@@ -117,6 +125,7 @@ def functional_oracle(
         n_steps=n_steps,
         norm_bound=1.0,
     )
+    std = math.sqrt(float((1 / scales**2).mean()))  # of a slope of G
     opened: Takeable[Labelled] | None = rows
     n_done = 0
 
@@ -140,20 +149,18 @@ def functional_oracle(
             raise ValueError(
                 f"points must be finite, at most {FARTHEST:g}, and labels not negative."
             )
+        if np.unique(labels, return_counts=True)[1].max(initial=0) > MOST_POINTS:
+            raise ValueError(f"A step takes at most {MOST_POINTS} points of a label.")
         n_done += 1  # before the rows are read: an interrupted step is spent too
         sample = opened.take(poisson_sample(len(opened), sampling_rate))
         slopes = np.zeros(points.shape)
         for label in np.unique(labels):
             mine = np.flatnonzero(labels == label)
-            if len(mine) > MOST_POINTS:
-                raise ValueError(
-                    f"A step takes at most {MOST_POINTS} points of a label. Got "
-                    f"{len(mine)}."
-                )
             near = rows_in_sight(sample.x[np.asarray(sample.labels) == label])
             slopes[mine] = kernel_slopes(near, points[mine], scales)
             if sigma:
                 slopes[mine] += sigma * slope_noise(points[mine], scales)
+                slopes[mine] = on_grid(slopes[mine], sigma * std)
         if is_noise_insecure():
             ledger.mark_insecure()
         return slopes / (sampling_rate * expected_rows)
@@ -168,11 +175,10 @@ def functional_oracle(
 def rows_in_sight(x: Any) -> Floats:
     """Return rows in float64 without those that are not finite or far off.
 
-    A row that is left out adds the function 0. Squared distances of the others are
-    exact to 1e-10 and better, so rounding cannot put a far row near a point.
+    A row that is left out adds the function 0; no rows are as good as any.
     """
     rows = np.asarray(x, dtype=np.float64)
-    rows = rows.reshape(len(rows), -1)
+    rows = rows.reshape(len(rows), math.prod(rows.shape[1:]))
     return np.asarray(rows[(np.abs(rows) <= FARTHEST).all(axis=1)])
 
 
@@ -185,11 +191,10 @@ def kernel_slopes(x: Floats, points: Floats, scales: Floats) -> Floats:
     >>> kernel_slopes(x, points, np.array([1.0])).round(4).tolist()
     [[0.6065]]
     """
-    # |x - w|² in one product; what rounding does to it is far below the noise
-    squares = (x**2).sum(axis=1)[:, None] + (points**2).sum(axis=1) - 2 * x @ points.T
-    squares = np.maximum(squares, 0.0)
+    squares = cdist(x, points, "sqeuclidean")  # of differences: nothing cancels
     weights = sum(np.exp(-squares / (2 * h**2)) / h**2 for h in scales) / len(scales)
     weights = np.asarray(weights)
+    x, points = x - points[0], points - points[0]
     return np.asarray(weights.T @ x - weights.sum(axis=0)[:, None] * points)
 
 

@@ -76,12 +76,23 @@ def add_noise(exact: NDArray[np.float64], std: float) -> NDArray[np.float64]:
     noise = gaussian_noise(exact.shape, std)
     if std == 0:
         return exact.copy()
-    step = math.ldexp(1.0, max(round(math.log2(std)) - LATTICE, -1022))
     noise += exact
-    noise /= step
-    np.rint(noise, out=noise)
-    noise *= step
-    return noise
+    return on_grid(noise, std)
+
+
+def on_grid(noisy: NDArray[np.float64], std: float) -> NDArray[np.float64]:
+    """Round noisy values in place, to a grid of about a millionth of ``std``.
+
+    Examples
+    --------
+    >>> on_grid(np.array([1 / 3]), 1.0) * 2**20
+    array([349525.])
+    """
+    step = math.ldexp(1.0, max(round(math.log2(std)) - LATTICE, -1022))
+    noisy /= step
+    np.rint(noisy, out=noisy)
+    noisy *= step
+    return noisy
 
 
 def poisson_sample(n: int, rate: float) -> NDArray[np.intp]:

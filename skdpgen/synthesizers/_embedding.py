@@ -85,8 +85,8 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         self._validate_params()
         device = pick_device(self.device)
         settings = self._fill_settings(holds_images(X))
-        opening = self._open(X, y)
         _, for_features, for_training = split_generator(self.random_state, 3)
+        opening = self._open(X, y)
         try:
             cells = discover_bins(opening)
             labels = cells.pop(TARGET, opening.labels)

@@ -79,7 +79,8 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         Of "per_step": how likely a row is looked at in a step. None is 0.1 (paper:
         0.001).
     n_points : int or None, default=None
-        Of "per_step": generated points of a class and step, 64 at most. None is 8.
+        Of "per_step": generated points of a class and step, 64 at most. None is 8; the
+        noise takes seconds a step beyond 30.
     generator : {"full", "upsample", "decoder", "residual"} or None, default=None
         Of images: full layers (None), or convolutions (paper: "decoder").
     hidden, n_latent : array-like of int, int or None, default=None
@@ -235,9 +236,10 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             return super().fit(X, y)
         device = pick_device(self.device)
         settings = self._fill_settings(holds_images(X))
-        opening = self._open(X, y)
+        settings.check_steps()
         (for_training,) = split_generator(self.random_state, 2)[1:]
         seed = int(for_training.integers(2**62))
+        opening = self._open(X, y)
         ledger, released, losses = opening.ledger, None, []
         try:
             cells = discover_bins(opening)
@@ -270,6 +272,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                     slopes,
                     kernel.points,
                     shares=model.totals / model.totals.sum(),
+                    is_balanced=self.class_weight == "balanced",
                     length_scales=settings.length_scale,
                     n_points=2 * (settings.n_points // 2),
                     n_latent=settings.n_latent,

@@ -14,6 +14,8 @@ from skdpgen.synthesizers._settings import (
     TableSettings,
 )
 
+LEAST, MOST = 1e-3, 1e6  # length scales that slopes can be computed for
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Steps(Settings):
@@ -21,6 +23,19 @@ class _Steps(Settings):
 
     sampling_rate: float
     n_points: int
+
+    def check_steps(self) -> None:
+        """Raise, before anything is paid, for settings that no step could be with."""
+        if self.n_iter < 1:
+            raise ValueError(
+                "n_iter must be at least 1 for release='per_step'. Got "
+                f"{self.n_iter!r} instead."
+            )
+        if not all(LEAST <= scale <= MOST for scale in self.length_scale):
+            raise ValueError(
+                f"length_scale must be in [{LEAST:g}, {MOST:g}] for "
+                f"release='per_step'. Got {self.length_scale!r} instead."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,13 +29,15 @@ class PointRows:
             parts.append(np.asarray(rows))
             labels.append(batch.labels)
         self._kernel = kernel
-        self._rows = np.concatenate(parts)
-        self._labels = np.concatenate(labels)
+        self._rows = np.concatenate(parts) if parts else np.empty((0, 0))
+        self._labels = np.concatenate(labels) if labels else np.empty(0, np.int64)
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self._rows)
 
     def take(self, indices: NDArray[np.intp]) -> Points:
-        """Return the rows at ``indices``."""
+        """Return the rows at ``indices``; an error would tell that there are none."""
+        if not len(indices):
+            return Points(np.empty((0, self._kernel.width)), np.empty(0, np.int64))
         return Points(self._kernel.inputs(self._rows[indices]), self._labels[indices])

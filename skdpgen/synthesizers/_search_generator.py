@@ -75,6 +75,11 @@ def search_generator(
     check_is_fitted(synthesizer, "release_")
     kernel, released = synthesizer.kernel_, synthesizer.release_
     n_features = 0 if kernel.phi is None else kernel.phi.n_features
+    if getattr(synthesizer, "release", None) == "per_step":
+        raise ValueError(
+            "search_generator needs a release to train on. Got release='per_step', "
+            "which trains while it reads rows, at a cost."
+        )
     if n_features < 2 or not 0 < held_out < 1:
         raise ValueError(
             "held_out must be in (0, 1), and there must be features to hold out. "

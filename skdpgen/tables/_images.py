@@ -82,7 +82,7 @@ def read_images(X: Any) -> tuple[Any, ImageLayout]:
     if not is_image(X):
         raise ValueError(
             "Images must be an array (n, height, width) or (n, channels, height, "
-            f"width). Got {type(X).__name__} of shape {getattr(X, 'shape', 'unknown')}."
+            f"width). Got {type(X).__name__} of {getattr(X, 'ndim', 'no')} dimensions."
         )
     container = "torch" if type(X).__module__.startswith("torch") else "numpy"
     shape = tuple(int(side) for side in X.shape[1:])

@@ -13,6 +13,7 @@ from skdpgen.training._latents import Latents
 from skdpgen.training._matching import Averages, one_cycle
 
 Floats = NDArray[np.float64]
+RAREST = 1e-3  # least share that a balanced loss divides by
 
 
 def descend(
@@ -21,6 +22,7 @@ def descend(
     points_of: Callable[[list[Tensor]], Tensor],
     *,
     shares: Floats,
+    is_balanced: bool = False,
     length_scales: Sequence[float],
     n_points: int,
     n_latent: int,
@@ -48,6 +50,8 @@ def descend(
         From those outputs to points, (n, width).
     shares : ndarray of shape (n_classes,)
         Share of each class.
+    is_balanced : bool, default=False
+        Whether every class counts alike in the loss.
     n_points : int
         Points of a class and step; even.
 
@@ -59,6 +63,8 @@ def descend(
     latents = Latents(n_points, n_latent, n_classes=len(shares), rng=rng)
     labels = latents.labels.numpy()
     weights = (shares / n_points)[labels][:, None]  # of a point in its mean
+    if is_balanced:
+        weights = weights / np.maximum(shares, RAREST)[labels][:, None] ** 2
     scales = np.asarray(length_scales, dtype=np.float64)
     optimiser = torch.optim.Adam(generator.parameters(), betas=(0.9, 0.99))
     averages = Averages()

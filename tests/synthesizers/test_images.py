@@ -367,3 +367,47 @@ def test_an_encoder_that_is_interrupted_is_in_the_certificate(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         synth.fit(PIXELS[:200], LABELS[:200])
     assert [entry.share for entry in synth.privacy_.releases] == pytest.approx([0.3])
+
+
+# ------------------------------------------------------------------- step by step
+
+
+def test_a_class_without_rows_is_no_error():
+    labels = np.zeros(50, dtype=int)
+    synth = build(DPKernelSynthesizer, release="per_step", n_iter=3)
+    assert synth.fit(PIXELS[:50], labels).sample(5)[0].shape == (5, 8, 8)
+
+
+def test_a_table_without_rows_is_no_error_where_their_number_is_private():
+    synth = build(
+        DPKernelSynthesizer, release="per_step", n_iter=3, adjacency="add_remove"
+    )
+    assert synth.fit(PIXELS[:0], LABELS[:0]).sample(5)[0].shape == (5, 8, 8)
+
+
+@pytest.mark.parametrize("params", [{"n_iter": 0}, {"length_scale": 1e-8}])
+def test_steps_that_cannot_be_are_refused_before_anything_is_paid(params):
+    synth = build(DPKernelSynthesizer, release="per_step", **params)
+    with pytest.raises(ValueError, match="per_step"):
+        synth.fit(PIXELS, LABELS)
+    assert not hasattr(synth, "privacy_")
+
+
+def test_rare_classes_can_count_as_much_in_every_step():
+    curves = []
+    for weight in (None, "balanced"):
+        synth = build(
+            DPKernelSynthesizer,
+            release="per_step",
+            n_iter=2,
+            class_weight=weight,
+            epsilon=INF,
+        )
+        curves.append(synth.fit(PIXELS[:300], LABELS[:300]).loss_curve_)
+    assert curves[0] != curves[1]
+
+
+def test_steps_leave_nothing_to_search_on():
+    synth = build(DPKernelSynthesizer, release="per_step", n_iter=2)
+    with pytest.raises(ValueError, match="needs a release to train on"):
+        search_generator(synth.fit(PIXELS[:100], LABELS[:100]), {"n_iter": [1]})
