@@ -20,7 +20,6 @@ train, test = slice(0, 1300), slice(1300, None)
 synth = DPMERFSynthesizer(
     epsilon=10.0,
     classes=range(10),
-    length_scale=(1.0, 2.5),
     n_features=2000,
     n_iter=600,
     random_state=0,

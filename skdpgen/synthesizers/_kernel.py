@@ -14,6 +14,7 @@ from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
 from skdpgen.synthesizers._image_kernel import ImageKernel
 from skdpgen.synthesizers._image_model import ImageModel, new_generator
 from skdpgen.synthesizers._kernel_settings import presets
+from skdpgen.synthesizers._merf_settings import pixel_scales
 from skdpgen.synthesizers._point_rows import PointRows
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.synthesizers._table_model import TableModel, new_table_generator
@@ -71,8 +72,9 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         See above.
     length_scale : float, array-like or None, default=None
         Of the Gaussians, whose mean is the kernel. Pixels and the ranks of numbers run
-        from 0 to 1, two categories are 1 apart. None is (5, 10) for images and
-        (0.3, 1, 3) for tables (paper: 0.5, 1, 2, 4, 8).
+        from 0 to 1, two categories are 1 apart. None is (0.3, 1, 3) for tables, and for
+        images 0.18 times the root of the number of pixels, 5 for 28 x 28 (paper: 0.5,
+        1, 2, 4, 8).
     n_features : int or None, default=None
         Cosines and sines of "one_shot"; even. None is 4,000 (paper: 10,000).
     sampling_rate : float or None, default=None
@@ -246,6 +248,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             labels = cells.pop(TARGET, opening.labels)
             n_classes = labels.n_cells if labels is not None else 1
             kernel = self._bare_kernel(cells, opening.facts.layout)
+            scales = pixel_scales(settings.length_scale, kernel.width)
             released = release(
                 opening.rows.batches(cells, labels),
                 kernel.blocks,
@@ -263,7 +266,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                 share=ledger.remaining,
                 sampling_rate=settings.sampling_rate,
                 n_steps=settings.n_iter,
-                length_scales=settings.length_scale,
+                length_scales=scales,
                 width=kernel.width,
                 expected_rows=opening.facts.n_rows,
             ) as slopes:
@@ -273,7 +276,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                     kernel.points,
                     shares=model.totals / model.totals.sum(),
                     is_balanced=self.class_weight == "balanced",
-                    length_scales=settings.length_scale,
+                    length_scales=scales,
                     n_points=2 * (settings.n_points // 2),
                     n_latent=settings.n_latent,
                     n_iter=settings.n_iter,
@@ -334,7 +337,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         return FourierFeatures.draw(
             (layout.n_pixels,),
             settings.n_features,
-            length_scale=settings.length_scale,
+            length_scale=pixel_scales(settings.length_scale, layout.n_pixels),
             rng=rng,
         )
 

@@ -31,7 +31,10 @@ class _Steps(Settings):
                 "n_iter must be at least 1 for release='per_step'. Got "
                 f"{self.n_iter!r} instead."
             )
-        if not all(LEAST <= scale <= MOST for scale in self.length_scale):
+        scales = self.length_scale
+        if not isinstance(scales, str) and not all(
+            LEAST <= scale <= MOST for scale in scales
+        ):
             raise ValueError(
                 f"length_scale must be in [{LEAST:g}, {MOST:g}] for "
                 f"release='per_step'. Got {self.length_scale!r} instead."
@@ -75,7 +78,7 @@ def presets(release: str) -> dict[str, dict[str, Any]]:
         },
         "images": {
             "default": KernelImageSettings(
-                length_scale=(5.0, 10.0), **ours, **OURS_IMAGES | steps
+                length_scale="public", **ours, **OURS_IMAGES | steps
             ),
             "paper": KernelImageSettings(
                 length_scale=BANDWIDTHS,

@@ -8,7 +8,7 @@ from skdpgen.features import EncodedFeatures, FourierFeatures
 from skdpgen.synthesizers._autoencoder import code_scale, train_autoencoder
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
 from skdpgen.synthesizers._image_kernel import ImageKernel
-from skdpgen.synthesizers._merf_settings import IMAGE_PRESETS, PRESETS
+from skdpgen.synthesizers._merf_settings import IMAGE_PRESETS, PRESETS, pixel_scales
 from skdpgen.synthesizers._point_rows import PointRows
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.utils import Interval, StrOptions
@@ -68,7 +68,8 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank and
         two categories are 1 apart; several take turns. None is (0.2, 0.5, 1.5), or for
         the paper "public": the median distance of rows with uniform columns. Of images,
-        whose pixels run from 0 to 1, it is (6, 10) (paper: 10.24), made for 28 x 28.
+        whose pixels run from 0 to 1, None is "public": 0.18 times the root of the
+        number of pixels, 5 for 28 x 28 (paper: 10.24).
     n_together : int, "all" or None, default=None
         How many columns a frequency looks at; None is 2: how pairs depend on each
         other, given the class. The paper's is "all".
@@ -259,12 +260,12 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_share)
 
     def _map_pixels(self, layout, settings, rng):
-        """Draw Fourier features of all pixels; "public" as above."""
-        scale = settings.length_scale
-        if isinstance(scale, str):
-            scale = math.sqrt(layout.n_pixels / 6)
+        """Draw Fourier features of all pixels."""
         return FourierFeatures.draw(
-            (layout.n_pixels,), settings.n_features, length_scale=scale, rng=rng
+            (layout.n_pixels,),
+            settings.n_features,
+            length_scale=pixel_scales(settings.length_scale, layout.n_pixels),
+            rng=rng,
         )
 
     def _image_kernel(self, opening, labels, settings, rng):
@@ -284,7 +285,8 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         )
         first, _, second, _ = network.encoder
         weights = first.weight, first.bias, second.weight, second.bias
-        scales = [code_scale(s, layout.n_pixels) for s in settings.length_scale]
+        scales = pixel_scales(settings.length_scale, layout.n_pixels)
+        scales = [code_scale(scale, layout.n_pixels) for scale in scales]
         n_codes = len(second.bias)
         phi = FourierFeatures.draw(
             (n_codes,), settings.n_features, length_scale=scales, rng=rng

@@ -1,5 +1,6 @@
 """Settings of DP-MERF: ours, the paper's, and the paper's sizes for its tables."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,6 +15,8 @@ from skdpgen.synthesizers._settings import (
     Settings,
     TableSettings,
 )
+
+PIXEL_SCALE = 0.18  # of the root of the number of pixels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,19 @@ class FourierImageSettings(Waves, ImageSettings):
     """What one fit of images was made with."""
 
 
+def pixel_scales(length_scale: Any, n_pixels: int) -> tuple[float, ...]:
+    """Return length scales of pixels; "public" is 5 for 28 x 28, and grows as the root.
+
+    Examples
+    --------
+    >>> pixel_scales("public", 784), pixel_scales((6.0,), 784)
+    ((5.04,), (6.0,))
+    """
+    if isinstance(length_scale, str):
+        return (PIXEL_SCALE * math.sqrt(n_pixels),)
+    return tuple(length_scale)
+
+
 # Features and steps of the paper's tables, by their names in the benchmark. Of adult
 # and the others the paper thinned the majority class by a rate before it split off its
 # test rows; that changes what is tested, so it is not done here.
@@ -106,7 +122,7 @@ PRESETS = {
 }
 IMAGE_PRESETS = {
     "default": FourierImageSettings(
-        n_features=4000, length_scale=(6.0, 10.0), **OURS_IMAGES
+        n_features=4000, length_scale="public", **OURS_IMAGES
     ),
     "paper": FourierImageSettings(
         n_features=10_000, length_scale=(10.24,), **PAPER_IMAGES

@@ -25,8 +25,8 @@ PAPER: dict[str, Any] = {
 }
 OURS_IMAGES: dict[str, Any] = {
     "hidden": (256, 256),
-    "n_latent": 10,
-    "n_iter": 3000,
+    "n_latent": 20,
+    "n_iter": 2000,
     "batch_size": 500,
     "learning_rate": 1e-2,
     "generator": "full",
