@@ -84,7 +84,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         """
         self._validate_params()
         device = pick_device(self.device)
-        settings = self._fill_settings(holds_images(X))
+        settings = self._fill_settings(X)
         _, for_features, for_training = split_generator(self.random_state, 3)
         opening = self._open(X, y)
         try:
@@ -184,13 +184,15 @@ class EmbeddingSynthesizer(BaseSynthesizer):
             X = self._decode(self.cells_, codes, self._model.marginals, n_samples, rng)
         return self._with_target(X, labels, y, shares, rng)
 
-    def _fill_settings(self, is_image):
+    def _fill_settings(self, X):
         """Return the settings of this fit; parameters that are None filled in."""
+        given, of_tables = self.get_params(deep=False), self._presets[self.preset]
+        of_tables.filled(given)  # wrong ones are named before a chunk is opened
         return fill(
-            self.get_params(deep=False),
-            of_tables=self._presets[self.preset],
+            given,
+            of_tables=of_tables,
             of_images=self._image_presets[self.preset],
-            is_image=is_image,
+            is_image=holds_images(X),
         )
 
     def _learn(self, kernel, released):

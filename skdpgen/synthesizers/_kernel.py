@@ -18,7 +18,7 @@ from skdpgen.synthesizers._merf_settings import pixel_scales
 from skdpgen.synthesizers._point_rows import PointRows
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.synthesizers._table_model import TableModel, new_table_generator
-from skdpgen.tables import TARGET, ImageLayout, holds_images
+from skdpgen.tables import TARGET, ImageLayout
 from skdpgen.training import descend, project_to_total
 from skdpgen.utils import Interval, StrOptions, pick_device, split_generator
 
@@ -237,7 +237,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         if self.release == "one_shot":
             return super().fit(X, y)
         device = pick_device(self.device)
-        settings = self._fill_settings(holds_images(X))
+        settings = self._fill_settings(X)
         settings.check_steps()
         (for_training,) = split_generator(self.random_state, 2)[1:]
         seed = int(for_training.integers(2**62))

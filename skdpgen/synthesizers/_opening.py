@@ -120,7 +120,8 @@ def open_table(
         raise ValueError(f"classes needs a y of labels. Got {given} instead.")
     schema.check().match(rows.layout)
     left_out = [c for c in schema.columns.values() if isinstance(c, Drop | Regenerate)]
-    if left_out and len(left_out) == len(rows.layout.names):
+    is_table = not isinstance(rows.layout, ImageLayout)
+    if is_table and len(left_out) == len(rows.layout.names):
         raise SchemaError(
             "At least one column must be kept. Got a schema that drops or "
             "regenerates every one."

@@ -103,7 +103,7 @@ WRONG_TABLES = {
     "no columns": (X[[]], Y, SchemaError, r"without age"),
     "list": ([1, 2, 3], None, ValueError, r"Expected 2D array, got 1D array"),
     "text": ("table", None, ValueError, r"Expected 2D array"),
-    "cube": (np.zeros((3, 3, 3)), None, ValueError, r"Expected 2D array, got 3D"),
+    "cube": (np.zeros((3, 3, 3)), None, ValueError, r"tables of two dimensions"),
     "sparse": (scipy.sparse.eye(9).tocsr(), None, TypeError, r"dense.*X.toarray\(\)"),
     "durations": (
         pd.DataFrame({"a": pd.to_timedelta([1, 2], unit="s")}),
