@@ -11,7 +11,7 @@ from skdpgen.privacy import release
 from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
 from skdpgen.synthesizers._image_kernel import ImageKernel
-from skdpgen.synthesizers._image_model import learn_images, train_images
+from skdpgen.synthesizers._image_model import Density, learn_images, train_images
 from skdpgen.synthesizers._knowledge import mixing
 from skdpgen.synthesizers._settings import fill
 from skdpgen.synthesizers._table_model import learn, train
@@ -178,7 +178,12 @@ class EmbeddingSynthesizer(BaseSynthesizer):
                     "set_output is for tables. Got images, which come back as the "
                     "array that they were; call `set_output(transform='default')`."
                 )
-            X = self.kernel_.layout.restore(self._model.draw(labels, rng=rng))
+            density = None  # steps leave no function behind
+            if self.kernel_.phi is not None:
+                known = self._learn(self.kernel_, self.release_)
+                density = Density.of(self.kernel_, known)
+            pixels = self._model.draw(labels, rng=rng, density=density)
+            X = self.kernel_.layout.restore(pixels)
         else:
             codes = self._model.draw(labels, self.cells_, rng=rng)
             X = self._decode(self.cells_, codes, self._model.marginals, n_samples, rng)

@@ -1,7 +1,7 @@
 """From a released embedding of images to a trained generator, and its images."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,68 @@ from numpy.typing import NDArray
 from skdpgen.networks import ImageGenerator, ImageShape
 from skdpgen.privacy import Release
 from skdpgen.synthesizers._image_kernel import ImageKernel
-from skdpgen.synthesizers._knowledge import Knowledge, in_one
+from skdpgen.synthesizers._knowledge import RAREST, Knowledge, in_one
 from skdpgen.synthesizers._settings import ImageSettings
 from skdpgen.training import Weight, match_embedding, normal, project_to_total, sobol
 from skdpgen.utils import torch_generator
 
 Floats = NDArray[np.float64]
 IMAGES_AT_ONCE = 1024
+TYPICAL = 512  # images that say how large the released function mostly is
+PART = 0.25  # of that; hardly a real image is below
+ROUNDS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """The released function: large where there are many images of a class.
+
+    Features of norm 1 can be spent on images that are like none, to fit the noise. The
+    function shows them: it is near 0 there. It is a release, so asking it is free.
+
+    Parameters
+    ----------
+    phi : FeatureMap
+    means : Tensor of shape (n_classes, n_features)
+        Released mean features of each class.
+    """
+
+    phi: Any
+    means: torch.Tensor
+
+    @classmethod
+    def of(cls, kernel: ImageKernel, known: Knowledge) -> "Density | None":
+        """Return it, unless its features are too many to be formed for an image."""
+        if kernel.phi is None or hasattr(kernel.phi, "factors"):
+            return None
+        means = known.noisy / np.maximum(known.shares, RAREST)[:, None]
+        return cls(kernel.phi, torch.as_tensor(means).float())
+
+    def __call__(self, pixels: torch.Tensor, label: int) -> torch.Tensor:
+        """Return the function at some images."""
+        found: torch.Tensor = self.phi(pixels) @ self.means[label]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class ImageModel:
-    """A generator of images with what is needed to draw from it."""
+    """A generator of images with what is needed to draw from it.
+
+    Parameters
+    ----------
+    generator : ImageGenerator
+    totals : ndarray of shape (n_classes,)
+    least : ndarray of shape (n_classes,) or None
+        Where the released function is smaller, an image is drawn again.
+    """
 
     generator: ImageGenerator
     totals: Floats
+    least: Any = None
 
-    def draw(self, labels: Any, *, rng: Generator) -> NDArray[np.float32]:
+    def draw(
+        self, labels: Any, *, rng: Generator, density: Density | None = None
+    ) -> NDArray[np.float32]:
         """Draw the pixels of images with the given labels, in [0, 1]."""
         shape = self.generator.shape
         pixels = np.empty((len(labels), shape.n_pixels), dtype=np.float32)
@@ -38,11 +83,32 @@ class ImageModel:
             latents = normal(sobol(len(mine), shape.n_latent, public)).float()
             for first in range(0, len(mine), IMAGES_AT_ONCE):
                 some = slice(first, first + IMAGES_AT_ONCE)
-                given = torch.full((len(latents[some]),), int(label))
-                with torch.no_grad():
-                    (output,) = self.generator(latents[some], given)
-                pixels[mine[some]] = output.numpy()
+                found = self._draw(latents[some], int(label))
+                if density is not None and self.least is not None:
+                    self._again(found, int(label), density, public)
+                pixels[mine[some]] = found.numpy()
         return pixels
+
+    def _draw(self, latents: torch.Tensor, label: int) -> torch.Tensor:
+        given = torch.full((len(latents),), label)
+        with torch.no_grad():
+            (output,) = self.generator(latents, given)
+        found: torch.Tensor = output
+        return found
+
+    def _again(
+        self, pixels: torch.Tensor, label: int, density: Density, rng: torch.Generator
+    ) -> None:
+        """Replace images that are like none of their class, a few times at most."""
+        poor = torch.arange(len(pixels))
+        for _ in range(ROUNDS):
+            poor = poor[density(pixels[poor], label) < float(self.least[label])]
+            if not len(poor):
+                return
+            latents = torch.randn(
+                len(poor), self.generator.shape.n_latent, generator=rng
+            )
+            pixels[poor] = self._draw(latents, label)
 
 
 def learn_images(
@@ -104,7 +170,16 @@ def train_images(
         rng=rng,
         progress=progress,
     )
-    return ImageModel(generator.cpu().eval(), known.totals), losses
+    model = ImageModel(generator.cpu().eval(), known.totals)
+    density = Density.of(kernel, known)
+    if density is None:
+        return model, losses
+    typical = []
+    for label in range(len(known.totals)):
+        latents = torch.randn(TYPICAL, settings.n_latent, generator=rng)
+        values = density(model._draw(latents, label), label)
+        typical.append(max(float(values.mean()), 0.0))
+    return replace(model, least=PART * np.array(typical)), losses
 
 
 def new_generator(

@@ -1,6 +1,7 @@
 """Images through the estimators: the same interface, the same promises."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from skdpgen import (
 from skdpgen import load as load_estimator
 from skdpgen.synthesizers._autoencoder import Pairs
 from skdpgen.synthesizers._image_kernel import ImageKernel
+from skdpgen.synthesizers._image_model import Density
 from skdpgen.synthesizers._point_rows import PointRows
 from skdpgen.tables import Chunks, Numeric, Rows, Schema, as_pixels
 from skdpgen.utils import NotPrivateWarning
@@ -411,3 +413,31 @@ def test_steps_leave_nothing_to_search_on():
     synth = build(DPKernelSynthesizer, release="per_step", n_iter=2)
     with pytest.raises(ValueError, match="needs a release to train on"):
         search_generator(synth.fit(PIXELS[:100], LABELS[:100]), {"n_iter": [1]})
+
+
+# ------------------------------------------------------- images that are like none
+
+
+def test_images_like_none_of_their_class_are_drawn_again():
+    synth = build(DPMERFSynthesizer, epsilon=INF, n_iter=200).fit(PIXELS, LABELS)
+    model, labels = synth._model, np.full(200, 3)
+    known = synth._learn(synth.kernel_, synth.release_)
+    density = Density.of(synth.kernel_, known)
+    most = replace(model, least=np.full(10, density(real_of(3), 3).median().item()))
+    means = []
+    for one in (model, most):
+        pixels = one.draw(labels, rng=np.random.default_rng(0), density=density)
+        means.append(float(density(torch.from_numpy(pixels), 3).mean()))
+    assert means[1] > means[0]
+
+
+def test_hardly_a_real_image_would_be_drawn_again():
+    synth = build(DPMERFSynthesizer, epsilon=50.0, n_iter=200).fit(PIXELS, LABELS)
+    density = Density.of(synth.kernel_, synth._learn(synth.kernel_, synth.release_))
+    for label in TEN:
+        below = density(real_of(label), label) < synth._model.least[label]
+        assert below.float().mean() < 0.05
+
+
+def real_of(label):
+    return torch.from_numpy(as_pixels(PIXELS[label == LABELS]))
