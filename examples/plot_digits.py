@@ -6,8 +6,7 @@ Images of handwritten digits, private and drawn in under a minute.
 """
 
 # %%
-# 1,797 digits of 8 x 8 pixels come with scikit-learn. That is few, so epsilon is large;
-# 60,000 give the same at epsilon = 1.
+# 1,797 digits of 8 x 8 pixels come with scikit-learn. That is few, so epsilon is large.
 from sklearn.datasets import load_digits
 
 from skdpgen import DPMERFSynthesizer, SyntheticUtility

@@ -90,8 +90,9 @@ def train_autoencoder(
     slopes = vmap(grad(loss), in_dims=(None, 0, 0, 0))
 
     def per_pair(batch: Any) -> Any:
-        now = {name: weight.detach() for name, weight in weights.items()}
-        one, two = (torch.from_numpy(points.x) for points in batch)
+        # in double: what a pair gives must not depend on the pairs beside it
+        now = {name: weight.detach().double() for name, weight in weights.items()}
+        one, two = (torch.from_numpy(points.x).double() for points in batch)
         is_same = torch.from_numpy(batch[0].labels == batch[1].labels)
         found = []
         for some in torch.arange(len(one)).split(AT_ONCE):

@@ -22,6 +22,7 @@ IMAGES_AT_ONCE = 1024
 TYPICAL = 512  # images that say how large the released function mostly is
 PART = 0.25  # of that; hardly a real image is below
 ROUNDS = 8
+MOST_FEATURES = 100_000  # that are formed for an image
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class Density:
     @classmethod
     def of(cls, kernel: ImageKernel, known: Knowledge) -> "Density | None":
         """Return it, unless its features are too many to be formed for an image."""
-        if kernel.phi is None or hasattr(kernel.phi, "factors"):
+        if kernel.phi is None or kernel.phi.n_features > MOST_FEATURES:
             return None
         means = known.noisy / np.maximum(known.shares, RAREST)[:, None]
         return cls(kernel.phi, torch.as_tensor(means).float())
@@ -123,14 +124,13 @@ def learn_images(
     noisy, std = whole.values["features"] / n, whole.noise_std["features"] / n
     groups = released.values["features"].reshape(-1, *noisy.shape)
     groups = [len(groups) * group / n for group in groups]
-    error = noisy.size * std**2 * len(groups)
     return Knowledge(
         totals,
         total_std,
         {},
         None,
         tuple({"features": group} for group in groups),
-        {"features": error},
+        {},
         energy=max(float((noisy**2).sum()) - noisy.size * std**2, 0.0),
         noisy=noisy,
         noise_std=std,
@@ -162,7 +162,7 @@ def train_images(
         shares=tensor(known.shares),
         weights={"features": Weight(one, one)},
         mix=None if mix is None else tensor(mix),
-        floors={},
+        floors=known.floors,
         n_latent=settings.n_latent,
         n_iter=settings.n_iter,
         batch_size=settings.batch_size,

@@ -35,7 +35,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
     * ``release="one_shot"`` releases the function once, in a fixed basis of random
       cosines (as :class:`DPMERFSynthesizer` does; for tables beside the cells of every
-      column), and trains on it for free. It is the better one by far, and ``refit``
+      column), and trains on it for free. It is the less noisy one, and ``refit``
       costs nothing.
     * ``release="per_step"`` is the paper's algorithm made sound: every step looks at a
       secret sample of the rows and releases the *slopes* of the function at the
