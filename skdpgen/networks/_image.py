@@ -8,7 +8,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from skdpgen.networks._autoencoder import AutoEncoder
-from skdpgen.networks._layers import convolution, linear, up_convolution
+from skdpgen.networks._layers import ByClass, convolution, linear, up_convolution
 
 SMALLEST = 4  # side of the first map of those that double
 HALVED = 16  # pixels a side from which on "full" draws half as many
@@ -35,6 +35,8 @@ class ImageShape:
         of channels of the first map, the rest follows from it.
     code : tuple of int or None
         Of "coded": units of the decoder, and codes.
+    is_parallel : bool, default=False
+        Whether each class has a network of its own.
     """
 
     channels: int
@@ -45,6 +47,7 @@ class ImageShape:
     architecture: str = "full"
     hidden: tuple[int, ...] = (256, 256)
     code: tuple[int, int] | None = None
+    is_parallel: bool = False
 
     @property
     def n_pixels(self) -> int:
@@ -79,12 +82,17 @@ class ImageGenerator(nn.Module):
     def __init__(self, shape: ImageShape, *, rng: Generator | None = None) -> None:
         super().__init__()
         self.shape = shape
-        self.body = BODIES[shape.architecture](shape, rng)
+        body = BODIES[shape.architecture]
+        if shape.is_parallel:
+            self.body = ByClass(body(shape, rng) for _ in range(shape.n_classes))
+        else:
+            self.body = body(shape, rng)
 
     def forward(self, latents: Tensor, labels: Tensor) -> list[Tensor]:
         """Return one output: the pixels in [0, 1], (n, channels x height x width)."""
         one_hot = nn.functional.one_hot(labels, self.shape.n_classes).to(latents)
-        maps = self.body(torch.cat([latents, one_hot], dim=1))
+        given = torch.cat([latents, one_hot], dim=1)
+        maps = self.body(given, labels) if self.shape.is_parallel else self.body(given)
         top = (maps.shape[2] - self.shape.height) // 2
         left = (maps.shape[3] - self.shape.width) // 2
         rows = slice(top, top + self.shape.height)

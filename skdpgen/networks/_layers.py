@@ -1,6 +1,25 @@
 """Layers whose first weights come from a generator, not from torch's global state."""
 
-from torch import Generator, nn
+from collections.abc import Iterable
+
+import torch
+from torch import Generator, Tensor, nn
+
+
+class ByClass(nn.Module):
+    """A network for each class; rows go through that of their label."""
+
+    def __init__(self, networks: Iterable[nn.Module]) -> None:
+        super().__init__()
+        self.networks = nn.ModuleList(networks)
+
+    def forward(self, rows: Tensor, labels: Tensor) -> Tensor:
+        """Return the outputs, in the order of the rows."""
+        order = labels.argsort()
+        counts = labels.bincount(minlength=len(self.networks)).tolist()
+        parts = zip(self.networks, rows[order].split(counts), strict=True)
+        outputs = [network(part) for network, part in parts if len(part)]
+        return torch.cat(outputs)[order.argsort()]
 
 
 def linear(n_inputs: int, n_outputs: int, rng: Generator | None) -> nn.Linear:

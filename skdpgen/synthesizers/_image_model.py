@@ -193,6 +193,7 @@ def new_generator(
         architecture="coded" if kernel.decoder else settings.generator,
         hidden=settings.hidden,
         code=kernel.phi.code if kernel.decoder else None,
+        is_parallel=settings.is_parallel,
     )
     generator = ImageGenerator(shape, rng=rng)
     if kernel.decoder:

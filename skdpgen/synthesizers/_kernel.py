@@ -83,6 +83,8 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     n_points : int or None, default=None
         Of "per_step": generated points of a class and step, 64 at most. None is 8; the
         noise takes seconds a step beyond 30.
+    models : {"conditional", "parallel"} or None, default=None
+        Of images: one generator that is told the class (None), or one for each class.
     generator : {"full", "upsample", "decoder", "residual"} or None, default=None
         Of images: full layers (None), or convolutions (paper: "decoder").
     hidden, n_latent : array-like of int, int or None, default=None
@@ -160,6 +162,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         "n_features": [Interval(Integral, 2, None, closed="left"), None],
         "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
         "n_points": [Interval(Integral, 2, 64, closed="both"), None],
+        "models": [StrOptions({"conditional", "parallel"}), None],
     }
 
     def __init__(
@@ -177,6 +180,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         n_features=None,
         sampling_rate=None,
         n_points=None,
+        models=None,
         generator=None,
         hidden=None,
         n_latent=None,
@@ -200,6 +204,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         self.n_features = n_features
         self.sampling_rate = sampling_rate
         self.n_points = n_points
+        self.models = models
         self.generator = generator
         self.hidden = hidden
         self.n_latent = n_latent

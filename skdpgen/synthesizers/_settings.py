@@ -123,6 +123,11 @@ class ImageSettings(Settings):
 
     generator: str
 
+    @property
+    def is_parallel(self) -> bool:
+        """Whether each class has a generator of its own."""
+        return False
+
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings with the given ones, unless they are None."""
         chosen = given.get("generator")

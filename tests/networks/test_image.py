@@ -147,3 +147,19 @@ def test_one_class_and_few_channels_are_enough(architecture):
     latents, labels = inputs()
     pixels = draw(ImageGenerator(layers, rng=seeded()), latents, 0 * labels)
     assert pixels.shape == (12, 9 * 13)
+
+
+@each_architecture
+def test_classes_with_networks_of_their_own_share_nothing(architecture):
+    layers = shape(architecture=architecture, is_parallel=True)
+    generator = ImageGenerator(layers, rng=seeded()).eval()
+    latents, labels = inputs()
+    before = draw(generator, latents, labels)
+    order = torch.randperm(12, generator=seeded(1))
+    shuffled = draw(generator, latents[order], labels[order])
+    torch.testing.assert_close(shuffled, before[order], rtol=0.0, atol=1e-6)
+    with torch.no_grad():
+        for weights in generator.body.networks[1].parameters():
+            weights.add_(1.0)
+    moved = (draw(generator, latents, labels) != before).any(dim=1)
+    torch.testing.assert_close(moved, labels == 1)

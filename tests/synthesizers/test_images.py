@@ -164,6 +164,18 @@ def test_digits_are_learnt_step_by_step():
     assert accuracy(synth.fit(PIXELS, LABELS)) > 0.75
 
 
+@pytest.mark.parametrize("release", ["one_shot", "per_step"])
+def test_each_class_can_have_a_generator_of_its_own(release, tmp_path):
+    synth = build(DPKernelSynthesizer, models="parallel", release=release, epsilon=20.0)
+    synth.set_params(n_iter=200).fit(PIXELS, LABELS)
+    assert len(synth.generator_.body.networks) == 10
+    assert accuracy(synth) > 0.6
+    synth.save(tmp_path / "synth.npz")
+    copy = load_estimator(tmp_path / "synth.npz")
+    one, two = (s.sample(5, random_state=0)[0] for s in (synth, copy))
+    np.testing.assert_array_equal(one, two)
+
+
 @each_method
 def test_quality_collapses_without_budget(cls):
     synth = build(cls, n_iter=100, epsilon=0.001).fit(PIXELS, LABELS)
@@ -195,6 +207,8 @@ def test_parameters_of_tables_are_refused(cls, params):
 def test_a_generator_of_images_is_refused_for_tables():
     with pytest.raises(ValueError, match="generator must be None for tables"):
         build(DPMERFSynthesizer, generator="full").fit(DIGITS, LABELS)
+    with pytest.raises(ValueError, match="models must be None for tables"):
+        build(DPKernelSynthesizer, models="parallel").fit(DIGITS, LABELS)
 
 
 def test_a_schema_of_columns_is_refused():
@@ -268,9 +282,13 @@ def test_the_number_of_images_is_private_under_add_remove():
     assert "number of rows: private" in str(synth.privacy_)
 
 
-@each_method
-def test_an_image_is_mapped_alike_beside_any_others(cls):
-    kernel = build(cls, epsilon=INF, n_iter=0).fit(PIXELS[:100], LABELS[:100]).kernel_
+@pytest.mark.parametrize(
+    ("cls", "params"),
+    [*((cls, {}) for cls in SMALL), (DPMERFSynthesizer, {"encoder": "private"})],
+)
+def test_an_image_is_mapped_alike_beside_any_others(cls, params):
+    synth = build(cls, epsilon=INF, n_iter=0, **params)
+    kernel = synth.fit(PIXELS[:100], LABELS[:100]).kernel_
     first = []
     for start in (0, 1, 37):
         rows = Rows.read(PIXELS[start:100], LABELS[start:100])
