@@ -157,7 +157,7 @@ class HermiteFeatures:
 
     def _functions(self, columns: Sequence[Tensor]) -> Tensor:
         """Return functions of columns, (n, columns, order + 1), of norm 1 at most."""
-        each = []
+        each: list[Tensor] = []
         numbers = [
             x[:, 0] for x, is_ in zip(columns, self.are_numbers, strict=True) if is_
         ]
@@ -165,6 +165,10 @@ class HermiteFeatures:
             x = torch.stack(numbers, dim=1) - HALF
             found = hermite_functions(x, self.order, self.length_scale)
             found = found / _largest_norm(self.order, self.length_scale)
+            if len(numbers) == len(columns) and not any(
+                directions is not None for directions in self.directions
+            ):  # finite and small already, and as one tensor several times as fast
+                return _cut(torch.nan_to_num(found))
             each = list(found.unbind(1))
         for j, (x, directions) in enumerate(zip(columns, self.directions, strict=True)):
             if not self.are_numbers[j]:
@@ -175,9 +179,7 @@ class HermiteFeatures:
                 each[j] = (1.0 - missing) * each[j] + missing * directions
         found = torch.nan_to_num(torch.stack(each, dim=1))
         largest = found.abs().amax(dim=2, keepdim=True).clamp_min(1.0)
-        found = found / largest  # squares of 1e30 overflow otherwise
-        norms = torch.linalg.vector_norm(found, dim=2, keepdim=True)
-        return found / norms.clamp_min(1.0)
+        return _cut(found / largest)  # squares of 1e30 overflow otherwise
 
     def _products(self, functions: Tensor) -> Tensor:
         """Multiply the functions of the columns of each subset, (n, n_features)."""
@@ -267,6 +269,12 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
         log_scale = log_scale + torch.where(is_large, math.log(HUGE), 0.0)
         found.append(now * log_scale.exp())
     return torch.stack(found, dim=-1)
+
+
+def _cut(functions: Tensor) -> Tensor:
+    """Return functions with norms of 1 at most."""
+    norms = torch.linalg.vector_norm(functions, dim=-1, keepdim=True)
+    return functions / norms.clamp_min(1.0)
 
 
 def _largest_norm(order: int, length_scale: float) -> float:
