@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 from skdpgen.privacy import release
 from skdpgen.synthesizers._base import BaseSynthesizer
 from skdpgen.synthesizers._binning import discover_bins
-from skdpgen.synthesizers._image_kernel import ImageKernel
+from skdpgen.synthesizers._image_kernel import ImageKernel, n_seen, pooling_of
 from skdpgen.synthesizers._image_model import Density, learn_images, train_images
 from skdpgen.synthesizers._knowledge import mixing
 from skdpgen.synthesizers._settings import fill
@@ -41,6 +41,11 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         **BaseSynthesizer._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), None],
         "preset": [StrOptions({"default", "paper"})],
+        "pooling": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto"}),
+            None,
+        ],
         "generator": [StrOptions({"full", "upsample", "decoder", "residual"}), None],
         "hidden": ["array-like", None],
         "n_latent": [Interval(Integral, 1, None, closed="left"), None],
@@ -56,16 +61,17 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         """Return a RowKernel for given cells; a share of None is chosen later."""
         raise NotImplementedError
 
-    def _map_pixels(self, layout, settings, rng):
-        """Return a map of the pixels of images to bounded features."""
+    def _map_pixels(self, n_pixels, settings, rng):
+        """Return a map of images to bounded features, of ``n_pixels`` numbers each."""
         raise NotImplementedError
 
     def _image_kernel(self, opening, labels, settings, rng):
         """Return an ImageKernel; may pay for what it learns of the rows."""
         del labels
         layout = opening.facts.layout
-        phi = self._map_pixels(layout, settings, rng)
-        return ImageKernel.of(phi, layout, self.adjacency)
+        pooling = pooling_of(layout, settings.pooling)
+        phi = self._map_pixels(n_seen(layout, pooling), settings, rng)
+        return ImageKernel.of(phi, layout, self.adjacency, pooling=pooling)
 
     def fit(self, X, y=None):
         """Draw the feature map, release its mean per class, train a generator on it.

@@ -79,6 +79,9 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small
         epsilon, all of them public, leave relations no chance; 1 with an ``order``.
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
     generator : {"full", "upsample", "decoder", "residual"} or None, default=None
         Of images: full layers (None), or convolutions, as the papers had ("upsample").
     hidden, n_latent : array-like of int, int or None, default=None
@@ -174,6 +177,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         n_subsets=None,
         length_scale=None,
         gamma=None,
+        pooling=None,
         generator=None,
         hidden=None,
         n_latent=None,
@@ -198,6 +202,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         self.n_subsets = n_subsets
         self.length_scale = length_scale
         self.gamma = gamma
+        self.pooling = pooling
         self.generator = generator
         self.hidden = hidden
         self.n_latent = n_latent
@@ -244,28 +249,25 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         share = (1.0 + settings.gamma) / (2.0 + settings.gamma)
         return RowKernel.of(cells, draw, layout="split", share=share)
 
-    def _map_pixels(self, layout, settings, rng):
+    def _map_pixels(self, n_pixels, settings, rng):
         """Draw the product kernel of pixels, beside the sum kernel of all of them."""
-        n = layout.n_pixels
-        together = min(settings.product_size, n)
-        orders = settings.order, settings.product_order
-        each, product = (
-            HermiteFeatures.draw(
-                (1,) * n,
-                (True,) * n,
+
+        def draw(order, n_together, n_subsets):
+            return HermiteFeatures.draw(
+                (1,) * n_pixels,
+                (True,) * n_pixels,
                 order,
                 length_scale=settings.length_scale,
-                n_together=size,
+                n_together=n_together,
                 n_subsets=n_subsets,
                 rng=rng,
             )
-            for order, size, n_subsets in zip(
-                orders,
-                (1, together),
-                (n, settings.n_subsets or affordable_subsets(n, together, orders[1])),
-                strict=True,
-            )
-        )
+
+        together, order = settings.product_size, settings.product_order
+        together = min(together, n_pixels)
+        n_subsets = settings.n_subsets or affordable_subsets(n_pixels, together, order)
+        each = draw(settings.order, 1, n_pixels)
+        product = draw(order, together, n_subsets)
         return Weighed((each, product), (1.0, settings.gamma))
 
 

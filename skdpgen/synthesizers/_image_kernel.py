@@ -1,16 +1,19 @@
 """The kernel on images: bounded features of pixels, one bounded vector."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
+from torch.nn.functional import avg_pool2d
 
 from skdpgen.privacy import Counts
 from skdpgen.synthesizers._feature_map import Mapper, feature_block
 from skdpgen.tables import EncodedBatch, ImageLayout, as_pixels
 
+HALVED = 16  # pixels a side from which on "auto" averages 2 x 2 of them
 PAID = 0.1  # squared weight of class counts where they are not free
 
 
@@ -26,8 +29,10 @@ class ImageKernel:
     Parameters
     ----------
     phi : FeatureMap or None
-        Of the pixels of an image, channel by channel and row by row.
+        Of what :meth:`view` shows of an image, channel by channel and row by row.
     layout : ImageLayout
+    pooling : int, default=1
+        Pixels a side whose mean is seen as one.
     beta : float, default=1.0
         Squared weight of the counts.
     decoder : dict of Tensor or None
@@ -36,20 +41,30 @@ class ImageKernel:
 
     phi: Any
     layout: ImageLayout
+    pooling: int = 1
     beta: float = 1.0
     decoder: Any = None
 
     @classmethod
     def of(
-        cls, phi: Any, layout: ImageLayout, adjacency: str, decoder: Any = None
+        cls,
+        phi: Any,
+        layout: ImageLayout,
+        adjacency: str,
+        *,
+        pooling: int = 1,
+        decoder: Any = None,
     ) -> "ImageKernel":
         """Weigh the counts as highly as is free, or as little as they need."""
-        return cls(phi, layout, 1.0 if adjacency == "replace" else PAID, decoder)
+        beta = 1.0 if adjacency == "replace" else PAID
+        return cls(phi, layout, pooling, beta, decoder)
 
     @property
     def what(self) -> str:
         """What the certificate calls it."""
-        return f"{self.layout.n_pixels} pixels"
+        if self.pooling == 1:
+            return f"{self.layout.n_pixels} pixels"
+        return f"{self.width} means of {self.pooling} x {self.pooling} pixels"
 
     @property
     def blocks(self) -> dict[str, Any]:
@@ -73,13 +88,13 @@ class ImageKernel:
             images = batch.parts["pixels"]
             for start in range(0, len(images), mapper.at_once):
                 some = slice(start, start + mapper.at_once)
-                features = mapper(as_pixels(images[some]))
+                features = mapper(self.inputs(images[some]))
                 yield EncodedBatch(batch.labels[some], {"features": features})
 
     @property
     def width(self) -> int:
         """Numbers of a point."""
-        return self.layout.n_pixels
+        return n_seen(self.layout, self.pooling)
 
     def rows_of(self, batch: EncodedBatch) -> Any:
         """Return what :meth:`inputs` takes, of a batch."""
@@ -87,11 +102,18 @@ class ImageKernel:
 
     def inputs(self, rows: Any) -> Any:
         """Return rows as points."""
-        return as_pixels(rows)
+        return self.view(torch.from_numpy(as_pixels(rows))).numpy()
 
     def points(self, outputs: list[Tensor]) -> Tensor:
         """Return what a generator makes as points."""
-        return outputs[0]
+        return self.view(outputs[0])
+
+    def view(self, pixels: Tensor) -> Tensor:  # (n, n_pixels) -> (n, width)
+        """Return what features see of images: a map that is public, and row by row."""
+        if self.pooling == 1:
+            return pixels
+        maps = pixels.reshape(-1, *self.layout.size)
+        return avg_pool2d(maps, self.pooling, ceil_mode=True).flatten(1)
 
     def embedding(self, device: torch.device, rng: Generator) -> Any:
         """Return what turns a batch of images into the mean features of each class."""
@@ -99,6 +121,31 @@ class ImageKernel:
         phi = self.phi.to(device)
 
         def embed(outputs: list[Tensor], n_groups: int = 1) -> dict[str, Tensor]:
-            return {"features": phi.mean(outputs[0], n_groups)}
+            return {"features": phi.mean(self.view(outputs[0]), n_groups)}
 
         return embed
+
+
+def pooling_of(layout: ImageLayout, pooling: int | str) -> int:
+    """Return how many pixels a side are seen as one.
+
+    Examples
+    --------
+    >>> layout = ImageLayout("numpy", (8, 8), "uint8")
+    >>> pooling_of(layout, "auto"), pooling_of(layout, 2)
+    (1, 2)
+    """
+    if isinstance(pooling, str):
+        return 2 if min(layout.size[1:]) >= HALVED else 1
+    if pooling > min(layout.size[1:]):
+        raise ValueError(
+            f"pooling must be at most the side of an image. Got {pooling!r} for images "
+            f"of {layout.size[1]} x {layout.size[2]} pixels."
+        )
+    return int(pooling)
+
+
+def n_seen(layout: ImageLayout, pooling: int) -> int:
+    """Return how many numbers features see of an image."""
+    channels, height, width = layout.size
+    return channels * math.ceil(height / pooling) * math.ceil(width / pooling)

@@ -34,12 +34,12 @@ class Density:
 
     Parameters
     ----------
-    phi : FeatureMap
+    kernel : ImageKernel
     means : Tensor of shape (n_classes, n_features)
         Released mean features of each class.
     """
 
-    phi: Any
+    kernel: ImageKernel
     means: torch.Tensor
 
     @classmethod
@@ -48,11 +48,12 @@ class Density:
         if kernel.phi is None or kernel.phi.n_features > MOST_FEATURES:
             return None
         means = known.noisy / np.maximum(known.shares, RAREST)[:, None]
-        return cls(kernel.phi, torch.as_tensor(means).float())
+        return cls(kernel, torch.as_tensor(means).float())
 
     def __call__(self, pixels: torch.Tensor, label: int) -> torch.Tensor:
         """Return the function at some images."""
-        found: torch.Tensor = self.phi(pixels) @ self.means[label]
+        features = self.kernel.phi(self.kernel.view(pixels))
+        found: torch.Tensor = features @ self.means[label]
         return found
 
 

@@ -11,7 +11,7 @@ from skdpgen.features import FourierFeatures
 from skdpgen.privacy import functional_oracle, release
 from skdpgen.synthesizers._binning import discover_bins
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
-from skdpgen.synthesizers._image_kernel import ImageKernel
+from skdpgen.synthesizers._image_kernel import ImageKernel, pooling_of
 from skdpgen.synthesizers._image_model import ImageModel, new_generator
 from skdpgen.synthesizers._kernel_settings import presets
 from skdpgen.synthesizers._merf_settings import pixel_scales
@@ -73,8 +73,8 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     length_scale : float, array-like or None, default=None
         Of the Gaussians, whose mean is the kernel. Pixels and the ranks of numbers run
         from 0 to 1, two categories are 1 apart. None is (0.3, 1, 3) for tables, and for
-        images 0.18 times the root of the number of pixels, 5 for 28 x 28 (paper: 0.5,
-        1, 2, 4, 8).
+        images 0.18 times the root of the number of pixels that are seen, 2.5 for 14 x
+        14 (paper: 0.5, 1, 2, 4, 8).
     n_features : int or None, default=None
         Cosines and sines of "one_shot"; even. None is 4,000 (paper: 10,000).
     sampling_rate : float or None, default=None
@@ -85,6 +85,9 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         noise takes seconds a step beyond 30.
     models : {"conditional", "parallel"} or None, default=None
         Of images: one generator that is told the class (None), or one for each class.
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
     generator : {"full", "upsample", "decoder", "residual"} or None, default=None
         Of images: full layers (None), or convolutions (paper: "decoder").
     hidden, n_latent : array-like of int, int or None, default=None
@@ -181,6 +184,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         sampling_rate=None,
         n_points=None,
         models=None,
+        pooling=None,
         generator=None,
         hidden=None,
         n_latent=None,
@@ -205,6 +209,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         self.sampling_rate = sampling_rate
         self.n_points = n_points
         self.models = models
+        self.pooling = pooling
         self.generator = generator
         self.hidden = hidden
         self.n_latent = n_latent
@@ -252,7 +257,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             cells = discover_bins(opening)
             labels = cells.pop(TARGET, opening.labels)
             n_classes = labels.n_cells if labels is not None else 1
-            kernel = self._bare_kernel(cells, opening.facts.layout)
+            kernel = self._bare_kernel(cells, opening.facts.layout, settings)
             scales = pixel_scales(settings.length_scale, kernel.width)
             released = release(
                 opening.rows.batches(cells, labels),
@@ -337,19 +342,19 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
         return RowKernel.of(cells, draw, layout=settings.layout, share=None)
 
-    def _map_pixels(self, layout, settings, rng):
+    def _map_pixels(self, n_pixels, settings, rng):
         """Draw cosines of all pixels."""
         return FourierFeatures.draw(
-            (layout.n_pixels,),
+            (n_pixels,),
             settings.n_features,
-            length_scale=pixel_scales(settings.length_scale, layout.n_pixels),
+            length_scale=pixel_scales(settings.length_scale, n_pixels),
             rng=rng,
         )
 
-    def _bare_kernel(self, cells, layout):
+    def _bare_kernel(self, cells, layout, settings):
         """Return a kernel without features: class counts are all that it sums."""
         if isinstance(layout, ImageLayout):
-            return ImageKernel(None, layout)
+            return ImageKernel(None, layout, pooling_of(layout, settings.pooling))
         return RowKernel.of(cells, lambda *columns: None, layout="whole", share=1.0)
 
     def _new_model(self, kernel, released, cells, settings, seed):

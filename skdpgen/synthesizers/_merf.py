@@ -69,7 +69,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         two categories are 1 apart; several take turns. None is (0.2, 0.5, 1.5), or for
         the paper "public": the median distance of rows with uniform columns. Of images,
         whose pixels run from 0 to 1, None is "public": 0.18 times the root of the
-        number of pixels, 5 for 28 x 28 (paper: 10.24).
+        number of pixels that are seen, 2.5 for 14 x 14 (paper: 10.24).
     n_together : int, "all" or None, default=None
         How many columns a frequency looks at; None is 2: how pairs depend on each
         other, given the class. The paper's is "all".
@@ -83,12 +83,16 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         part has the noise of the whole, so it is the noisier way.
     n_minibatches : int, default=10
         Used by ``release="minibatch"``.
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
     generator : {"full", "upsample", "decoder", "residual"} or None, default=None
         Of images: full layers (None), or convolutions, as the papers had ("upsample").
     encoder : "private" or None, default=None
         Of images: "private" first trains an auto-encoder by DP-SGD, the features are of
         its codes, and its decoder ends the generator: the paper's section 3.3, whose
-        own encoder was not private. Its steps read rows and are paid for.
+        own encoder was not private. Its steps read rows, all pixels of them, and are
+        paid for.
     encoder_share : float, default=0.3
         Part of the budget (of mu²) that the encoder gets.
     hidden, n_latent : array-like of int, int or None, default=None
@@ -195,6 +199,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         n_minibatches=10,
         encoder=None,
         encoder_share=0.3,
+        pooling=None,
         generator=None,
         hidden=None,
         n_latent=None,
@@ -222,6 +227,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         self.n_minibatches = n_minibatches
         self.encoder = encoder
         self.encoder_share = encoder_share
+        self.pooling = pooling
         self.generator = generator
         self.hidden = hidden
         self.n_latent = n_latent
@@ -259,12 +265,12 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         layout = "binned" if settings.numbers == "binned" else "split"
         return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_share)
 
-    def _map_pixels(self, layout, settings, rng):
+    def _map_pixels(self, n_pixels, settings, rng):
         """Draw Fourier features of all pixels."""
         return FourierFeatures.draw(
-            (layout.n_pixels,),
+            (n_pixels,),
             settings.n_features,
-            length_scale=pixel_scales(settings.length_scale, layout.n_pixels),
+            length_scale=pixel_scales(settings.length_scale, n_pixels),
             rng=rng,
         )
 
@@ -293,4 +299,4 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         )
         phi = EncodedFeatures(phi, tuple(weight.detach() for weight in weights))
         decoder = {k: v.detach() for k, v in network.decoder.state_dict().items()}
-        return ImageKernel.of(phi, layout, self.adjacency, decoder)
+        return ImageKernel.of(phi, layout, self.adjacency, decoder=decoder)

@@ -77,7 +77,7 @@ class FourierImageSettings(Waves, ImageSettings):
 
 
 def pixel_scales(length_scale: Any, n_pixels: int) -> tuple[float, ...]:
-    """Return length scales of pixels; "public" is 5 for 28 x 28, and grows as the root.
+    """Return length scales of pixels; "public" is 5 for 784, and grows as the root.
 
     Examples
     --------

@@ -72,6 +72,9 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         The number a², in (0, 1]: how much of a row's norm its gradient gets. None is
         0.1, or 0.02 where few rows, many classes or a small epsilon, all of them
         public, leave relations no chance (paper: 1, which counts no cells).
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
     generator : {"full", "upsample", "decoder", "residual"} or None, default=None
         Of images: full layers (None), or convolutions, as the papers had ("upsample").
     hidden, n_latent : array-like of int, int or None, default=None
@@ -159,6 +162,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         width=None,
         depth=None,
         tangent_share=None,
+        pooling=None,
         generator=None,
         hidden=None,
         n_latent=None,
@@ -181,6 +185,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         self.width = width
         self.depth = depth
         self.tangent_share = tangent_share
+        self.pooling = pooling
         self.generator = generator
         self.hidden = hidden
         self.n_latent = n_latent
@@ -211,13 +216,13 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         layout = "whole" if settings.tangent_share == 1 else "binned"
         return RowKernel.of(cells, draw, layout=layout, share=settings.tangent_share)
 
-    def _map_pixels(self, layout, settings, rng):
+    def _map_pixels(self, n_pixels, settings, rng):
         """Draw the weights of a network that sees all pixels."""
-        n = layout.n_pixels
         if callable(settings.architecture):
-            return ModuleNTKFeatures(check_network(settings.architecture(n), n))
+            network = settings.architecture(n_pixels)
+            return ModuleNTKFeatures(check_network(network, n_pixels))
         return NTKFeatures.draw(
-            n,
+            n_pixels,
             settings.width,
             settings.depth,
             has_layer_norm=settings.architecture == "layer_norm",

@@ -30,6 +30,7 @@ OURS_IMAGES: dict[str, Any] = {
     "batch_size": 500,
     "learning_rate": 1e-2,
     "generator": "full",
+    "pooling": "auto",
 }
 PAPER_IMAGES: dict[str, Any] = {
     "hidden": (200,),
@@ -38,6 +39,7 @@ PAPER_IMAGES: dict[str, Any] = {
     "batch_size": 500,
     "learning_rate": 1e-2,
     "generator": "upsample",
+    "pooling": 1,
 }
 HIDDEN = {  # where it is not given
     "full": (256, 256),
@@ -122,6 +124,7 @@ class ImageSettings(Settings):
     """How a generator of images is trained."""
 
     generator: str
+    pooling: int | str
 
     @property
     def is_parallel(self) -> bool:

@@ -25,7 +25,7 @@ from skdpgen.synthesizers._autoencoder import Pairs
 from skdpgen.synthesizers._image_kernel import ImageKernel
 from skdpgen.synthesizers._image_model import Density
 from skdpgen.synthesizers._point_rows import PointRows
-from skdpgen.tables import Chunks, Numeric, Rows, Schema, as_pixels
+from skdpgen.tables import Chunks, ImageLayout, Numeric, Rows, Schema, as_pixels
 from skdpgen.utils import NotPrivateWarning
 
 INF = float("inf")
@@ -238,8 +238,11 @@ def test_channels_of_a_map_are_one_number():
 
 @each_method
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-def test_one_image_moves_the_release_by_the_sensitivity_at_most(cls, adjacency):
-    synth = build(cls, epsilon=INF, n_iter=0, adjacency=adjacency)
+@pytest.mark.parametrize("pooling", [1, 2])
+def test_one_image_moves_the_release_by_the_sensitivity_at_most(
+    cls, adjacency, pooling
+):
+    synth = build(cls, epsilon=INF, n_iter=0, adjacency=adjacency, pooling=pooling)
     synth.fit(PIXELS[:64], LABELS[:64])
     claimed = synth.privacy_.releases[-1].sensitivity
     kernel = synth.kernel_
@@ -265,6 +268,41 @@ def test_one_image_moves_the_release_by_the_sensitivity_at_most(cls, adjacency):
     assert max(moved) > 0.6 * claimed
 
 
+# --------------------------------------------------------------- what features see
+
+
+def test_features_see_means_of_pixels():
+    layout = ImageLayout("numpy", (2, 9, 13), "float64")
+    images = torch.rand(3, 2, 9, 13, generator=torch.Generator().manual_seed(0))
+    kernel = ImageKernel(None, layout, pooling=2)
+    seen = kernel.view(images.flatten(1)).reshape(3, 2, 5, 7)
+    assert kernel.width == 2 * 5 * 7
+    torch.testing.assert_close(seen[:, 1, 0, 0], images[:, 1, :2, :2].mean((1, 2)))
+    torch.testing.assert_close(seen[:, 0, 4, 6], images[:, 0, 8, 12])  # a corner alone
+    np.testing.assert_array_equal(kernel.inputs(images.numpy()), seen.flatten(1))
+
+
+@each_method
+def test_pixels_are_pooled_where_there_are_many(cls):
+    large = np.kron(PIXELS[:50], np.ones((2, 2), np.uint8))
+    synth = build(cls, n_iter=2).fit(large, LABELS[:50])
+    assert synth.kernel_.pooling == 2
+    assert synth.sample(3)[0].shape == (3, 16, 16)
+    assert "64 means of 2 x 2 pixels" in str(synth.privacy_)
+    assert build(cls, n_iter=2).fit(PIXELS[:50], LABELS[:50]).kernel_.pooling == 1
+
+
+def test_steps_go_by_what_is_seen():
+    synth = build(DPKernelSynthesizer, release="per_step", pooling=2, n_iter=3)
+    assert synth.fit(PIXELS[:200], LABELS[:200]).kernel_.width == 16
+
+
+@pytest.mark.parametrize("pooling", [0, 1.5, "all", 9])
+def test_wrong_pooling_is_refused(pooling):
+    with pytest.raises(ValueError, match="pooling"):
+        build(DPMERFSynthesizer, pooling=pooling).fit(PIXELS[:50], LABELS[:50])
+
+
 def test_counts_are_free_if_replaced_and_cheap_otherwise():
     found = {}
     for adjacency in ("replace", "add_remove"):
@@ -284,7 +322,11 @@ def test_the_number_of_images_is_private_under_add_remove():
 
 @pytest.mark.parametrize(
     ("cls", "params"),
-    [*((cls, {}) for cls in SMALL), (DPMERFSynthesizer, {"encoder": "private"})],
+    [
+        *((cls, {}) for cls in SMALL),
+        *((cls, {"pooling": 2}) for cls in SMALL),
+        (DPMERFSynthesizer, {"encoder": "private"}),
+    ],
 )
 def test_an_image_is_mapped_alike_beside_any_others(cls, params):
     synth = build(cls, epsilon=INF, n_iter=0, **params)
