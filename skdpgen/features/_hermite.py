@@ -184,11 +184,12 @@ class HermiteFeatures:
     def _products(self, functions: Tensor) -> Tensor:
         """Multiply the functions of the columns of each subset, (n, n_features)."""
         first, *others = self.subsets.long().T
-        product = functions.index_select(1, first)  # (n, n_subsets, order + 1)
+        functions = functions.transpose(1, 2)  # (n, order + 1, columns): long loops
+        product = functions.index_select(2, first) / math.sqrt(len(self.subsets))
         for k in others:
-            other = functions.index_select(1, k)
-            product = (product[..., None] * other[..., None, :]).flatten(2)
-        return product.flatten(1) / math.sqrt(len(self.subsets))
+            other = functions.index_select(2, k)
+            product = (product[:, :, None] * other[:, None]).flatten(1, 2)
+        return product.flatten(1)
 
 
 @dataclass(frozen=True, eq=False)

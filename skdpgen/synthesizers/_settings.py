@@ -26,7 +26,7 @@ PAPER: dict[str, Any] = {
 OURS_IMAGES: dict[str, Any] = {
     "hidden": (256, 256),
     "n_latent": 20,
-    "n_iter": 2000,
+    "n_iter": 4000,
     "batch_size": 500,
     "learning_rate": 1e-2,
     "generator": "full",
