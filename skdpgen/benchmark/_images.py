@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,10 @@ def measure_images(
 ) -> Iterator[dict[str, Any]]:
     """Fit independent releases of an ``.npz`` of images; a row of accuracies each.
 
-    The file holds ``x_train``, ``y_train``, ``x_test`` and ``y_test``; the first row is
-    of models trained on as many real images.
+    The first row is of models trained on as many real images.
     """
     path = Path(path)
-    with np.load(path) as file:
-        X, y, *test = (
-            file[name] for name in ("x_train", "y_train", "x_test", "y_test")
-        )
+    X, y, *test = read_image_set(path)
     classes = sorted({int(label) for label in test[1]})
     n = utility.n_samples or N_SAMPLES
     some = np.random.default_rng(0).permutation(len(X))[:n]
@@ -74,6 +72,36 @@ def measure_images(
                     "recall": near.recall,
                     "ndb": near.ndb,
                 }
+
+
+def read_image_set(path: Path) -> list[Any]:
+    """Return training images, their labels, test images and theirs.
+
+    They are ``x_train``, ``y_train``, ``x_test`` and ``y_test`` of the file. Instead of
+    an array it may hold the images as JPEG, ``jpeg_train`` with ``offset_train`` and so
+    on; then rows are shuffled, for such files are in the order of their classes.
+    """
+    found: list[Any] = []
+    with np.load(path) as file:
+        for part in ("train", "test"):
+            y = file[f"y_{part}"]
+            if f"x_{part}" in file:
+                found += [file[f"x_{part}"], y]
+                continue
+            from PIL import Image  # comes with the plots
+
+            content, ends = file[f"jpeg_{part}"].tobytes(), file[f"offset_{part}"]
+            images = np.stack(
+                [
+                    np.asarray(Image.open(BytesIO(content[first:last])))
+                    for first, last in pairwise(ends.tolist())
+                ]
+            )
+            if images.ndim == 4:
+                images = np.moveaxis(images, -1, 1)
+            order = np.random.default_rng(0).permutation(len(y))
+            found += [images[order], y[order]]
+    return found
 
 
 def accuracies(scores: pd.DataFrame) -> dict[str, float]:
