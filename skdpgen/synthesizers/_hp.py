@@ -11,6 +11,7 @@ from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.utils import Interval, StrOptions
 
 MOST_FEATURES = 4000  # of products, unless more subsets are asked for
+MOST_OF_PIXELS = 8000
 
 
 class DPHPSynthesizer(EmbeddingSynthesizer):
@@ -62,19 +63,21 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         Where parameters that are None come from; ``settings_`` shows what was used.
     order : int, "cells" or None, default=None
         Highest Hermite function in the sum kernel. None is "cells", which counts the
-        cells of every column instead (paper: 20). Of the pixels of images it is 5
+        cells of every column instead (paper: 20). Of the pixels of images it is 3
         (paper: 100).
     product_order : int or None, default=None
         Highest function of each column in the product kernel. None is 4 (paper: 9), of
-        pixels 2 (paper: 20).
+        pixels 1 (paper: 20).
     product_size : int or None, default=None
-        Columns that are multiplied. None is 2: how pairs depend on each other.
+        Columns that are multiplied. None is 2: how pairs depend on each other; of
+        pixels 3 (paper: 2).
     n_subsets : int or None, default=None
         Subsets of columns, drawn at random and fixed. None is all of them, as far as
-        products stay below 4,000 features.
+        products stay below 4,000 features, of pixels 8,000 (paper: 10 subsets).
     length_scale : float or None, default=None
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank;
-        0.01 to 100. None is 0.5 (paper: 0.3, of pixels 0.15).
+        0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.25 (paper:
+        0.15).
     gamma : float or None, default=None
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small
@@ -265,14 +268,16 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
 
         together, order = settings.product_size, settings.product_order
         together = min(together, n_pixels)
-        n_subsets = settings.n_subsets or affordable_subsets(n_pixels, together, order)
+        n_subsets = settings.n_subsets or affordable_subsets(
+            n_pixels, together, order, MOST_OF_PIXELS
+        )
         each = draw(settings.order, 1, n_pixels)
         product = draw(order, together, n_subsets)
         return Weighed((each, product), (1.0, settings.gamma))
 
 
-def affordable_subsets(n_columns, n_together, order):
-    """Return how many subsets there are, or as many as ``MOST_FEATURES`` allow.
+def affordable_subsets(n_columns, n_together, order, most=MOST_FEATURES):
+    """Return how many subsets there are, or as many as so many features allow.
 
     Examples
     --------
@@ -280,4 +285,4 @@ def affordable_subsets(n_columns, n_together, order):
     (91, 160)
     """
     each = (order + 1) ** n_together
-    return max(min(math.comb(n_columns, n_together), MOST_FEATURES // each), 1)
+    return max(min(math.comb(n_columns, n_together), most // each), 1)

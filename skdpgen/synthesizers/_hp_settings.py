@@ -78,13 +78,13 @@ PRESETS = {
 }
 IMAGE_PRESETS = {
     "default": HermiteImageSettings(
-        order=5,
-        product_order=2,
-        product_size=2,
+        order=3,
+        product_order=1,
+        product_size=3,
         n_subsets=None,
-        length_scale=0.5,
+        length_scale=0.25,
         gamma=1.0,
-        **OURS_IMAGES,
+        **OURS_IMAGES | {"n_iter": 1500},  # more of them fit the noise
     ),
     "paper": HermiteImageSettings(
         order=100,
