@@ -46,6 +46,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
             StrOptions({"auto"}),
             None,
         ],
+        "precision": [StrOptions({"float32", "mixed"}), None],
         "generator": [StrOptions({"full", "upsample", "decoder", "residual"}), None],
         "hidden": ["array-like", None],
         "n_latent": [Interval(Integral, 1, None, closed="left"), None],

@@ -156,21 +156,28 @@ def train_images(
     def tensor(values: Any) -> torch.Tensor:
         return torch.as_tensor(values, dtype=torch.float32, device=device)
 
-    losses = match_embedding(
-        generator,
-        kernel.embedding(device, rng),
-        [{name: tensor(block) for name, block in t.items()} for t in known.targets],
-        shares=tensor(known.shares),
-        weights={"features": Weight(one, one)},
-        mix=None if mix is None else tensor(mix),
-        floors=known.floors,
-        n_latent=settings.n_latent,
-        n_iter=settings.n_iter,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        rng=rng,
-        progress=progress,
+    mixed = torch.autocast(
+        device.type,
+        dtype=torch.bfloat16,
+        enabled=settings.precision == "mixed",
+        cache_enabled=False,  # it would hold the first weights throughout
     )
+    with mixed:
+        losses = match_embedding(
+            generator,
+            kernel.embedding(device, rng),
+            [{name: tensor(block) for name, block in t.items()} for t in known.targets],
+            shares=tensor(known.shares),
+            weights={"features": Weight(one, one)},
+            mix=None if mix is None else tensor(mix),
+            floors=known.floors,
+            n_latent=settings.n_latent,
+            n_iter=settings.n_iter,
+            batch_size=settings.batch_size,
+            learning_rate=settings.learning_rate,
+            rng=rng,
+            progress=progress,
+        )
     model = ImageModel(generator.cpu().eval(), known.totals)
     density = Density.of(kernel, known)
     if density is None:

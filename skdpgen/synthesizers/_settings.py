@@ -31,6 +31,7 @@ OURS_IMAGES: dict[str, Any] = {
     "learning_rate": 1e-2,
     "generator": "full",
     "pooling": "auto",
+    "precision": "float32",
 }
 PAPER_IMAGES: dict[str, Any] = {
     "hidden": (200,),
@@ -40,6 +41,7 @@ PAPER_IMAGES: dict[str, Any] = {
     "learning_rate": 1e-2,
     "generator": "upsample",
     "pooling": 1,
+    "precision": "float32",
 }
 HIDDEN = {  # where it is not given
     "full": (256, 256),
@@ -125,6 +127,7 @@ class ImageSettings(Settings):
 
     generator: str
     pooling: int | str
+    precision: str
 
     @property
     def is_parallel(self) -> bool:

@@ -177,6 +177,13 @@ def test_each_class_can_have_a_generator_of_its_own(release, tmp_path):
 
 
 @each_method
+def test_digits_are_learnt_in_mixed_precision(cls):
+    synth = build(cls, n_iter=200, epsilon=20.0, precision="mixed")
+    assert accuracy(synth.fit(PIXELS, LABELS)) > 0.8
+    assert all(w.dtype == torch.float32 for w in synth.generator_.parameters())
+
+
+@each_method
 def test_quality_collapses_without_budget(cls):
     synth = build(cls, n_iter=100, epsilon=0.001).fit(PIXELS, LABELS)
     assert accuracy(synth) < 0.35
