@@ -8,6 +8,7 @@ from skdpgen.features._hermite import (
     HermiteFeatures,
     hermite_functions,
 )
+from skdpgen.features._hermite_pairs import HermitePairs
 from skdpgen.features._ntk import ModuleNTKFeatures, NTKFeatures
 from skdpgen.features._part import Part
 from skdpgen.features._weighed import Weighed
@@ -18,6 +19,7 @@ __all__ = [
     "ExpectedHermite",
     "FourierFeatures",
     "HermiteFeatures",
+    "HermitePairs",
     "ModuleNTKFeatures",
     "NTKFeatures",
     "Part",

@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.func import functional_call, grad, vmap
 
-Factors = list[tuple[Tensor, Tensor]]  # of each layer: (n, outputs), (n, inputs)
+from skdpgen.features._factors import Factors, mean_outer, outer
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,19 +152,14 @@ class NTKFeatures:
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""
-        blocks = [(u[:, :, None] * v[:, None]).flatten(1) for u, v in self.factors(x)]
-        return torch.cat(blocks, dim=1)
+        return outer(self.factors(x))
 
     def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
         """Return the mean of as many equal groups of rows, (n_groups, n_features).
 
         Rows x features are never in memory.
         """
-        blocks = []
-        for factors in self.factors(x):
-            u, v = (part.reshape(n_groups, -1, part.shape[1]) for part in factors)
-            blocks.append((u.transpose(1, 2) @ v / v.shape[1]).flatten(1))
-        return torch.cat(blocks, dim=1)
+        return mean_outer(self.factors(x), n_groups)
 
     def expected(self, points: Any) -> None:
         """Return None: a mean over rows has no closed form, they must be drawn."""

@@ -4,14 +4,14 @@ import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from skdpgen.features import HermiteFeatures, Weighed
+from skdpgen.features import HermiteFeatures, HermitePairs, Weighed
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
 from skdpgen.synthesizers._hp_settings import IMAGE_PRESETS, PRESETS
 from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.utils import Interval, StrOptions
 
 MOST_FEATURES = 4000  # of products, unless more subsets are asked for
-MOST_OF_PIXELS = 8000
+MOST_PAIRED = 2048  # functions of all pixels whose pairs are released, all of them
 
 
 class DPHPSynthesizer(EmbeddingSynthesizer):
@@ -69,11 +69,11 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         Highest function of each column in the product kernel. None is 4 (paper: 9), of
         pixels 1 (paper: 20).
     product_size : int or None, default=None
-        Columns that are multiplied. None is 2: how pairs depend on each other; of
-        pixels 3 (paper: 2).
+        Columns that are multiplied. None is 2: how pairs depend on each other.
     n_subsets : int or None, default=None
         Subsets of columns, drawn at random and fixed. None is all of them, as far as
-        products stay below 4,000 features, of pixels 8,000 (paper: 10 subsets).
+        products stay below 4,000 features; of pixels all pairs up to 2,048 functions
+        (paper: 10 subsets).
     length_scale : float or None, default=None
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank;
         0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.25 (paper:
@@ -81,7 +81,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     gamma : float or None, default=None
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small
-        epsilon, all of them public, leave relations no chance; 1 with an ``order``.
+        epsilon, all of them public, leave relations no chance; 1 with an ``order``, 5
+        for pixels (paper: 5).
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is
         "auto": 2 from 16 pixels a side on (paper: 1).
@@ -259,6 +260,17 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
 
     def _map_pixels(self, n_pixels, settings, rng):
         """Draw the product kernel of pixels, beside the sum kernel of all of them."""
+        together, order = min(settings.product_size, n_pixels), settings.product_order
+        n_paired = n_pixels * (order + 1)
+        if together == 2 and settings.n_subsets is None and n_paired <= MOST_PAIRED:
+            return HermitePairs.draw(
+                n_pixels,
+                settings.order,
+                order,
+                length_scale=settings.length_scale,
+                gamma=settings.gamma,
+                rng=rng,
+            )
 
         def draw(order, n_together, n_subsets):
             return HermiteFeatures.draw(
@@ -271,18 +283,15 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
                 rng=rng,
             )
 
-        together, order = settings.product_size, settings.product_order
-        together = min(together, n_pixels)
-        n_subsets = settings.n_subsets or affordable_subsets(
-            n_pixels, together, order, MOST_OF_PIXELS
-        )
+        n_subsets = settings.n_subsets
+        n_subsets = n_subsets or affordable_subsets(n_pixels, together, order)
         each = draw(settings.order, 1, n_pixels)
         product = draw(order, together, n_subsets)
         return Weighed((each, product), (1.0, settings.gamma))
 
 
-def affordable_subsets(n_columns, n_together, order, most=MOST_FEATURES):
-    """Return how many subsets there are, or as many as so many features allow.
+def affordable_subsets(n_columns, n_together, order):
+    """Return how many subsets there are, or as many as ``MOST_FEATURES`` allow.
 
     Examples
     --------
@@ -290,4 +299,4 @@ def affordable_subsets(n_columns, n_together, order, most=MOST_FEATURES):
     (91, 160)
     """
     each = (order + 1) ** n_together
-    return max(min(math.comb(n_columns, n_together), most // each), 1)
+    return max(min(math.comb(n_columns, n_together), MOST_FEATURES // each), 1)

@@ -80,11 +80,11 @@ IMAGE_PRESETS = {
     "default": HermiteImageSettings(
         order=3,
         product_order=1,
-        product_size=3,
-        n_subsets=None,
+        product_size=2,
+        n_subsets=None,  # all pairs
         length_scale=0.25,
-        gamma=1.0,
-        **OURS_IMAGES | {"n_iter": 1500},  # more of them fit the noise
+        gamma=5.0,
+        **OURS_IMAGES,
     ),
     "paper": HermiteImageSettings(
         order=100,

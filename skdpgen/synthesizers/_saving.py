@@ -46,6 +46,7 @@ VALUES = {
         features.EncodedFeatures,
         features.FourierFeatures,
         features.HermiteFeatures,
+        features.HermitePairs,
         features.NTKFeatures,
         features.Weighed,
         networks.CellsHead,

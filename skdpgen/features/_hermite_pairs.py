@@ -1,0 +1,113 @@
+"""Hermite features of all pairs of numbers, as outer products."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import torch
+from torch import Generator, Tensor
+
+from skdpgen.features._factors import Factors, mean_outer, outer
+from skdpgen.features._hermite import HermiteFeatures
+
+
+@dataclass(frozen=True, eq=False)
+class HermitePairs:
+    r"""Features of a sum kernel, and of the product kernel of **all** pairs of numbers.
+
+    .. math:: k(x, y) = \frac{1}{1 + \gamma} s_1(x, y) + \frac{\gamma}{1 + \gamma}
+              s_2(x, y)^2, \qquad
+              s(x, y) = \mathrm{mean}_j \exp(-(x_j - y_j)^2 / 2\ell^2)
+
+    The square of a sum kernel is the mean of the products of its terms, two by two: all
+    pairs of columns, and each with itself. So its features are the outer product of
+    those of the sum kernel with themselves, and a mean over rows is one product of
+    matrices, however many pairs there are.
+
+    *Bound.* Features of both sum kernels have norm 1 at most
+    (:class:`HermiteFeatures`), an outer product has the product of the norms, and
+    weights of squares sum to 1: :math:`\|\phi(x)\| \le 1`.
+
+    Parameters
+    ----------
+    single, paired : HermiteFeatures
+        Of one column at a time; of the sum kernel, and of the one that is squared.
+    gamma : float
+        Weight of the pairs beside the sum kernel.
+
+    Examples
+    --------
+    >>> rng = Generator().manual_seed(0)
+    >>> phi = HermitePairs.draw(5, 3, 1, length_scale=0.3, gamma=2.0, rng=rng)
+    >>> phi(torch.zeros(2, 5)).shape  # 5 x 4, and (5 x 2)²
+    torch.Size([2, 120])
+    """
+
+    single: HermiteFeatures
+    paired: HermiteFeatures
+    gamma: float
+
+    norm_bound = 1.0
+
+    @classmethod
+    def draw(
+        cls,
+        n_inputs: int,
+        order: int,
+        product_order: int,
+        *,
+        length_scale: float,
+        gamma: float,
+        rng: Generator,
+    ) -> Self:
+        """Make both sum kernels, of numbers from 0 to 1; nothing is random in them."""
+        single, paired = (
+            HermiteFeatures.draw(
+                (1,) * n_inputs,
+                (True,) * n_inputs,
+                highest,
+                length_scale=length_scale,
+                n_together=1,
+                rng=rng,
+            )
+            for highest in (order, product_order)
+        )
+        return cls(single, paired, gamma)
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """Of the sum kernel, a column, and of the pairs."""
+        n = self.paired.n_features
+        return (self.single.n_features, 1), (n, n)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return sum(a * b for a, b in self.shapes)
+
+    @property
+    def row_size(self) -> int:
+        """Numbers that one row takes."""
+        return sum(a + b for a, b in self.shapes)
+
+    def to(self, device: torch.device) -> "HermitePairs":
+        """Return the same map on another device."""
+        return HermitePairs(self.single.to(device), self.paired.to(device), self.gamma)
+
+    def factors(self, x: Tensor) -> Factors:
+        """Return u and v of both kernels, whose outer products are the features."""
+        share = self.gamma / (1.0 + self.gamma)
+        one = math.sqrt(1.0 - share) * self.single(x)
+        two = self.paired(x)
+        return [(one, torch.ones_like(one[:, :1])), (math.sqrt(share) * two, two)]
+
+    def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
+        """Map the rows of ``x``; differentiable."""
+        return outer(self.factors(x))
+
+    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
+        return mean_outer(self.factors(x), n_groups)
+
+    def expected(self, points: Any) -> None:
+        """Return None: a mean over independent columns is not offered."""
