@@ -22,6 +22,7 @@ IMAGES_AT_ONCE = 1024
 TYPICAL = 512  # images that say how large the released function mostly is
 PART = 0.25  # of that; hardly a real image is below
 ROUNDS = 8
+NEAR_END = 0.05  # of black or white: a sigmoid never gets there, real pixels mostly do
 MOST_FEATURES = 100_000  # that are formed for an image
 
 
@@ -89,6 +90,8 @@ class ImageModel:
                 if density is not None and self.least is not None:
                     self._again(found, int(label), density, public)
                 pixels[mine[some]] = found.numpy()
+        pixels[pixels < NEAR_END] = 0.0
+        pixels[pixels > 1.0 - NEAR_END] = 1.0
         return pixels
 
     def _draw(self, latents: torch.Tensor, label: int) -> torch.Tensor:
