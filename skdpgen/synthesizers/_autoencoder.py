@@ -14,7 +14,7 @@ from skdpgen.synthesizers._point_rows import PointRows, Points
 
 N_UNITS, N_CODES = 32, 16
 STEPS, RATE = 300, 0.01  # public
-NORM = 1.0  # that gradients are clipped to
+NORM = 0.03  # that gradients are clipped to; they are of means over pixels
 LEARNING_RATE = 3e-3
 MARGIN, WEIGHT = 1.0, 0.1  # of the part that tells classes apart
 AT_ONCE = 64
