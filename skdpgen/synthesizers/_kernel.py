@@ -84,7 +84,9 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         Of "per_step": generated points of a class and step, 64 at most. None is 8; the
         noise takes seconds a step beyond 30.
     models : {"conditional", "parallel"} or None, default=None
-        Of images: one generator that is told the class (None), or one for each class.
+        Of images: one generator that is told the class, or one for each class. None is
+        "conditional" for "one_shot", and "parallel" for "per_step", whose noisy slopes
+        would mix classes up.
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is
         "auto": 2 from 16 pixels a side on (paper: 1).

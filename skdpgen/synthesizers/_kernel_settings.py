@@ -86,7 +86,7 @@ def presets(release: str) -> dict[str, dict[str, Any]]:
         "images": {
             "default": KernelImageSettings(
                 length_scale="public",
-                models="conditional",
+                models="parallel" if release == "per_step" else "conditional",
                 **ours,
                 **OURS_IMAGES | steps,
             ),
