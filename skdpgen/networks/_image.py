@@ -12,6 +12,7 @@ from skdpgen.networks._layers import ByClass, convolution, linear, up_convolutio
 
 SMALLEST = 4  # side of the first map of those that double
 HALVED = 16  # pixels a side from which on "full" draws half as many
+CODED = -2  # layers of "coded" that follow the codes
 UPSAMPLED = 16  # channels of the first map of "upsample"
 
 
@@ -89,15 +90,23 @@ class ImageGenerator(nn.Module):
             self.body = body(shape, rng)
 
     def forward(self, latents: Tensor, labels: Tensor) -> list[Tensor]:
-        """Return one output: the pixels in [0, 1], (n, channels x height x width)."""
+        """Return pixels in [0, 1], (n, channels x height x width), and codes if any."""
         one_hot = nn.functional.one_hot(labels, self.shape.n_classes).to(latents)
         given = torch.cat([latents, one_hot], dim=1)
-        maps = self.body(given, labels) if self.shape.is_parallel else self.body(given)
+        codes = []
+        if self.shape.architecture == "coded":
+            layers = list(self.body.children())
+            codes = [nn.Sequential(*layers[:CODED])(given)]
+            maps = nn.Sequential(*layers[CODED:])(codes[0])
+        elif self.shape.is_parallel:
+            maps = self.body(given, labels)
+        else:
+            maps = self.body(given)
         top = (maps.shape[2] - self.shape.height) // 2
         left = (maps.shape[3] - self.shape.width) // 2
         rows = slice(top, top + self.shape.height)
         maps = maps[:, :, rows, left : left + self.shape.width]
-        return [maps.sigmoid().flatten(1)]
+        return [maps.sigmoid().flatten(1), *codes]
 
 
 class Full(nn.Sequential):

@@ -97,8 +97,7 @@ class ImageModel:
     def _draw(self, latents: torch.Tensor, label: int) -> torch.Tensor:
         given = torch.full((len(latents),), label)
         with torch.no_grad():
-            (output,) = self.generator(latents, given)
-        found: torch.Tensor = output
+            found: torch.Tensor = self.generator(latents, given)[0]
         return found
 
     def _again(

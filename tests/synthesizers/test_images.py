@@ -422,7 +422,22 @@ def test_an_encoded_estimator_is_saved(tmp_path):
 
 def test_without_noise_the_encoder_helps_to_draw():
     synth = build(DPMERFSynthesizer, encoder="private", epsilon=INF, n_iter=300)
-    assert accuracy(synth.fit(PIXELS, LABELS)) > 0.6
+    assert accuracy(synth.fit(PIXELS, LABELS)) > 0.7
+
+
+def test_what_is_matched_is_the_codes_that_the_decoder_draws():
+    synth = build(DPMERFSynthesizer, encoder="private", n_iter=2).fit(PIXELS, LABELS)
+    latents = torch.zeros(3, synth.settings_.n_latent)
+    outputs = synth.generator_(latents, torch.arange(3))
+    pixels, codes = outputs
+    assert pixels.shape == (3, 64)
+    torch.testing.assert_close(
+        synth.generator_.body[-2](codes).sigmoid(), pixels, rtol=0, atol=1e-6
+    )
+    embed = synth.kernel_.embedding(torch.device("cpu"), torch.Generator())
+    torch.testing.assert_close(
+        embed(outputs, 3)["features"], synth.kernel_.phi.phi(codes)
+    )
 
 
 def test_pairs_are_disjoint_and_go_by_place_alone():
