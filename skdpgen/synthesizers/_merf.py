@@ -92,8 +92,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         Of images: "private" first trains an auto-encoder by DP-SGD, the features are of
         its codes, and its decoder ends the generator: the paper's section 3.3, whose
         own encoder was not private. Its steps read rows, all pixels of them, and are
-        paid for. With 60,000 digits it needs an epsilon far above 1 (see the
-        benchmarks).
+        paid for. With 60,000 digits and epsilon=1 it is far worse than no encoder.
     encoder_share : float, default=0.3
         Part of the budget (of mu²) that the encoder gets.
     hidden, n_latent : array-like of int, int or None, default=None
