@@ -95,8 +95,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     learning_rate : float or None, default=None
         Of Adam, at its peak.
     precision : {"float32", "mixed"} or None, default=None
-        Of images: "mixed" trains on a release in bfloat16 where that is exact enough;
-        quicker on GPUs and on processors that know it. None is "float32".
+        Of images: "mixed" trains on a release in bfloat16 where that is exact enough,
+        for processors that know it. None is "float32".
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None

@@ -34,7 +34,7 @@ PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
 TEN = range(10)
 SMALL = {
     DPMERFSynthesizer: {"n_features": 400},
-    DPHPSynthesizer: {"order": 2, "n_subsets": 20},
+    DPHPSynthesizer: {"order": 2},  # all pairs, as is the default
     DPNTKSynthesizer: {"width": 20},
     DPKernelSynthesizer: {"n_features": 400, "length_scale": (1.0, 3.0)},
 }
@@ -340,6 +340,7 @@ def test_the_number_of_images_is_private_under_add_remove():
     [
         *((cls, {}) for cls in SMALL),
         *((cls, {"pooling": 2}) for cls in SMALL),
+        (DPHPSynthesizer, {"n_subsets": 20}),
         (DPMERFSynthesizer, {"encoder": "private"}),
     ],
 )
