@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Generator, Tensor
@@ -26,7 +26,9 @@ class HermitePairs:
 
     *Bound.* Features of both sum kernels have norm 1 at most
     (:class:`HermiteFeatures`), an outer product has the product of the norms, and
-    weights of squares sum to 1: :math:`\|\phi(x)\| \le 1`.
+    weights of squares sum to 1: :math:`\|\phi(x)\| \le 1`. Features of the sum kernel
+    have any sign, an outer product with itself is a square: its inner products are
+    never negative.
 
     Parameters
     ----------
@@ -48,6 +50,7 @@ class HermitePairs:
     gamma: float
 
     norm_bound = 1.0
+    kinds: ClassVar[Any] = ("signed", "square")
 
     @classmethod
     def draw(
@@ -81,6 +84,12 @@ class HermitePairs:
         return (self.single.n_features, 1), (n, n)
 
     @property
+    def norm_bounds(self) -> tuple[float, float]:
+        """Largest norm of the sum kernel's features, and of the pairs'."""
+        share = self.gamma / (1.0 + self.gamma)
+        return math.sqrt(1.0 - share), math.sqrt(share)
+
+    @property
     def n_features(self) -> int:
         """Number of features."""
         return sum(a * b for a, b in self.shapes)
@@ -96,10 +105,9 @@ class HermitePairs:
 
     def factors(self, x: Tensor) -> Factors:
         """Return u and v of both kernels, whose outer products are the features."""
-        share = self.gamma / (1.0 + self.gamma)
-        one = math.sqrt(1.0 - share) * self.single(x)
-        two = self.paired(x)
-        return [(one, torch.ones_like(one[:, :1])), (math.sqrt(share) * two, two)]
+        bound, paired_bound = self.norm_bounds
+        one, two = bound * self.single(x), self.paired(x)
+        return [(one, torch.ones_like(one[:, :1])), (paired_bound * two, two)]
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""

@@ -33,7 +33,10 @@ class NTKFeatures:
     parametrisation), so no layer outweighs another; a bias is one more input.
 
     *Bound.* :math:`\|\phi(x)\| = 1` unless the gradient is 0 or not finite, where it is
-    the zero vector. Entries have any sign.
+    the zero vector. Entries have any sign, unless ``is_nonnegative``: with one hidden
+    layer, inputs and a readout a that are not negative, neither are ReLU and its
+    gradients :math:`a_k 1[w_k^\top x > 0] x`. The kernel has a only as squares, so
+    :math:`|a|` gives the same one as a.
 
     Parameters
     ----------
@@ -44,6 +47,8 @@ class NTKFeatures:
         Public constants: inputs become ``scale * (x - centre)`` first.
     has_layer_norm : bool
         Whether layers are normalised before their ReLU, without weights of its own.
+    is_nonnegative : bool
+        Whether no entry is negative.
 
     References
     ----------
@@ -63,6 +68,7 @@ class NTKFeatures:
     centre: Tensor
     scale: Tensor
     has_layer_norm: bool = False
+    is_nonnegative: bool = False
 
     norm_bound = 1.0
 
@@ -76,9 +82,14 @@ class NTKFeatures:
         centre: Any = 0.0,
         scale: Any = 1.0,
         has_layer_norm: bool = False,
+        is_positive: bool = False,
         rng: Generator,
     ) -> Self:
-        """Draw the weights of ``depth`` hidden layers of ``width`` units."""
+        """Draw the weights of ``depth`` hidden layers of ``width`` units.
+
+        ``is_positive`` says that inputs, centred and scaled, are never negative: then
+        the features of one hidden layer without normalisation are not either.
+        """
         centre, scale = (
             torch.as_tensor(value, dtype=torch.float32).expand(n_inputs).contiguous()
             for value in (centre, scale)
@@ -89,12 +100,23 @@ class NTKFeatures:
             for before, after in itertools.pairwise(sizes)
         ]
         readout = torch.randn(1, width, generator=rng)
-        return cls(tuple(weights), readout, centre, scale, has_layer_norm)
+        is_nonnegative = is_positive and depth == 1 and not has_layer_norm
+        if is_nonnegative:
+            readout = readout.abs()
+        return cls(
+            tuple(weights), readout, centre, scale, has_layer_norm, is_nonnegative
+        )
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
         """Of the gradient by each layer."""
         return tuple((w.shape[0], w.shape[1]) for w in (*self.weights, self.readout))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What signs the gradient by each layer can have."""
+        kind = "nonnegative" if self.is_nonnegative else "signed"
+        return (kind,) * len(self.shapes)
 
     @property
     def n_features(self) -> int:

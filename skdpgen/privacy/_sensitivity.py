@@ -33,6 +33,8 @@ class Signed:
 class NonNegative:
     r"""A vector of norm at most ``bound`` without negative entries, or x xᵀ.
 
+    Or any other of which no two have a negative inner product.
+
     *Proof.* :math:`\|\phi - \phi'\|^2 = \|\phi\|^2 + \|\phi'\|^2 - 2 \phi^\top \phi'
     \le 2B^2`, because the inner product is not negative; for
     :math:`x x^\top` it is :math:`(x^\top x')^2`.

@@ -41,6 +41,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         **BaseSynthesizer._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), None],
         "preset": [StrOptions({"default", "paper"})],
+        "models": [StrOptions({"auto", "conditional", "parallel"}), None],
         "pooling": [
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"auto"}),

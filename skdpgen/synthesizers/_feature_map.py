@@ -20,7 +20,8 @@ class FeatureMap(Protocol):
     """What a map of rows to bounded vectors must offer.
 
     One that has ``factors`` as well gives outer products: they are summed without ever
-    being formed for a row.
+    being formed for a row. It may have ``kinds``, which say what signs they can have
+    (any, otherwise), and ``norm_bounds``, one a layer.
     """
 
     @property
@@ -51,7 +52,8 @@ class FeatureMap(Protocol):
 def feature_block(phi: Any) -> Any:
     """Return how privacy sums the features of a map."""
     if hasattr(phi, "factors"):
-        return OuterProducts(phi.shapes, phi.norm_bound)
+        bound = getattr(phi, "norm_bounds", phi.norm_bound)
+        return OuterProducts(phi.shapes, bound, getattr(phi, "kinds", None))
     return Vectors(phi.n_features, phi.norm_bound)
 
 

@@ -76,13 +76,16 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         (paper: 10 subsets).
     length_scale : float or None, default=None
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank;
-        0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.25 (paper:
+        0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.2 (paper:
         0.15).
     gamma : float or None, default=None
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small
-        epsilon, all of them public, leave relations no chance; 1 with an ``order``, 5
+        epsilon, all of them public, leave relations no chance; 1 with an ``order``, 20
         for pixels (paper: 5).
+    models : {"auto", "conditional", "parallel"} or None, default=None
+        Of images: one generator that is told the class, or one for each class. None is
+        "auto": "parallel", unless the release is mostly noise (paper: "conditional").
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is
         "auto": 2 from 16 pixels a side on (paper: 1).
@@ -184,6 +187,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         n_subsets=None,
         length_scale=None,
         gamma=None,
+        models=None,
         pooling=None,
         generator=None,
         hidden=None,
@@ -210,6 +214,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         self.n_subsets = n_subsets
         self.length_scale = length_scale
         self.gamma = gamma
+        self.models = models
         self.pooling = pooling
         self.generator = generator
         self.hidden = hidden

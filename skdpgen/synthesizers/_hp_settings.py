@@ -82,8 +82,8 @@ IMAGE_PRESETS = {
         product_order=1,
         product_size=2,
         n_subsets=None,  # all pairs
-        length_scale=0.25,
-        gamma=5.0,
+        length_scale=0.2,
+        gamma=20.0,
         **OURS_IMAGES,
     ),
     "paper": HermiteImageSettings(

@@ -21,10 +21,11 @@ PAID = 0.1  # squared weight of class counts where they are not free
 class ImageKernel:
     r"""An image becomes :math:`\phi(x)`, of norm 1 at most; class counts ride along.
 
-    Replacing an image moves the sum of :math:`\phi(x) \otimes y` by at most 2, and
-    counts of weight 1 beside it cost nothing (proof:
-    :class:`~skdpgen.privacy.WithCounts`); adding or removing one moves both by at most
-    :math:`\sqrt{1 + \beta}`.
+    Replacing an image moves the sum of :math:`\phi(x) \otimes y` by at most 2, and by
+    less if features cannot point opposite ways (proof: the structure of the block);
+    counts of squared weight :math:`\beta` beside it cost nothing up to
+    :math:`\Delta^2/2 - B^2` (proof: :class:`~skdpgen.privacy.WithCounts`). Adding or
+    removing one moves both by at most :math:`\sqrt{1 + \beta}`.
 
     Parameters
     ----------
@@ -56,8 +57,11 @@ class ImageKernel:
         decoder: Any = None,
     ) -> "ImageKernel":
         """Weigh the counts as highly as is free, or as little as they need."""
-        beta = 1.0 if adjacency == "replace" else PAID
-        return cls(phi, layout, pooling, beta, decoder)
+        free = 0.0
+        if phi is not None and adjacency == "replace":
+            structure = feature_block(phi).structure
+            free = structure.replace() ** 2 / 2 - structure.bound**2
+        return cls(phi, layout, pooling, max(free, PAID), decoder)
 
     @property
     def what(self) -> str:

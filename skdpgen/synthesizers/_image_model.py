@@ -152,6 +152,10 @@ def train_images(
 ) -> tuple[ImageModel, list[float]]:
     """Train a generator on what is known; the same seed gives the same generator."""
     rng = torch.Generator().manual_seed(seed)
+    if settings.models == "auto":
+        noise = known.noisy.size * known.noise_std**2
+        models = "parallel" if known.energy >= noise else "conditional"
+        settings = replace(settings, models=models)
     generator = new_generator(kernel, settings, len(known.totals), rng).to(device)
     one = 1.0 / (known.energy or 1.0)
 
@@ -203,7 +207,7 @@ def new_generator(
         architecture="coded" if kernel.decoder else settings.generator,
         hidden=settings.hidden,
         code=kernel.phi.code if kernel.decoder else None,
-        is_parallel=settings.is_parallel,
+        is_parallel=settings.models != "conditional" and not kernel.decoder,
     )
     generator = ImageGenerator(shape, rng=rng)
     if kernel.decoder:

@@ -83,10 +83,10 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     n_points : int or None, default=None
         Of "per_step": generated points of a class and step, 64 at most. None is 8; the
         noise takes seconds a step beyond 30.
-    models : {"conditional", "parallel"} or None, default=None
+    models : {"auto", "conditional", "parallel"} or None, default=None
         Of images: one generator that is told the class, or one for each class. None is
-        "conditional" for "one_shot", and "parallel" for "per_step", whose noisy slopes
-        would mix classes up.
+        "auto": "parallel", unless a release at once is mostly noise (paper:
+        "conditional").
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is
         "auto": 2 from 16 pixels a side on (paper: 1).
@@ -170,7 +170,6 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         "n_features": [Interval(Integral, 2, None, closed="left"), None],
         "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
         "n_points": [Interval(Integral, 2, 64, closed="both"), None],
-        "models": [StrOptions({"conditional", "parallel"}), None],
     }
 
     def __init__(

@@ -52,13 +52,6 @@ class KernelSettings(_Steps, Waves, TableSettings):
 class KernelImageSettings(_Steps, Waves, ImageSettings):
     """What one fit of images was made with."""
 
-    models: str
-
-    @property
-    def is_parallel(self) -> bool:
-        """Whether each class has a generator of its own."""
-        return self.models == "parallel"
-
 
 BANDWIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # the paper's 1 to 16, of pixels in [-1, 1]
 FEW = {"sampling_rate": 0.1, "n_points": 8}
@@ -85,14 +78,10 @@ def presets(release: str) -> dict[str, dict[str, Any]]:
         },
         "images": {
             "default": KernelImageSettings(
-                length_scale="public",
-                models="parallel" if release == "per_step" else "conditional",
-                **ours,
-                **OURS_IMAGES | steps,
+                length_scale="public", **ours, **OURS_IMAGES | steps
             ),
             "paper": KernelImageSettings(
                 length_scale=BANDWIDTHS,
-                models="conditional",
                 **paper,
                 **PAPER_IMAGES | all_steps | {"generator": "decoder", "hidden": (128,)},
             ),

@@ -83,6 +83,10 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         part has the noise of the whole, so it is the noisier way.
     n_minibatches : int, default=10
         Used by ``release="minibatch"``.
+    models : {"auto", "conditional", "parallel"} or None, default=None
+        Of images: one generator that is told the class, or one for each class. None is
+        "auto": "parallel", unless the release is mostly noise (paper: "conditional").
+        A private encoder has one decoder for all.
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is
         "auto": 2 from 16 pixels a side on (paper: 1).
@@ -202,6 +206,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         n_minibatches=10,
         encoder=None,
         encoder_share=0.3,
+        models=None,
         pooling=None,
         generator=None,
         hidden=None,
@@ -231,6 +236,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         self.n_minibatches = n_minibatches
         self.encoder = encoder
         self.encoder_share = encoder_share
+        self.models = models
         self.pooling = pooling
         self.generator = generator
         self.hidden = hidden

@@ -58,7 +58,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         Where parameters that are None come from; ``settings_`` shows what was used.
     architecture : {"mlp", "layer_norm"}, callable or None, default=None
         The network that is differentiated: ReLU layers ("mlp", default), or each
-        normalised first ("layer_norm": paper, and images). A callable gets the number
+        normalised first ("layer_norm": paper). A callable gets the number
         of inputs and returns any ``torch.nn.Module`` with *public* weights that treats
         each row by itself; ``width`` and ``depth`` are not used then, gradients go
         through ``torch.func``, and the estimator can be pickled but not saved. Its
@@ -72,6 +72,9 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         The number a², in (0, 1]: how much of a row's norm its gradient gets. None is
         0.1, or 0.02 where few rows, many classes or a small epsilon, all of them
         public, leave relations no chance (paper: 1, which counts no cells).
+    models : {"auto", "conditional", "parallel"} or None, default=None
+        Of images: one generator that is told the class, or one for each class. None is
+        "auto": "parallel", unless the release is mostly noise (paper: "conditional").
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is
         "auto": 2 from 16 pixels a side on (paper: 1).
@@ -165,6 +168,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         width=None,
         depth=None,
         tangent_share=None,
+        models=None,
         pooling=None,
         generator=None,
         hidden=None,
@@ -189,6 +193,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         self.width = width
         self.depth = depth
         self.tangent_share = tangent_share
+        self.models = models
         self.pooling = pooling
         self.generator = generator
         self.hidden = hidden
@@ -231,6 +236,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
             settings.width,
             settings.depth,
             has_layer_norm=settings.architecture == "layer_norm",
+            is_positive=True,  # pixels are
             rng=rng,
         )
 

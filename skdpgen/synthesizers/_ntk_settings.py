@@ -57,7 +57,10 @@ PRESETS = {
 }
 IMAGE_PRESETS = {
     "default": TangentImageSettings(
-        architecture="layer_norm", width=800, depth=1, **OURS_IMAGES
+        architecture="mlp",
+        width=800,
+        depth=1,
+        **OURS_IMAGES | {"n_latent": 10},
     ),
     "paper": TangentImageSettings(
         architecture="layer_norm", width=800, depth=1, **PAPER_IMAGES

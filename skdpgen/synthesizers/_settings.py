@@ -24,6 +24,7 @@ PAPER: dict[str, Any] = {
     "has_batch_norm": True,
 }
 OURS_IMAGES: dict[str, Any] = {
+    "models": "auto",
     "hidden": (256, 256),
     "n_latent": 20,
     "n_iter": 4000,
@@ -34,6 +35,7 @@ OURS_IMAGES: dict[str, Any] = {
     "precision": "float32",
 }
 PAPER_IMAGES: dict[str, Any] = {
+    "models": "conditional",
     "hidden": (200,),
     "n_latent": 5,
     "n_iter": 6000,  # 10 epochs of 60,000 in batches of 100, as DP-MERF
@@ -125,14 +127,10 @@ class TableSettings(Settings):
 class ImageSettings(Settings):
     """How a generator of images is trained."""
 
+    models: str
     generator: str
     pooling: int | str
     precision: str
-
-    @property
-    def is_parallel(self) -> bool:
-        """Whether each class has a generator of its own."""
-        return False
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings with the given ones, unless they are None."""

@@ -67,3 +67,14 @@ def test_the_sum_kernel_is_beside_it():
     parts = Weighed((phi.single, phi.paired), (1.0, 3.0))
     first = phi(x)[:, :20]
     torch.testing.assert_close(first, parts(x)[:, :20])
+
+
+def test_pairs_are_squares_and_each_layer_keeps_its_bound():
+    phi, x = draw(gamma=2.0), rows(40)
+    (one, ones), (two, base) = phi.factors(x)
+    assert phi.kinds == ("signed", "square")
+    assert phi.norm_bounds == pytest.approx(((1 / 3) ** 0.5, (2 / 3) ** 0.5))
+    torch.testing.assert_close(two, phi.norm_bounds[1] * base)
+    lengths = one.norm(dim=1) * ones.norm(dim=1), two.norm(dim=1) * base.norm(dim=1)
+    for length, bound in zip(lengths, phi.norm_bounds, strict=True):
+        assert length.max() <= bound * (1 + 1e-6)

@@ -158,3 +158,23 @@ def test_weights_that_are_frozen_have_no_features():
     network = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
     network[0].requires_grad_(False)
     assert ModuleNTKFeatures(network).n_features == 4
+
+
+def test_features_of_positive_inputs_are_not_negative():
+    phi = NTKFeatures.draw(4, 6, is_positive=True, rng=seeded())
+    signed = NTKFeatures.draw(4, 6, rng=seeded())
+    x = torch.rand(20, 4, generator=seeded(1), dtype=torch.float64)
+    found = phi.double()(x)
+    assert phi.kinds == ("nonnegative",) * 2
+    assert found.min() >= 0
+    wanted = signed.double()(x)
+    assert wanted.min() < 0
+    assert signed.kinds == ("signed",) * 2
+    torch.testing.assert_close(found @ found.T, wanted @ wanted.T)  # the same kernel
+
+
+@pytest.mark.parametrize("params", [{"depth": 2}, {"has_layer_norm": True}])
+def test_features_that_can_be_negative_do_not_claim_otherwise(params):
+    phi = NTKFeatures.draw(4, 6, is_positive=True, rng=seeded(), **params)
+    assert set(phi.kinds) == {"signed"}
+    assert phi(torch.rand(20, 4, generator=seeded(1))).min() < 0

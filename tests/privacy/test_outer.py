@@ -14,7 +14,21 @@ from skdpgen.privacy._blocks import clip_rows, one_hot
 
 SHAPES = ((2, 3), (1, 2))
 WIDTH = sum(a + b for a, b in SHAPES)
-NASTY = (0.0, -0.0, 1.0, -1.0, 1e30, -1e160, 1e308, 5e-324, 1e-170, np.nan, np.inf)
+NASTY = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    1e30,
+    -1e160,
+    1e308,
+    5e-324,
+    1e-170,
+    np.nan,
+    np.inf,
+    -np.inf,
+    -1e308,
+)
 entries = st.sampled_from(NASTY) | st.floats(-2, 2)
 
 
@@ -75,6 +89,105 @@ def test_neighbours_move_as_far_as_is_claimed_and_no_further(adjacency):
         moved = [np.linalg.norm(a - b) for a, b in itertools.combinations(sums, 2)]
     claimed = sensitivity(block.structure, adjacency)
     assert max(moved) == pytest.approx(claimed)
+
+
+KINDS = (
+    (("nonnegative", "nonnegative"), 1.0),
+    (("square", "nonnegative"), 1.0),
+    (("signed", "square"), (0.6, 0.8)),
+    (("square", "square"), (0.6, 0.8)),
+    (("nonnegative", "signed"), (0.6, 0.8)),
+    (("nonnegative", "signed"), 1.0),
+)
+SQUARES = ((2, 2), (2, 2))
+
+
+def layers(x):
+    """Cut rows of eight numbers into u and v of two layers of two by two."""
+    u, v, s, t = np.split(x, 4, axis=1)
+    return [(u, v), (s, t)]
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize(("kinds", "bound"), KINDS)
+def test_layers_move_as_far_as_their_kinds_allow(kinds, bound, adjacency):
+    rng, block = np.random.default_rng(0), OuterProducts(SQUARES, bound, kinds)
+    axes = [np.array(v, float) for v in itertools.product((0, 1, -1), repeat=2)]
+    rows = [
+        np.concatenate([u, v, s, t])
+        for u, v, s, t in itertools.product(axes, repeat=4)
+        if rng.random() < 0.03
+    ]
+    e, f = np.eye(2)
+    rows += [np.concatenate([a, b, a, b]) for a in (e, -e, f) for b in (e, -e, f)]
+    rows += [*rng.normal(size=(20, 8)), *(1e12 * rng.normal(size=(20, 8)))]
+    sums = [
+        block.add(block.start(2), layers(row[None]), np.array([label]))
+        for row, label in itertools.product(rows, (0, 1))
+    ]
+    moved = [np.linalg.norm(a - b) for a, b in itertools.combinations(sums, 2)]
+    if adjacency == "add_remove":
+        moved = [np.linalg.norm(one) for one in sums]
+    claimed = sensitivity(block.structure, adjacency)
+    assert max(moved) == pytest.approx(claimed, rel=1e-9)
+
+
+@pytest.mark.parametrize(("kinds", "bound"), KINDS)
+@given(x=arrays(float, (2, 8), elements=entries))
+@settings(max_examples=200, deadline=None)
+def test_nothing_a_map_returns_moves_layers_further(kinds, bound, x):
+    block = OuterProducts(SQUARES, bound, kinds)
+    one, other = (
+        block.add(block.start(1), layers(row[None]), np.zeros(1, dtype=np.int64))
+        for row in x
+    )
+    assert np.isfinite(one).all()
+    claimed = sensitivity(block.structure, "replace")
+    assert np.linalg.norm(one - other) <= claimed * (1 + 1e-12)
+
+
+def test_squares_and_clamped_layers_keep_what_is_of_their_kind():
+    v, u = np.array([[0.3, -0.4]]), np.array([[0.5, 0.1]])
+    block = OuterProducts(SQUARES, 1.0, ("square", "nonnegative"))
+    parts = [(2 * v, v), (u, u)]
+    total = block.add(block.start(1), parts, np.zeros(1, dtype=np.int64))
+    wanted = np.concatenate([2 * v.T @ v, u.T @ u]).reshape(1, -1)
+    np.testing.assert_allclose(total, wanted)
+
+
+@pytest.mark.parametrize("kinds", [kinds for kinds, _ in KINDS])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 2, 4, 6])
+def test_a_row_that_is_not_finite_counts_nothing(kinds, bad, place):
+    row = np.ones((1, 8))
+    row[0, place] = bad
+    block = OuterProducts(SQUARES, 1.0, kinds)
+    assert not block.add(block.start(1), layers(row), np.zeros(1, dtype=np.int64)).any()
+
+
+def test_a_square_of_nothing_leaves_the_other_layer():
+    row = np.array([[1.0, 2.0, 0.0, 0.0, 0.6, 0.0, 0.0, 0.8]])
+    block = OuterProducts(SQUARES, 1.0, ("square", "nonnegative"))
+    total = block.add(block.start(1), layers(row), np.zeros(1, dtype=np.int64))
+    np.testing.assert_allclose(total, [[0, 0, 0, 0, 0, 0.48, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"kinds": ("signed",)}, "one entry a layer, 2"),
+        ({"bound": (1.0,)}, "one entry a layer, 2"),
+        ({"bound": (1.0, 1.0, 1.0)}, "one entry a layer, 2"),
+        ({"bound": (1.0, 0.0)}, "positive"),
+        ({"bound": -1.0}, "positive"),
+        ({"bound": (1.0, np.inf)}, "positive"),
+        ({"kinds": ("Signed", "signed")}, "kinds must be among"),
+        ({"shapes": ((2, 3), (1, 1)), "kinds": ("square", "signed")}, "as long as v"),
+    ],
+)
+def test_what_the_proof_does_not_cover_is_refused(wrong, why):
+    with pytest.raises(ValueError, match=why):
+        OuterProducts(**{"shapes": SQUARES} | wrong)
 
 
 def test_rows_may_come_in_pieces(monkeypatch):

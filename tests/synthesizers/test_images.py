@@ -328,6 +328,60 @@ def test_counts_are_free_if_replaced_and_cheap_otherwise():
     assert found["add_remove"] == pytest.approx(1.1**0.5)
 
 
+@pytest.mark.parametrize(
+    ("cls", "params", "wanted"),
+    [
+        (DPNTKSynthesizer, {}, 2.2**0.5),  # nothing is negative; counts beside
+        (DPNTKSynthesizer, {"architecture": "layer_norm"}, 2.0),
+        (DPNTKSynthesizer, {"depth": 2}, 2.0),
+        (DPHPSynthesizer, {"gamma": 4.0}, (4 / 5 + 2 * 4 / 5) ** 0.5),
+        (DPHPSynthesizer, {"n_subsets": 20}, 2.0),
+    ],
+)
+def test_an_image_is_charged_for_what_it_can_move(cls, params, wanted):
+    synth = build(cls, n_iter=0, **params)
+    entry = synth.fit(PIXELS[:100], LABELS[:100]).privacy_.releases[-1]
+    assert entry.sensitivity == pytest.approx(wanted)
+
+
+# --------------------------------------------------------------- one network a class
+
+
+@pytest.mark.parametrize(("epsilon", "is_parallel"), [(0.1, False), (INF, True)])
+def test_each_class_has_a_generator_unless_the_release_is_mostly_noise(
+    epsilon, is_parallel
+):
+    synth = build(DPMERFSynthesizer, epsilon=epsilon, n_iter=2)
+    synth.fit(PIXELS, LABELS)
+    assert synth.generator_.shape.is_parallel is is_parallel
+    assert synth.refit().generator_.shape.is_parallel is is_parallel
+
+
+@each_method
+@pytest.mark.parametrize("models", ["conditional", "parallel"])
+def test_generators_are_as_many_as_were_asked_for(cls, models):
+    synth = build(cls, models=models, n_iter=2).fit(PIXELS[:200], LABELS[:200])
+    assert synth.generator_.shape.is_parallel is (models == "parallel")
+    assert synth.sample(y=[3, 3, 7])[0].shape == (3, 8, 8)
+
+
+def test_the_papers_have_one_generator():
+    synth = build(DPMERFSynthesizer, preset="paper", n_iter=2, epsilon=INF)
+    assert not synth.fit(PIXELS[:100], LABELS[:100]).generator_.shape.is_parallel
+
+
+def test_a_private_encoder_has_one_decoder_for_all():
+    params = {"encoder": "private", "models": "parallel", "epsilon": 20.0, "n_iter": 2}
+    synth = build(DPMERFSynthesizer, **params).fit(PIXELS[:200], LABELS[:200])
+    assert not synth.generator_.shape.is_parallel
+
+
+def test_models_are_of_images():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    with pytest.raises(ValueError, match="models must be None for tables"):
+        DPMERFSynthesizer(models="parallel").fit(X)
+
+
 def test_the_number_of_images_is_private_under_add_remove():
     synth = build(DPMERFSynthesizer, adjacency="add_remove", n_iter=0)
     counts = {synth.fit(PIXELS, LABELS).n_samples_ for _ in range(6)}
