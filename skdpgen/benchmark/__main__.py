@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--protocol", default="modern")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE",
-                        help="parameters, as JSON values; for `rivals`, theirs")  # fmt: skip  # noqa: E501
+                        help="parameters, as JSON or a word; for `rivals`, theirs")  # fmt: skip  # noqa: E501
     parser.add_argument("--rival", choices=RIVALS, nargs="+", default=["mst"])
     parser.add_argument("--python", help="of the environment that has the rivals")
     parser.add_argument("--timeout", type=float, default=1200.0,
@@ -157,7 +157,15 @@ def _rivals(options):
 
 def _settings(options):
     pairs = (pair.split("=", 1) for pair in options.set)
-    return {name: json.loads(value) for name, value in pairs}
+    return {name: _value(text) for name, text in pairs}
+
+
+def _value(text):
+    """Read JSON; what is none is a string, as `release=per_step`."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
 
 
 def _papers(options):

@@ -1,6 +1,7 @@
 """The command behind docs/benchmarks.md, on a table made for it."""
 
 import sys
+from argparse import Namespace
 
 import pandas as pd
 
@@ -41,3 +42,9 @@ def test_discovery(monkeypatch, capsys, tmp_path):
     )
     assert "asks for a schema" in text
     assert "category_mass" in text
+
+
+def test_parameters_are_json_or_a_word():
+    given = Namespace(set=["release=per_step", "n_iter=3", "hidden=[8, 8]"])
+    wanted = {"release": "per_step", "n_iter": 3, "hidden": [8, 8]}
+    assert command._settings(given) == wanted
