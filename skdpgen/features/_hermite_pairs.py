@@ -1,7 +1,7 @@
 """Hermite features of all pairs of numbers, as outer products."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import torch
@@ -16,7 +16,7 @@ class HermitePairs:
     r"""Features of a sum kernel, and of the product kernel of **all** pairs of numbers.
 
     .. math:: k(x, y) = \frac{1}{1 + \gamma} s_1(x, y) + \frac{\gamma}{1 + \gamma}
-              s_2(x, y)^2, \qquad
+              \langle \psi(x), \psi(y) \rangle^2, \qquad
               s(x, y) = \mathrm{mean}_j \exp(-(x_j - y_j)^2 / 2\ell^2)
 
     The square of a sum kernel is the mean of the products of its terms, two by two: all
@@ -24,11 +24,16 @@ class HermitePairs:
     those of the sum kernel with themselves, and a mean over rows is one product of
     matrices, however many pairs there are.
 
-    *Bound.* Features of both sum kernels have norm 1 at most
-    (:class:`HermiteFeatures`), an outer product has the product of the norms, and
-    weights of squares sum to 1: :math:`\|\phi(x)\| \le 1`. Features of the sum kernel
-    have any sign, an outer product with itself is a square: its inner products are
-    never negative.
+    :math:`\psi` are the features of :math:`s_2` as differences from those of 0, divided
+    by r and cut to norm 1. Rows that are 0 in most columns, as images are black, are
+    all alike in s; without what they share, pairs say how columns go together and not
+    once more how large each is. A radius of None takes the features as they are.
+
+    *Bound.* Features of the sum kernel have norm 1 at most (:class:`HermiteFeatures`),
+    :math:`\psi` is cut to it whatever x is, an outer product has the product of the
+    norms, and weights of squares sum to 1: :math:`\|\phi(x)\| \le 1`. The centre and r
+    are public. Features of the sum kernel have any sign, an outer product with itself
+    is a square: its inner products are never negative.
 
     Parameters
     ----------
@@ -36,6 +41,8 @@ class HermitePairs:
         Of one column at a time; of the sum kernel, and of the one that is squared.
     gamma : float
         Weight of the pairs beside the sum kernel.
+    radius : float or None, default=None
+        The number r.
 
     Examples
     --------
@@ -48,6 +55,7 @@ class HermitePairs:
     single: HermiteFeatures
     paired: HermiteFeatures
     gamma: float
+    radius: float | None = None
 
     norm_bound = 1.0
     kinds: ClassVar[Any] = ("signed", "square")
@@ -61,6 +69,7 @@ class HermitePairs:
         *,
         length_scale: float,
         gamma: float,
+        radius: float | None = None,
         rng: Generator,
     ) -> Self:
         """Make both sum kernels, of numbers from 0 to 1; nothing is random in them."""
@@ -75,7 +84,7 @@ class HermitePairs:
             )
             for highest in (order, product_order)
         )
-        return cls(single, paired, gamma)
+        return cls(single, paired, gamma, radius)
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -101,13 +110,24 @@ class HermitePairs:
 
     def to(self, device: torch.device) -> "HermitePairs":
         """Return the same map on another device."""
-        return HermitePairs(self.single.to(device), self.paired.to(device), self.gamma)
+        return replace(
+            self, single=self.single.to(device), paired=self.paired.to(device)
+        )
 
     def factors(self, x: Tensor) -> Factors:
         """Return u and v of both kernels, whose outer products are the features."""
         bound, paired_bound = self.norm_bounds
-        one, two = bound * self.single(x), self.paired(x)
+        one, two = bound * self.single(x), self._paired(x)
         return [(one, torch.ones_like(one[:, :1])), (paired_bound * two, two)]
+
+    def _paired(self, x: Tensor) -> Tensor:
+        """Return the features that are multiplied, of norm 1 at most."""
+        found = self.paired(x)
+        if self.radius is None:
+            return found
+        found = found - self.paired(torch.zeros_like(x[:1]))
+        norms = torch.linalg.vector_norm(found, dim=1, keepdim=True)
+        return found / norms.clamp_min(self.radius)
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""

@@ -33,10 +33,11 @@ class NTKFeatures:
     parametrisation), so no layer outweighs another; a bias is one more input.
 
     *Bound.* :math:`\|\phi(x)\| = 1` unless the gradient is 0 or not finite, where it is
-    the zero vector. Entries have any sign, unless ``is_nonnegative``: with one hidden
-    layer, inputs and a readout a that are not negative, neither are ReLU and its
-    gradients :math:`a_k 1[w_k^\top x > 0] x`. The kernel has a only as squares, so
-    :math:`|a|` gives the same one as a.
+    the zero vector. Entries have any sign, unless ``is_nonnegative``: one hidden layer,
+    inputs that are not negative, and a readout of ones that is no weight of the network
+    but part of it, so that the gradient is :math:`1[w_k^\top x > 0] x`. (The kernel has
+    a readout only as squares: ones give what random signs would. The gradient by it,
+    ReLU, tells little more than brightness, and had half of the norm.)
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class NTKFeatures:
     has_layer_norm : bool
         Whether layers are normalised before their ReLU, without weights of its own.
     is_nonnegative : bool
-        Whether no entry is negative.
+        Whether no entry is negative, and the readout fixed.
 
     References
     ----------
@@ -88,7 +89,8 @@ class NTKFeatures:
         """Draw the weights of ``depth`` hidden layers of ``width`` units.
 
         ``is_positive`` says that inputs, centred and scaled, are never negative: then
-        the features of one hidden layer without normalisation are not either.
+        the gradients by one hidden layer without normalisation are not either, and they
+        are the features.
         """
         centre, scale = (
             torch.as_tensor(value, dtype=torch.float32).expand(n_inputs).contiguous()
@@ -102,7 +104,7 @@ class NTKFeatures:
         readout = torch.randn(1, width, generator=rng)
         is_nonnegative = is_positive and depth == 1 and not has_layer_norm
         if is_nonnegative:
-            readout = readout.abs()
+            readout = torch.ones_like(readout)
         return cls(
             tuple(weights), readout, centre, scale, has_layer_norm, is_nonnegative
         )
@@ -110,7 +112,8 @@ class NTKFeatures:
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
         """Of the gradient by each layer."""
-        return tuple((w.shape[0], w.shape[1]) for w in (*self.weights, self.readout))
+        last = () if self.is_nonnegative else (self.readout,)
+        return tuple((w.shape[0], w.shape[1]) for w in (*self.weights, *last))
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -170,7 +173,8 @@ class NTKFeatures:
             back = self._back(back, slope)
             outputs.append(back)
             back = back @ weight[:, :-1] / math.sqrt(weight.shape[1])
-        return _normalised(outputs[::-1], inputs)
+        n = len(self.shapes)  # the readout is left out if it is fixed
+        return _normalised(outputs[::-1][:n], inputs[:n])
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""

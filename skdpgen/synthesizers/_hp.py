@@ -12,6 +12,7 @@ from skdpgen.utils import Interval, StrOptions
 
 MOST_FEATURES = 4000  # of products, unless more subsets are asked for
 MOST_PAIRED = 2048  # functions of all pixels whose pairs are released, all of them
+RADIUS = 0.5  # where they are cut: half of digits are within .36, of garments within .5
 
 
 class DPHPSynthesizer(EmbeddingSynthesizer):
@@ -39,6 +40,10 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     :class:`~skdpgen.privacy.Weighted`); where no column is counted, class counts ride
     along: free if replaced, :math:`\sqrt 2` otherwise. Products are released per class
     as all else is; the published code had one of all classes with the noise of one.
+
+    Of images products are of all pairs of pixels, as differences from a black image
+    (:class:`~skdpgen.features.HermitePairs`): hand over images on white as
+    ``255 - X``.
 
     Parameters
     ----------
@@ -81,11 +86,11 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     gamma : float or None, default=None
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small
-        epsilon, all of them public, leave relations no chance; 1 with an ``order``, 20
+        epsilon, all of them public, leave relations no chance; 1 with an ``order``, 5
         for pixels (paper: 5).
     models : {"auto", "conditional", "parallel"} or None, default=None
         Of images: one generator that is told the class, or one for each class. None is
-        "auto": "parallel", unless the release is mostly noise (paper: "conditional").
+        "auto": "parallel", unless the release is too noisy (paper: "conditional").
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is
         "auto": 2 from 16 pixels a side on (paper: 1).
@@ -274,6 +279,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
                 order,
                 length_scale=settings.length_scale,
                 gamma=settings.gamma,
+                radius=RADIUS,
                 rng=rng,
             )
 

@@ -83,8 +83,8 @@ IMAGE_PRESETS = {
         product_size=2,
         n_subsets=None,  # all pairs
         length_scale=0.2,
-        gamma=20.0,
-        **OURS_IMAGES,
+        gamma=5.0,
+        **OURS_IMAGES | {"n_latent": 10, "batch_size": 250},
     ),
     "paper": HermiteImageSettings(
         order=100,

@@ -1,5 +1,6 @@
 """From a released embedding of images to a trained generator, and its images."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +24,7 @@ TYPICAL = 512  # images that say how large the released function mostly is
 PART = 0.25  # of that; hardly a real image is below
 ROUNDS = 8
 NEAR_END = 0.05  # of black or white: a sigmoid never gets there, real pixels mostly do
+CLEAR = 100.0  # times the noise of a class's function: enough for a generator each
 MOST_FEATURES = 100_000  # that are formed for an image
 
 
@@ -153,8 +155,9 @@ def train_images(
     """Train a generator on what is known; the same seed gives the same generator."""
     rng = torch.Generator().manual_seed(seed)
     if settings.models == "auto":
-        noise = known.noisy.size * known.noise_std**2
-        models = "parallel" if known.energy >= noise else "conditional"
+        size = math.sqrt(known.energy / len(known.totals))  # of a class's embedding
+        is_clear = size >= CLEAR * known.noise_std
+        models = "parallel" if is_clear else "conditional"
         settings = replace(settings, models=models)
     generator = new_generator(kernel, settings, len(known.totals), rng).to(device)
     one = 1.0 / (known.energy or 1.0)

@@ -85,7 +85,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         noise takes seconds a step beyond 30.
     models : {"auto", "conditional", "parallel"} or None, default=None
         Of images: one generator that is told the class, or one for each class. None is
-        "auto": "parallel", unless a release at once is mostly noise (paper:
+        "auto": "parallel", unless a release at once is too noisy (paper:
         "conditional").
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is

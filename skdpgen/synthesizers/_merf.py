@@ -85,7 +85,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         Used by ``release="minibatch"``.
     models : {"auto", "conditional", "parallel"} or None, default=None
         Of images: one generator that is told the class, or one for each class. None is
-        "auto": "parallel", unless the release is mostly noise (paper: "conditional").
+        "auto": "parallel", unless the release is too noisy (paper: "conditional").
         A private encoder has one decoder for all.
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is

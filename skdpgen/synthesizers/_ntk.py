@@ -33,7 +33,9 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     and one row moves it by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced and 1 if
     added or removed (proof: :class:`~skdpgen.privacy.Weighted`). With
     ``tangent_share=1``, as in the paper, only gradients are released; class counts
-    ride along, free if replaced. Labels are drawn as often as these noisy counts say.
+    ride along, free if replaced. Images have gradients by the hidden layer alone, none
+    of them negative: :math:`\sqrt 2` if replaced, with their counts
+    :math:`\sqrt{2.2}`. Labels are drawn as often as these noisy counts say.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         public, leave relations no chance (paper: 1, which counts no cells).
     models : {"auto", "conditional", "parallel"} or None, default=None
         Of images: one generator that is told the class, or one for each class. None is
-        "auto": "parallel", unless the release is mostly noise (paper: "conditional").
+        "auto": "parallel", unless the release is too noisy (paper: "conditional").
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is
         "auto": 2 from 16 pixels a side on (paper: 1).

@@ -11,9 +11,15 @@ def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def draw(n=5, order=3, product_order=2, gamma=2.0, length_scale=0.3):
+def draw(n=5, order=3, product_order=2, gamma=2.0, length_scale=0.3, radius=None):
     return HermitePairs.draw(
-        n, order, product_order, length_scale=length_scale, gamma=gamma, rng=seeded()
+        n,
+        order,
+        product_order,
+        length_scale=length_scale,
+        gamma=gamma,
+        radius=radius,
+        rng=seeded(),
     )
 
 
@@ -47,9 +53,10 @@ def test_pairs_are_those_of_subsets_and_each_column_with_itself():
 
 @pytest.mark.parametrize("scale", [0.0, 1.0, 10.0, 1e12])
 @pytest.mark.parametrize("gamma", [1e-6, 1.0, 1e6])
-def test_no_row_is_longer_than_1(scale, gamma):
+@pytest.mark.parametrize("radius", [None, 0.01, 0.5])
+def test_no_row_is_longer_than_1(scale, gamma, radius):
     x = rows(200, scale=scale) - scale / 3
-    norms = torch.linalg.vector_norm(draw(gamma=gamma)(x), dim=1)
+    norms = torch.linalg.vector_norm(draw(gamma=gamma, radius=radius)(x), dim=1)
     assert norms.isfinite().all()
     assert norms.max() <= 1 + 1e-6
 
@@ -78,3 +85,31 @@ def test_pairs_are_squares_and_each_layer_keeps_its_bound():
     lengths = one.norm(dim=1) * ones.norm(dim=1), two.norm(dim=1) * base.norm(dim=1)
     for length, bound in zip(lengths, phi.norm_bounds, strict=True):
         assert length.max() <= bound * (1 + 1e-6)
+
+
+def test_pairs_around_0_are_those_of_the_centred_kernel():
+    phi, x = draw(gamma=1e9, radius=5.0), rows(8)  # nothing is as long as 5
+    found = phi(x)[:, 20:].reshape(8, 15, 15)
+
+    def kernel(a, b):
+        return phi.paired(a) @ phi.paired(b).T
+
+    zero = torch.zeros(1, 5, dtype=torch.float64)
+    centred = kernel(x, x) - kernel(x, zero) - kernel(zero, x) + kernel(zero, zero)
+    wanted = (centred / 25) ** 2
+    inner = torch.einsum("iab,jab->ij", found, found)
+    torch.testing.assert_close(inner, wanted, rtol=1e-6, atol=1e-12)
+
+
+def test_black_rows_have_no_pairs_and_rows_near_them_a_gradient():
+    phi, x = draw(radius=0.5), torch.zeros(2, 5)
+    assert phi(x)[:, 20:].abs().max() == 0
+    x.requires_grad_()
+    phi(x).square().sum().backward()
+    assert x.grad.isfinite().all()
+
+
+def test_pairs_beyond_the_radius_have_norm_1():
+    phi, x = draw(gamma=1e9, radius=0.01), rows(50) + 0.1
+    norms = torch.linalg.vector_norm(phi(x)[:, 20:], dim=1)
+    torch.testing.assert_close(norms, torch.ones_like(norms), rtol=0, atol=1e-6)

@@ -161,16 +161,16 @@ def test_weights_that_are_frozen_have_no_features():
 
 
 def test_features_of_positive_inputs_are_not_negative():
-    phi = NTKFeatures.draw(4, 6, is_positive=True, rng=seeded())
-    signed = NTKFeatures.draw(4, 6, rng=seeded())
+    phi = NTKFeatures.draw(4, 6, is_positive=True, rng=seeded()).double()
     x = torch.rand(20, 4, generator=seeded(1), dtype=torch.float64)
-    found = phi.double()(x)
-    assert phi.kinds == ("nonnegative",) * 2
+    found = phi(x)
+    assert (phi.kinds, phi.shapes) == (("nonnegative",), ((6, 5),))
     assert found.min() >= 0
-    wanted = signed.double()(x)
-    assert wanted.min() < 0
-    assert signed.kinds == ("signed",) * 2
-    torch.testing.assert_close(found @ found.T, wanted @ wanted.T)  # the same kernel
+    with_bias = torch.cat([x, torch.ones(20, 1)], dim=1)
+    weight = phi.weights[0].clone().requires_grad_()
+    for row, features in zip(with_bias, found, strict=True):  # the readout is fixed
+        (wanted,) = torch.autograd.grad((weight @ row).relu().sum(), weight)
+        torch.testing.assert_close(features, (wanted / wanted.norm()).flatten())
 
 
 @pytest.mark.parametrize("params", [{"depth": 2}, {"has_layer_norm": True}])
