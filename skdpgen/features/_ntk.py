@@ -34,10 +34,11 @@ class NTKFeatures:
 
     *Bound.* :math:`\|\phi(x)\| = 1` unless the gradient is 0 or not finite, where it is
     the zero vector. Entries have any sign, unless ``is_nonnegative``: one hidden layer,
-    inputs that are not negative, and a readout of ones that is no weight of the network
-    but part of it, so that the gradient is :math:`1[w_k^\top x > 0] x`. (The kernel has
-    a readout only as squares: ones give what random signs would. The gradient by it,
-    ReLU, tells little more than brightness, and had half of the norm.)
+    inputs that are not negative, and biases and a readout of ones that are no weights
+    of the network but part of it, so that the gradient is
+    :math:`1[w_k^\top x + b_k > 0] x`. (The kernel has a readout only as squares: ones
+    give what random signs would. The gradient by it, ReLU, tells little more than
+    brightness, and had half of the norm; the one by biases tells how dark a row is.)
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class NTKFeatures:
     has_layer_norm : bool
         Whether layers are normalised before their ReLU, without weights of its own.
     is_nonnegative : bool
-        Whether no entry is negative, and the readout fixed.
+        Whether no entry is negative, and biases and the readout are fixed.
 
     References
     ----------
@@ -112,8 +113,9 @@ class NTKFeatures:
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
         """Of the gradient by each layer."""
-        last = () if self.is_nonnegative else (self.readout,)
-        return tuple((w.shape[0], w.shape[1]) for w in (*self.weights, *last))
+        if self.is_nonnegative:
+            return ((self.weights[0].shape[0], self.weights[0].shape[1] - 1),)
+        return tuple((w.shape[0], w.shape[1]) for w in (*self.weights, self.readout))
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -173,8 +175,9 @@ class NTKFeatures:
             back = self._back(back, slope)
             outputs.append(back)
             back = back @ weight[:, :-1] / math.sqrt(weight.shape[1])
-        n = len(self.shapes)  # the readout is left out if it is fixed
-        return _normalised(outputs[::-1][:n], inputs[:n])
+        if self.is_nonnegative:  # biases and the readout are fixed
+            return _normalised(outputs[-1:], [inputs[0][:, :-1]])
+        return _normalised(outputs[::-1], inputs)
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""

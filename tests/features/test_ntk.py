@@ -164,12 +164,13 @@ def test_features_of_positive_inputs_are_not_negative():
     phi = NTKFeatures.draw(4, 6, is_positive=True, rng=seeded()).double()
     x = torch.rand(20, 4, generator=seeded(1), dtype=torch.float64)
     found = phi(x)
-    assert (phi.kinds, phi.shapes) == (("nonnegative",), ((6, 5),))
+    assert (phi.kinds, phi.shapes) == (("nonnegative",), ((6, 4),))
     assert found.min() >= 0
     with_bias = torch.cat([x, torch.ones(20, 1)], dim=1)
     weight = phi.weights[0].clone().requires_grad_()
-    for row, features in zip(with_bias, found, strict=True):  # the readout is fixed
+    for row, features in zip(with_bias, found, strict=True):  # readout: ones, fixed
         (wanted,) = torch.autograd.grad((weight @ row).relu().sum(), weight)
+        wanted = wanted[:, :-1]  # and so are the biases
         torch.testing.assert_close(features, (wanted / wanted.norm()).flatten())
 
 
