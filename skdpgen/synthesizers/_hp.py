@@ -12,7 +12,7 @@ from skdpgen.utils import Interval, StrOptions
 
 MOST_FEATURES = 4000  # of products, unless more subsets are asked for
 MOST_PAIRED = 2048  # functions of all pixels whose pairs are released, all of them
-RADIUS = 0.5  # where they are cut: half of digits are within .36, of garments within .5
+RADIUS = 0.5  # where pairs are cut; 2 % of digits and 46 % of garments are beyond
 
 
 class DPHPSynthesizer(EmbeddingSynthesizer):
