@@ -13,6 +13,9 @@ from torch.func import functional_call, grad, vmap
 
 from skdpgen.features._factors import Factors, mean_outer, outer
 
+FINE, LARGEST = 2.0**-14, 32.0  # what goes into a layer: multiples of, and at most
+COARSE, STEEPEST = 2.0**-12, 8.0  # its weights
+
 
 @dataclass(frozen=True, eq=False)
 class NTKFeatures:
@@ -40,10 +43,18 @@ class NTKFeatures:
     give what random signs would. The gradient by it, ReLU, tells little more than
     brightness, and had half of the norm; the one by biases tells how dark a row is.)
 
+    *Why a row is mapped alike wherever it stands.* The last digit of a matrix product
+    goes by the place of a row, and a slope of ReLU is 0 or 1 by that digit: removing a
+    row could turn the slopes of all later ones. So products are exact. Inputs of a
+    layer are multiples of 2⁻¹⁴ up to 32, weights of 2⁻¹² up to 8; a sum of K products
+    is then a multiple of 2⁻²⁶ up to K 2⁸, which float64 holds for K <= 2¹⁹, in whatever
+    order it is added. Of a normalised layer, so are the sums over 2¹⁵ units and their
+    squares. The rest up to the slopes is done number by number.
+
     Parameters
     ----------
     weights : tuple of Tensor of shape (n_outputs, n_inputs + 1)
-        Of the hidden layers; the last column is the bias.
+        Of the hidden layers; the last column is the bias. They are rounded.
     readout : Tensor of shape (1, width)
     centre, scale : Tensor of shape (n_inputs,)
         Public constants: inputs become ``scale * (x - centre)`` first.
@@ -73,6 +84,11 @@ class NTKFeatures:
     is_nonnegative: bool = False
 
     norm_bound = 1.0
+
+    def __post_init__(self) -> None:
+        """Round the weights."""
+        weights = tuple(_rounded(w, COARSE, STEEPEST) for w in self.weights)
+        object.__setattr__(self, "weights", weights)
 
     @classmethod
     def draw(
@@ -164,9 +180,9 @@ class NTKFeatures:
         x = self.scale * (x - self.centre)
         for weight in self.weights:
             x = torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
-            x = x / math.sqrt(x.shape[1])
-            inputs.append(x)
-            x, slope = self._layer(x @ weight.T)
+            x, root = _rounded(x, FINE, LARGEST), math.sqrt(x.shape[1])
+            inputs.append(x / root)
+            x, slope = self._layer(x @ weight.T / root)  # the product is exact
             slopes.append(slope)
         inputs.append(x / math.sqrt(x.shape[1]))
         back = self.readout / math.sqrt(x.shape[1])  # d f / d x
@@ -197,8 +213,9 @@ class NTKFeatures:
         """Return a layer's output, and what its way back needs."""
         scale = None
         if self.has_layer_norm:
-            centred = x - x.mean(dim=1, keepdim=True)
-            scale = (centred.square().mean(dim=1, keepdim=True) + 1e-5).rsqrt()
+            x = _rounded(x, FINE, LARGEST)
+            centred = _rounded(x - x.mean(dim=1, keepdim=True), FINE, LARGEST)
+            scale = 1.0 / (centred.square().mean(dim=1, keepdim=True) + 1e-5).sqrt()
             x = centred * scale
         return x.relu() * math.sqrt(2.0), (x, scale)
 
@@ -208,8 +225,8 @@ class NTKFeatures:
         back = back * math.sqrt(2.0) * (x > 0)
         if scale is None:
             return back
-        along = (back * x).mean(dim=1, keepdim=True) * x
-        return (back - back.mean(dim=1, keepdim=True) - along) * scale
+        back = (back - (back * x).mean(dim=1, keepdim=True) * x) * scale
+        return back - back.mean(dim=1, keepdim=True)
 
 
 class ModuleNTKFeatures:
@@ -219,7 +236,9 @@ class ModuleNTKFeatures:
     is of the sum of all outputs, by all weights that require one, and divided by its
     norm. The module is copied. It must treat each row by itself, its weights must be
     public (random, or trained on public data), and its ``forward`` must be pure: it is
-    run on private rows, and what it would write down of them nobody accounts for.
+    run on private rows, and what it would write down of them nobody accounts for. The
+    last digit of what it computes may decide a ReLU's slope, so it sees private rows
+    one at a time: beside others, removing one could turn the slopes of all.
 
     Parameters
     ----------
@@ -234,6 +253,7 @@ class ModuleNTKFeatures:
     """
 
     norm_bound = 1.0
+    is_opaque = True
 
     def __init__(self, module: nn.Module) -> None:
         self.module = copy.deepcopy(module).eval()
@@ -282,6 +302,12 @@ class ModuleNTKFeatures:
 
     def expected(self, points: Any) -> None:
         """Return None: a mean over rows has no closed form, they must be drawn."""
+
+
+def _rounded(x: Tensor, step: float, largest: float) -> Tensor:
+    """Cut and round, number by number; the slope is that of cutting alone."""
+    near = x.clamp(-largest, largest)
+    return near + ((near / step).round() * step - near).detach()
 
 
 def _normalised(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Factors:

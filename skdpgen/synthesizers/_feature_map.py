@@ -63,7 +63,9 @@ class Mapper:
 
     What a row becomes must not depend on the rows beside it: if one were removed all
     others would change in their last digit. Hence batches are padded, and maps that
-    are long computations are done in double precision.
+    are long computations are done in double precision. A digit matters much where a
+    function jumps: :class:`~skdpgen.features.NTKFeatures` computes exactly up to its
+    jumps, and of a map that ``is_opaque`` nothing is known, so rows go one by one.
     """
 
     phi: Any
@@ -84,7 +86,11 @@ class Mapper:
         """Return the features of ``at_once`` rows at most, or the factors of them."""
         inputs = torch.from_numpy(padded(rows, self.at_once))
         inputs = inputs.double() if hasattr(self.phi, "double") else inputs
-        return map_rows(self.phi, inputs.to(self.device), len(rows))
+        inputs = inputs.to(self.device)
+        if getattr(self.phi, "is_opaque", False):
+            alone = inputs[: len(rows)].split(1)
+            return torch.cat([self.phi(row.clone()) for row in alone])
+        return map_rows(self.phi, inputs, len(rows))
 
 
 def padded(rows: NDArray[Any], n: int) -> NDArray[Any]:

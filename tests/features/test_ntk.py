@@ -1,6 +1,7 @@
 """Neural-tangent features: closed form, torch.func and autograd agree."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,8 +18,12 @@ def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
+def on_grid(x):
+    return x + ((x * 2**14).round() / 2**14 - x).detach()
+
+
 class Network(nn.Module):
-    """The network of the docs, written with torch's own layers."""
+    """The network of the docs, left to automatic differentiation."""
 
     def __init__(self, phi):
         super().__init__()
@@ -32,9 +37,11 @@ class Network(nn.Module):
         x = self.scale * (x - self.centre)
         for weight in hidden:
             x = torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
-            x = nn.functional.linear(x, weight) / math.sqrt(x.shape[1])
+            x = nn.functional.linear(on_grid(x), weight) / math.sqrt(x.shape[1])
             if self.has_layer_norm:
-                x = nn.functional.layer_norm(x, x.shape[1:])
+                x = on_grid(x)
+                x = on_grid(x - x.mean(dim=1, keepdim=True))
+                x = x / (x.square().mean(dim=1, keepdim=True) + 1e-5).sqrt()
             x = x.relu() * math.sqrt(2.0)
         return nn.functional.linear(x, readout)[:, 0] / math.sqrt(x.shape[1])
 
@@ -163,7 +170,7 @@ def test_weights_that_are_frozen_have_no_features():
 def test_features_of_positive_inputs_are_not_negative():
     phi = NTKFeatures.draw(4, 6, is_positive=True, rng=seeded()).double()
     x = torch.rand(20, 4, generator=seeded(1), dtype=torch.float64)
-    found = phi(x)
+    found, x = phi(x), on_grid(x)
     assert (phi.kinds, phi.shapes) == (("nonnegative",), ((6, 4),))
     assert found.min() >= 0
     with_bias = torch.cat([x, torch.ones(20, 1)], dim=1)
@@ -179,3 +186,34 @@ def test_features_that_can_be_negative_do_not_claim_otherwise(params):
     phi = NTKFeatures.draw(4, 6, is_positive=True, rng=seeded(), **params)
     assert set(phi.kinds) == {"signed"}
     assert phi(torch.rand(20, 4, generator=seeded(1))).min() < 0
+
+
+@pytest.mark.parametrize("n_inputs", [8, 64, 196])  # 9, 65, 197 with the bias
+@pytest.mark.parametrize(
+    "params",
+    [{"is_positive": True}, {"depth": 2}, {"depth": 2, "has_layer_norm": True}],
+)
+def test_slopes_at_the_threshold_do_not_go_by_the_place_of_a_row(n_inputs, params):
+    """Sums that are 0 but for rounding: a step there would move by one row removed."""
+    phi = NTKFeatures.draw(n_inputs, 40, rng=seeded(), **params)
+    half = phi.weights[0][:, : n_inputs // 2]
+    opposite = torch.cat([half, -half, torch.zeros(40, 1)], dim=1)
+    phi = replace(phi, weights=(opposite, *phi.weights[1:])).double()
+    x = torch.rand(1, n_inputs // 2, generator=seeded(1), dtype=torch.float64)
+    rows = torch.cat([x, x], dim=1).expand(130, -1)  # any unit of the first layer: 0
+    for some in (rows, rows[1:], rows[3:]):
+        slopes = [u != 0 for u, _ in phi.factors(some)]
+        assert all((u == slopes[k][0]).all() for k, u in enumerate(slopes))
+        assert not slopes[0].any()
+
+
+def test_sums_of_a_layer_are_exact():
+    phi = NTKFeatures.draw(196, 30, rng=seeded()).double()
+    x = 40.0 * torch.rand(5, 196, generator=seeded(1), dtype=torch.float64) - 4.0
+    (slopes, _), *_ = phi.factors(x)
+    numbers = (x.clamp(-32, 32) * 2**14).round().long().tolist()
+    weights = (phi.weights[0] * 2**12).round().long().tolist()
+    for row, found in zip(numbers, slopes.tolist(), strict=True):
+        for unit, slope in zip(weights, found, strict=True):  # in whole numbers
+            total = sum(a * b for a, b in zip([*row, 2**14], unit, strict=True))
+            assert (slope != 0) == (total > 0)
