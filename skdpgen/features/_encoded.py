@@ -77,3 +77,8 @@ class EncodedFeatures:
         """Return the same map on another device."""
         weights = tuple(weight.to(device) for weight in self.weights)
         return EncodedFeatures(self.phi.to(device), weights)
+
+    def double(self) -> "EncodedFeatures":
+        """Return the same map in double precision."""
+        weights = tuple(weight.double() for weight in self.weights)
+        return EncodedFeatures(self.phi.double(), weights)

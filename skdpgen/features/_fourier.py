@@ -117,6 +117,10 @@ class FourierFeatures:
             self.frequencies.to(device), self.subsets.to(device), self.widths
         )
 
+    def double(self) -> "FourierFeatures":
+        """Return the same map in double precision."""
+        return FourierFeatures(self.frequencies.double(), self.subsets, self.widths)
+
     def __call__(self, x: Tensor) -> Tensor:  # (..., n_inputs) -> (..., n_features)
         """Map the rows of ``x``; differentiable."""
         angles = x @ self.frequencies
