@@ -4,6 +4,8 @@ from torch import Generator, Tensor, nn
 
 from skdpgen.networks._layers import linear
 
+DARK = -2.0  # first bias of every pixel: most images are drawn on black
+
 
 class AutoEncoder(nn.Module):
     """Pixels to codes in [-1, 1] and back, two full layers each; no layer sees a batch.
@@ -36,6 +38,7 @@ class AutoEncoder(nn.Module):
         self.decoder = nn.Sequential(
             linear(n_codes, n_units, rng), nn.Tanh(), linear(n_units, n_pixels, rng)
         )
+        nn.init.constant_(self.decoder[-1].bias, DARK)
 
     def encode(self, pixels: Tensor) -> Tensor:  # (n, n_pixels) -> (n, n_codes)
         """Return codes."""

@@ -12,7 +12,6 @@ from skdpgen.networks._layers import ByClass, convolution, linear, up_convolutio
 
 SMALLEST = 4  # side of the first map of those that double
 HALVED = 16  # pixels a side from which on "full" draws half as many
-CODED = -2  # layers of "coded" that follow the codes
 UPSAMPLED = 16  # channels of the first map of "upsample"
 
 
@@ -30,12 +29,12 @@ class ImageShape:
         Full layers, smoothly doubled; full layers and two bilinear doublings with a
         convolution each, as DP-MERF, DP-HP and DP-NTK had; transposed convolutions, as
         MMD-GAN and functional RDP; residual blocks, for 32 to 64 pixels a side; full
-        layers to codes, and a decoder that is there already.
+        layers to codes, for a decoder that is there already and belongs to all classes.
     hidden : tuple of int
         Units of the full layers. Of "decoder" and "residual" the first is the number
         of channels of the first map, the rest follows from it.
     code : tuple of int or None
-        Of "coded": units of the decoder, and codes.
+        Of "coded": units of the decoder, codes, and pixels a side that it draws as one.
     is_parallel : bool, default=False
         Whether each class has a network of its own.
     """
@@ -47,7 +46,7 @@ class ImageShape:
     n_latent: int
     architecture: str = "full"
     hidden: tuple[int, ...] = (256, 256)
-    code: tuple[int, int] | None = None
+    code: tuple[int, int, int] | None = None
     is_parallel: bool = False
 
     @property
@@ -88,20 +87,16 @@ class ImageGenerator(nn.Module):
             self.body = ByClass(body(shape, rng) for _ in range(shape.n_classes))
         else:
             self.body = body(shape, rng)
+        self.decoder = CodesDecoder(shape, rng) if shape.code else None
 
     def forward(self, latents: Tensor, labels: Tensor) -> list[Tensor]:
         """Return pixels in [0, 1], (n, channels x height x width), and codes if any."""
         one_hot = nn.functional.one_hot(labels, self.shape.n_classes).to(latents)
         given = torch.cat([latents, one_hot], dim=1)
+        maps = self.body(given, labels) if self.shape.is_parallel else self.body(given)
         codes = []
-        if self.shape.architecture == "coded":
-            layers = list(self.body.children())
-            codes = [nn.Sequential(*layers[:CODED])(given)]
-            maps = nn.Sequential(*layers[CODED:])(codes[0])
-        elif self.shape.is_parallel:
-            maps = self.body(given, labels)
-        else:
-            maps = self.body(given)
+        if self.decoder is not None:
+            codes, maps = [maps], self.decoder(maps)
         top = (maps.shape[2] - self.shape.height) // 2
         left = (maps.shape[3] - self.shape.width) // 2
         rows = slice(top, top + self.shape.height)
@@ -126,22 +121,33 @@ class Full(nn.Sequential):
 
 
 class Coded(nn.Sequential):
-    """Full layers to codes, and the last two layers of an auto-encoder."""
+    """Full layers to codes."""
 
     def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
         assert shape.code is not None
-        n_units, n_codes = shape.code
-        size = shape.channels, shape.height, shape.width
+        _, n_codes, _ = shape.code
         layers, units = _full(shape, rng)
-        layers += [linear(units, n_codes, rng), nn.Tanh()]
-        decoder = AutoEncoder(shape.n_pixels, n_units, n_codes, rng=rng).decoder
-        super().__init__(*layers, decoder, nn.Unflatten(1, size))
+        super().__init__(*layers, linear(units, n_codes, rng), nn.Tanh())
 
-    def take_decoder(self, state: Mapping[str, Tensor]) -> None:
-        """Take a trained decoder, and leave it as it is from here on."""
-        decoder = self[-2]
-        decoder.load_state_dict(state)
-        decoder.requires_grad_(False)
+
+class CodesDecoder(nn.Sequential):
+    """The second half of an auto-encoder; what it draws small is doubled smoothly."""
+
+    def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
+        assert shape.code is not None
+        n_units, n_codes, step = shape.code
+        height, width = math.ceil(shape.height / step), math.ceil(shape.width / step)
+        size = shape.channels, height, width
+        decoder = AutoEncoder(math.prod(size), n_units, n_codes, rng=rng).decoder
+        layers = [decoder, nn.Unflatten(1, size)]
+        if step > 1:
+            layers.append(nn.Upsample(scale_factor=step, mode="bicubic"))
+        super().__init__(*layers)
+
+    def take(self, state: Mapping[str, Tensor]) -> None:
+        """Take trained weights, and leave them as they are from here on."""
+        self[0].load_state_dict(state)
+        self[0].requires_grad_(False)
 
 
 class Upsample(nn.Sequential):

@@ -12,10 +12,11 @@ from skdpgen.networks import AutoEncoder
 from skdpgen.privacy import private_oracle
 from skdpgen.synthesizers._point_rows import PointRows, Points
 
-N_UNITS, N_CODES = 32, 16
+N_UNITS, N_CODES = 200, 50
 STEPS, RATE = 300, 0.01  # public
 NORM = 0.03  # that gradients are clipped to; they are of means over pixels
-LEARNING_RATE = 3e-3
+LEARNING_RATE, MOMENTUM = 4.0, 0.9
+QUIET = 3e-4  # noise of a gradient's entry; beyond, the learning rate is smaller
 MARGIN, WEIGHT = 1.0, 0.1  # of the part that tells classes apart
 AT_ONCE = 64
 
@@ -100,7 +101,8 @@ def train_autoencoder(
             found.append(torch.cat([part.flatten(1) for part in each.values()], dim=1))
         return torch.cat(found)
 
-    optimiser = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE)
+    # not Adam: dividing by the size of noise makes as much of it as of gradients
+    optimiser = torch.optim.SGD(network.parameters(), lr=0.0, momentum=MOMENTUM)
     with private_oracle(
         source,
         ledger,
@@ -112,7 +114,11 @@ def train_autoencoder(
         width=width,
         expected_rows=max(expected, 1.0),
     ) as step:
-        for _ in range(STEPS):
+        noise = ledger.entries[-1].noise_std / (RATE * max(expected, 1.0))
+        highest = LEARNING_RATE / max(noise / QUIET, 1.0)  # public, or released
+        for k in range(STEPS):
+            for group in optimiser.param_groups:
+                group["lr"] = highest * min(2.0 * (1.0 - k / STEPS), 1.0)
             flat = torch.from_numpy(step(per_pair)).float()
             sizes = [weight.numel() for weight in weights.values()]
             for weight, part in zip(weights.values(), flat.split(sizes), strict=True):

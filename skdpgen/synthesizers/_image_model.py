@@ -209,10 +209,10 @@ def new_generator(
         n_latent=settings.n_latent,
         architecture="coded" if kernel.decoder else settings.generator,
         hidden=settings.hidden,
-        code=kernel.phi.code if kernel.decoder else None,
-        is_parallel=settings.models != "conditional" and not kernel.decoder,
+        code=(*kernel.phi.code, kernel.pooling) if kernel.decoder else None,
+        is_parallel=settings.models != "conditional",
     )
     generator = ImageGenerator(shape, rng=rng)
-    if kernel.decoder:
-        generator.body.take_decoder(kernel.decoder)
+    if generator.decoder is not None:
+        generator.decoder.take(kernel.decoder)
     return generator

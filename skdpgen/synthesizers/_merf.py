@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from skdpgen.features import EncodedFeatures, FourierFeatures
 from skdpgen.synthesizers._autoencoder import code_scale, train_autoencoder
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
-from skdpgen.synthesizers._image_kernel import ImageKernel
+from skdpgen.synthesizers._image_kernel import ImageKernel, pooling_of
 from skdpgen.synthesizers._merf_settings import IMAGE_PRESETS, PRESETS, pixel_scales
 from skdpgen.synthesizers._point_rows import PointRows
 from skdpgen.synthesizers._row_kernel import RowKernel
@@ -97,7 +97,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         its codes, and its decoder ends the generator: the paper's section 3.3, whose
         own encoder was not private. Its steps read rows, all pixels of them, and are
         paid for. With 60,000 digits and epsilon=1 it is far worse than no encoder.
-    encoder_share : float, default=0.3
+    encoder_share : float, default=0.5
         Part of the budget (of mu²) that the encoder gets.
     hidden, n_latent : array-like of int, int or None, default=None
         Hidden layers of the generator, and length of its latent vector.
@@ -205,7 +205,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         release="full",
         n_minibatches=10,
         encoder=None,
-        encoder_share=0.3,
+        encoder_share=0.5,
         models=None,
         pooling=None,
         generator=None,
@@ -290,24 +290,26 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         if self.encoder is None:
             return super()._image_kernel(opening, labels, settings, rng)
         layout = opening.facts.layout
-        bare = ImageKernel(None, layout)
+        bare = ImageKernel(None, layout, pooling_of(layout, settings.pooling))
         network = train_autoencoder(
             PointRows(bare, opening.rows.batches({}, labels)),
             opening.ledger,
             share=self.encoder_share * opening.ledger.remaining,
-            n_pixels=layout.n_pixels,
+            n_pixels=bare.width,
             n_rows=opening.facts.n_rows,
             adjacency=self.adjacency,
             rng=rng,
         )
         first, _, second, _ = network.encoder
         weights = first.weight, first.bias, second.weight, second.bias
-        scales = pixel_scales(settings.length_scale, layout.n_pixels)
-        scales = [code_scale(scale, layout.n_pixels) for scale in scales]
+        scales = pixel_scales(settings.length_scale, bare.width)
+        scales = [code_scale(scale, bare.width) for scale in scales]
         n_codes = len(second.bias)
         phi = FourierFeatures.draw(
             (n_codes,), settings.n_features, length_scale=scales, rng=rng
         )
         phi = EncodedFeatures(phi, tuple(weight.detach() for weight in weights))
         decoder = {k: v.detach() for k, v in network.decoder.state_dict().items()}
-        return ImageKernel.of(phi, layout, self.adjacency, decoder=decoder)
+        return ImageKernel.of(
+            phi, layout, self.adjacency, pooling=bare.pooling, decoder=decoder
+        )

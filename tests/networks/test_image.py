@@ -1,10 +1,12 @@
 """Image generators: what comes out, and where their weights come from."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
 
-from skdpgen.networks import ImageGenerator, ImageShape
+from skdpgen.networks import AutoEncoder, ImageGenerator, ImageShape
 
 ARCHITECTURES = ["full", "upsample", "decoder", "residual"]
 SIZES = [(1, 8, 8), (1, 9, 13), (1, 28, 28), (3, 32, 32), (1, 64, 64)]
@@ -163,3 +165,23 @@ def test_classes_with_networks_of_their_own_share_nothing(architecture):
             weights.add_(1.0)
     moved = (draw(generator, latents, labels) != before).any(dim=1)
     torch.testing.assert_close(moved, labels == 1)
+
+
+@pytest.mark.parametrize("is_parallel", [False, True])
+@pytest.mark.parametrize("step", [1, 2])
+@each_size
+def test_codes_are_drawn_by_one_decoder_that_is_not_trained(size, step, is_parallel):
+    layers = shape(size, "coded", code=(7, 5, step), is_parallel=is_parallel)
+    channels, height, width = size
+    n_pixels = channels * math.ceil(height / step) * math.ceil(width / step)
+    trained = AutoEncoder(n_pixels, 7, 5, rng=seeded(1))
+    generator = ImageGenerator(layers, rng=seeded())
+    generator.decoder.take(trained.decoder.state_dict())
+    pixels, codes = generator(*inputs())
+    assert pixels.shape == (12, layers.n_pixels)
+    assert codes.shape == (12, 5)
+    if step == 1:
+        torch.testing.assert_close(pixels, trained.decode(codes))
+    pixels.sum().backward()
+    assert all(weight.grad is None for weight in generator.decoder.parameters())
+    assert all(weight.grad is not None for weight in generator.body.parameters())

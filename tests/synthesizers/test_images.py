@@ -373,7 +373,12 @@ def test_the_papers_have_one_generator():
 def test_a_private_encoder_has_one_decoder_for_all():
     params = {"encoder": "private", "models": "parallel", "epsilon": 20.0, "n_iter": 2}
     synth = build(DPMERFSynthesizer, **params).fit(PIXELS[:200], LABELS[:200])
-    assert not synth.generator_.shape.is_parallel
+    assert len(synth.generator_.body.networks) == 10  # up to the codes
+    frozen = [
+        not weight.requires_grad for weight in synth.generator_.decoder.parameters()
+    ]
+    assert len(frozen) == 4
+    assert all(frozen)
 
 
 def test_models_are_of_images():
@@ -463,7 +468,7 @@ def test_an_encoder_is_paid_for_beside_the_release(adjacency):
     synth.fit(PIXELS, LABELS)
     encoder, embedding = synth.privacy_.releases[-2:]
     assert "sub-sampled" in encoder.mechanism
-    assert encoder.share / (encoder.share + embedding.share) == pytest.approx(0.3)
+    assert encoder.share / (encoder.share + embedding.share) == pytest.approx(0.5)
     assert synth.sample(20)[0].shape == (20, 8, 8)
 
 
@@ -487,12 +492,27 @@ def test_what_is_matched_is_the_codes_that_the_decoder_draws():
     pixels, codes = outputs
     assert pixels.shape == (3, 64)
     torch.testing.assert_close(
-        synth.generator_.body[-2](codes).sigmoid(), pixels, rtol=0, atol=1e-6
+        synth.generator_.decoder(codes).sigmoid().flatten(1), pixels, rtol=0, atol=1e-6
     )
     embed = synth.kernel_.embedding(torch.device("cpu"), torch.Generator())
     torch.testing.assert_close(
         embed(outputs, 3)["features"], synth.kernel_.phi.phi(codes)
     )
+
+
+def test_an_encoder_sees_what_features_would_see():
+    synth = build(DPMERFSynthesizer, encoder="private", pooling=2, n_iter=2)
+    synth.fit(PIXELS[:200], LABELS[:200])
+    assert synth.kernel_.phi.weights[0].shape[1] == 16  # means of 2 x 2 pixels
+    assert synth.generator_.decoder[0][-1].out_features == 16
+    assert synth.sample(5)[0].shape == (5, 8, 8)
+
+
+def test_noise_does_not_carry_an_encoder_away():
+    synth = build(DPMERFSynthesizer, encoder="private", epsilon=0.01, n_iter=0)
+    synth.fit(PIXELS, LABELS)
+    weights = [*synth.kernel_.phi.weights, *synth.kernel_.decoder.values()]
+    assert max(weight.abs().max() for weight in weights) < 3.0
 
 
 def test_pairs_are_disjoint_and_go_by_place_alone():
@@ -513,7 +533,7 @@ def test_an_encoder_that_is_interrupted_is_in_the_certificate(monkeypatch):
     synth = build(DPMERFSynthesizer, encoder="private")
     with pytest.raises(KeyboardInterrupt):
         synth.fit(PIXELS[:200], LABELS[:200])
-    assert [entry.share for entry in synth.privacy_.releases] == pytest.approx([0.3])
+    assert [entry.share for entry in synth.privacy_.releases] == pytest.approx([0.5])
 
 
 # ------------------------------------------------------------------- step by step
