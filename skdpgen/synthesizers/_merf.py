@@ -86,7 +86,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     models : {"auto", "conditional", "parallel"} or None, default=None
         Of images: one generator that is told the class, or one for each class. None is
         "auto": "parallel", unless the release is too noisy (paper: "conditional").
-        A private encoder has one decoder for all.
+        Behind a private encoder all classes share the decoder.
     pooling : int, "auto" or None, default=None
         Of images: how many pixels a side the features see as one, their mean. None is
         "auto": 2 from 16 pixels a side on (paper: 1).
@@ -95,8 +95,9 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     encoder : "private" or None, default=None
         Of images: "private" first trains an auto-encoder by DP-SGD, the features are of
         its codes, and its decoder ends the generator: the paper's section 3.3, whose
-        own encoder was not private. Its steps read rows, all pixels of them, and are
-        paid for. With 60,000 digits and epsilon=1 it is far worse than no encoder.
+        own encoder was not private. Its steps read rows, what ``pooling`` shows of
+        them, and are paid for. Pictures are smoother than without it, and models learn
+        less of them.
     encoder_share : float, default=0.5
         Part of the budget (of mu²) that the encoder gets.
     hidden, n_latent : array-like of int, int or None, default=None
