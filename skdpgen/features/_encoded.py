@@ -51,6 +51,11 @@ class EncodedFeatures:
         return int(self.phi.row_size)
 
     @property
+    def is_opaque(self) -> bool:
+        """Whether rows must go through one by one."""
+        return getattr(self.phi, "is_opaque", False)
+
+    @property
     def code(self) -> tuple[int, int]:
         """Units of the hidden layer, and codes."""
         return self.weights[0].shape[0], self.weights[2].shape[0]

@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint
 
 from skdpgen.features._expected import ExpectedFourier
 
+SHORTEST = 1e-4  # length scale
 AT_ONCE = 2**22  # angles in memory
 MOST_SUBSETS = 100_000  # listed one by one up to here, drawn beyond
 
@@ -78,7 +79,8 @@ class FourierFeatures:
         n_features : int
             Cosines and sines together; even.
         length_scale : float or sequence of float, default=1.0
-            Several take turns.
+            Several take turns. At least 1e-4: the last digit of an angle goes by the
+            place of a row in a matrix product, and is divided by this.
         n_together : int or None, default=None
             Columns in a subset; None is all of them.
         """
@@ -92,6 +94,10 @@ class FourierFeatures:
         n_together = min(n_together or n_columns, n_columns)
         subsets = draw_subsets(n_columns, n_together, half, rng).short()
         scales = torch.as_tensor(length_scale, dtype=torch.float32).reshape(-1)
+        if not (scales >= SHORTEST).all():
+            raise ValueError(
+                f"length_scale must be at least {SHORTEST:g}. Got {length_scale!r}."
+            )
         turns = scales[torch.arange(half) % len(scales)]
         turns = turns[torch.randperm(half, generator=rng)]
         frequencies = torch.randn(sum(widths), half, generator=rng).div_(turns)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -127,6 +127,11 @@ class HermiteFeatures:
             self.order,
             self.length_scale,
         )
+
+    def double(self) -> "HermiteFeatures":
+        """Return the same map in double precision."""
+        known = tuple(None if d is None else d.double() for d in self.directions)
+        return replace(self, directions=known)
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""

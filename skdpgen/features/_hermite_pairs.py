@@ -114,6 +114,10 @@ class HermitePairs:
             self, single=self.single.to(device), paired=self.paired.to(device)
         )
 
+    def double(self) -> "HermitePairs":
+        """Return the same map in double precision."""
+        return replace(self, single=self.single.double(), paired=self.paired.double())
+
     def factors(self, x: Tensor) -> Factors:
         """Return u and v of both kernels, whose outer products are the features."""
         bound, paired_bound = self.norm_bounds

@@ -86,7 +86,14 @@ class NTKFeatures:
     norm_bound = 1.0
 
     def __post_init__(self) -> None:
-        """Round the weights."""
+        """Round the weights; sums over more than these would not be exact."""
+        sizes = [w.shape for w in self.weights]
+        width, n_inputs = (max(size[k] for size in sizes) for k in (0, 1))
+        if n_inputs > 2**19 or (self.has_layer_norm and width > 2**15):
+            raise ValueError(
+                "A layer must have at most 2^19 inputs and, if it is normalised, 2^15 "
+                f"units. Got {n_inputs} and {width}."
+            )
         weights = tuple(_rounded(w, COARSE, STEEPEST) for w in self.weights)
         object.__setattr__(self, "weights", weights)
 

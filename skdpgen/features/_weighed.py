@@ -50,6 +50,15 @@ class Weighed:
         """Return the same map on another device."""
         return Weighed(tuple(phi.to(device) for phi in self.maps), self.weights)
 
+    def double(self) -> "Weighed":
+        """Return the same map in double precision."""
+        return Weighed(tuple(phi.double() for phi in self.maps), self.weights)
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether rows must go through one by one."""
+        return any(getattr(phi, "is_opaque", False) for phi in self.maps)
+
     def __call__(self, x: Any) -> Tensor:
         """Map the rows of ``x``."""
         return self._beside([phi(x) for phi in self.maps])

@@ -48,6 +48,9 @@ class FeatureMap(Protocol):
     def to(self, device: torch.device) -> Any:
         """Return the same map on another device."""
 
+    def double(self) -> Any:
+        """Return the same map in double precision, for private rows."""
+
 
 def feature_block(phi: Any) -> Any:
     """Return how privacy sums the features of a map."""
@@ -62,10 +65,10 @@ class Mapper:
     """Private rows through a feature map, in batches of one shape.
 
     What a row becomes must not depend on the rows beside it: if one were removed all
-    others would change in their last digit. Hence batches are padded, and maps that
-    are long computations are done in double precision. A digit matters much where a
-    function jumps: :class:`~skdpgen.features.NTKFeatures` computes exactly up to its
-    jumps, and of a map that ``is_opaque`` nothing is known, so rows go one by one.
+    others would change in their last digit. Hence batches are padded, and mapped in
+    double precision. A digit matters much where a function jumps:
+    :class:`~skdpgen.features.NTKFeatures` computes exactly up to its jumps, and of a
+    map that ``is_opaque`` nothing is known, so rows go one by one.
     """
 
     phi: Any
@@ -75,8 +78,7 @@ class Mapper:
     @classmethod
     def of(cls, phi: Any, device: torch.device) -> "Mapper":
         """Prepare a map; ``at_once`` is as many rows as fit in memory."""
-        phi = phi.to(device)
-        phi = phi.double() if hasattr(phi, "double") else phi
+        phi = phi.to(device).double()
         # sums of outer products are far larger than rows: touch them less often
         most = 4 * AT_ONCE if hasattr(phi, "factors") else AT_ONCE
         at_once = max(min(most // phi.row_size, MOST_ROWS) // ALIKE, 1) * ALIKE
@@ -84,9 +86,7 @@ class Mapper:
 
     def __call__(self, rows: NDArray[Any]) -> Any:
         """Return the features of ``at_once`` rows at most, or the factors of them."""
-        inputs = torch.from_numpy(padded(rows, self.at_once))
-        inputs = inputs.double() if hasattr(self.phi, "double") else inputs
-        inputs = inputs.to(self.device)
+        inputs = torch.from_numpy(padded(rows, self.at_once)).double().to(self.device)
         if getattr(self.phi, "is_opaque", False):
             alone = inputs[: len(rows)].split(1)
             return torch.cat([self.phi(row.clone()) for row in alone])

@@ -14,8 +14,6 @@ from skdpgen.synthesizers._settings import (
     TableSettings,
 )
 
-LEAST, MOST = 1e-3, 1e6  # length scales that slopes can be computed for
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Steps(Settings):
@@ -30,14 +28,6 @@ class _Steps(Settings):
             raise ValueError(
                 "n_iter must be at least 1 for release='per_step'. Got "
                 f"{self.n_iter!r} instead."
-            )
-        scales = self.length_scale
-        if not isinstance(scales, str) and not all(
-            LEAST <= scale <= MOST for scale in scales
-        ):
-            raise ValueError(
-                f"length_scale must be in [{LEAST:g}, {MOST:g}] for "
-                f"release='per_step'. Got {self.length_scale!r} instead."
             )
 
 

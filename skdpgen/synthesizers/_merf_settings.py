@@ -17,6 +17,7 @@ from skdpgen.synthesizers._settings import (
 )
 
 PIXEL_SCALE = 0.18  # of the root of the number of pixels
+LEAST, MOST = 1e-3, 1e6  # length scales; slopes and angles are exact enough between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +45,11 @@ class Waves(Settings):
             )
         scales = self.length_scale
         if not isinstance(scales, str) and not (
-            scales and np.isfinite(scales).all() and min(scales) > 0
+            scales and all(LEAST <= scale <= MOST for scale in scales)
         ):
             raise ValueError(
-                f"length_scale must be positive and finite. Got {scales!r} instead."
+                f"length_scale must be in [{LEAST:g}, {MOST:g}], one or several. Got "
+                f"{scales!r} instead."
             )
 
 

@@ -118,10 +118,16 @@ def test_a_frequency_looks_at_its_subset_only():
 
 
 def test_length_scales_take_turns():
-    scales = (1e-6, 1.0, 1e6)
+    scales = (1e-4, 1e2, 1e8)
     phi = FourierFeatures.draw((1,), 600, length_scale=scales, rng=seeded())
     size = phi.frequencies.abs().flatten().log10()
-    assert [int((size > 3).sum()), int((size < -3).sum())] == [100, 100]
+    assert [int((size > 1).sum()), int((size < -5).sum())] == [100, 100]
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, 1e-5, float("nan"), (1.0, 1e-9)])
+def test_angles_that_would_not_be_exact_are_refused(scale):
+    with pytest.raises(ValueError, match=r"length_scale must be at least 0\.0001"):
+        FourierFeatures.draw((1,), 8, length_scale=scale, rng=seeded())
 
 
 def test_more_together_than_there_are_columns_is_all_of_them():

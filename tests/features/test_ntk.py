@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import nn
 
-from skdpgen.features import ModuleNTKFeatures, NTKFeatures, Part
+from skdpgen.features import (
+    EncodedFeatures,
+    ModuleNTKFeatures,
+    NTKFeatures,
+    Part,
+    Weighed,
+)
 
 
 def seeded(seed=0):
@@ -217,3 +223,23 @@ def test_sums_of_a_layer_are_exact():
         for unit, slope in zip(weights, found, strict=True):  # in whole numbers
             total = sum(a * b for a, b in zip([*row, 2**14], unit, strict=True))
             assert (slope != 0) == (total > 0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "has_layer_norm"), [((2, 2**19 + 1), False), ((2**15 + 1, 2), True)]
+)
+def test_layers_whose_sums_would_not_be_exact_are_refused(shape, has_layer_norm):
+    part = torch.zeros(shape), torch.zeros(1, shape[0])
+    ends = torch.zeros(shape[1] - 1), torch.ones(shape[1] - 1)
+    with pytest.raises(ValueError, match=r"at most 2\^19 inputs"):
+        NTKFeatures(part[:1], part[1], *ends, has_layer_norm=has_layer_norm)
+
+
+def test_a_map_around_somebody_elses_network_is_opaque_too():
+    given = ModuleNTKFeatures(nn.Linear(2, 1))
+    encoder = tuple(torch.zeros(size) for size in ((3, 4), 3, (2, 3), 2))
+    assert Weighed((given, given), (1.0, 3.0)).double().is_opaque
+    assert EncodedFeatures(given, encoder).double().is_opaque
+    own = MAPS["one layer"]
+    assert not Weighed((own,), (1.0,)).is_opaque
+    assert not EncodedFeatures(own, encoder).is_opaque
