@@ -132,7 +132,7 @@ def code_scale(length_scale: float, n_pixels: int) -> float:
 
     Examples
     --------
-    >>> code_scale(7.0, 784)
-    2.0
+    >>> code_scale(5.0, 200)
+    5.0
     """
     return 2.0 * length_scale * math.sqrt(N_CODES / n_pixels)
