@@ -97,6 +97,8 @@ class ImageGenerator(nn.Module):
         codes = []
         if self.decoder is not None:
             codes, maps = [maps], self.decoder(maps)
+            # cut where pooling pads: at the end
+            maps = maps[:, :, : self.shape.height, : self.shape.width]
         top = (maps.shape[2] - self.shape.height) // 2
         left = (maps.shape[3] - self.shape.width) // 2
         rows = slice(top, top + self.shape.height)

@@ -185,3 +185,19 @@ def test_codes_are_drawn_by_one_decoder_that_is_not_trained(size, step, is_paral
     pixels.sum().backward()
     assert all(weight.grad is None for weight in generator.decoder.parameters())
     assert all(weight.grad is not None for weight in generator.body.parameters())
+
+
+@pytest.mark.parametrize(("side", "step"), [(8, 2), (29, 2), (30, 4)])
+def test_what_a_decoder_draws_stands_where_it_was_seen(side, step):
+    """Pooling is padded at the end, so that is where an enlarged image is cut."""
+    layers = shape((1, side, side), "coded", code=(7, 5, step))
+    generator = ImageGenerator(layers, rng=seeded()).eval()
+    small = math.ceil(side / step)
+    ramp = torch.arange(small, dtype=torch.float32).expand(small, small) - small / 2
+    with torch.no_grad():
+        generator.decoder[0][-1].weight.zero_()
+        generator.decoder[0][-1].bias.copy_(ramp.flatten())
+        pixels = generator(*inputs(1))[0].reshape(1, 1, side, side).logit()
+    seen = torch.nn.functional.avg_pool2d(pixels, step, ceil_mode=True)[0, 0]
+    inner = slice(1, small - 2)  # of a ramp the means are the ramp, but at its ends
+    torch.testing.assert_close(seen[:, inner], ramp[:, inner], rtol=0, atol=0.15)
