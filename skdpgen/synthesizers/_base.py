@@ -17,6 +17,7 @@ from skdpgen.privacy import PrivacyReport
 from skdpgen.synthesizers._labels import systematic
 from skdpgen.synthesizers._opening import Facts, Opening, open_table
 from skdpgen.synthesizers._saving import write_estimator
+from skdpgen.synthesizers._statements import IS_CLONE, parameters_stated
 from skdpgen.tables import (
     Cells,
     Drop,
@@ -153,6 +154,9 @@ class BaseSynthesizer(BaseEstimator):
         )
         if is_inferred:
             opening.statements.append(CONDITIONAL)
+        opening.statements.append(parameters_stated(self))
+        if getattr(self, "_is_clone", False):
+            opening.statements.append(IS_CLONE)
         return opening
 
     def _keep(self, facts: Facts, report: PrivacyReport) -> None:

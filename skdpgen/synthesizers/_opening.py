@@ -16,12 +16,14 @@ from skdpgen.synthesizers._discovery import (
     discover_classes,
     discover_columns,
 )
+from skdpgen.synthesizers._statements import dtypes_stated
 from skdpgen.tables import (
     TARGET,
     Boolean,
     Categorical,
     CategoryCells,
     Cells,
+    Chunks,
     Column,
     Drop,
     ImageLayout,
@@ -107,8 +109,9 @@ def open_table(
     n_stages: int = 3,
 ) -> Opening:
     """Open private rows under a ledger; what the schema leaves open is released."""
-    rows = Rows.read(X, y, task=task)
     neighbours = Adjacency.parse(adjacency)
+    is_size_public = neighbours is Adjacency.REPLACE
+    rows = Rows.read(X, y, task=task, is_size_public=is_size_public)
     found_task = _task(task, rows.target_layout)
     if class_weight is not None and found_task != "classification":
         raise ValueError(
@@ -138,7 +141,7 @@ def open_table(
     )
     ledger = Ledger(budget)
     progress = tqdm(total=n_stages, disable=not verbose, desc="opening", leave=False)
-    if neighbours is Adjacency.REPLACE:
+    if is_size_public:
         check_size(rows.n_rows)
         n_rows = float(rows.n_rows)
         check_feasible(len(unknown), n_rows, ledger)  # before anything is spent
@@ -148,6 +151,8 @@ def open_table(
     else:
         n_rows = count_rows(rows, ledger)
         statements = ["number of rows: private, released with noise"]
+        if isinstance(X, Chunks) and X.like is None:
+            statements.append("that there is a chunk of rows: taken as public")
     try:
         if must_find:
             found_labels = discover_classes(rows, ledger)
@@ -161,6 +166,7 @@ def open_table(
         statements.append(f"class labels: {len(public)} discovered privately")
     elif found_task == "classification":
         statements.append("class labels: taken as public")
+    statements.append(dtypes_stated(rows.layout, rows.target_layout))
     if isinstance(X, list | tuple) or isinstance(y, list | tuple):
         statements.append("types of plain lists: taken as public")
     if isinstance(rows.layout, ImageLayout):

@@ -22,6 +22,7 @@ LOWEST, HIGHEST = -40, 63  # octaves
 LATEST = 33  # octave of seconds: the years 1728 to 2272
 FURTHEST = 8.2e9  # seconds from 2000 that a stamp of nanoseconds can hold
 DECIMALS = (0, 1, 2)  # and "more"
+EXACT = 2**53  # up to here floats hold every whole number
 WINDOWS = (1, 2, 4, 8)  # octaves
 FALSE_ALARM = 0.002  # chance that empty octaves of a column set a bound
 MIRROR = 2.5  # noise stds at which numbers of the other sign look present
@@ -31,9 +32,21 @@ OCCUPIED = 1.75  # noise stds at which the next octave looks occupied
 
 @dataclass(frozen=True)
 class MagnitudeCells:
-    """Cells of sign, power of two and number of decimals; the last is "missing"."""
+    """Cells of sign, power of two and number of decimals; the last is "missing".
+
+    Numbers have one grid whatever their dtype: for one missing value a reader makes a
+    column of integers one of floats, and what is discovered should be the same.
+
+    Parameters
+    ----------
+    kind : Kind
+        Of the dtype.
+    is_whole : bool, default=False
+        Whether it is the part of the grid for whole numbers alone.
+    """
 
     kind: Kind
+    is_whole: bool = False
 
     nullable = True
     is_ordered = False
@@ -51,12 +64,14 @@ class MagnitudeCells:
     @property
     def lowest(self) -> int:
         """Smallest power of two told from zero."""
-        return LOWEST if self.kind is Kind.FLOAT else 0
+        return 0 if self.is_whole or self.kind is Kind.DATETIME else LOWEST
 
     @property
     def n_precisions(self) -> int:
         """Number of classes of decimals; of times: whole days, and others."""
-        return {Kind.FLOAT: len(DECIMALS) + 1, Kind.DATETIME: 2}.get(self.kind, 1)
+        if self.is_whole:
+            return 1
+        return 2 if self.kind is Kind.DATETIME else len(DECIMALS) + 1
 
     @property
     def n_known(self) -> int:
@@ -78,10 +93,8 @@ class MagnitudeCells:
         octave = octave.clip(self.lowest - 1, self.highest) - self.lowest + 1
         place = np.sign(x) * octave + self.n_octaves // 2
         codes = place.astype(np.int64)
-        if self.kind is Kind.FLOAT:
-            codes = codes * self.n_precisions + precision(x)
-        elif self.kind is Kind.DATETIME:
-            codes = codes * self.n_precisions + (np.mod(x, DAY) != 0)
+        fine = np.mod(x, DAY) != 0 if self.kind is Kind.DATETIME else precision(x)
+        codes = codes * self.n_precisions + fine
         return np.where(missing, self.n_known, codes)
 
     def interval(self, octave: int) -> tuple[float, float]:
@@ -91,6 +104,15 @@ class MagnitudeCells:
             return 0.0, 0.0
         inner = 2.0 ** (abs(place) - 1 + self.lowest)
         return float(np.sign(place) * inner), float(np.sign(place) * 2 * inner)
+
+
+def whole_numbers(table: Floats) -> tuple[MagnitudeCells, Floats]:
+    """Return the part of a table of numbers that whole ones can be in, and its grid."""
+    whole = MagnitudeCells(Kind.INTEGER, is_whole=True)
+    kept = np.arange(whole.highest + 1)
+    middle = len(table) // 2
+    rows = np.r_[middle - 1 + LOWEST - kept[::-1], middle, middle + 1 - LOWEST + kept]
+    return whole, table[rows, :1]
 
 
 def precision(x: Floats) -> Codes:
@@ -126,19 +148,25 @@ def discovered_column(counts: Floats, noise_std: float, kind: Kind) -> Column:
     cells = MagnitudeCells(kind)
     table = counts[:-1].reshape(cells.n_octaves, cells.n_precisions)
     nullable = bool(counts[-1] > max(MISSING * noise_std, 0.5))
+    if kind is Kind.INTEGER:
+        cells, table = whole_numbers(table)
     seen = _occupied_windows(table, noise_std)
     if not seen.any():
         return _column(kind, 0.0, 0.0, 0, nullable=True)
     finest = int(np.flatnonzero(seen.any(axis=0)).max())
+    if kind is Kind.FLOAT and finest == 0:  # whole numbers that were read as floats
+        whole, part = whole_numbers(table)
+        found = _occupied_windows(part, noise_std)
+        if found.any():
+            cells, table, seen = whole, part, found
     usual = table[:, int(np.where(seen, table, 0.0).sum(axis=0).argmax())]
     first, last = _extend(np.flatnonzero(seen.any(axis=1)), usual, noise_std)
     first, last = _mirror(first, last, usual, noise_std)
     ends = [*cells.interval(first), *cells.interval(last)]
     if finest == 0 and not any(ends) and kind is not Kind.DATETIME:
-        ends = [
-            0.0,
-            2.0,
-        ]  # rare ones beside many zeros do not stand out, and cost little
+        ends = [0.0, 2.0]  # rare ones beside zeros do not stand out, and cost little
+    if cells.is_whole and max(map(abs, ends)) <= EXACT:
+        kind = Kind.INTEGER
     return _column(kind, min(ends), max(ends), finest, nullable=nullable)
 
 

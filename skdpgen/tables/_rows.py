@@ -44,6 +44,9 @@ class Chunks:
     ----------
     open_chunks : callable
         Returns an iterable of tables, or of ``(X, y)`` pairs; called once a pass.
+    like : table, (X, y) pair or None, default=None
+        Public columns and dtypes: a table without rows will do. None takes them from
+        the first chunk, so that there is one is public.
 
     Examples
     --------
@@ -53,8 +56,11 @@ class Chunks:
     3
     """
 
-    def __init__(self, open_chunks: Callable[[], Iterable[Any]]) -> None:
+    def __init__(
+        self, open_chunks: Callable[[], Iterable[Any]], like: Any = None
+    ) -> None:
         self.open_chunks = open_chunks
+        self.like = like
         self._opened: Any = None
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
@@ -71,8 +77,12 @@ class Chunks:
                 "iterator twice; make it inside the function."
             )
         self._opened = chunks
-        for chunk in chunks:
-            yield chunk if isinstance(chunk, tuple) else (chunk, None)
+        yield from map(_as_pair, chunks)
+
+    @property
+    def first(self) -> Any:
+        """What tells columns and dtypes, an ``(X, y)`` pair; None if nothing does."""
+        return next(iter(self), None) if self.like is None else _as_pair(self.like)
 
 
 class Rows:
@@ -96,15 +106,26 @@ class Rows:
         self.n_rows = n_rows
 
     @classmethod
-    def read(cls, X: Any, y: Any = None, *, task: str = "auto") -> "Rows":
-        """Open a table in memory, or :class:`Chunks` of one."""
+    def read(
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        task: str = "auto",
+        is_size_public: bool = True,
+    ) -> "Rows":
+        """Open a table in memory, or :class:`Chunks` of one.
+
+        A source of chunks that has another number of rows in a later pass is refused
+        if that number is public; if not, the refusal would tell it.
+        """
         if isinstance(X, Chunks):
             if y is not None:
                 raise ValueError(
                     "y must be None when X is Chunks. Got both; let the chunks be "
                     "(X, y) pairs."
                 )
-            return cls._read_chunks(X, task)
+            return cls._read_chunks(X, task, is_size_public)
         part = _Part.of(X)
         series, target_layout = _read_target(y, part.n_rows)
         columns = part.columns(part.layout)
@@ -119,27 +140,40 @@ class Rows:
         return cls(chunks, part.layout, target_layout, part.n_rows)
 
     @classmethod
-    def _read_chunks(cls, source: Chunks, task: str) -> "Rows":
-        n_rows, layout, target_layout = 0, None, None
+    def _read_chunks(cls, source: Chunks, task: str, is_size_public: bool) -> "Rows":
+        first = source.first
+        if first is None:
+            raise ValueError(
+                "Chunks must hold at least one table. Got none; let the first chunk be "
+                "a table without rows, or say `like=` with one."
+            )
+        layout = _Part.of(first[0]).layout
+        _, target_layout = _read_target(first[1], len(first[0]))
+        n_rows = n_chunks = 0
         for table, labels in source:
             part = _Part.of(table)
             _, labels_here = _read_target(labels, part.n_rows)
-            if layout is not None and (labels_here is None) != (target_layout is None):
+            if (labels_here is None) != (target_layout is None):
                 raise ValueError("Every chunk must be (X, y), or none. Got a mixture.")
-            layout = layout or part.layout
-            target_layout = target_layout or labels_here
             _check_chunk(part.layout, layout)
-            if labels_here is not None and target_layout is not None:
+            if labels_here is not None:
                 _check_chunk(labels_here, target_layout)
-            n_rows += part.n_rows
-        if layout is None:
-            raise ValueError("Chunks must hold at least one table. Got none.")
+            n_rows, n_chunks = n_rows + part.n_rows, n_chunks + 1
 
         def chunks() -> Iterator[tuple[dict[Any, Any], Values | None]]:
+            rows_here = chunks_here = 0
             for table, labels in source:
                 part = _Part.of(table)
                 series, _ = _read_target(labels, part.n_rows)
+                rows_here, chunks_here = rows_here + part.n_rows, chunks_here + 1
                 yield part.columns(layout), _read_labels(series, target_layout, task)
+            is_gone = bool(n_chunks) and not chunks_here
+            if is_gone or (is_size_public and rows_here != n_rows):
+                what = "no chunk at all" if is_gone else "another number of rows"
+                raise ValueError(
+                    f"Chunks must hold the same rows in every pass. Got {what} in a "
+                    "later one; make `open_chunks` read the source from its start."
+                )
 
         return cls(chunks, layout, target_layout, n_rows)
 
@@ -196,8 +230,12 @@ def holds_images(X: Any) -> bool:
     (True, False)
     """
     if isinstance(X, Chunks):
-        X = next((table for table, _ in X), None)
+        X, _ = X.first or (None, None)
     return is_image(X)
+
+
+def _as_pair(chunk: Any) -> tuple[Any, Any]:
+    return chunk if isinstance(chunk, tuple) else (chunk, None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,85 @@
+"""What a certificate rests on besides the releases: said in words, taken as public."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from skdpgen.tables import ImageLayout, Layout
+
+ELSEWHERE = {"epsilon", "delta", "adjacency", "schema", "classes"}
+NO_MATTER = {"random_state", "verbose", "device"}  # for what is learnt of the rows
+IS_CLONE = (
+    "fitted as a clone, as a search makes many: each one that was fitted on these rows "
+    "costs its own epsilon"
+)
+
+
+def dtypes_stated(layout: Layout | ImageLayout, target: Layout | None) -> str:
+    """Say which dtypes were read; a reader may have guessed them from the values.
+
+    Examples
+    --------
+    >>> from skdpgen.tables import Kind
+    >>> kinds = (Kind.INTEGER, Kind.FLOAT, Kind.INTEGER)
+    >>> dtypes = ("int64", "float64", "int64")
+    >>> dtypes_stated(Layout("pandas", ("a", "b", "c"), kinds, dtypes), None)
+    'dtypes as read, taken as public: float64 (b), int64 (all others)'
+    """
+    if isinstance(layout, ImageLayout):
+        found = [f"{layout.dtype} (pixels)"]
+    else:
+        names: dict[str, list[Any]] = {}
+        for name, dtype in zip(layout.names, layout.dtypes, strict=True):
+            names.setdefault(dtype, []).append(name)
+        usual = max(names, key=lambda dtype: len(names[dtype]))
+        rest = names.pop(usual)
+        found = [f"{d} ({', '.join(map(str, mine))})" for d, mine in names.items()]
+        others = "all others" if names else "all columns"
+        found.append(f"{usual} ({others if len(rest) > 1 else rest[0]})")
+    if target is not None:
+        found.append(f"{target.dtypes[0]} (target)")
+    return f"dtypes as read, taken as public: {', '.join(found)}"
+
+
+def parameters_stated(estimator: Any) -> str:
+    """Say which parameters were set; whoever looked at the rows first may tell them.
+
+    Examples
+    --------
+    >>> from skdpgen.synthesizers import DPMERFSynthesizer
+    >>> parameters_stated(DPMERFSynthesizer(0.5, length_scale=[0.5, 1.0]))
+    'parameters that were set, taken as public: length_scale=[0.5, 1.0]'
+    >>> parameters_stated(DPMERFSynthesizer())
+    'parameters: all at their defaults, which are constants'
+    """
+    defaults = inspect.signature(type(estimator)).parameters
+    given = {
+        name: value
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in ELSEWHERE | NO_MATTER and not _is(value, defaults[name].default)
+    }
+    if not given:
+        return "parameters: all at their defaults, which are constants"
+    shown = ", ".join(f"{name}={_short(value)}" for name, value in given.items())
+    return f"parameters that were set, taken as public: {shown}"
+
+
+def _is(value: Any, default: Any) -> bool:
+    return value is default or (
+        type(value) is type(default)
+        and isinstance(value, str | int | float)
+        and value == default
+    )
+
+
+def _short(value: Any) -> str:
+    """Return a parameter in words; of a function or network what it is called."""
+    if isinstance(value, str | int | float | type(None)):
+        return repr(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {_short(v)}" for k, v in value.items()) + "}"
+    if callable(value):
+        name = getattr(value, "__qualname__", type(value).__qualname__)
+        return f"{name} (a function or network that was given)"
+    return str(np.asarray(value, dtype=object).tolist())

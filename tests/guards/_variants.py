@@ -1,0 +1,55 @@
+"""Every estimator, and every way of it to read rows, with little training."""
+
+from skdpgen import DPKernelSynthesizer, DPMERFSynthesizer, all_synthesizers
+from tests.synthesizers._tables import quick
+
+STEPS = {"n_iter": 2, "n_points": 2}
+
+
+def of_tables():
+    """Return estimators by name, as functions of parameters."""
+    found = {name: maker(cls) for name, cls in all_synthesizers().items()}
+    return found | {
+        "DPKernelSynthesizer, steps": maker(
+            DPKernelSynthesizer, release="per_step", **STEPS
+        ),
+        "DPMERFSynthesizer, mini-batches": maker(
+            DPMERFSynthesizer, release="minibatch", n_minibatches=3
+        ),
+    }
+
+
+def of_images():
+    """Return estimators that take images."""
+    found = {
+        name: maker(cls, **small_images(cls))
+        for name, cls in all_synthesizers().items()
+        if cls._takes_images
+    }
+    return found | {
+        "DPKernelSynthesizer, steps": maker(
+            DPKernelSynthesizer, release="per_step", **STEPS
+        ),
+        "DPMERFSynthesizer, encoder": maker(
+            DPMERFSynthesizer,
+            encoder="private",
+            **small_images(DPMERFSynthesizer),
+        ),
+    }
+
+
+def small_images(cls):
+    """Return small maps and no training."""
+    small = {"n_iter": 1, "n_features": 32, "order": 2, "width": 4, "hidden": (8,)}
+    known = cls().get_params()
+    return {name: value for name, value in small.items() if name in known}
+
+
+def maker(cls, **fixed):
+    """Return what makes an estimator that trains little."""
+    few = quick(cls) | ({"n_iter": 2} if "n_iter" in cls().get_params() else {})
+
+    def make(**params):
+        return cls(**few | fixed | {"random_state": 0} | params)
+
+    return make

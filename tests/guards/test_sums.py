@@ -1,0 +1,107 @@
+"""What is summed is the rows: each once, with its own label, wherever cut."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from skdpgen.tables import Chunks, _rows
+from tests.guards import _neighbours, _variants
+from tests.guards._doors import Spy
+
+TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
+OF_TABLES, OF_IMAGES = _variants.of_tables(), _variants.of_images()
+INF = float("inf")
+
+
+def watched(synth, given, monkeypatch):
+    """Return the releases of a fit, with what each of them added up."""
+    with Spy().watching(monkeypatch) as spy:
+        synth.fit(*given)
+    return spy.releases
+
+
+def sums(synth, given, monkeypatch):
+    """Return what a fit without noise added up, by release and block."""
+    found = {}
+    for one in watched(synth, given, monkeypatch):
+        for key, value in one.exact.items():
+            if isinstance(value, dict):
+                value = [n for c in value for _, n in sorted(value[c].items())]
+            found[one.name, key] = value
+    return found
+
+
+def cut(X, y, length):
+    """Return (X, y) as chunks of a length; the last one has what is left."""
+
+    def open_chunks():
+        for start in range(0, len(X), length):
+            some = slice(start, start + length)
+            yield X[some] if y is None else (X[some], y[some])
+
+    return (Chunks(open_chunks),)
+
+
+COMBINATIONS = [
+    *((name, "frame, public") for name in OF_TABLES if "steps" not in name),
+    *((name, "numbers as target") for name in OF_TABLES if "steps" not in name),
+    *((name, "images") for name in OF_IMAGES if "," not in name),
+]
+
+
+@pytest.mark.parametrize(("name", "case"), COMBINATIONS)
+def test_chunks_add_up_to_the_whole(name, case, monkeypatch):
+    is_image = case in IMAGES
+    rows = (IMAGES if is_image else TABLES)[case]
+    make = (OF_IMAGES if is_image else OF_TABLES)[name]
+    whole = sums(make(epsilon=INF, **rows.params), rows.given(), monkeypatch)
+    for length in (64, 65, len(rows.X) - 1):
+        monkeypatch.setattr(_rows, "CHUNK", length)
+        monkeypatch.setattr(_rows, "IMAGES", length)
+        for given in (rows.given(), cut(rows.X, rows.y, length)):
+            found = sums(make(epsilon=INF, **rows.params), given, monkeypatch)
+            assert found.keys() == whole.keys()
+            for key, value in whole.items():
+                np.testing.assert_allclose(found[key], value, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in OF_TABLES if "steps" not in name])
+def test_each_row_is_counted_once_with_its_own_label(name, monkeypatch):
+    """The counts of a column by class, tabulated without the package."""
+    rows = TABLES["frame, public"]
+    monkeypatch.setattr(_rows, "CHUNK", 64)
+    synth = OF_TABLES[name](epsilon=INF, **rows.params)
+    (released,) = (
+        one
+        for one in watched(synth, rows.given(), monkeypatch)
+        if "columns" in one.exact and len(one.exact["columns"]) == 2
+    )
+    block, start = released.blocks["columns"], 0
+    scales = block.scales or (1.0,) * len(block.sizes)
+    columns = zip(synth.cells_.items(), block.sizes, scales, strict=True)
+    for (name, cells), size, scale in columns:
+        found = released.exact["columns"][:, start : start + size]
+        start += size
+        if name in ("job", "education"):
+            expected = pd.crosstab(rows.y, rows.X[name])
+            order = [cells.categories.index(value) for value in expected.columns]
+            np.testing.assert_allclose(found[:, order], scale * expected)
+    assert start == released.exact["columns"].shape[1]
+
+
+@pytest.mark.parametrize("name", [name for name in OF_IMAGES if "," not in name])
+def test_features_are_those_of_the_row_in_double_precision(name, monkeypatch):
+    rows = IMAGES["images"]
+    synth = OF_IMAGES[name](epsilon=INF, **rows.params)
+    (released,) = watched(synth, rows.given(), monkeypatch)
+    phi, found = synth.kernel_.phi.double(), released.exact["features"]
+    pixels = torch.from_numpy(rows.X.reshape(len(rows.X), -1) / np.float32(255.0))
+    each = phi(pixels.double()).numpy()
+    norms = np.linalg.norm(each, axis=1, keepdims=True)
+    each /= np.maximum(norms / phi.norm_bound, 1.0)
+    for label in range(3):
+        expected = each[rows.y == label].sum(axis=0)
+        np.testing.assert_allclose(found[label], expected, rtol=0, atol=1e-11)
+    counts = np.bincount(rows.y, minlength=3)
+    np.testing.assert_array_equal(released.exact["classes"][:, 0], counts)
