@@ -90,6 +90,26 @@ def assert_each_normal(several):
     assert squares.max(initial=high) <= high
 
 
+def assert_unrelated(spy):
+    """Classes, blocks and releases have noise of their own."""
+    rows = [
+        row
+        for one in spy.releases
+        for key, exact in one.exact.items()
+        if not isinstance(exact, dict)
+        for row in noise_of(one, key).reshape(len(exact), -1)
+    ]
+    for i, one in enumerate(rows):
+        for other in rows[:i]:
+            n = min(one.size, other.size)
+            if n > 1:
+                size = np.linalg.norm(one[:n]) * np.linalg.norm(other[:n])
+                assert abs(one[:n] @ other[:n]) < size * (1 - 1e-9)  # not the same
+            if n > 60:
+                bound = stats.norm.isf(ALPHA) / math.sqrt(n)
+                assert abs(one[:n] @ other[:n]) < 1.2 * bound * size
+
+
 def check(make, case, adjacency, monkeypatch):
     spies = fits(make, case, adjacency, monkeypatch)
     for same in zip(*(spy.releases for spy in spies), strict=True):
@@ -98,6 +118,8 @@ def check(make, case, adjacency, monkeypatch):
             assert_normal(np.concatenate(noise))
             if len({one.size for one in noise}) == 1:
                 assert_each_normal(noise)
+    for spy in spies:
+        assert_unrelated(spy)
     for step in (step for spy in spies for step in spy.steps):
         is_slope = "slopes" in step.noisy
         assert_normal(slope_noise_of(step) if is_slope else noise_of(step, "vectors"))
