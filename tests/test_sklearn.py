@@ -3,17 +3,26 @@
 import math
 import pickle
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skdpgen import SearchCostWarning, SyntheticUtility, all_synthesizers, search_cost
+from skdpgen import (
+    DPIndependentSynthesizer,
+    DPKernelSynthesizer,
+    DPMERFSynthesizer,
+    SearchCostWarning,
+    SyntheticUtility,
+    all_synthesizers,
+    search_cost,
+)
 from skdpgen.privacy import gaussian_epsilon, gaussian_mu
 from skdpgen.synthesizers import load
 from tests.synthesizers._tables import CASES, build, quick
@@ -147,21 +156,100 @@ def test_the_cost_is_the_composition_of_all_fits(cls, mixed):
     assert "held-out rows" in str(cost)
 
 
-@searched
-def test_a_search_inside_a_pipeline_and_at_random(cls, floats):
-    pipeline = make_pipeline(StandardScaler(), build(cls, floats))
+def search_at_random(pipeline, case):
     step = pipeline.steps[-1][0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        search = RandomizedSearchCV(
+        return RandomizedSearchCV(
             pipeline,
             {f"{step}__epsilon": [1.0, 4.0]},
             n_iter=2,
             scoring=CHEAP,
             cv=2,
             random_state=0,
-        ).fit(floats.X, floats.y)
-    assert search_cost(search).n_fits == 5
+        ).fit(case.X, case.y)
+
+
+@searched
+def test_a_search_inside_a_pipeline_and_at_random(cls, floats):
+    pipeline = make_pipeline("passthrough", build(cls, floats))
+    assert search_cost(search_at_random(pipeline, floats)).n_fits == 5
+
+
+@searched
+def test_a_search_behind_a_fitted_step_has_no_cost(cls, floats):
+    pipeline = make_pipeline(StandardScaler(), build(cls, floats))
+    search = search_at_random(pipeline, floats)
+    with pytest.raises(ValueError, match=r"Got StandardScaler.*leave it out"):
+        search_cost(search)
+
+
+def done(estimator, *candidates, **params):
+    """Return what a search over three folds leaves behind, without its fits."""
+    facts = {"estimator": estimator, "cv": 3, "n_splits_": 3, "refit": True}
+    return SimpleNamespace(**facts | {"cv_results_": {"params": candidates}} | params)
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_steps_are_looked_at_as_the_candidate_has_them(inner):
+    synth = DPIndependentSynthesizer(classes=[0, 1])
+    scaled = Pipeline([("scale", StandardScaler()), ("synth", synth)])
+    scaled = make_pipeline("passthrough", scaled) if inner else scaled
+    name = "pipeline__scale" if inner else "scale"
+    plain = {name: "passthrough"}
+    assert search_cost(done(scaled, plain)) == search_cost(done(synth, {}))
+    with pytest.raises(ValueError, match="synthesizers need no scaler"):
+        search_cost(done(scaled, plain, {}))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [StandardScaler(), make_pipeline(StandardScaler()), make_pipeline(None)],
+)
+def test_what_is_searched_must_be_a_synthesizer(estimator):
+    with pytest.raises(TypeError, match="adds up fits of a synthesizer"):
+        search_cost(done(estimator, {}))
+
+
+def test_the_choice_is_not_covered_and_the_text_says_so():
+    cost = search_cost(done(DPIndependentSynthesizer(), {}))
+    assert "choice among candidates" in str(cost)
+    assert "not covered" in str(cost)
+
+
+SAMPLED = [
+    DPKernelSynthesizer(release="per_step", n_iter=50),
+    DPMERFSynthesizer(encoder="private"),
+]
+
+
+@pytest.mark.parametrize("synth", SAMPLED, ids=repr)
+def test_a_search_that_sub_samples_is_composed_by_renyi(synth):
+    grid = [{"epsilon": epsilon} for epsilon in (0.5, 2.0)]
+    cost = search_cost(done(synth, *grid))
+    exact = search_cost(done(DPIndependentSynthesizer(), *grid))
+    assert cost.mu is None
+    assert (cost.delta, cost.n_fits) == (exact.delta, exact.n_fits)
+    assert exact.epsilon < cost.epsilon < 1.15 * exact.epsilon
+    assert search_cost(done(synth, *grid, refit=False)).epsilon < cost.epsilon
+    endless = search_cost(done(synth, *grid, {"epsilon": INF}))
+    assert endless.epsilon == INF
+    assert str(endless).startswith("NOT PRIVATE")
+
+
+def test_steps_that_see_all_rows_are_composed_exactly():
+    synth = DPKernelSynthesizer(release="per_step", sampling_rate=1.0)
+    assert search_cost(done(synth, {})) == search_cost(done(DPMERFSynthesizer(), {}))
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_steps_are_the_same_of_tables_and_images(preset):
+    synth = DPKernelSynthesizer(release="per_step", preset=preset)
+    known = synth._subsampling()
+    for of_kind in (synth._presets, synth._image_presets):
+        settings = of_kind[preset]
+        assert settings.sampling_rate == known.sampling_rate
+        assert settings.n_iter == known.n_steps
 
 
 def test_the_cost_of_a_search_that_was_not_fitted(cls):

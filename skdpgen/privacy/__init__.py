@@ -5,6 +5,7 @@ from skdpgen.privacy._accounting import (
     gaussian_delta,
     gaussian_epsilon,
     gaussian_mu,
+    renyi_epsilon,
     subsampled_epsilon,
     subsampled_noise_multiplier,
 )
@@ -19,11 +20,13 @@ from skdpgen.privacy._blocks import (
 )
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._functional import functional_oracle, kernel_slopes
-from skdpgen.privacy._ledger import Ledger, LedgerEntry, PrivacyReport
+from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import insecure_noise_seed
 from skdpgen.privacy._oracle import private_oracle
 from skdpgen.privacy._outer import OuterProducts
 from skdpgen.privacy._release import Release, release
+from skdpgen.privacy._renyi import Subsampling, fit_curve
+from skdpgen.privacy._report import LedgerEntry, PrivacyReport
 from skdpgen.privacy._selection import selection_threshold
 from skdpgen.privacy._sensitivity import (
     NonNegative,
@@ -53,12 +56,14 @@ __all__ = [
     "Selections",
     "Signed",
     "Structure",
+    "Subsampling",
     "Tokens",
     "Vectors",
     "Weighted",
     "WithCounts",
     "WithSquares",
     "compose_mu",
+    "fit_curve",
     "functional_oracle",
     "gaussian_delta",
     "gaussian_epsilon",
@@ -67,6 +72,7 @@ __all__ = [
     "kernel_slopes",
     "private_oracle",
     "release",
+    "renyi_epsilon",
     "selection_threshold",
     "sensitivity",
     "subsampled_epsilon",

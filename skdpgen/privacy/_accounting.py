@@ -199,14 +199,11 @@ def subsampled_epsilon(
     mu_step = shift / noise_multiplier * math.sqrt(n_steps)
     bounds = [gaussian_epsilon(math.hypot(mu_step, gaussian_mu), delta)]
     if sampling_rate < 1 and math.isfinite(noise_multiplier + gaussian_mu):
-        moments = n_steps * _moments(noise_multiplier, sampling_rate)
-        if shift == 1:
-            renyi = _at(moments, ALPHAS)
-        else:
-            renyi = _replaced(moments)
-            if gaussian_mu == 0:
-                bounds.append(_group_epsilon(_at(moments, ALPHAS), delta))
-        bounds.append(_epsilon(renyi + ALPHAS * gaussian_mu**2 / 2, delta))
+        steps = (noise_multiplier, sampling_rate, n_steps)
+        renyi = steps_curve(*steps, adjacency)
+        bounds.append(renyi_epsilon(renyi + gaussian_curve(gaussian_mu), delta))
+        if shift == 2 and gaussian_mu == 0:
+            bounds.append(_group_epsilon(steps_curve(*steps, "add_remove"), delta))
     return min(bounds)
 
 
@@ -265,6 +262,26 @@ def subsampled_noise_multiplier(
 _budget_mu = gaussian_mu  # the keyword of the sub-sampled functions hides the name
 
 
+def gaussian_curve(mu: float) -> Floats:
+    """Return the Renyi divergence of a Gaussian release at ``ALPHAS``."""
+    return ALPHAS * mu**2 / 2
+
+
+def steps_curve(
+    noise_multiplier: float, sampling_rate: float, n_steps: int, adjacency: str
+) -> Floats:
+    """Return that of sub-sampled steps; the proof is in :func:`subsampled_epsilon`."""
+    moments = n_steps * _moments(noise_multiplier, sampling_rate)
+    return _at(moments, ALPHAS) if _shift(adjacency) == 1 else _replaced(moments)
+
+
+def renyi_epsilon(renyi: Floats, delta: float) -> float:
+    """Convert a Renyi curve at ``ALPHAS`` [4]_; sound at each order, so at the best."""
+    gain = np.log1p(-1 / ALPHAS) - (math.log(delta) + np.log(ALPHAS)) / (ALPHAS - 1)
+    return max(0.0, float((renyi + gain).min()))
+
+
+@lru_cache(maxsize=1024)  # a tenth of a second each
 def _moments(noise_multiplier: float, sampling_rate: float) -> Floats:
     """Return (order - 1) times autodp's Renyi divergence of a step, at ``ORDERS``."""
     zoo, _, transformers = _autodp()
@@ -299,17 +316,11 @@ def _replaced(moments: Floats) -> Floats:
     return np.asarray((first + second).min(axis=1), dtype=np.float64)
 
 
-def _epsilon(renyi: Floats, delta: float) -> float:
-    """Convert a Renyi curve at ``ALPHAS``; sound at each order, so at the best."""
-    gain = np.log1p(-1 / ALPHAS) - (math.log(delta) + np.log(ALPHAS)) / (ALPHAS - 1)
-    return max(0.0, float((renyi + gain).min()))
-
-
 def _group_epsilon(renyi: Floats, delta: float) -> float:
     """Return twice epsilon at the largest d with (1 + exp(epsilon)) d <= delta."""
 
     def fits(exponent: float) -> bool:
-        epsilon = _epsilon(renyi, math.exp(-exponent))
+        epsilon = renyi_epsilon(renyi, math.exp(-exponent))
         return float(np.logaddexp(0.0, epsilon)) - exponent <= math.log(delta)
 
     largest = 700.0  # exp(-700) is still a normal float
@@ -319,7 +330,7 @@ def _group_epsilon(renyi: Floats, delta: float) -> float:
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (low, middle) if fits(middle) else (middle, high)
-    return 2 * _epsilon(renyi, math.exp(-high))
+    return 2 * renyi_epsilon(renyi, math.exp(-high))
 
 
 def _autodp_mu(epsilon: float, delta: float) -> float:

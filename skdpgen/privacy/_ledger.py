@@ -1,114 +1,17 @@
 """The ledger: every release is entered before its noise is drawn."""
 
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from skdpgen.privacy._accounting import subsampled_noise_multiplier
 from skdpgen.privacy._budget import PrivacyBudget
 from skdpgen.privacy._noise import is_noise_insecure
+from skdpgen.privacy._report import SUBSAMPLED, LedgerEntry, PrivacyReport, valid_mu
 from skdpgen.privacy._selection import selection_threshold
 from skdpgen.privacy._sensitivity import Signed, sensitivity
 from skdpgen.utils import BudgetExceededError
 
-ALARMS = ("NOT PRIVATE", "LEAK")  # statements that begin so come first
 ROUNDING = 1e-9  # shares are written by people as decimals; 0.1 * 3 is 0.3
-
-
-@dataclass(frozen=True)
-class LedgerEntry:
-    """One release: what it was, how far one row moves it, and its noise."""
-
-    name: str
-    mechanism: str
-    sensitivity: float
-    noise_std: float
-    share: float
-    """Part of the budget's squared mu."""
-
-
-@dataclass(frozen=True)
-class PrivacyReport:
-    """The certificate of one fit; text when printed, :meth:`to_dict` for machines.
-
-    Examples
-    --------
-    >>> report = Ledger(PrivacyBudget(1.0, 1e-5)).report(["classes: public"])
-    >>> print(report)
-    (1, 1e-05)-differentially private; unit: one row, adjacency "replace".
-      spent 0.0% of the budget (mu = 0.268051)
-      classes: public
-    """
-
-    epsilon: float
-    delta: float
-    adjacency: str
-    mu: float
-    delta_selection: float
-    releases: tuple[LedgerEntry, ...]
-    statements: tuple[str, ...]
-    unit: str = "one row"
-
-    @property
-    def spent(self) -> float:
-        """Share of the squared mu that was used."""
-        return math.fsum(entry.share for entry in self.releases)
-
-    def stating(self, line: str) -> "PrivacyReport":
-        """Return the certificate with one more statement, made of released values."""
-        if line in self.statements:
-            return self
-        return replace(self, statements=(*self.statements, line))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain types; an infinite epsilon or mu becomes None."""
-        content = asdict(self) | {"spent": self.spent}
-        for key in ("epsilon", "mu"):
-            if math.isinf(content[key]):
-                content[key] = None
-        content["releases"] = [asdict(entry) for entry in self.releases]
-        content["statements"] = list(self.statements)
-        return content
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> "PrivacyReport":
-        """Read back what :meth:`to_dict` wrote."""
-        content = {key: value for key, value in content.items() if key != "spent"}
-        for key in ("epsilon", "mu"):
-            content[key] = math.inf if content[key] is None else content[key]
-        entries = tuple(LedgerEntry(**entry) for entry in content["releases"])
-        statements = tuple(content["statements"])
-        return cls(**content | {"releases": entries, "statements": statements})
-
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
-
-    def __str__(self) -> str:
-        """Return the certificate as text."""
-        if math.isinf(self.epsilon):
-            promise = "NOT PRIVATE: epsilon is infinite, no noise was added"
-        else:
-            promise = f"({self.epsilon:g}, {self.delta:g})-differentially private"
-            alarms = (line for line in self.statements if line.startswith(ALARMS))
-            promise = "; ".join([*alarms, promise])
-        lines = [
-            f'{promise}; unit: {self.unit}, adjacency "{self.adjacency}".',
-            f"  spent {self.spent:.1%} of the budget (mu = {self.mu:.6g})",
-        ]
-        lines += [
-            f"  {entry.share:6.1%}  {entry.name}: {entry.mechanism}, "
-            f"sensitivity {entry.sensitivity:.4g}, noise std {entry.noise_std:.4g}"
-            for entry in self.releases
-        ]
-        if self.delta_selection:
-            lines.append(f"  delta of partition selection: {self.delta_selection:g}")
-        rest = [line for line in self.statements if not line.startswith(ALARMS)]
-        return "\n".join(lines + [f"  {line}" for line in rest])
-
-    __repr__ = __str__
 
 
 class Ledger:
@@ -201,10 +104,11 @@ class Ledger:
                 self.budget.adjacency,
                 gaussian_mu=self.mu * math.sqrt(1.0 - share),
             )
-        mechanism = f"Poisson sub-sampled Gaussian, q={sampling_rate:g} x {n_steps}"
+        mechanism = SUBSAMPLED.format(sampling_rate, n_steps)
         std = multiplier * norm_bound
         delta = sensitivity(Signed(norm_bound), self.budget.adjacency)
-        self._enter(LedgerEntry(name, mechanism, delta, std, share))
+        facts = (sampling_rate, n_steps)
+        self._enter(LedgerEntry(name, mechanism, delta, std, share, *facts))
         return multiplier
 
     def admit_selection(self, n_columns: int, noise_std: float) -> float:
@@ -233,7 +137,7 @@ class Ledger:
             self.budget.epsilon,
             self.budget.delta,
             self.budget.adjacency.value,
-            self.mu,
+            valid_mu(self.mu, self.entries),
             self.budget.delta_selection,
             tuple(self.entries),
             tuple(statements),

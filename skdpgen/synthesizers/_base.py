@@ -13,7 +13,7 @@ from numpy.random import Generator
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen.privacy import PrivacyReport
+from skdpgen.privacy import PrivacyReport, Subsampling
 from skdpgen.synthesizers._labels import systematic
 from skdpgen.synthesizers._opening import Facts, Opening, open_table
 from skdpgen.synthesizers._saving import write_estimator
@@ -116,6 +116,10 @@ class BaseSynthesizer(BaseEstimator):
         tags.non_deterministic = True
         tags.target_tags.required = False
         return tags
+
+    def _subsampling(self) -> Subsampling | None:
+        """Return what ``fit`` sub-samples, from parameters alone; None is nothing."""
+        return None
 
     def _open(self, X: Any, y: Any) -> Opening:
         """Validate the parameters and open the table; the first line of ``fit``."""

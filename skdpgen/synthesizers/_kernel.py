@@ -8,7 +8,7 @@ import torch
 from tqdm.auto import tqdm
 
 from skdpgen.features import FourierFeatures
-from skdpgen.privacy import functional_oracle, release
+from skdpgen.privacy import Subsampling, functional_oracle, release
 from skdpgen.synthesizers._binning import discover_bins
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
 from skdpgen.synthesizers._image_kernel import ImageKernel, pooling_of
@@ -333,6 +333,14 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                 "at every step. Use release='one_shot', or `fit`, which costs."
             )
         return super().refit(**settings)
+
+    def _subsampling(self):
+        """Return how steps look at rows; tables and images have the same presets."""
+        if self.release == "one_shot":
+            return None
+        settings = self._presets[self.preset].filled(self.get_params(deep=False))
+        share = 1.0 - COUNTS_SHARE
+        return Subsampling(settings.sampling_rate, settings.n_iter, share)
 
     def _make_kernel(self, cells, settings, rng):
         """Draw cosines of all columns together."""

@@ -5,7 +5,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from skdpgen.features import EncodedFeatures, FourierFeatures
-from skdpgen.synthesizers._autoencoder import code_scale, train_autoencoder
+from skdpgen.privacy import Subsampling
+from skdpgen.synthesizers._autoencoder import (
+    RATE,
+    STEPS,
+    code_scale,
+    train_autoencoder,
+)
 from skdpgen.synthesizers._embedding import EmbeddingSynthesizer
 from skdpgen.synthesizers._image_kernel import ImageKernel, pooling_of
 from skdpgen.synthesizers._merf_settings import IMAGE_PRESETS, PRESETS, pixel_scales
@@ -254,6 +260,12 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     def _n_groups(self):
         """Parts of the rows that are released one by one."""
         return self.n_minibatches if self.release == "minibatch" else 1
+
+    def _subsampling(self):
+        """Return how the private encoder looks at rows."""
+        if self.encoder is None:
+            return None
+        return Subsampling(RATE, STEPS, self.encoder_share)
 
     def _make_kernel(self, cells, settings, rng):
         """Draw Fourier features of the columns that the settings ask for.

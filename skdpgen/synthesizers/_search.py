@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from operator import neg
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import (
     KFold,
@@ -18,9 +19,12 @@ from skdpgen.privacy import (
     Adjacency,
     PrivacyBudget,
     compose_mu,
+    fit_curve,
     gaussian_epsilon,
     gaussian_mu,
+    renyi_epsilon,
 )
+from skdpgen.synthesizers._base import BaseSynthesizer
 
 
 @dataclass(frozen=True)
@@ -29,13 +33,14 @@ class SearchCost:
 
     epsilon: float
     delta: float
-    mu: float
+    mu: float | None
+    """Gaussian-DP parameter of all fits; None if one of them sub-samples rows."""
     n_fits: int
     is_inferred: bool = False
 
     def __str__(self) -> str:
         """Return the cost in words."""
-        if math.isinf(self.mu):
+        if math.isinf(self.epsilon):
             return "NOT PRIVATE: a candidate had infinite epsilon, and no noise at all."
         leak = ""
         if self.is_inferred:
@@ -45,8 +50,9 @@ class SearchCost:
             )
         return (
             f"{leak}The search fitted {self.n_fits} times and as a whole is "
-            f"({self.epsilon:.4g}, {self.delta:.3g})-differentially private; its "
-            "scores read held-out rows and are not covered."
+            f"({self.epsilon:.4g}, {self.delta:.3g})-differentially private, all "
+            "releases together. The choice among candidates follows scores of raw "
+            "held-out rows and is not covered."
         )
 
     __repr__ = __str__
@@ -61,14 +67,21 @@ def search_cost(search: Any) -> SearchCost:
     selections reserve of delta and epsilon adds up beside it. The refit is charged as
     the dearest candidate, because the scores that chose it are not private.
 
+    *If a candidate sub-samples* (``release="per_step"``, ``encoder="private"``), its
+    fit is no Gaussian mechanism and has no mu. Then Renyi divergences add up instead,
+    at each order, those of the refit being the largest of any candidate at that order
+    (:func:`~skdpgen.privacy.fit_curve`); that is some percent dearer.
+
     **Folds must not depend on the rows.** Stratified folds do: one label that changes
     moves hundreds of other rows to another fold, and then nothing is bounded. Under
-    "add_remove" one row more moves the others, too.
+    "add_remove" one row more moves the others, too. **Nor may rows depend on each
+    other**: a scaler in front, fitted to raw rows, moves all of them if one changes.
 
     Parameters
     ----------
     search : fitted search
-        With a synthesizer as estimator, or as the last step of its pipeline.
+        With a synthesizer as estimator, or as the last step of a pipeline whose other
+        steps are "passthrough".
 
     Examples
     --------
@@ -78,8 +91,9 @@ def search_cost(search: Any) -> SearchCost:
     ...     estimator=DPIndependentSynthesizer(classes=[0, 1]), n_splits_=3, cv=3,
     ...     cv_results_={"params": [{"epsilon": 0.5}, {"epsilon": 1.0}]}, refit=True)
     >>> search_cost(done)
-    The search fitted 7 times and as a whole is (2.02, 1.5e-05)-differentially private;
-    its scores read held-out rows and are not covered.
+    The search fitted 7 times and as a whole is (2.02, 1.5e-05)-differentially private,
+    all releases together. The choice among candidates follows scores of raw held-out
+    rows and is not covered.
     """
     if not hasattr(search, "cv_results_"):
         raise TypeError(
@@ -87,21 +101,50 @@ def search_cost(search: Any) -> SearchCost:
             f"{type(search).__name__}, which is not fitted or no search; `privacy_` is "
             "the cost of a single fit."
         )
-    candidates = [_budget(search, params) for params in search.cv_results_["params"]]
-    times = _times_trained(search, {budget.adjacency for budget in candidates})
-    fits = [budget for budget in candidates for _ in range(times)]
-    if search.refit:
-        fits.append(max(candidates, key=_largest_mu))
-    delta = max(budget.delta for budget in fits)
-    mu = compose_mu(map(_largest_mu, fits))
-    selections = [budget.delta_selection for budget in fits]
-    epsilon = gaussian_epsilon(mu, delta) - sum(map(math.log1p, map(neg, selections)))
-    n_fits = len(candidates) * search.n_splits_ + bool(search.refit)
-    is_inferred = any(
-        _synthesizer(search, params).schema == "infer"
+    candidates = [
+        _synthesizer(clone(search.estimator).set_params(**params))
         for params in search.cv_results_["params"]
+    ]
+    budgets = [_budget(candidate) for candidate in candidates]
+    times = _times_trained(search, {budget.adjacency for budget in budgets})
+    selections = [budget.delta_selection for budget in budgets for _ in range(times)]
+    if search.refit:
+        selections.append(max(budget.delta_selection for budget in budgets))
+    delta = max(budget.delta for budget in budgets)
+    mu, epsilon = _compose(candidates, budgets, times, bool(search.refit), delta)
+    epsilon -= math.fsum(map(math.log1p, map(neg, selections)))
+    return SearchCost(
+        epsilon,
+        delta + math.fsum(selections),
+        mu,
+        n_fits=len(candidates) * search.n_splits_ + bool(search.refit),
+        is_inferred=any(isinstance(one.schema, str) for one in candidates),
     )
-    return SearchCost(epsilon, delta + math.fsum(selections), mu, n_fits, is_inferred)
+
+
+def _compose(
+    candidates: list[BaseSynthesizer],
+    budgets: list[PrivacyBudget],
+    times: int,
+    has_refit: bool,
+    delta: float,
+) -> tuple[float | None, float]:
+    """Return mu, where there is one, and epsilon of all fits at ``delta``."""
+    steps = [candidate._subsampling() for candidate in candidates]
+    if all(step is None or step.sampling_rate == 1 for step in steps):
+        mus = [_largest_mu(budget) for budget in budgets]
+        mu = compose_mu([*mus * times, *[max(mus)] * has_refit])
+        return mu, gaussian_epsilon(mu, delta)
+    if not all(budget.is_private for budget in budgets):
+        return None, math.inf
+    curves = np.stack(
+        [
+            fit_curve(budget.epsilon, budget.delta, budget.adjacency, step)
+            for budget, step in zip(budgets, steps, strict=True)
+        ]
+    )
+    whole = times * curves.sum(axis=0) + has_refit * curves.max(axis=0)
+    return None, renyi_epsilon(whole, delta)
 
 
 def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
@@ -122,10 +165,25 @@ def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
     )
 
 
-def _synthesizer(search: Any, params: dict[str, Any]) -> Any:
+def _synthesizer(estimator: Any) -> BaseSynthesizer:
     """Return the synthesizer of one candidate, the last step of a pipeline."""
-    estimator = clone(search.estimator).set_params(**params)
-    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    if hasattr(estimator, "steps"):
+        *others, (_, last) = estimator.steps
+        fitted = [step for _, step in others if step not in (None, "passthrough")]
+        if fitted:
+            raise ValueError(
+                "search_cost needs pipelines whose steps before the synthesizer are "
+                f"'passthrough'. Got {type(fitted[0]).__name__}, which reads raw rows, "
+                "so one of them may move all others; leave it out, synthesizers need "
+                "no scaler."
+            )
+        return _synthesizer(last)
+    if not isinstance(estimator, BaseSynthesizer):
+        raise TypeError(
+            "search_cost adds up fits of a synthesizer, alone or at the end of a "
+            f"pipeline. Got {type(estimator).__name__}; search over a synthesizer."
+        )
+    return estimator
 
 
 def _largest_mu(budget: PrivacyBudget) -> float:
@@ -133,9 +191,8 @@ def _largest_mu(budget: PrivacyBudget) -> float:
     return gaussian_mu(budget.epsilon, budget.delta)
 
 
-def _budget(search: Any, params: dict[str, Any]) -> PrivacyBudget:
+def _budget(estimator: Any) -> PrivacyBudget:
     """The budget of one candidate; it may select labels and text columns."""
-    estimator = _synthesizer(search, params)
     return PrivacyBudget.reserving(
         float(estimator.epsilon),
         estimator.delta,

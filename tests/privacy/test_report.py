@@ -1,0 +1,78 @@
+"""The certificate as a value: what it states, and what old ones still state."""
+
+import json
+import math
+
+import pytest
+
+from skdpgen.privacy import (
+    Adjacency,
+    Ledger,
+    PrivacyBudget,
+    PrivacyReport,
+    gaussian_epsilon,
+)
+
+DELTA = 1e-5
+STEPS = {"sampling_rate": 0.01, "n_steps": 300, "norm_bound": 2.0}
+
+
+def report_of(adjacency="replace", epsilon=1.0, share=0.9, **steps):
+    ledger = Ledger(PrivacyBudget(epsilon, DELTA, Adjacency(adjacency)))
+    ledger.charge("counts", share=1.0 - share, sensitivity=1.0)
+    ledger.charge_subsampled("steps", share=share, **STEPS | steps)
+    return ledger.report()
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_sampled_steps_have_no_mu_of_the_budget(adjacency):
+    report = report_of(adjacency)
+    mu = PrivacyBudget(1.0, DELTA).mu
+    assert report.mu is None
+    assert report.epsilon_at(DELTA) == pytest.approx(1.0, rel=2e-3)
+    assert report.epsilon_at(1e-9) > 1.05 * gaussian_epsilon(mu, 1e-9)
+    assert "spent 100.0% of the budget\n" in str(report)
+
+
+def test_steps_that_see_all_rows_are_gaussian():
+    report = report_of(sampling_rate=1.0, n_steps=4)
+    mu = PrivacyBudget(1.0, DELTA).mu
+    assert report.mu == mu
+    exact = gaussian_epsilon(mu, 1e-9)
+    assert report.epsilon_at(1e-9) == pytest.approx(exact, rel=2e-3)  # RESOLUTION
+
+
+def test_a_report_of_steps_without_noise_is_read_back():
+    report = report_of(epsilon=math.inf)
+    assert report.mu is None
+    assert report.epsilon_at(0.5) == math.inf
+    content = json.loads(report.to_json())
+    assert {point["epsilon"] for point in content["profile"]} == {None}
+    assert PrivacyReport.from_dict(content) == report
+    assert "other deltas" not in str(report)
+
+
+def test_reports_of_older_versions_promise_what_they_did():
+    for report in (report_of(), Ledger(PrivacyBudget(1.0, DELTA)).report()):
+        content = report.to_dict() | {"mu": 0.268}
+        del content["profile"]
+        for entry in content["releases"]:
+            del entry["sampling_rate"], entry["n_steps"]
+        old = PrivacyReport.from_dict(content)
+        assert old.epsilon_at(1e-3) <= old.epsilon_at(DELTA) <= 1.0
+        # Nobody knows how often, and how many rows, the steps of an old one saw.
+        assert math.isinf(old.epsilon_at(1e-6)) == bool(report.releases)
+
+
+def test_nothing_is_promised_below_the_delta_of_selections():
+    budget = PrivacyBudget(1.0, DELTA, delta_selection=1e-6, n_selections=1)
+    report = Ledger(budget).report()
+    assert report.epsilon_at(1e-6) == math.inf
+    assert math.isfinite(report.epsilon_at(1.01e-6))
+    assert "at other deltas: epsilon 0.83" in str(report)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -1e-5, math.nan])
+def test_a_delta_must_be_a_probability(delta):
+    with pytest.raises(ValueError, match=r"delta must be in \(0, 1\)"):
+        report_of().epsilon_at(delta)

@@ -1,0 +1,165 @@
+"""Certificates against another accountant, from nothing but their entries."""
+
+import json
+import math
+from functools import lru_cache
+
+import dp_accounting
+import pytest
+from dp_accounting import pld
+from sklearn.datasets import load_digits
+
+from skdpgen import (
+    DPIndependentSynthesizer,
+    DPKernelSynthesizer,
+    DPMERFSynthesizer,
+    all_synthesizers,
+)
+from skdpgen.privacy import PrivacyReport, _ledger
+from skdpgen.synthesizers import _autoencoder
+from tests.synthesizers._tables import CASES, build
+
+GRID = 1e-3  # of epsilon: what the oracle's discretisation adds at most
+NEIGHBOURS = {
+    "add_remove": dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE,
+    "replace": dp_accounting.NeighboringRelation.REPLACE_ONE,
+}
+DIGITS, LABELS = load_digits(return_X_y=True)
+IMAGES = DIGITS.reshape(-1, 8, 8)[:200] / 16
+
+
+def fit_encoder(adjacency):
+    synth = DPMERFSynthesizer(
+        classes=range(10), encoder="private", n_features=64, n_iter=2, hidden=(32,)
+    )
+    synth.set_params(adjacency=adjacency, random_state=0)
+    return synth.fit(IMAGES, LABELS[:200])
+
+
+def fit_table(cls, **params):
+    def fit(adjacency):
+        case = CASES["mixed"]
+        synth = build(cls, case, adjacency=adjacency, **params)
+        return synth.fit(case.X, case.y)
+
+    return fit
+
+
+FITS = {
+    **{name: fit_table(cls) for name, cls in sorted(all_synthesizers().items())},
+    "discovery": fit_table(DPIndependentSynthesizer, schema=None, classes=None),
+    "minibatch": fit_table(DPMERFSynthesizer, release="minibatch"),
+    "per_step": fit_table(DPKernelSynthesizer, release="per_step"),
+    "encoder": fit_encoder,
+}
+SAMPLED = ("encoder", "per_step")
+
+
+@lru_cache
+def fitted(name, adjacency):
+    return FITS[name](adjacency)
+
+
+@lru_cache
+def accountant(report):
+    """Compose what the entries say; the oracle doubles the shift of a replaced row."""
+    shift = 2.0 if report.adjacency == "replace" else 1.0
+    events = []
+    for entry in report.releases:
+        std = shift * entry.noise_std / entry.sensitivity
+        event = dp_accounting.GaussianDpEvent(std)
+        if entry.sampling_rate < 1:
+            event = dp_accounting.PoissonSampledDpEvent(entry.sampling_rate, event)
+        events.append(dp_accounting.SelfComposedDpEvent(event, entry.n_steps))
+    oracle = pld.PLDAccountant(NEIGHBOURS[report.adjacency])
+    return oracle.compose(dp_accounting.ComposedDpEvent(events))
+
+
+def recomputed(report, delta):
+    """Return the oracle's epsilon, the selections' part included."""
+    epsilon = accountant(report).get_epsilon(delta - report.delta_selection)
+    return epsilon - math.log1p(-report.delta_selection)
+
+
+def keeps_its_promise(report):
+    return recomputed(report, report.delta) <= report.epsilon * (1 + GRID)
+
+
+each_fit = pytest.mark.parametrize("name", FITS)
+each_adjacency = pytest.mark.parametrize("adjacency", list(NEIGHBOURS))
+
+
+@each_fit
+@each_adjacency
+def test_all_entries_together_cost_what_is_claimed(name, adjacency):
+    report = fitted(name, adjacency).privacy_
+    assert keeps_its_promise(report)
+    if name not in SAMPLED:
+        expected = recomputed(report, report.delta)
+        assert report.epsilon == pytest.approx(expected, rel=GRID)
+
+
+@each_fit
+@each_adjacency
+def test_a_certificate_holds_at_other_deltas(name, adjacency):
+    report = fitted(name, adjacency).privacy_
+    assert report.epsilon_at(report.delta) <= report.epsilon
+    for delta in (1e-3, 3e-6, 1e-8):
+        claim = report.epsilon_at(delta)
+        if delta <= report.delta_selection:
+            assert claim == math.inf
+            continue
+        expected = recomputed(report, delta)
+        assert expected <= claim * (1 + GRID)
+        assert claim <= expected * (1.5 if name in SAMPLED else 1 + GRID)
+    assert name != "discovery" or report.delta_selection > 1e-8
+
+
+@each_fit
+@each_adjacency
+def test_a_certificate_is_read_back_whole(name, adjacency):
+    report = fitted(name, adjacency).privacy_
+    content = json.loads(report.to_json())
+    assert PrivacyReport.from_dict(content) == report
+    profile = {point["delta"]: point["epsilon"] for point in content["profile"]}
+    assert len(profile) == 8
+    assert list(profile) == sorted(profile, reverse=True)
+    for delta, epsilon in profile.items():
+        known = math.inf if epsilon is None else epsilon
+        assert known == report.epsilon_at(delta)
+
+
+@each_fit
+def test_mu_is_stated_only_where_it_holds(name):
+    report = fitted(name, "replace").privacy_
+    assert (report.mu is None) == (name in SAMPLED)
+    assert ("mu =" in str(report)) == (name not in SAMPLED)
+
+
+@each_fit
+@each_adjacency
+def test_what_will_be_sampled_is_known_before_a_fit(name, adjacency):
+    synth = fitted(name, adjacency)
+    known = synth._subsampling()
+    sampled = [one for one in synth.privacy_.releases if one.sampling_rate < 1]
+    assert len(sampled) == (name in SAMPLED)
+    assert (known is not None) == (name in SAMPLED)
+    for entry in sampled:
+        assert entry.sampling_rate == known.sampling_rate
+        assert entry.n_steps == known.n_steps
+        assert entry.share <= known.largest_share
+
+
+@each_adjacency
+def test_steps_that_are_calibrated_alone_are_caught(adjacency, monkeypatch):
+    monkeypatch.setattr(_autoencoder, "STEPS", 12)
+    monkeypatch.setattr(_autoencoder, "RATE", 0.1)
+    assert keeps_its_promise(fit_encoder(adjacency).privacy_)
+    calibrate = _ledger.subsampled_noise_multiplier
+
+    def alone(*steps, gaussian_mu):
+        del gaussian_mu  # what else is released is forgotten
+        return calibrate(*steps)
+
+    monkeypatch.setattr(_ledger, "subsampled_noise_multiplier", alone)
+    assert not keeps_its_promise(fit_encoder(adjacency).privacy_)
