@@ -8,12 +8,13 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
 THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test slow lint format bench docs clean
+.PHONY: help venv demo test slow planted lint format bench docs clean
 
 help:
 	@echo "make demo    fit on the example table, print the guarantee, write demo.png"
 	@echo "make test    the test suite (two workers)"
 	@echo "make slow    the checks that take long"
+	@echo "make planted which test catches each of the bugs in tests/planted"
 	@echo "make lint    ruff, mypy, import contracts"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make bench   speed; with DATA=folder [TABLES=names] all of docs/benchmarks.md"
@@ -42,6 +43,9 @@ test: $(VENV)/.developer
 
 slow: $(VENV)/.developer
 	$(THREADS) $(BIN)/python -m pytest -n 2 -m slow
+
+planted: $(VENV)/.developer
+	$(BIN)/python -m tests.planted
 
 lint: $(VENV)/.developer
 	$(BIN)/ruff check .

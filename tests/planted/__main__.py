@@ -14,7 +14,7 @@ from tests.planted.bugs import BUGS, Bug
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("skdpgen", "tests", "pyproject.toml", "README.md")
-FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
+FAILED = re.compile(r"^FAILED (.+?)(?: - .*)?$", re.MULTILINE)
 
 
 def planted(bug: Bug, folder: Path) -> None:
@@ -54,13 +54,27 @@ def caught_by(bug: Bug, is_whole: bool) -> str:
     return found.group(1) if found else ""
 
 
+def table() -> str:
+    """Return bugs and the tests about them, as the page of the docs has them."""
+    lines = ["| bug | what it does | caught by |", "|---|---|---|"]
+    for bug in BUGS:
+        file, _, test = bug.tests[0].partition("::")
+        about = f"`{test}` in `{file}`" if test else f"`{file}`"
+        lines.append(f"| {bug.name} | {bug.what} | {about} |")
+    return "\n".join(lines)
+
+
 def main() -> int:
     """Print the table of bugs and tests; 1 if a bug was not caught."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="bugs to plant; all of them if none")
     parser.add_argument("--whole", action="store_true", help="run the whole suite")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--table", action="store_true", help="for the docs; no test")
     given = parser.parse_args()
+    if given.table:
+        print(table())
+        return 0
     bugs = [bug for bug in BUGS if not given.names or bug.name in given.names]
     with ThreadPoolExecutor(given.jobs) as pool:
         found = pool.map(lambda bug: caught_by(bug, given.whole), bugs)
