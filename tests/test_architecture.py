@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "skdpgen"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PACKAGES = sorted(path.parent for path in PACKAGE.glob("*/__init__.py"))
-ESTIMATOR_FILES = sorted((PACKAGE / "synthesizers").glob("_*.py"))
+ESTIMATOR_FILES = sorted((PACKAGE / "synthesizers").rglob("_*.py"))
 
 MAX_LINES = 400
 # Made from an explicit seed, or types; everything else in np.random is global state.

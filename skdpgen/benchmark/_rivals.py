@@ -38,6 +38,7 @@ from skdpgen.benchmark._measure import measure_releases
 from skdpgen.benchmark._reading import Split
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
+from skdpgen.synthesizers.opening import decode_rows
 from skdpgen.tables import Cells, Rows
 
 RIVALS = tuple(runner.RIVALS)
@@ -229,7 +230,7 @@ class Rival:
             for (name, codes), size in zip(drawn.items(), sizes, strict=True)
         }
         shares = np.bincount(labels, minlength=floor._labels.n_cells) / len(labels)
-        X = floor._decode(floor.cells_, drawn, marginals, len(labels), rng)
+        X = decode_rows(floor._facts, floor.cells_, drawn, marginals, rng=rng)
         return floor._with_target(X, labels, None, shares, rng)
 
 

@@ -6,7 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from skdpgen.utils import saved
 
+
+@saved
 @dataclass(frozen=True, eq=False)
 class EncodedFeatures:
     """A bounded map of the codes of an encoder with two layers.

@@ -11,12 +11,14 @@ from torch import Generator, Tensor
 from torch.utils.checkpoint import checkpoint
 
 from skdpgen.features._expected import ExpectedFourier
+from skdpgen.utils import saved
 
 SHORTEST = 1e-4  # length scale
 AT_ONCE = 2**22  # angles in memory
 MOST_SUBSETS = 100_000  # listed one by one up to here, drawn beyond
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class FourierFeatures:
     r"""Features of an average over subsets S of columns of products of kernels.

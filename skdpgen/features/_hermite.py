@@ -10,6 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from skdpgen.features._fourier import draw_subsets
+from skdpgen.utils import saved
 
 HALF = 0.5  # numbers stand from 0 to 1; functions are centred between
 FINE = 257  # places where the largest norm is looked for
@@ -18,6 +19,7 @@ HUGE = 1e30  # recursion is scaled down beyond
 LARGEST = 1e8  # inputs beyond are as far off as these
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class HermiteFeatures:
     r"""Features of a mean over subsets S of columns of products of kernels.

@@ -9,8 +9,10 @@ from torch import Generator, Tensor
 
 from skdpgen.features._factors import Factors, mean_outer, outer
 from skdpgen.features._hermite import HermiteFeatures
+from skdpgen.utils import saved
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class HermitePairs:
     r"""Features of a sum kernel, and of the product kernel of **all** pairs of numbers.

@@ -12,11 +12,13 @@ from torch import Generator, Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from skdpgen.features._factors import Factors, mean_outer, outer
+from skdpgen.utils import saved
 
 FINE, LARGEST = 2.0**-14, 32.0  # what goes into a layer: multiples of, and at most
 COARSE, STEEPEST = 2.0**-12, 8.0  # its weights
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class NTKFeatures:
     r"""Neural-tangent features of a fully connected network, in closed form.

@@ -7,7 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from skdpgen.utils import saved
 
+
+@saved
 @dataclass(frozen=True, eq=False)
 class Weighed:
     r"""Features of the weighted mean of the kernels of several maps.

@@ -9,12 +9,14 @@ from torch import Generator, Tensor, nn
 
 from skdpgen.networks._autoencoder import AutoEncoder
 from skdpgen.networks._layers import ByClass, convolution, linear, up_convolution
+from skdpgen.utils import saved
 
 SMALLEST = 4  # side of the first map of those that double
 HALVED = 16  # pixels a side from which on "full" draws half as many
 UPSAMPLED = 16  # channels of the first map of "upsample"
 
 
+@saved
 @dataclass(frozen=True)
 class ImageShape:
     """All that decides the shape of an :class:`ImageGenerator`.

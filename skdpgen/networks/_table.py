@@ -8,10 +8,12 @@ import torch
 from torch import Generator, Tensor, nn
 
 from skdpgen.networks._layers import linear
+from skdpgen.utils import saved
 
 FIRST_SPREAD = 0.1  # of the heads' weights: rows must differ before they can learn to
 
 
+@saved
 @dataclass(frozen=True)
 class CellsHead:
     """A head of probabilities, one a cell; cells may be categories, bins, "missing"."""
@@ -19,6 +21,7 @@ class CellsHead:
     n_cells: int
 
 
+@saved
 @dataclass(frozen=True)
 class PositionHead:
     """A head of one number in [0, 1]; with a second output, how far it is missing."""
@@ -29,6 +32,7 @@ class PositionHead:
 Head = CellsHead | PositionHead
 
 
+@saved
 @dataclass(frozen=True)
 class TableShape:
     """All that decides the shape of a :class:`TableGenerator`.

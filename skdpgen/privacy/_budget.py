@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from skdpgen.privacy._accounting import gaussian_mu
+from skdpgen.utils import saved
 
 
+@saved
 class Adjacency(StrEnum):
     """When two tables count as neighbours; the unit is one row in both."""
 

@@ -12,8 +12,10 @@ from skdpgen.privacy._budget import Adjacency
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import add_noise, random_groups
 from skdpgen.privacy._sensitivity import Weighted, WithCounts, sensitivity
+from skdpgen.utils import saved
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class Release:
     """Noisy sums; all that post-processing may see, and safe to publish.

@@ -9,12 +9,14 @@ from typing import Any
 from skdpgen.privacy._accounting import gaussian_epsilon, subsampled_epsilon
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._sensitivity import Signed, sensitivity
+from skdpgen.utils import saved
 
 ALARMS = ("NOT PRIVATE", "LEAK")  # statements that begin so come first
 SUBSAMPLED = "Poisson sub-sampled Gaussian, q={:g} x {}"
 PROFILE = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)  # deltas
 
 
+@saved
 @dataclass(frozen=True)
 class LedgerEntry:
     """One release: what it was, how far one row moves it, and its noise."""
@@ -31,6 +33,7 @@ class LedgerEntry:
     """How often noise was drawn for it, of ``noise_std`` each time."""
 
 
+@saved
 @dataclass(frozen=True)
 class PrivacyReport:
     """The certificate of one fit; text when printed, :meth:`to_dict` for machines.

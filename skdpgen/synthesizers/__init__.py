@@ -3,18 +3,20 @@
 from pathlib import Path
 from typing import Any
 
-from skdpgen.synthesizers._hp import DPHPSynthesizer
-from skdpgen.synthesizers._independent import DPIndependentSynthesizer
-from skdpgen.synthesizers._kernel import DPKernelSynthesizer
-from skdpgen.synthesizers._merf import DPMERFSynthesizer
-from skdpgen.synthesizers._merf_settings import PAPER_SIZES
-from skdpgen.synthesizers._ntk import DPNTKSynthesizer
-from skdpgen.synthesizers._pairwise import DPPairwiseSynthesizer
-from skdpgen.synthesizers._plan import Plan, plan
-from skdpgen.synthesizers._saving import read_estimator
-from skdpgen.synthesizers._search import SearchCost, search_cost
-from skdpgen.synthesizers._search_generator import (
+from skdpgen.synthesizers._dp_hp import DPHPSynthesizer
+from skdpgen.synthesizers._dp_independent import DPIndependentSynthesizer
+from skdpgen.synthesizers._dp_kernel import DPKernelSynthesizer
+from skdpgen.synthesizers._dp_merf import DPMERFSynthesizer
+from skdpgen.synthesizers._dp_ntk import DPNTKSynthesizer
+from skdpgen.synthesizers._dp_pairwise import DPPairwiseSynthesizer
+from skdpgen.synthesizers.base import read_estimator
+from skdpgen.synthesizers.presets import PAPER_SIZES
+from skdpgen.synthesizers.tools import (
     GeneratorSearch,
+    Plan,
+    SearchCost,
+    plan,
+    search_cost,
     search_generator,
 )
 

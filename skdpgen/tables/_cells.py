@@ -26,10 +26,12 @@ from skdpgen.tables._values import (
     as_numbers,
     as_seconds,
 )
+from skdpgen.utils import saved
 
 TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
 
 
+@saved
 @dataclass(frozen=True)
 class CategoryCells:
     """One cell a category."""
@@ -67,6 +69,7 @@ class CategoryCells:
         return np.array([*table, void], dtype=np.int64)[values.codes]
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class NumberCells:
     """Intervals ``[edges[k], edges[k+1])``; values outside fall in the end cells.

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skdpgen.utils import SchemaError
+from skdpgen.utils import SchemaError, saved
 
 DAY = 86_400.0  # seconds
 MAX_CELLS = 2**31  # a lattice with more points than this counts as continuous
 
 
+@saved
 @dataclass(frozen=True)
 class Numeric:
     """A number between public bounds.
@@ -58,6 +59,7 @@ class Numeric:
         return count if count < MAX_CELLS else None
 
 
+@saved
 @dataclass(frozen=True)
 class Integer:
     """A whole number between public bounds, both included.
@@ -90,6 +92,7 @@ class Integer:
         return Numeric(self.lower, self.upper, 0).n_values
 
 
+@saved
 @dataclass(frozen=True)
 class Datetime:
     """A point in time between public bounds (ISO strings or timestamps).
@@ -139,6 +142,7 @@ class Datetime:
         return math.floor((upper - lower) / DAY) + 1 if self.whole_days else None
 
 
+@saved
 @dataclass(frozen=True)
 class Categorical:
     """One of a public list of values; other values count as missing.
@@ -188,6 +192,7 @@ class Categorical:
             )
 
 
+@saved
 @dataclass(frozen=True)
 class Ordinal(Categorical):
     """Like :class:`Categorical`, with categories listed in their order.
@@ -199,6 +204,7 @@ class Ordinal(Categorical):
     """
 
 
+@saved
 @dataclass(frozen=True)
 class Boolean:
     """True or false.
@@ -215,6 +221,7 @@ class Boolean:
         """Nothing can be wrong."""
 
 
+@saved
 @dataclass(frozen=True)
 class Drop:
     """A column that is not read and comes back empty of information: left out.
@@ -231,6 +238,7 @@ class Drop:
         """Nothing can be wrong."""
 
 
+@saved
 @dataclass(frozen=True)
 class Regenerate:
     """An identifier or free text: not read, written anew for each sampled row.

@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from skdpgen.tables._cells import Cells
 from skdpgen.tables._values import Codes, Floats
+from skdpgen.utils import saved
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class CellGroups:
     """Which group each cell of a column belongs to.

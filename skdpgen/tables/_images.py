@@ -7,11 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skdpgen.utils import saved
+
 SMALLEST = 8  # pixels a side
 MOST_CHANNELS = 4
 FLOATS = ("float16", "float32", "float64")
 
 
+@saved
 @dataclass(frozen=True)
 class ImageLayout:
     """Shape and dtype of images; the counterpart of :class:`Layout` of a table.
@@ -45,6 +48,8 @@ class ImageLayout:
     def n_pixels(self) -> int:
         """Numbers of an image."""
         return int(np.prod(self.shape))
+
+    n_features = n_pixels
 
     def restore(self, pixels: NDArray[Any]) -> Any:
         """Return pixels in [0, 1] as images of this shape and dtype.

@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from skdpgen.utils import SchemaError
+from skdpgen.utils import SchemaError, saved
 
 NEVER_MISSING = re.compile(r"u?int\d+|bool")  # numpy's; pandas' own can
 NUMBER = re.compile(r"u?int\d+|float\d+")
 EPOCH = pd.Timestamp("2000-01-01")
 
 
+@saved
 class Kind(StrEnum):
     """The kind of a dtype; public, where the values are not."""
 
@@ -28,6 +29,7 @@ class Kind(StrEnum):
     DATETIME = "datetime"
 
 
+@saved
 @dataclass(frozen=True)
 class Layout:
     """Names and dtypes of a table, without anything that its values decide.
@@ -49,6 +51,11 @@ class Layout:
     names: tuple[Any, ...]
     kinds: tuple[Kind, ...]
     dtypes: tuple[str, ...]
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.names)
 
     @property
     def can_be_missing(self) -> tuple[bool, ...]:

@@ -21,11 +21,12 @@ from skdpgen.tables._columns import (
     column_to_dict,
 )
 from skdpgen.tables._layout import Kind, Layout, column_kind, read_table
-from skdpgen.utils import SchemaError
+from skdpgen.utils import SchemaError, saved
 
 MAX_DECIMALS = 3
 
 
+@saved
 @dataclass(frozen=True)
 class Schema:
     """Column types, bounds and categories, from public knowledge.

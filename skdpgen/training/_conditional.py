@@ -14,6 +14,7 @@ from skdpgen.training._smoothing import (
     conditional_histogram,
     without_empty_cells,
 )
+from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
 SHORTEST = 4  # lattices shorter than this keep their ends
@@ -29,6 +30,7 @@ class ColumnCells(Protocol):
     is_lattice: bool
 
 
+@saved
 @dataclass(frozen=True)
 class ClassConditional:
     """Denoised counts: of each class, and of each column's cells in it."""

@@ -9,10 +9,17 @@ from skdpgen.utils._errors import (
     SearchCostWarning,
 )
 from skdpgen.utils._optional import require
-from skdpgen.utils._random import pick_device, split_generator, torch_generator
+from skdpgen.utils._random import (
+    pick_device,
+    seed_of,
+    split_generator,
+    torch_generator,
+)
+from skdpgen.utils._saved import SAVED, saved
 from skdpgen.utils._sklearn import Interval, StrOptions, clone_parametrized
 
 __all__ = [
+    "SAVED",
     "BudgetExceededError",
     "Interval",
     "NotPrivateWarning",
@@ -24,6 +31,8 @@ __all__ = [
     "clone_parametrized",
     "pick_device",
     "require",
+    "saved",
+    "seed_of",
     "split_generator",
     "torch_generator",
 ]

@@ -37,7 +37,18 @@ def torch_generator(rng: Generator) -> torch.Generator:
     >>> bool(torch.equal(torch.rand(3, generator=one), torch.rand(3, generator=two)))
     True
     """
-    return torch.Generator().manual_seed(int(rng.integers(2**62)))
+    return torch.Generator().manual_seed(seed_of(rng))
+
+
+def seed_of(rng: Generator) -> int:
+    """Return the next word of ``rng``, as a seed.
+
+    Examples
+    --------
+    >>> seed_of(np.random.default_rng(0)) == seed_of(np.random.default_rng(0))
+    True
+    """
+    return int(rng.integers(2**62))
 
 
 def pick_device(device: str | torch.device) -> torch.device:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from skdpgen.privacy import _release
 from skdpgen.privacy._noise import CHUNK, gaussian_noise
-from skdpgen.synthesizers import _autoencoder
+from skdpgen.synthesizers.embedding import _private_encoder
 from tests.guards import _neighbours, _variants
 from tests.guards._doors import Spy
 
@@ -22,7 +22,7 @@ both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def fits(make, case, adjacency, monkeypatch):
     """Return what some fits on the same rows added up, and what they released."""
     params = {"epsilon": 40.0, "adjacency": adjacency} | case.params
-    monkeypatch.setattr(_autoencoder, "STEPS", N_FITS)
+    monkeypatch.setattr(_private_encoder, "STEPS", N_FITS)
     found = []
     for _ in range(N_FITS):
         with Spy().watching(monkeypatch) as spy:

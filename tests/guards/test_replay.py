@@ -12,7 +12,7 @@ import pytest
 from tqdm.std import tqdm
 
 from skdpgen import DPIndependentSynthesizer
-from skdpgen.synthesizers import _autoencoder
+from skdpgen.synthesizers.embedding import _private_encoder
 from tests.guards import _neighbours, _variants
 from tests.guards._doors import Spy, Tape, everyone, through
 from tests.guards._state import differences, warned
@@ -46,7 +46,7 @@ def outcome(synth, case, tape, spy, monkeypatch):
         everyone(patch)
         patch.setattr(tqdm, "__init__", watch)
         patch.setattr(tqdm, "update", update)
-        patch.setattr(_autoencoder, "STEPS", 2)
+        patch.setattr(_private_encoder, "STEPS", 2)
         try:
             synth.fit(*case.given())
             samples = synth.sample(), synth.sample(7, random_state=1)

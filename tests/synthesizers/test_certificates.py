@@ -16,7 +16,7 @@ from skdpgen import (
     all_synthesizers,
 )
 from skdpgen.privacy import PrivacyReport, _ledger
-from skdpgen.synthesizers import _autoencoder
+from skdpgen.synthesizers.embedding import _private_encoder
 from tests.synthesizers._tables import CASES, build
 
 GRID = 1e-3  # of epsilon: what the oracle's discretisation adds at most
@@ -152,8 +152,8 @@ def test_what_will_be_sampled_is_known_before_a_fit(name, adjacency):
 
 @each_adjacency
 def test_steps_that_are_calibrated_alone_are_caught(adjacency, monkeypatch):
-    monkeypatch.setattr(_autoencoder, "STEPS", 12)
-    monkeypatch.setattr(_autoencoder, "RATE", 0.1)
+    monkeypatch.setattr(_private_encoder, "STEPS", 12)
+    monkeypatch.setattr(_private_encoder, "RATE", 0.1)
     assert keeps_its_promise(fit_encoder(adjacency).privacy_)
     calibrate = _ledger.subsampled_noise_multiplier
 

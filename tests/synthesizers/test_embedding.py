@@ -16,7 +16,8 @@ from skdpgen import (
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _release, release
-from skdpgen.synthesizers import _feature_map, _table_model
+from skdpgen.synthesizers.embedding import _feature_map
+from skdpgen.synthesizers.models import _table_model
 from skdpgen.tables import Chunks, Rows, Schema
 from skdpgen.utils import NotPrivateWarning
 from tests.synthesizers._tables import CASES, assert_obeys, build, quick, split
@@ -182,23 +183,6 @@ def test_an_interrupted_fit_goes_on_from_its_release(cls, monkeypatch, stage):
     assert synth.release_ is kept
     assert str(synth.privacy_) == report
     assert_obeys(synth.sample(20)[0], synth.schema_)
-
-
-def test_an_interrupted_second_fit_leaves_no_old_release(monkeypatch):
-    synth = fitted()
-    keep = DPMERFSynthesizer._keep
-
-    def stop(self, *given):
-        keep(self, *given)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(DPMERFSynthesizer, "_keep", stop)
-    with pytest.raises(KeyboardInterrupt):
-        synth.set_params(epsilon=1.0).fit(MIXED.X, MIXED.y)
-    assert synth.privacy_.epsilon == 1.0
-    assert not hasattr(synth, "release_")
-    with pytest.raises(ValueError, match="not fitted"):
-        synth.refit()
 
 
 def test_an_interrupted_refit_keeps_the_generator(monkeypatch):

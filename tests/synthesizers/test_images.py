@@ -21,10 +21,10 @@ from skdpgen import (
     search_generator,
 )
 from skdpgen import load as load_estimator
-from skdpgen.synthesizers._autoencoder import Pairs
-from skdpgen.synthesizers._image_kernel import ImageKernel
-from skdpgen.synthesizers._image_model import Density
-from skdpgen.synthesizers._point_rows import PointRows
+from skdpgen.synthesizers.embedding._image_kernel import ImageKernel
+from skdpgen.synthesizers.embedding._point_rows import PointRows
+from skdpgen.synthesizers.embedding._private_encoder import Pairs
+from skdpgen.synthesizers.models._image_model import Density
 from skdpgen.tables import Chunks, ImageLayout, Numeric, Rows, Schema, as_pixels
 from skdpgen.utils import NotPrivateWarning
 
@@ -438,7 +438,7 @@ def test_steps_are_paid_for_even_if_they_are_interrupted(monkeypatch):
         raise KeyboardInterrupt
 
     synth = build(DPKernelSynthesizer, release="per_step")
-    monkeypatch.setattr("skdpgen.synthesizers._kernel.descend", stop)
+    monkeypatch.setattr("skdpgen.synthesizers._dp_kernel.descend", stop)
     with pytest.raises(KeyboardInterrupt):
         synth.fit(PIXELS, LABELS)
     assert sum(entry.share for entry in synth.privacy_.releases) == pytest.approx(1.0)
@@ -523,17 +523,6 @@ def test_pairs_are_disjoint_and_go_by_place_alone():
     assert len(pairs) == 3
     np.testing.assert_array_equal(one.x, as_pixels(PIXELS[[0, 2, 4]]))
     np.testing.assert_array_equal(two.x, as_pixels(PIXELS[[1, 3, 5]]))
-
-
-def test_an_encoder_that_is_interrupted_is_in_the_certificate(monkeypatch):
-    def stop(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("skdpgen.synthesizers._embedding.release", stop)
-    synth = build(DPMERFSynthesizer, encoder="private")
-    with pytest.raises(KeyboardInterrupt):
-        synth.fit(PIXELS[:200], LABELS[:200])
-    assert [entry.share for entry in synth.privacy_.releases] == pytest.approx([0.5])
 
 
 # ------------------------------------------------------------------- step by step

@@ -20,7 +20,7 @@ from skdpgen.privacy import (
     release,
     sensitivity,
 )
-from skdpgen.synthesizers import _opening
+from skdpgen.synthesizers.opening import _context
 from skdpgen.tables import TARGET, Boolean, CategoryCells, Rows
 from skdpgen.utils import SchemaError, SchemaRequiredError
 
@@ -212,7 +212,7 @@ def test_a_class_list_read_from_the_rows_is_caught(monkeypatch):
         (batch,) = rows.batches({}, tokens=(TARGET,))
         return sorted(batch.parts["tokens"][TARGET].values)
 
-    monkeypatch.setattr(_opening, "discover_classes", leak)
+    monkeypatch.setattr(_context, "discover_classes", leak)
     assert fits_that_show_a_unique_value(2) == 2
 
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from skdpgen import DPPairwiseSynthesizer
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _release
-from skdpgen.synthesizers import _resolution
-from skdpgen.synthesizers._resolution import (
+from skdpgen.synthesizers.opening import cell_scales
+from skdpgen.synthesizers.pairwise import _affordable
+from skdpgen.synthesizers.pairwise._affordable import (
     KEPT,
     MAX_PAIRS,
     MAX_WIDTH,
     MOST,
     affordable_pairs,
-    cell_scales,
     nearest_pairs,
     pair_groups,
     worth_measuring,
@@ -147,7 +147,7 @@ def test_without_noise_all_that_is_there_is_measured():
 
 def test_no_decision_is_given_rows():
     for name in ("affordable_pairs", "pair_groups", "worth_measuring", "nearest_pairs"):
-        known = inspect.signature(getattr(_resolution, name)).parameters
+        known = inspect.signature(getattr(_affordable, name)).parameters
         assert not {"X", "y", "rows", "opening", "batches"} & set(known)
 
 

@@ -20,15 +20,14 @@ from skdpgen.privacy import (
     _release,
     release,
 )
-from skdpgen.synthesizers import (
-    _feature_map,
-    _hp_settings,
-    _merf_settings,
-    _ntk_settings,
-    _row_kernel,
+from skdpgen.synthesizers.embedding import _feature_map, _row_kernel
+from skdpgen.synthesizers.embedding._feature_map import Mapper
+from skdpgen.synthesizers.embedding._row_kernel import RowKernel
+from skdpgen.synthesizers.presets import (
+    _fourier_presets,
+    _hermite_presets,
+    _tangent_presets,
 )
-from skdpgen.synthesizers._feature_map import Mapper
-from skdpgen.synthesizers._row_kernel import RowKernel
 from skdpgen.tables import CategoryCells, EncodedBatch, NumberCells, Rows
 
 CPU = torch.device("cpu")
@@ -97,9 +96,9 @@ TANGENT = {
     },
 }
 METHODS = {
-    DPMERFSynthesizer: (_merf_settings, {k: v[0] for k, v in KERNELS.items()}),
-    DPHPSynthesizer: (_hp_settings, HERMITE),
-    DPNTKSynthesizer: (_ntk_settings, TANGENT),
+    DPMERFSynthesizer: (_fourier_presets, {k: v[0] for k, v in KERNELS.items()}),
+    DPHPSynthesizer: (_hermite_presets, HERMITE),
+    DPNTKSynthesizer: (_tangent_presets, TANGENT),
 }
 KERNELS |= {name: (changes, list(CELLS)) for name, changes in HERMITE.items()}
 KERNELS |= {name: (changes, list(CELLS)) for name, changes in TANGENT.items()}
@@ -138,7 +137,7 @@ def kernel_of(name):
     settings = replace(settings, **given)
     rng = torch.Generator().manual_seed(0)
     torch.manual_seed(0)  # for the network that is given
-    return cls()._make_kernel(cells_of(name), settings, rng)
+    return cls()._map_columns(cells_of(name), settings, rng)
 
 
 def tables():
@@ -368,9 +367,9 @@ def test_a_generator_sure_of_its_row_has_the_embedding_of_that_row(name):
 
 def test_the_public_length_scale_is_the_median_distance_of_uniform_rows():
     cells = {j: NumberCells(np.arange(65.0), nullable=False) for j in range(20)}
-    settings = replace(_merf_settings.PRESETS["paper"], n_features=4000)
+    settings = replace(_fourier_presets.PRESETS["paper"], n_features=4000)
     rng = torch.Generator().manual_seed(0)
-    kernel = DPMERFSynthesizer()._make_kernel(cells, settings, rng)
+    kernel = DPMERFSynthesizer()._map_columns(cells, settings, rng)
     one, two = np.random.default_rng(0).random((2, 5000, 20))
     median = np.median(np.linalg.norm(one - two, axis=1))
     assert 1 / kernel.phi.frequencies.std().item() == pytest.approx(median, rel=0.03)

@@ -19,11 +19,12 @@ from skdpgen.privacy import (
     Selections,
     Vectors,
     WithCounts,
+    release,
     sensitivity,
 )
 from skdpgen.privacy._release import _structure
-from skdpgen.synthesizers import _binning, _discovery, _independent
 from skdpgen.tables import Rows
+from tests.guards._doors import patch_everywhere
 
 SLACK = 1 + 1e-9
 WIDTH, N_CLASSES = 3, 2
@@ -229,8 +230,7 @@ class Stages:
             return batches(rows, cells, labels, tokens)
 
         monkeypatch.setattr(Rows, "batches", spy_batches)
-        for module in (_discovery, _binning, _independent):
-            monkeypatch.setattr(module, "release", self._spy(module.release))
+        patch_everywhere(monkeypatch, release, self._spy(release))
 
     def _spy(self, release):
         def spy(batches, blocks, **params):

@@ -1,0 +1,313 @@
+"""DP-HP: one private mean embedding with Hermite features, matched for free."""
+
+import math
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from skdpgen.features import HermiteFeatures, HermitePairs, Weighed
+from skdpgen.synthesizers.base import EmbeddingSynthesizer
+from skdpgen.synthesizers.embedding import RowKernel
+from skdpgen.synthesizers.presets import HERMITE, HERMITE_IMAGES
+from skdpgen.utils import Interval, StrOptions
+
+MOST_FEATURES = 4000  # of products, unless more subsets are asked for
+MOST_PAIRED = 2048  # functions of all pixels whose pairs are released, all of them
+RADIUS = 0.5  # where pairs are cut; 2 % of digits and 46 % of garments are beyond
+
+
+class DPHPSynthesizer(EmbeddingSynthesizer):
+    r"""Synthesizer of tables and images that matches private Hermite features [1]_.
+
+    A Gaussian kernel on a number is a series of Hermite functions whose terms fall off
+    geometrically, so a few say nearly all: where random features need thousands, these
+    need (order + 1) a column, and (order + 1)² for a pair of columns. The *sum kernel*
+    sees each column by itself, the *product kernel* sees small sets of columns
+    together. Both are released once, per class, with one noise.
+
+    Let :math:`h_j` be the functions of column j (norm at most 1), S the subsets and y
+    the one-hot label. The release is
+
+    .. math:: \sum_i \Big[b\,s(x_i) ; a\,|S|^{-1/2}
+              \big(\textstyle\bigotimes_{j \in S_k} h_j(x_{ij})\big)_k\Big]
+              \otimes y_i + noise, \qquad a^2 / b^2 = \gamma,
+
+    where s, the sum kernel's part, are one-hot cells of every column by default: what
+    Hermite functions of high order and small length scale come to, exact and without
+    negative entries. With ``order`` it is the paper's: functions of numbers beside
+    one-hot categories, and products are of numbers. One row moves the release by at
+    most :math:`\sqrt{4a^2 + 2b^2}` if replaced (with ``order``, a² is the part of all
+    Hermite functions) and by 1 if added or removed (proof:
+    :class:`~skdpgen.privacy.Weighted`); where no column is counted, class counts ride
+    along: free if replaced, :math:`\sqrt 2` otherwise. Products are released per class
+    as all else is; the published code had one of all classes with the noise of one.
+
+    Of images products are of all pairs of pixels, as differences from a black image
+    (:class:`~skdpgen.features.HermitePairs`): hand over images on white as
+    ``255 - X``.
+
+    Parameters
+    ----------
+    epsilon, delta : float, default=1.0 and 1e-5
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    schema : Schema, dict, "infer" or None, default=None
+        Public column types, bounds and categories. Columns that are left out, all of
+        them if None, are discovered privately from the same budget. "infer" reads
+        them off the rows, which leaks.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    class_weight : "balanced" or None, default=None
+        "balanced" divides the error of each class by its noisy share, so rare classes
+        count as much as common ones. Labels are sampled as often as in the data either
+        way; ``sample(y=...)`` asks for others.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    preset : {"default", "paper"}, default="default"
+        Where parameters that are None come from; ``settings_`` shows what was used.
+    order : int, "cells" or None, default=None
+        Highest Hermite function in the sum kernel. None is "cells", which counts the
+        cells of every column instead (paper: 20). Of the pixels of images it is 3
+        (paper: 100).
+    product_order : int or None, default=None
+        Highest function of each column in the product kernel. None is 4 (paper: 9), of
+        pixels 1 (paper: 20).
+    product_size : int or None, default=None
+        Columns that are multiplied. None is 2: how pairs depend on each other.
+    n_subsets : int or None, default=None
+        Subsets of columns, drawn at random and fixed. None is all of them, as far as
+        products stay below 4,000 features; of pixels all pairs up to 2,048 functions
+        (paper: 10 subsets).
+    length_scale : float or None, default=None
+        Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank;
+        0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.2 (paper:
+        0.15).
+    gamma : float or None, default=None
+        Weight of the product kernel beside the sum kernel, in the loss and in the norm
+        of the release. None is 1/9, or 1/49 where few rows, many classes or a small
+        epsilon, all of them public, leave relations no chance; 1 with an ``order``, 5
+        for pixels (paper: 5).
+    models : {"auto", "conditional", "parallel"} or None, default=None
+        Of images: one generator that is told the class, or one for each class. None is
+        "auto": "parallel", unless the release is too noisy (paper: "conditional").
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
+    generator : {"full", "upsample", "decoder", "residual"} or None, default=None
+        Of images: full layers (None), or convolutions, as the papers had ("upsample").
+    hidden, n_latent : array-like of int, int or None, default=None
+        Hidden layers of the generator, and length of its latent vector.
+    n_iter, batch_size : int or None, default=None
+        Training steps, and latent vectors a step; they cost no privacy.
+    learning_rate : float or None, default=None
+        Of Adam, at its peak.
+    precision : {"float32", "mixed"} or None, default=None
+        Of images: "mixed" trains on a release in bfloat16 where that is exact enough,
+        for processors that know it. None is "float32".
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of features, training and sampling; the privacy noise cannot be seeded.
+    verbose : int, default=0
+        1 shows progress bars.
+
+    Attributes
+    ----------
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
+    release_ : Release
+        The noisy embedding; all that the generator was made of.
+    kernel_ : RowKernel
+        The feature map.
+    cells_ : dict
+        The cells of each column.
+    settings_ : Settings
+        The method's parameters as they were used.
+    generator_ : TableGenerator
+        The torch module.
+    loss_curve_ : list of float
+        Loss of every training step; 1 is what independent columns leave.
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
+
+    See Also
+    --------
+    DPMERFSynthesizer : Random Fourier features instead.
+    DPPairwiseSynthesizer : Histograms of pairs instead; the first to try on tables.
+    search_generator : Compares generator settings on one release.
+
+    References
+    ----------
+    .. [1] Vinaroz, Charusaie, Harder, Adamczewski & Park, "Hermite polynomial features
+       for private data generation", ICML 2022.
+
+    Examples
+    --------
+    >>> from skdpgen.datasets import load_example
+    >>> X, y = load_example(2000)
+    >>> synth = DPHPSynthesizer(epsilon=1.0, classes=["left", "stayed"], n_iter=50)
+    >>> X_syn, y_syn = synth.fit(X, y).sample(500)
+    >>> list(X_syn.columns) == list(X.columns), len(y_syn)
+    (True, 500)
+    """
+
+    _presets = HERMITE
+    _image_presets = HERMITE_IMAGES
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **EmbeddingSynthesizer._parameter_constraints,
+        "order": [
+            Interval(Integral, 0, 1000, closed="both"),
+            StrOptions({"cells"}),
+            None,
+        ],
+        "product_order": [Interval(Integral, 0, 1000, closed="both"), None],
+        "product_size": [Interval(Integral, 1, None, closed="left"), None],
+        "n_subsets": [Interval(Integral, 1, None, closed="left"), None],
+        "length_scale": [Interval(Real, 0.01, 100, closed="both"), None],
+        "gamma": [Interval(Real, 1e-6, 1e6, closed="both"), None],
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-5,
+        schema=None,
+        classes=None,
+        adjacency="replace",
+        class_weight=None,
+        task="auto",
+        preset="default",
+        order=None,
+        product_order=None,
+        product_size=None,
+        n_subsets=None,
+        length_scale=None,
+        gamma=None,
+        models=None,
+        pooling=None,
+        generator=None,
+        hidden=None,
+        n_latent=None,
+        n_iter=None,
+        batch_size=None,
+        learning_rate=None,
+        precision=None,
+        device="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.schema = schema
+        self.classes = classes
+        self.adjacency = adjacency
+        self.class_weight = class_weight
+        self.task = task
+        self.preset = preset
+        self.order = order
+        self.product_order = product_order
+        self.product_size = product_size
+        self.n_subsets = n_subsets
+        self.length_scale = length_scale
+        self.gamma = gamma
+        self.models = models
+        self.pooling = pooling
+        self.generator = generator
+        self.hidden = hidden
+        self.n_latent = n_latent
+        self.n_iter = n_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.precision = precision
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _map_columns(self, cells, settings, rng):
+        """Draw the product kernel; beside it the sum kernel, unless cells are it."""
+        is_binned = settings.order == "cells"
+
+        def draw(widths, are_numbers):
+            scale = settings.length_scale
+            together = min(settings.product_size, len(widths))
+            product = HermiteFeatures.draw(
+                widths,
+                are_numbers,
+                settings.product_order,
+                length_scale=scale,
+                n_together=together,
+                n_subsets=settings.n_subsets
+                or affordable_subsets(len(widths), together, settings.product_order),
+                rng=rng,
+            )
+            if is_binned:
+                return product
+            each = HermiteFeatures.draw(
+                widths,
+                are_numbers,
+                settings.order,
+                length_scale=scale,
+                n_together=1,
+                rng=rng,
+            )
+            return Weighed((each, product), (1.0, settings.gamma))
+
+        if is_binned:
+            share = settings.gamma and settings.gamma / (1.0 + settings.gamma)
+            return RowKernel.of(cells, draw, share=share)
+        # categories, numbers and products count 1 : 1 : gamma
+        share = (1.0 + settings.gamma) / (2.0 + settings.gamma)
+        return RowKernel.of(cells, draw, layout="split", share=share)
+
+    def _map_pixels(self, n_pixels, settings, rng):
+        """Draw the product kernel of pixels, beside the sum kernel of all of them."""
+        together, order = min(settings.product_size, n_pixels), settings.product_order
+        n_paired = n_pixels * (order + 1)
+        if together == 2 and settings.n_subsets is None and n_paired <= MOST_PAIRED:
+            return HermitePairs.draw(
+                n_pixels,
+                settings.order,
+                order,
+                length_scale=settings.length_scale,
+                gamma=settings.gamma,
+                radius=RADIUS,
+                rng=rng,
+            )
+
+        def draw(order, n_together, n_subsets):
+            return HermiteFeatures.draw(
+                (1,) * n_pixels,
+                (True,) * n_pixels,
+                order,
+                length_scale=settings.length_scale,
+                n_together=n_together,
+                n_subsets=n_subsets,
+                rng=rng,
+            )
+
+        n_subsets = settings.n_subsets
+        n_subsets = n_subsets or affordable_subsets(n_pixels, together, order)
+        each = draw(settings.order, 1, n_pixels)
+        product = draw(order, together, n_subsets)
+        return Weighed((each, product), (1.0, settings.gamma))
+
+
+def affordable_subsets(n_columns, n_together, order):
+    """Return how many subsets there are, or as many as ``MOST_FEATURES`` allow.
+
+    Examples
+    --------
+    >>> affordable_subsets(14, 2, 4), affordable_subsets(100, 2, 4)
+    (91, 160)
+    """
+    each = (order + 1) ** n_together
+    return max(min(math.comb(n_columns, n_together), MOST_FEATURES // each), 1)

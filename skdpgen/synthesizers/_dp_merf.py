@@ -1,0 +1,329 @@
+"""DP-MERF: one private mean embedding with random features, matched for free."""
+
+import math
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from skdpgen.features import EncodedFeatures, FourierFeatures
+from skdpgen.privacy import Subsampling
+from skdpgen.synthesizers.base import EmbeddingSynthesizer
+from skdpgen.synthesizers.embedding import (
+    RATE,
+    STEPS,
+    ImageKernel,
+    PointRows,
+    RowKernel,
+    code_scale,
+    pooling_of,
+    train_autoencoder,
+)
+from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES, pixel_scales
+from skdpgen.utils import Interval, StrOptions
+
+
+class DPMERFSynthesizer(EmbeddingSynthesizer):
+    r"""Synthesizer of tables and images that matches one private mean embedding [1]_.
+
+    A row becomes a bounded vector: random Fourier features of its columns, which see
+    how columns depend on each other, beside its one-hot cells, which see each column
+    by itself. The sum of that vector, per class, is released once with Gaussian noise.
+    A neural network, with a head for every column, is then trained until its own mean
+    embedding comes near; that reads no row and costs nothing.
+
+    Let :math:`\phi(x)` be the features (norm 1), :math:`x_{1h}` the one-hot cells of d
+    columns (norm :math:`\sqrt d`) and y the one-hot label. The release is
+
+    .. math:: \sum_i [a\,\phi(x_i) ; b\,x_{i,1h} / \sqrt d] \otimes y_i + noise,
+              \qquad a^2 + b^2 = 1,
+
+    and one row moves it by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced and 1 if
+    added or removed (proof: :class:`~skdpgen.privacy.Weighted`). The one-hot part is
+    divided among columns by the root of their number of cells. Where no column is
+    counted, class counts ride along: free if replaced, :math:`\sqrt 2` otherwise.
+    Images have Fourier features of all their pixels, and class counts; parameters that
+    speak of columns must be None.
+
+    Parameters
+    ----------
+    epsilon, delta : float, default=1.0 and 1e-5
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    schema : Schema, dict, "infer" or None, default=None
+        Public column types, bounds and categories. Columns that are left out, all of
+        them if None, are discovered privately from the same budget. "infer" reads
+        them off the rows, which leaks.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    class_weight : "balanced" or None, default=None
+        "balanced" divides the error of each class by its noisy share, so rare classes
+        count as much as common ones. Labels are sampled as often as in the data either
+        way; ``sample(y=...)`` asks for others.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    preset : {"default", "paper"}, default="default"
+        Where parameters that are None come from; ``settings_`` shows what was used.
+    numbers : {"binned", "fourier"} or None, default=None
+        "binned" (default) counts cells of every column, numbers too, and Fourier
+        features see all columns. "fourier" (paper) leaves numbers to Fourier features
+        and counts categories only.
+    n_features : int or None, default=None
+        Fourier features; even. None is 1000 (paper: 2000; its tables had others), of
+        images 4000 (paper: 10,000).
+    length_scale : float, array-like, "public" or None, default=None
+        Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank and
+        two categories are 1 apart; several take turns. None is (0.2, 0.5, 1.5), or for
+        the paper "public": the median distance of rows with uniform columns. Of images,
+        whose pixels run from 0 to 1, None is "public": 0.18 times the root of the
+        number of pixels that are seen, 2.5 for 14 x 14 (paper: 10.24).
+    n_together : int, "all" or None, default=None
+        How many columns a frequency looks at; None is 2: how pairs depend on each
+        other, given the class. The paper's is "all".
+    fourier_share : float or None, default=None
+        The number a², in (0, 1): how much of a row's norm its Fourier features get.
+        None is 0.1, or 0.02 where few rows, many classes or a small epsilon, all of
+        them public, leave relations no chance against the noise (paper: 0.5).
+    release : {"full", "minibatch"}, default="full"
+        "full" releases one embedding. "minibatch" releases that of each of
+        ``n_minibatches`` random parts of the rows, as in the paper's section 5.2: each
+        part has the noise of the whole, so it is the noisier way.
+    n_minibatches : int, default=10
+        Used by ``release="minibatch"``.
+    models : {"auto", "conditional", "parallel"} or None, default=None
+        Of images: one generator that is told the class, or one for each class. None is
+        "auto": "parallel", unless the release is too noisy (paper: "conditional").
+        Behind a private encoder all classes share the decoder.
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
+    generator : {"full", "upsample", "decoder", "residual"} or None, default=None
+        Of images: full layers (None), or convolutions, as the papers had ("upsample").
+    encoder : "private" or None, default=None
+        Of images: "private" first trains an auto-encoder by DP-SGD, the features are of
+        its codes, and its decoder ends the generator: the paper's section 3.3, whose
+        own encoder was not private. Its steps read rows, what ``pooling`` shows of
+        them, and are paid for. Pictures are smoother than without it, and models learn
+        less of them.
+    encoder_share : float, default=0.5
+        Part of the budget (of mu²) that the encoder gets.
+    hidden, n_latent : array-like of int, int or None, default=None
+        Hidden layers of the generator, and length of its latent vector.
+    n_iter, batch_size : int or None, default=None
+        Training steps, and latent vectors a step; they cost no privacy.
+    learning_rate : float or None, default=None
+        Of Adam, at its peak.
+    precision : {"float32", "mixed"} or None, default=None
+        Of images: "mixed" trains on a release in bfloat16 where that is exact enough,
+        for processors that know it. None is "float32".
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of features, training and sampling; the privacy noise cannot be seeded.
+    verbose : int, default=0
+        1 shows progress bars.
+
+    Attributes
+    ----------
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
+    release_ : Release
+        The noisy embedding; all that the generator was made of.
+    kernel_ : RowKernel
+        The feature map.
+    cells_ : dict
+        The cells of each column.
+    settings_ : Settings
+        The method's parameters as they were used.
+    generator_ : TableGenerator
+        The torch module.
+    loss_curve_ : list of float
+        Loss of every training step; 1 is what independent columns leave.
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
+
+    See Also
+    --------
+    DPIndependentSynthesizer : The floor: the one-hot part alone.
+    search_generator : Compares generator settings on one release.
+
+    References
+    ----------
+    .. [1] Harder, Adamczewski & Park, "DP-MERF: Differentially private mean embeddings
+       with random features for practical privacy-preserving data generation",
+       AISTATS 2021.
+
+    Examples
+    --------
+    >>> from skdpgen.datasets import load_example
+    >>> X, y = load_example(2000)
+    >>> synth = DPMERFSynthesizer(epsilon=1.0, classes=["left", "stayed"], n_iter=50)
+    >>> X_syn, y_syn = synth.fit(X, y).sample(500)
+    >>> list(X_syn.columns) == list(X.columns), len(y_syn)
+    (True, 500)
+    """
+
+    _presets = FOURIER
+    _image_presets = FOURIER_IMAGES
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **EmbeddingSynthesizer._parameter_constraints,
+        "numbers": [StrOptions({"binned", "fourier"}), None],
+        "n_features": [Interval(Integral, 2, None, closed="left"), None],
+        "length_scale": [
+            Interval(Real, 0, None, closed="neither"),
+            "array-like",
+            StrOptions({"public"}),
+            None,
+        ],
+        "n_together": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"all"}),
+            None,
+        ],
+        "fourier_share": [Interval(Real, 0, 1, closed="neither"), None],
+        "release": [StrOptions({"full", "minibatch"})],
+        "n_minibatches": [Interval(Integral, 1, None, closed="left")],
+        "encoder": [StrOptions({"private"}), None],
+        "encoder_share": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-5,
+        schema=None,
+        classes=None,
+        adjacency="replace",
+        class_weight=None,
+        task="auto",
+        preset="default",
+        numbers=None,
+        n_features=None,
+        length_scale=None,
+        n_together=None,
+        fourier_share=None,
+        release="full",
+        n_minibatches=10,
+        encoder=None,
+        encoder_share=0.5,
+        models=None,
+        pooling=None,
+        generator=None,
+        hidden=None,
+        n_latent=None,
+        n_iter=None,
+        batch_size=None,
+        learning_rate=None,
+        precision=None,
+        device="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.schema = schema
+        self.classes = classes
+        self.adjacency = adjacency
+        self.class_weight = class_weight
+        self.task = task
+        self.preset = preset
+        self.numbers = numbers
+        self.n_features = n_features
+        self.length_scale = length_scale
+        self.n_together = n_together
+        self.fourier_share = fourier_share
+        self.release = release
+        self.n_minibatches = n_minibatches
+        self.encoder = encoder
+        self.encoder_share = encoder_share
+        self.models = models
+        self.pooling = pooling
+        self.generator = generator
+        self.hidden = hidden
+        self.n_latent = n_latent
+        self.n_iter = n_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.precision = precision
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _n_groups(self):
+        """Parts of the rows that are released one by one."""
+        return self.n_minibatches if self.release == "minibatch" else 1
+
+    def _subsampling(self):
+        """Return how the private encoder looks at rows."""
+        if self.encoder is None:
+            return None
+        return Subsampling(RATE, STEPS, self.encoder_share)
+
+    def _map_columns(self, cells, settings, rng):
+        """Draw Fourier features of the columns that the settings ask for.
+
+        ``length_scale="public"`` is the paper's median of distances, as if columns
+        were independent and uniform: sqrt(d / 6).
+        """
+
+        def draw(widths, are_numbers):
+            scale = settings.length_scale
+            if isinstance(scale, str):
+                scale = math.sqrt(len(are_numbers) / 6)
+            return FourierFeatures.draw(
+                widths,
+                settings.n_features,
+                length_scale=scale,
+                n_together=settings.n_together,
+                rng=rng,
+            )
+
+        layout = "binned" if settings.numbers == "binned" else "split"
+        return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_share)
+
+    def _map_pixels(self, n_pixels, settings, rng):
+        """Draw Fourier features of all pixels."""
+        return FourierFeatures.draw(
+            (n_pixels,),
+            settings.n_features,
+            length_scale=pixel_scales(settings.length_scale, n_pixels),
+            rng=rng,
+        )
+
+    def _kernel_of_images(self, opening, cells, labels, settings, rng):
+        """Train an encoder privately first, if there is to be one."""
+        if self.encoder is None:
+            return super()._kernel_of_images(opening, cells, labels, settings, rng)
+        layout = opening.facts.layout
+        bare = ImageKernel(None, layout, pooling_of(layout, settings.pooling))
+        network = train_autoencoder(
+            PointRows(bare, opening.rows.batches({}, labels)),
+            opening.ledger,
+            share=self.encoder_share * opening.ledger.remaining,
+            n_pixels=bare.width,
+            n_rows=opening.facts.n_rows,
+            adjacency=self.adjacency,
+            rng=rng,
+        )
+        first, _, second, _ = network.encoder
+        weights = first.weight, first.bias, second.weight, second.bias
+        scales = pixel_scales(settings.length_scale, bare.width)
+        scales = [code_scale(scale, bare.width) for scale in scales]
+        n_codes = len(second.bias)
+        phi = FourierFeatures.draw(
+            (n_codes,), settings.n_features, length_scale=scales, rng=rng
+        )
+        phi = EncodedFeatures(phi, tuple(weight.detach() for weight in weights))
+        decoder = {k: v.detach() for k, v in network.decoder.state_dict().items()}
+        return ImageKernel.of(
+            phi, layout, self.adjacency, pooling=bare.pooling, decoder=decoder
+        )

@@ -1,0 +1,293 @@
+"""DP-NTK: one private mean of network gradients, matched for free."""
+
+import copy
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import torch
+
+from skdpgen.features import ModuleNTKFeatures, NTKFeatures
+from skdpgen.synthesizers.base import EmbeddingSynthesizer
+from skdpgen.synthesizers.embedding import RowKernel
+from skdpgen.synthesizers.presets import TANGENT, TANGENT_IMAGES
+from skdpgen.utils import Interval, StrOptions
+
+STRETCH = 4.0  # of numbers, so that their ends point different ways
+
+
+class DPNTKSynthesizer(EmbeddingSynthesizer):
+    r"""Synthesizer of tables and images: matches private neural-tangent features [1]_.
+
+    A row becomes the gradient of an untrained network by all of its weights, divided by
+    its norm. Mean gradients tell data apart as well as an infinitely wide network of
+    that kind could, and no weight is ever trained on private data. Their mean is
+    released once, per class, with one noise, beside one-hot cells of every column; a
+    generator is trained until its own rows have the same.
+
+    Let :math:`\phi(x)` be the gradient (norm 1), :math:`x_{1h}` the one-hot cells of d
+    columns (norm :math:`\sqrt d`) and y the one-hot label. The release is
+
+    .. math:: \sum_i [a\,\phi(x_i) ; b\,x_{i,1h} / \sqrt d] \otimes y_i + noise,
+              \qquad a^2 + b^2 = 1,
+
+    and one row moves it by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced and 1 if
+    added or removed (proof: :class:`~skdpgen.privacy.Weighted`). With
+    ``tangent_share=1``, as in the paper, only gradients are released; class counts
+    ride along, free if replaced. Images have gradients by the hidden layer alone, none
+    of them negative: :math:`\sqrt 2` if replaced, with their counts
+    :math:`\sqrt{2.2}`. Labels are drawn as often as these noisy counts say.
+
+    Parameters
+    ----------
+    epsilon, delta : float, default=1.0 and 1e-5
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    schema : Schema, dict, "infer" or None, default=None
+        Public column types, bounds and categories. Columns that are left out, all of
+        them if None, are discovered privately from the same budget. "infer" reads
+        them off the rows, which leaks.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    class_weight : "balanced" or None, default=None
+        "balanced" divides the error of each class by its noisy share, so rare classes
+        count as much as common ones. Labels are sampled as often as in the data either
+        way; ``sample(y=...)`` asks for others.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    preset : {"default", "paper"}, default="default"
+        Where parameters that are None come from; ``settings_`` shows what was used.
+    architecture : {"mlp", "layer_norm"}, callable or None, default=None
+        The network that is differentiated: ReLU layers ("mlp", default), or each
+        normalised first ("layer_norm": paper). A callable gets the number
+        of inputs and returns any ``torch.nn.Module`` with *public* weights that treats
+        each row by itself; ``width`` and ``depth`` are not used then, gradients go
+        through ``torch.func``, and the estimator can be pickled but not saved. Its
+        ``forward`` runs on private rows, in double precision: one that stores, prints
+        or sends what it sees is outside any guarantee.
+    width : int or None, default=None
+        Units of a hidden layer. None is 20 (paper: 100), for images 800.
+    depth : int or None, default=None
+        Hidden layers. None is 1.
+    tangent_share : float or None, default=None
+        The number a², in (0, 1]: how much of a row's norm its gradient gets. None is
+        0.1, or 0.02 where few rows, many classes or a small epsilon, all of them
+        public, leave relations no chance (paper: 1, which counts no cells).
+    models : {"auto", "conditional", "parallel"} or None, default=None
+        Of images: one generator that is told the class, or one for each class. None is
+        "auto": "parallel", unless the release is too noisy (paper: "conditional").
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
+    generator : {"full", "upsample", "decoder", "residual"} or None, default=None
+        Of images: full layers (None), or convolutions, as the papers had ("upsample").
+    hidden, n_latent : array-like of int, int or None, default=None
+        Hidden layers of the generator, and length of its latent vector.
+    n_iter, batch_size : int or None, default=None
+        Training steps, and latent vectors a step; they cost no privacy.
+    learning_rate : float or None, default=None
+        Of Adam, at its peak.
+    precision : {"float32", "mixed"} or None, default=None
+        Of images: "mixed" trains on a release in bfloat16 where that is exact enough,
+        for processors that know it. None is "float32".
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of features, training and sampling; the privacy noise cannot be seeded.
+    verbose : int, default=0
+        1 shows progress bars.
+
+    Attributes
+    ----------
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
+    release_ : Release
+        The noisy embedding; all that the generator was made of.
+    kernel_ : RowKernel
+        The feature map.
+    cells_ : dict
+        The cells of each column.
+    settings_ : Settings
+        The method's parameters as they were used.
+    generator_ : TableGenerator
+        The torch module.
+    loss_curve_ : list of float
+        Loss of every training step; 1 is what independent columns leave.
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
+
+    See Also
+    --------
+    DPMERFSynthesizer : Random Fourier features instead.
+    DPPairwiseSynthesizer : Histograms of pairs instead; the first to try on tables.
+    search_generator : Compares generator settings on one release.
+
+    References
+    ----------
+    .. [1] Yang, Adamczewski, Sutherland, Li & Park, "Differentially private neural
+       tangent kernels for privacy-preserving data generation", JAIR 2024.
+
+    Examples
+    --------
+    >>> from skdpgen.datasets import load_example
+    >>> X, y = load_example(2000)
+    >>> synth = DPNTKSynthesizer(epsilon=1.0, classes=["left", "stayed"], n_iter=50)
+    >>> X_syn, y_syn = synth.fit(X, y).sample(500)
+    >>> list(X_syn.columns) == list(X.columns), len(y_syn)
+    (True, 500)
+    """
+
+    _presets = TANGENT
+    _image_presets = TANGENT_IMAGES
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **EmbeddingSynthesizer._parameter_constraints,
+        "architecture": [StrOptions({"mlp", "layer_norm"}), callable, None],
+        "width": [Interval(Integral, 1, None, closed="left"), None],
+        "depth": [Interval(Integral, 1, None, closed="left"), None],
+        "tangent_share": [Interval(Real, 0, 1, closed="right"), None],
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-5,
+        schema=None,
+        classes=None,
+        adjacency="replace",
+        class_weight=None,
+        task="auto",
+        preset="default",
+        architecture=None,
+        width=None,
+        depth=None,
+        tangent_share=None,
+        models=None,
+        pooling=None,
+        generator=None,
+        hidden=None,
+        n_latent=None,
+        n_iter=None,
+        batch_size=None,
+        learning_rate=None,
+        precision=None,
+        device="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.schema = schema
+        self.classes = classes
+        self.adjacency = adjacency
+        self.class_weight = class_weight
+        self.task = task
+        self.preset = preset
+        self.architecture = architecture
+        self.width = width
+        self.depth = depth
+        self.tangent_share = tangent_share
+        self.models = models
+        self.pooling = pooling
+        self.generator = generator
+        self.hidden = hidden
+        self.n_latent = n_latent
+        self.n_iter = n_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.precision = precision
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _map_columns(self, cells, settings, rng):
+        """Draw the network's weights; they are never trained."""
+
+        def draw(widths, are_numbers):
+            if callable(settings.architecture):
+                network = settings.architecture(sum(widths))
+                return ModuleNTKFeatures(check_network(network, sum(widths)))
+            return NTKFeatures.draw(
+                sum(widths),
+                settings.width,
+                settings.depth,
+                centre=0.5,
+                scale=input_scales(widths, are_numbers),
+                has_layer_norm=settings.architecture == "layer_norm",
+                rng=rng,
+            )
+
+        layout = "whole" if settings.tangent_share == 1 else "binned"
+        return RowKernel.of(cells, draw, layout=layout, share=settings.tangent_share)
+
+    def _map_pixels(self, n_pixels, settings, rng):
+        """Draw the weights of a network that sees all pixels."""
+        if callable(settings.architecture):
+            network = settings.architecture(n_pixels)
+            return ModuleNTKFeatures(check_network(network, n_pixels))
+        return NTKFeatures.draw(
+            n_pixels,
+            settings.width,
+            settings.depth,
+            has_layer_norm=settings.architecture == "layer_norm",
+            is_positive=True,  # pixels are
+            rng=rng,
+        )
+
+
+def input_scales(widths, are_numbers):
+    """Return what inputs are multiplied by: numbers, 0 to 1 by rank, are stretched.
+
+    Examples
+    --------
+    >>> input_scales([1, 3], [True, False])
+    [4.0, 1.0, 1.0, 1.0]
+    """
+    kinds = zip(widths, are_numbers, strict=True)
+    return [STRETCH if number else 1.0 for width, number in kinds for _ in range(width)]
+
+
+def check_network(network, n_inputs):
+    """Return a network that gradients can be taken of, row by row, or say why not."""
+    if not isinstance(network, torch.nn.Module):
+        raise ValueError(
+            "architecture must return a torch.nn.Module. Got "
+            f"{type(network).__name__} instead."
+        )
+    rows = torch.randn(3, n_inputs, generator=torch.Generator().manual_seed(0))
+    try:
+        with torch.no_grad():
+            pure = copy.deepcopy(network).eval()
+            whole = pure(rows)
+            each = torch.cat([pure(row[None]) for row in rows])
+    except RuntimeError as error:
+        raise ValueError(
+            f"architecture(n_inputs) must take rows of n_inputs={n_inputs} numbers. "
+            f"Got a network that fails on them: {error}"
+        ) from error
+    if whole.shape != each.shape or not torch.allclose(whole, each, atol=1e-4):
+        raise ValueError(
+            "architecture must return a network that treats each row by itself. Got "
+            "one whose output depends on the other rows."
+        )
+    if not any(weight.requires_grad for weight in network.parameters()):
+        raise ValueError(
+            "architecture must return a network with weights to differentiate by. Got "
+            "one without."
+        )
+    try:
+        ModuleNTKFeatures(network).double()(rows.double())
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            "architecture must return a network that `torch.func` can differentiate, "
+            f"in double precision. Got one that cannot: {error}"
+        ) from error
+    return network

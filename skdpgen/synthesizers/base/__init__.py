@@ -1,0 +1,7 @@
+"""What all estimators are made of: parameters, the frame of `fit`, saving."""
+
+from skdpgen.synthesizers.base._embedding_synthesizer import EmbeddingSynthesizer
+from skdpgen.synthesizers.base._saving import read_estimator
+from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
+
+__all__ = ["BaseSynthesizer", "EmbeddingSynthesizer", "read_estimator"]

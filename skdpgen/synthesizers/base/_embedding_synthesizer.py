@@ -1,0 +1,230 @@
+"""What DP-MERF, DP-HP and DP-NTK have in common: all but the feature map."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import torch
+from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
+
+from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
+from skdpgen.synthesizers.embedding import ImageKernel, n_seen, pooling_of
+from skdpgen.synthesizers.models import mixing
+from skdpgen.synthesizers.opening import discover_bins, n_classes_of
+from skdpgen.synthesizers.presets import fill
+from skdpgen.tables import holds_images
+from skdpgen.utils import (
+    Interval,
+    StrOptions,
+    pick_device,
+    seed_of,
+    split_generator,
+    torch_generator,
+)
+
+
+class EmbeddingSynthesizer(BaseSynthesizer):
+    """One private mean embedding of rows, and a generator that is trained on it.
+
+    An estimator of this family has presets, for tables and for images, and two methods
+    of its own: ``_map_columns`` draws its feature map for given cells, and
+    ``_map_pixels`` for images.
+    """
+
+    _presets: ClassVar[dict[str, Any]]
+    _image_presets: ClassVar[dict[str, Any]]
+    _takes_images = True
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSynthesizer._parameter_constraints,
+        "class_weight": [StrOptions({"balanced"}), None],
+        "preset": [StrOptions({"default", "paper"})],
+        "models": [StrOptions({"auto", "conditional", "parallel"}), None],
+        "pooling": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto"}),
+            None,
+        ],
+        "precision": [StrOptions({"float32", "mixed"}), None],
+        "generator": [StrOptions({"full", "upsample", "decoder", "residual"}), None],
+        "hidden": ["array-like", None],
+        "n_latent": [Interval(Integral, 1, None, closed="left"), None],
+        "n_iter": [Interval(Integral, 0, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "device": [str, torch.device],
+    }
+
+    _n_groups = 1  # parts of the rows that are released one by one
+
+    def _map_columns(self, cells, settings, rng):
+        """Return a RowKernel for given cells; a share of None is chosen later."""
+        raise NotImplementedError
+
+    def _map_pixels(self, n_pixels, settings, rng):
+        """Return a map of images to bounded features, of ``n_pixels`` numbers each."""
+        raise NotImplementedError
+
+    def _kernel_of_rows(self, opening, cells, labels, settings, rng):
+        """Return the kernel of a table."""
+        kernel = self._map_columns(cells, settings, rng)
+        return kernel.with_share(opening, n_classes_of(labels))
+
+    def _kernel_of_images(self, opening, cells, labels, settings, rng):
+        """Return the kernel of images; may pay for what it learns of them."""
+        del cells, labels
+        layout = opening.facts.layout
+        pooling = pooling_of(layout, settings.pooling)
+        phi = self._map_pixels(n_seen(layout, pooling), settings, rng)
+        return ImageKernel.of(phi, layout, self.adjacency, pooling=pooling)
+
+    def fit(self, X, y=None):
+        """Draw the feature map, release its mean per class, train a generator on it.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features), or images
+            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+            Arrays (n, height, width) and (n, channels, height, width) are images.
+        y : array-like of shape (n_samples,) or None, default=None
+            Labels, numbers, or nothing.
+
+        Returns
+        -------
+        self : EmbeddingSynthesizer
+        """
+        self._validate_params()
+        device, settings = pick_device(self.device), self._fill_settings(X)
+        _, for_features, for_training = split_generator(self.random_state, 3)
+        rng = torch_generator(for_features)
+        with self._opened(X, y) as opening:
+            cells, labels = discover_bins(opening)
+            opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_training))
+            is_image = opening.holds_images
+            draw = self._kernel_of_images if is_image else self._kernel_of_rows
+            kernel = draw(opening, cells, labels, settings, rng)
+            opening.keep(kernel_=kernel, settings_=settings.sharing(kernel.share))
+            opening.release(
+                "release_",
+                kernel.encode(opening.rows.batches(cells, labels), device),
+                kernel.blocks,
+                name=f"mean embedding of {kernel.what} by class",
+                n_classes=n_classes_of(labels),
+                n_groups=self._n_groups,
+                weights=kernel.weights,
+            )
+        del X, y, opening  # private data ends here; what follows is post-processing
+        return self.refit()
+
+    def refit(self, **settings):
+        """Train the generator anew on the stored release; free, needs no data.
+
+        ``fit`` ends with it. If it was interrupted after the release, the budget is
+        spent, ``privacy_`` says so, and this finishes the work. The same settings give
+        the same generator.
+
+        Parameters
+        ----------
+        **settings
+            Any of ``n_iter``, ``batch_size``, ``learning_rate``, ``hidden``,
+            ``n_latent``; they replace those of ``settings_``.
+
+        Returns
+        -------
+        self : EmbeddingSynthesizer
+        """
+        check_is_fitted(self, "release_")
+        settings = self.settings_.for_generator(settings)
+        known = self._learn(self.kernel_, self.release_)
+        model, losses = self._train(known, self.kernel_, settings)
+        self._model, self.settings_, self.loss_curve_ = model, settings, losses
+        self._known = known
+        return self._stating_classes(known.totals.sum(), known.total_std)
+
+    @property
+    def generator_(self):
+        """The trained torch module."""
+        check_is_fitted(self)
+        return self._model.generator
+
+    def sample(self, n_samples=None, y=None, random_state=None):
+        """Draw synthetic rows; free, and as often as wanted.
+
+        Parameters
+        ----------
+        n_samples : int or None, default=None
+            Number of rows; None takes as many as were fitted.
+        y : array-like or None, default=None
+            Labels (or numbers) to draw rows for, one each.
+        random_state : int, RandomState, Generator or None, default=None
+            An int gives the same rows each time; None gives new ones.
+
+        Returns
+        -------
+        X : table
+            As it came in: container, columns, dtypes.
+        y : Series or ndarray
+            Only if fitted with labels.
+        """
+        n_samples = self._sample_size(n_samples, y)
+        rng = self._sampling_generator(random_state)
+        shares = self._model.totals / self._model.totals.sum()
+        labels = self._draw_labels(n_samples, y, shares, rng)
+        X = self.kernel_.draw(
+            self._model,
+            labels,
+            self.cells_,
+            self._facts,
+            known=self._denoised,
+            container=getattr(self, "_container", None),
+            rng=rng,
+        )
+        return self._with_target(X, labels, y, shares, rng)
+
+    def _fill_settings(self, X):
+        """Return the settings of this fit; parameters that are None filled in."""
+        given, of_tables = self.get_params(deep=False), self._presets[self.preset]
+        of_tables.filled(given)  # wrong ones are named before a chunk is opened
+        return fill(
+            given,
+            of_tables=of_tables,
+            of_images=self._image_presets[self.preset],
+            is_image=holds_images(X),
+        )
+
+    def _learn(self, kernel, released):
+        """Return what a release says; only the number of rows is taken as public."""
+        is_public = released.adjacency == "replace" and self._labels is None
+        return kernel.learn(
+            released,
+            self.cells_,
+            self._facts,
+            n_classes=n_classes_of(self._labels),
+            n_rows=self._facts.n_rows if is_public else None,
+            seed=self._seed,
+        )
+
+    @property
+    def _denoised(self):
+        """What the release says, learnt once; None if there is nothing to draw by."""
+        if self.kernel_.phi is None:
+            return None
+        if not hasattr(self, "_known"):  # read from a file
+            self._known = self._learn(self.kernel_, self.release_)
+        return self._known
+
+    def _train(self, known, kernel, settings):
+        """Return a generator and its losses; reads no fitted state but the seed."""
+        mix = mixing(
+            known.shares,
+            is_balanced=self.class_weight == "balanced",
+            is_number=self.task_ == "regression",
+        )
+        return kernel.train(
+            known,
+            settings,
+            mix=mix,
+            device=pick_device(self.device),
+            seed=self._seed,
+            progress=lambda steps: tqdm(steps, "training", disable=not self.verbose),
+        )

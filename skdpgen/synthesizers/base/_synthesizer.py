@@ -1,0 +1,270 @@
+"""What all estimators share: parameters, opening, decoding samples, saving."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skdpgen.privacy import PrivacyReport, Subsampling
+from skdpgen.synthesizers.base._saving import write_estimator
+from skdpgen.synthesizers.models import systematic
+from skdpgen.synthesizers.opening import (
+    IS_CLONE,
+    Facts,
+    Opening,
+    class_array,
+    decode_target,
+    label_codes,
+    open_rows,
+    parameters_stated,
+    target_codes,
+)
+from skdpgen.tables import Cells, Schema, draw_values, holds_images
+from skdpgen.utils import (
+    Interval,
+    PrivacyLeakWarning,
+    SearchCostWarning,
+    StrOptions,
+    clone_parametrized,
+    split_generator,
+)
+
+SEARCH_COST = (
+    "This estimator is a clone, as a search makes many: each one that is fitted on "
+    "the same rows costs its own epsilon. `search_cost(search)` adds them up."
+)
+INFER_LEAKS = (
+    "schema='infer' reads bounds and categories off the private rows, outside the "
+    "guarantee. Give a Schema, or leave schema=None to discover it privately."
+)
+CONDITIONAL = (
+    "LEAK: the schema was inferred from the rows; the guarantee holds only if bounds "
+    "and categories are public anyway"
+)
+HIDDEN = {"_facts", "_known", "_labels", "_model", "_sampler", "_scales", "_seed"}
+
+
+class BaseSynthesizer(BaseEstimator):
+    """Parameters, private opening, decoding and saving of every synthesizer."""
+
+    _labels: Cells | Any  # of the target; the estimator keeps them in `fit`
+    _facts: Facts
+    _takes_images = False
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "epsilon": [Interval(Real, 0, None, closed="right")],
+        "delta": [Interval(Real, 0, 1, closed="neither")],
+        "schema": [Schema, StrOptions({"infer"}), dict, None],
+        "classes": ["array-like", None],
+        "adjacency": [StrOptions({"replace", "add_remove"})],
+        "task": [StrOptions({"auto", "classification", "regression"})],
+        "random_state": ["random_state", Generator],
+        "verbose": [Interval(Integral, 0, None, closed="left"), bool],
+    }
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted estimator as arrays and JSON; :func:`load` reads it back.
+
+        The file holds parameters, schema, releases and the certificate: no private
+        row and no pickle.
+        """
+        check_is_fitted(self)
+        write_estimator(self, path)
+
+    def set_output(self, *, transform: str | None = None) -> Any:
+        """Choose what :meth:`sample` returns for X.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None, default=None
+            "default" is the container that was fitted; None changes nothing.
+        """
+        if transform not in (None, "default", "pandas", "polars"):
+            raise ValueError(
+                "transform must be None, 'default', 'pandas' or 'polars'. "
+                f"Got {transform!r} instead."
+            )
+        if transform is not None:
+            self._container = None if transform == "default" else transform
+        return self
+
+    def __sklearn_clone__(self) -> Any:
+        """Clone, and remember it: each clone fitted on the same rows costs again."""
+        copy = clone_parametrized(self)
+        copy._is_clone = True
+        if hasattr(self, "_container"):
+            copy._container = self._container
+        return copy
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Fitted means that a release was paid for and a generator made."""
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values, text and numbers come in; randomness comes out."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.non_deterministic = True
+        tags.target_tags.required = False
+        return tags
+
+    def _subsampling(self) -> Subsampling | None:
+        """Return what ``fit`` sub-samples, from parameters alone; None is nothing."""
+        return None
+
+    @contextmanager
+    def _opened(self, X: Any, y: Any) -> Iterator[Opening]:
+        """Open private rows, and close them whatever happens; the frame of ``fit``.
+
+        On the way in what is not public of the schema is released. On the way out, be
+        it by an error or an interrupt, the rows are forgotten, and if anything was paid
+        for the estimator keeps it with the certificate, and nothing of an earlier fit.
+        """
+        self._validate_params()
+        opening = open_rows(
+            X,
+            y,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            schema=self._public_schema(X, y),
+            classes=self.classes,
+            adjacency=self.adjacency,
+            task=self.task,
+            class_weight=getattr(self, "class_weight", None),
+            verbose=self.verbose,
+        )
+        opening.statements += self._stated()
+        try:
+            opening.learn_schema()
+            yield opening
+        finally:
+            facts, report = opening.close()
+            if report.releases:
+                self._keep(facts, report, opening.kept)
+
+    def _public_schema(self, X: Any, y: Any) -> Schema:
+        """Return what was given as a schema; warn of what costs or leaks."""
+        if getattr(self, "_is_clone", False):
+            warnings.warn(SEARCH_COST, SearchCostWarning, stacklevel=5)
+        if holds_images(X) and not self._takes_images:
+            raise ValueError(
+                f"{type(self).__name__} takes tables of two dimensions. Got images; "
+                "use DPMERFSynthesizer for them."
+            )
+        if self.schema is None:
+            return Schema()
+        if isinstance(self.schema, Schema):
+            return self.schema
+        if isinstance(self.schema, dict):
+            return Schema.from_dict(self.schema)
+        if holds_images(X):
+            raise ValueError(
+                "schema must be None for images, or a Schema of the target: pixels are "
+                "public in range and number. Got 'infer' instead."
+            )
+        warnings.warn(INFER_LEAKS, PrivacyLeakWarning, stacklevel=5)
+        return Schema.infer(X, y, task=self.task)
+
+    def _stated(self) -> list[str]:
+        """Say what the guarantee rests on besides the rows."""
+        lines = [CONDITIONAL] if isinstance(self.schema, str) else []
+        lines.append(parameters_stated(self))
+        return lines + [IS_CLONE] * getattr(self, "_is_clone", False)
+
+    def _keep(
+        self, facts: Facts | None, report: PrivacyReport, kept: Mapping[str, Any]
+    ) -> None:
+        """Store what may be kept; nothing of an earlier fit stays beside it."""
+        for name in list(vars(self)):
+            if name in HIDDEN or (name.endswith("_") and name[0] != "_"):
+                delattr(self, name)
+        self.privacy_ = report
+        if facts is None:  # interrupted before the schema was complete
+            return
+        self._facts = facts
+        self.schema_, self.task_ = facts.schema, facts.task
+        if facts.classes is not None:
+            self.classes_ = class_array(facts.classes)
+        names = facts.layout.names
+        self.n_features_in_ = facts.layout.n_features
+        if facts.layout.container not in ("numpy", "torch") and all(
+            isinstance(name, str) for name in names
+        ):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_samples_ = max(round(facts.n_rows), 1)
+        (self._sampler,) = split_generator(self.random_state, 1)
+        for name, value in kept.items():
+            setattr(self, name, value)
+
+    def _stating_classes(self, kept: float, noise: float) -> Any:
+        """Say so in the certificate if few rows have one of the classes."""
+        if self.task_ == "classification" and kept + 4 * noise < 0.5 * self.n_samples_:
+            self.privacy_ = self.privacy_.stating(
+                f"only about {kept:.0f} rows have one of the classes: check `classes`, "
+                "and whether y holds classes at all"
+            )
+        return self
+
+    def _sampling_generator(self, random_state: Any) -> Generator:
+        """An int fixes the rows; None goes on where the last sample stopped."""
+        if random_state is None:
+            return self._sampler
+        return split_generator(random_state, 1)[0]
+
+    def _sample_size(self, n_samples: Any, y: Any) -> int:
+        """Check how many rows are asked for."""
+        check_is_fitted(self)
+        if y is not None:
+            if self.task_ is None:
+                raise ValueError(
+                    "y needs a synthesizer that was fitted with labels. Got one fitted "
+                    "without; call `sample(n_samples)`."
+                )
+            if np.asarray(y, dtype=object).shape not in ((len(y),), (len(y), 1)):
+                raise ValueError(
+                    "y must hold one label a row. Got "
+                    f"{type(y).__name__} instead; give a list, as `y=['a', 'b']`."
+                )
+            if n_samples is not None and n_samples != len(y):
+                raise ValueError(
+                    f"n_samples must be None or len(y)={len(y)} when y is given. "
+                    f"Got {n_samples!r} instead."
+                )
+            return len(y)
+        n_samples = self.n_samples_ if n_samples is None else n_samples
+        if not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(
+                "n_samples must be an integer in the range [1, inf). "
+                f"Got {n_samples!r} instead."
+            )
+        return int(n_samples)
+
+    def _draw_labels(self, n_samples: int, y: Any, shares: Any, rng: Generator) -> Any:
+        """Return the class of each row to draw: as asked for, or as often as known."""
+        if y is None:
+            return rng.permutation(systematic(shares, n_samples, rng=rng))
+        if self.task_ == "regression":
+            assert self._facts.target_layout is not None
+            return target_codes(self._facts.target_layout, self._labels, y)
+        return label_codes(self.classes_, y)
+
+    def _with_target(
+        self, X: Any, labels: Any, y: Any, shares: Any, rng: Generator
+    ) -> Any:
+        """Return X, and y beside it if there was one."""
+        if self.task_ is None:
+            return X
+        if self.task_ == "classification":
+            return X, decode_target(self._facts, self.classes_[labels])
+        if y is None:
+            y = draw_values(self.schema_.target, self._labels, labels, shares, rng=rng)
+        return X, decode_target(self._facts, y)

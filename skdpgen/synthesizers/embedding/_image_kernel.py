@@ -1,0 +1,219 @@
+"""The kernel on images: bounded features of pixels, one bounded vector."""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import avg_pool2d
+
+from skdpgen.privacy import Counts
+from skdpgen.synthesizers.embedding._feature_map import Mapper, feature_block
+from skdpgen.synthesizers.models import (
+    Denoised,
+    Density,
+    ImageModel,
+    learn_images,
+    new_generator,
+    train_images,
+)
+from skdpgen.synthesizers.opening import Facts
+from skdpgen.tables import EncodedBatch, ImageLayout, as_pixels
+from skdpgen.utils import saved
+
+HALVED = 16  # pixels a side from which on "auto" averages 2 x 2 of them
+PAID = 0.1  # squared weight of class counts where they are not free
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class ImageKernel:
+    r"""An image becomes :math:`\phi(x)`, of norm 1 at most; class counts ride along.
+
+    Replacing an image moves the sum of :math:`\phi(x) \otimes y` by at most 2, and by
+    less if features cannot point opposite ways (proof: the structure of the block);
+    counts of squared weight :math:`\beta` beside it cost nothing up to
+    :math:`\Delta^2/2 - B^2` (proof: :class:`~skdpgen.privacy.WithCounts`). Adding or
+    removing one moves both by at most :math:`\sqrt{1 + \beta}`.
+
+    Parameters
+    ----------
+    phi : FeatureMap or None
+        Of what :meth:`view` shows of an image, channel by channel and row by row.
+    layout : ImageLayout
+    pooling : int, default=1
+        Pixels a side whose mean is seen as one.
+    beta : float, default=1.0
+        Squared weight of the counts.
+    decoder : dict of Tensor or None
+        Of an auto-encoder whose codes ``phi`` sees: what the generator ends with.
+    """
+
+    phi: Any
+    layout: ImageLayout
+    pooling: int = 1
+    beta: float = 1.0
+    decoder: Any = None
+
+    share = 1.0  # of a row's squared norm, that features get
+
+    @classmethod
+    def of(
+        cls,
+        phi: Any,
+        layout: ImageLayout,
+        adjacency: str,
+        *,
+        pooling: int = 1,
+        decoder: Any = None,
+    ) -> "ImageKernel":
+        """Weigh the counts as highly as is free, or as little as they need."""
+        free = 0.0
+        if phi is not None and adjacency == "replace":
+            structure = feature_block(phi).structure
+            free = structure.replace() ** 2 / 2 - structure.bound**2
+        return cls(phi, layout, pooling, max(free, PAID), decoder)
+
+    @property
+    def what(self) -> str:
+        """What the certificate calls it."""
+        if self.pooling == 1:
+            return f"{self.layout.n_pixels} pixels"
+        return f"{self.width} means of {self.pooling} x {self.pooling} pixels"
+
+    @property
+    def blocks(self) -> dict[str, Any]:
+        """What a release sums."""
+        counts = {"classes": Counts(self.beta)}
+        if self.phi is None:
+            return counts
+        return {"features": feature_block(self.phi), **counts}
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """What each block is scaled by."""
+        return {"features": 1.0}
+
+    def encode(
+        self, batches: Iterable[EncodedBatch], device: torch.device
+    ) -> Iterator[EncodedBatch]:
+        """Map images, a few at a time: n x features is never in memory."""
+        mapper = Mapper.of(self.phi, device)
+        for batch in batches:
+            images = batch.parts["pixels"]
+            for start in range(0, len(images), mapper.at_once):
+                some = slice(start, start + mapper.at_once)
+                features = mapper(self.inputs(images[some]))
+                yield EncodedBatch(batch.labels[some], {"features": features})
+
+    @property
+    def width(self) -> int:
+        """Numbers of a point."""
+        return n_seen(self.layout, self.pooling)
+
+    def rows_of(self, batch: EncodedBatch) -> Any:
+        """Return what :meth:`inputs` takes, of a batch."""
+        return batch.parts["pixels"]
+
+    def inputs(self, rows: Any) -> Any:
+        """Return rows as points."""
+        return self.view(torch.from_numpy(as_pixels(rows))).numpy()
+
+    def points(self, outputs: list[Tensor]) -> Tensor:
+        """Return what a generator makes as points."""
+        return self.view(outputs[0])
+
+    def view(self, pixels: Tensor) -> Tensor:  # (n, n_pixels) -> (n, width)
+        """Return what features see of images: a map that is public, and row by row."""
+        if self.pooling == 1:
+            return pixels
+        maps = pixels.reshape(-1, *self.layout.size)
+        return avg_pool2d(maps, self.pooling, ceil_mode=True).flatten(1)
+
+    def learn(
+        self,
+        released: Any,
+        cells: Any,
+        facts: Facts,
+        *,
+        n_classes: int,
+        n_rows: float | None,
+        seed: int,
+    ) -> Denoised:
+        """Return what a release says of images."""
+        del cells, facts, seed  # there are no columns, and nothing is drawn
+        return learn_images(released, n_classes=n_classes, n_rows=n_rows)
+
+    def train(
+        self, known: Denoised, settings: Any, **how: Any
+    ) -> tuple[ImageModel, list[float]]:
+        """Return a generator trained on what is known, and its losses."""
+        return train_images(known, self, settings, **how)
+
+    def untrained(
+        self, totals: Any, settings: Any, cells: Any, rng: Generator
+    ) -> ImageModel:
+        """Return a generator that knows nothing but how many rows each class has."""
+        del cells
+        return ImageModel(new_generator(self, settings, len(totals), rng), totals)
+
+    def draw(
+        self,
+        model: ImageModel,
+        labels: Any,
+        cells: Any,
+        facts: Facts,
+        *,
+        known: Denoised | None,
+        container: str | None,
+        rng: np.random.Generator,
+    ) -> Any:
+        """Draw images with the given labels, as the array that came in."""
+        del cells, facts
+        if container:
+            raise ValueError(
+                "set_output is for tables. Got images, which come back as the "
+                "array that they were; call `set_output(transform='default')`."
+            )
+        density = None if known is None else Density.of(self, known)
+        return self.layout.restore(model.draw(labels, rng=rng, density=density))
+
+    def embedding(self, device: torch.device, rng: Generator) -> Any:
+        """Return what turns a batch of images into the mean features of each class."""
+        del rng  # nothing is drawn
+        phi = self.phi.to(device)
+
+        def embed(outputs: list[Tensor], n_groups: int = 1) -> dict[str, Tensor]:
+            if self.decoder:  # its codes: pixels would only lose some of them
+                return {"features": phi.phi.mean(outputs[1], n_groups)}
+            return {"features": phi.mean(self.view(outputs[0]), n_groups)}
+
+        return embed
+
+
+def pooling_of(layout: ImageLayout, pooling: int | str) -> int:
+    """Return how many pixels a side are seen as one.
+
+    Examples
+    --------
+    >>> layout = ImageLayout("numpy", (8, 8), "uint8")
+    >>> pooling_of(layout, "auto"), pooling_of(layout, 2)
+    (1, 2)
+    """
+    if isinstance(pooling, str):
+        return 2 if min(layout.size[1:]) >= HALVED else 1
+    if pooling > min(layout.size[1:]):
+        raise ValueError(
+            f"pooling must be at most the side of an image. Got {pooling!r} for images "
+            f"of {layout.size[1]} x {layout.size[2]} pixels."
+        )
+    return int(pooling)
+
+
+def n_seen(layout: ImageLayout, pooling: int) -> int:
+    """Return how many numbers features see of an image."""
+    channels, height, width = layout.size
+    return channels * math.ceil(height / pooling) * math.ceil(width / pooling)

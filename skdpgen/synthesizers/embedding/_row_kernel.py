@@ -1,0 +1,370 @@
+"""The kernel on rows: bounded features beside one-hot cells, one bounded vector."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Generator, Tensor
+
+from skdpgen.networks import CellsHead, PositionHead
+from skdpgen.privacy import (
+    Counts,
+    Histograms,
+    NonNegative,
+    Signed,
+    Weighted,
+    sensitivity,
+)
+from skdpgen.synthesizers.embedding._feature_map import (
+    MOST_ROWS,
+    FeatureMap,
+    Mapper,
+    feature_block,
+)
+from skdpgen.synthesizers.models import (
+    Denoised,
+    TableModel,
+    learn_table,
+    new_table_generator,
+    train_table,
+)
+from skdpgen.synthesizers.opening import Facts, Opening, cell_scales, decode_rows
+from skdpgen.tables import Cells, EncodedBatch, cell_points
+from skdpgen.training import strata
+from skdpgen.utils import saved
+
+RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
+TYPICAL = 5e-3
+DRAWN, ROUNDS = 1024, 16  # rows of a class that stand for a mean, each round
+
+
+Draw = Callable[[Sequence[int], Sequence[bool]], FeatureMap]
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class RowKernel:
+    r"""A row becomes :math:`[a\,\phi(x) ; b\,x_{1h} / \sqrt{d}]`, a² + b² = 1.
+
+    The first part are features of some columns, the second are one-hot cells of d
+    columns. The norm of a row is at most 1; the first part has any sign, the second is
+    not negative, so replacing a row moves the sum by at most
+    :math:`\sqrt{4a^2 + 2b^2}` (proof: :class:`~skdpgen.privacy.Weighted`).
+
+    Parameters
+    ----------
+    phi : FeatureMap or None
+        None if no column is seen by features.
+    seen, counted : tuple of int
+        Columns that phi looks at; columns whose cells are counted.
+    points_at : tuple of ndarray
+        Where the cells of the columns in ``seen`` stand.
+    sizes : tuple of int
+        Cells of every column.
+    ordered : tuple of bool
+        Which columns are numbers, or ordered as numbers are.
+    share : float or None
+        The number a²; None is yet to be chosen.
+    """
+
+    phi: Any
+    seen: tuple[int, ...]
+    counted: tuple[int, ...]
+    points_at: tuple[Any, ...]
+    sizes: tuple[int, ...]
+    ordered: tuple[bool, ...]
+    share: float | None
+
+    @classmethod
+    def of(
+        cls,
+        cells: Mapping[Any, Cells],
+        draw: Draw,
+        *,
+        layout: str = "binned",
+        share: float | None,
+    ) -> "RowKernel":
+        """Draw the features for given cells.
+
+        Parameters
+        ----------
+        cells : mapping of name to cells
+        draw : callable
+            From the number of inputs of each column that is seen, and whether it is
+            a number, to a feature map.
+        layout : {"binned", "split", "whole"}, default="binned"
+            "binned" counts and sees all columns, "split" sees numbers and counts
+            categories, "whole" sees all columns and counts none.
+        share : float or None
+            What features get of a row's squared norm, if cells are counted as well;
+            None is left to :meth:`with_share`.
+        """
+        columns = list(cells.values())
+        every = tuple(range(len(columns)))
+        ordered = tuple(column.is_ordered for column in columns)
+        is_split = layout == "split"
+        seen = tuple(j for j in every if ordered[j] or not is_split)
+        counted = tuple(j for j in every if not ordered[j] or not is_split)
+        counted = () if layout == "whole" else counted
+        points = tuple(cell_points(columns[j]) for j in seen)
+        phi = None
+        if seen:
+            phi = draw([at.shape[1] for at in points], [ordered[j] for j in seen])
+        if not (seen and counted):
+            share = float(bool(seen))
+        sizes = tuple(column.n_cells for column in columns)
+        return cls(phi, seen, counted, points, sizes, ordered, share)
+
+    @property
+    def what(self) -> str:
+        """What the certificate calls it."""
+        return f"{len(self.sizes)} columns"
+
+    @property
+    def is_binned(self) -> bool:
+        """Whether the generator draws cells of every column."""
+        return len(self.counted) == len(self.sizes)
+
+    @property
+    def blocks(self) -> dict[str, Any]:
+        """What a release sums; class counts ride along where nothing holds them."""
+        blocks: dict[str, Any] = {}
+        if self.counted:
+            sizes = tuple(self.sizes[j] for j in self.counted)
+            blocks["columns"] = Histograms(sizes, self.scales)
+        if self.phi is not None:
+            blocks["features"] = feature_block(self.phi)
+        if not self.counted:
+            blocks["classes"] = Counts(beta=self.share)  # free up to a²
+        return blocks
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """How much of the one-hot part each column gets; squares sum to 1."""
+        return cell_scales([self.sizes[j] for j in self.counted])
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """What each block is scaled by."""
+        weights = {}
+        if self.counted:
+            weights["columns"] = math.sqrt(1 - self.share)
+        if self.phi is not None:
+            weights["features"] = math.sqrt(self.share)
+        return weights
+
+    @property
+    def heads(self) -> tuple[CellsHead | PositionHead, ...]:
+        """What a generator must give out for every column."""
+        widths = {
+            j: at.shape[1] for j, at in zip(self.seen, self.points_at, strict=True)
+        }
+        return tuple(
+            CellsHead(size)
+            if j in self.counted or not self.ordered[j]
+            else PositionHead(is_nullable=widths[j] > 1)
+            for j, size in enumerate(self.sizes)
+        )
+
+    def encode(
+        self, batches: Iterable[EncodedBatch], device: torch.device
+    ) -> Iterator[EncodedBatch]:
+        """Map rows of cells, a few at a time: n x features is never in memory."""
+        mapper = None if self.phi is None else Mapper.of(self.phi, device)
+        at_once = mapper.at_once if mapper else MOST_ROWS
+        for batch in batches:
+            codes = batch.parts["columns"]
+            for start in range(0, len(codes), at_once):
+                some = codes[start : start + at_once]
+                parts = {"columns": some[:, self.counted]}
+                if mapper is not None:
+                    parts["features"] = mapper(self.inputs(some))
+                yield EncodedBatch(batch.labels[start : start + at_once], parts)
+
+    @property
+    def width(self) -> int:
+        """Numbers of a point."""
+        return sum(at.shape[1] for at in self.points_at)
+
+    def rows_of(self, batch: EncodedBatch) -> Any:
+        """Return what :meth:`inputs` takes, of a batch."""
+        return batch.parts["columns"]
+
+    def inputs(self, codes: NDArray[Any]) -> NDArray[np.float32]:
+        """Return rows of cells as points; a value without a cell is all zeros."""
+        # its code is -1: the last row
+        places = [
+            np.vstack([at, np.zeros(at.shape[1])]).astype(np.float32)
+            for at in self.points_at
+        ]
+        x = [at[codes[:, j]] for j, at in zip(self.seen, places, strict=True)]
+        return np.concatenate(x, axis=1)
+
+    def points(self, outputs: list[Tensor]) -> Tensor:
+        """Return what a generator makes as points: means over cells, or positions."""
+        x = [
+            outputs[j] @ torch.as_tensor(at).to(outputs[j])
+            if isinstance(self.heads[j], CellsHead)
+            else outputs[j]
+            for j, at in zip(self.seen, self.points_at, strict=True)
+        ]
+        return torch.cat(x, dim=1)
+
+    def embedding(self, device: torch.device, rng: Generator, alone: Any = None) -> Any:
+        """Return what turns outputs of a generator into blocks of an embedding.
+
+        The function takes the outputs and a number of equal groups of rows (classes),
+        and returns the mean of each group, (n_groups, width), block by block. Where
+        the mean over drawn cells has no closed form, ``rng`` draws them. If the mean
+        features of independent columns are known, as ``alone`` = (their tables, that
+        mean), only the difference from them is drawn: rows of both are made of the
+        same random numbers, so most of the chance in it cancels out.
+        """
+        phi = None if self.phi is None else self.phi.to(device)
+        points = [torch.as_tensor(at, device=device).float() for at in self.points_at]
+        expected = tables = mean = None
+        if phi is not None and self.is_binned:
+            expected = phi.expected(points)
+            if alone is not None:
+                tables = [torch.as_tensor(t, device=device).float() for t in alone[0]]
+                mean = torch.as_tensor(alone[1], device=device).float()
+
+        def embed(outputs: list[Tensor], n_groups: int = 1) -> dict[str, Tensor]:
+            blocks = {}
+            if self.counted:
+                counted = torch.cat([outputs[j] for j in self.counted], dim=1)
+                blocks["columns"] = counted.unflatten(0, (n_groups, -1)).mean(dim=1)
+            if expected is not None:
+                blocks["features"] = expected.mean(outputs, n_groups)
+            elif phi is not None:
+                n = len(outputs[0])
+                each = n // n_groups
+                groups = [strata(each, len(outputs), rng) for _ in range(n_groups)]
+                places = torch.cat(groups).to(device)
+                x = self._drawn(outputs, points, places)
+                found = phi.mean(x, n_groups)
+                if tables is not None:
+                    rows = [t.repeat_interleave(each, dim=0) for t in tables]
+                    same = phi.mean(self._drawn(rows, points, places), n_groups)
+                    found = found + (mean - same)
+                blocks["features"] = found
+            return blocks
+
+        return embed
+
+    def _drawn(
+        self, outputs: list[Tensor], points: list[Tensor], places: Tensor
+    ) -> Tensor:
+        """Return inputs of phi: drawn points of cells, and positions as they are."""
+        x = [
+            draw_point(outputs[j], at, places[:, j, None])
+            if isinstance(self.heads[j], CellsHead)
+            else outputs[j]
+            for j, at in zip(self.seen, points, strict=True)
+        ]
+        return torch.cat(x, dim=1)
+
+    def independent(self, tables: Sequence[NDArray[Any]], rng: Generator) -> Any:
+        """Return mean features of independent columns, (n_classes, n_features).
+
+        ``tables`` has the cells of each column given the class. Without a closed form
+        the mean is that of many drawn rows, which reads nothing private.
+        """
+        embed = self.embedding(torch.device("cpu"), rng)
+        outputs = [torch.as_tensor(table).float() for table in tables]
+        n_classes = len(outputs[0])
+        points = [torch.as_tensor(at).float() for at in self.points_at]
+        if self.phi.expected(points) is not None:
+            return embed(outputs, n_classes)["features"].double().numpy()
+        rows = [output.repeat_interleave(DRAWN, dim=0) for output in outputs]
+        found = [embed(rows, n_classes)["features"].double() for _ in range(ROUNDS)]
+        return torch.stack(found).mean(dim=0).numpy()
+
+    def learn(
+        self,
+        released: Any,
+        cells: Mapping[Any, Cells],
+        facts: Facts,
+        *,
+        n_classes: int,
+        n_rows: float | None,
+        seed: int,
+    ) -> Denoised:
+        """Return what a release says of rows."""
+        return learn_table(
+            released,
+            self,
+            cells,
+            n_classes=n_classes,
+            n_rows=n_rows,
+            discovered=facts.discovered,
+            seed=seed,
+        )
+
+    def train(
+        self, known: Denoised, settings: Any, **how: Any
+    ) -> tuple[TableModel, list[float]]:
+        """Return a generator trained on what is known, and its losses."""
+        return train_table(known, self, settings, **how)
+
+    def untrained(
+        self, totals: Any, settings: Any, cells: Mapping[Any, Cells], rng: Generator
+    ) -> TableModel:
+        """Return a generator that knows nothing but how many rows each class has."""
+        generator = new_table_generator(self, settings, len(totals), rng)
+        marginals = {name: np.ones(column.n_cells) for name, column in cells.items()}
+        return TableModel(generator, totals, marginals)
+
+    def draw(
+        self,
+        model: TableModel,
+        labels: Any,
+        cells: Mapping[Any, Cells],
+        facts: Facts,
+        *,
+        known: Denoised | None,
+        container: str | None,
+        rng: np.random.Generator,
+    ) -> Any:
+        """Draw rows with the given labels, as the table that came in."""
+        del known  # the generator has learnt all of it
+        codes = model.draw(labels, cells, rng=rng)
+        return decode_rows(
+            facts, cells, codes, model.marginals, rng=rng, container=container
+        )
+
+    def with_share(self, opening: Opening, n_classes: int) -> "RowKernel":
+        """Choose the share, if it is None, by public quantities and releases alone.
+
+        What relations add to an embedding of norm 1 has been of squared norm
+        ``TYPICAL`` on tables; where the noise of all features together exceeds that,
+        little is lost by leaving nearly all of the norm to the one-hot part.
+        """
+        if self.share is not None:
+            return self
+        delta = sensitivity(
+            Weighted((Signed(), NonNegative()), (RICH**0.5, (1 - RICH) ** 0.5)),
+            opening.ledger.budget.adjacency,
+        )
+        std = opening.ledger.noise_std(
+            share=opening.ledger.remaining, sensitivity=delta
+        )
+        noise = (std / opening.facts.n_rows) ** 2 / RICH
+        noise *= self.phi.n_features * n_classes
+        return replace(self, share=RICH if noise <= TYPICAL else POOR)
+
+
+def draw_point(probabilities: Tensor, points: Tensor, place: Tensor) -> Tensor:
+    """Draw a cell for each row and return its point; straight through on the way back.
+
+    Forward it is the point of the cell that a uniform number falls into, as rows have
+    it; its gradient is that of the mean of all points.
+    """
+    below = probabilities.detach().cumsum(dim=1)
+    cell = (place * below[:, -1:] >= below).sum(dim=1).clamp(max=len(points) - 1)
+    soft = probabilities @ points
+    return points[cell] + soft - soft.detach()

@@ -1,0 +1,35 @@
+"""From a release to rows: what it says once denoised, generators, and draws."""
+
+from skdpgen.synthesizers.models._denoised import Denoised, mixing
+from skdpgen.synthesizers.models._even_draws import draw_given, systematic
+from skdpgen.synthesizers.models._image_model import (
+    Density,
+    ImageModel,
+    learn_images,
+    new_generator,
+    train_images,
+)
+from skdpgen.synthesizers.models._mixture_model import MixtureModel
+from skdpgen.synthesizers.models._table_model import (
+    TableModel,
+    learn_table,
+    new_table_generator,
+    train_table,
+)
+
+__all__ = [
+    "Denoised",
+    "Density",
+    "ImageModel",
+    "MixtureModel",
+    "TableModel",
+    "draw_given",
+    "learn_images",
+    "learn_table",
+    "mixing",
+    "new_generator",
+    "new_table_generator",
+    "systematic",
+    "train_images",
+    "train_table",
+]

@@ -1,0 +1,87 @@
+"""What a release says before any training, of tables and of images."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdpgen.privacy import Release
+
+Floats = NDArray[np.float64]
+RAREST = 1e-3  # least share that a balanced loss divides by
+TARGET_SCALE = 0.2  # length scale between the ranks of a numeric target
+
+
+@dataclass(frozen=True, eq=False)
+class Denoised:
+    """What a release says before any training, denoised.
+
+    Parameters
+    ----------
+    totals : ndarray of shape (n_classes,)
+        Rows of each class.
+    total_std : float
+        Noise of their sum.
+    marginals : mapping of name to ndarray
+        How the values of a column spread over its cells.
+    start : ndarray of shape (n_classes, outputs) or None
+        Logits of independent columns, if every column was counted.
+    targets : tuple of dict
+        Embeddings to match, block by block, (n_classes, width); they take turns.
+    floors : mapping of block name to float
+        Squared errors that noise leaves in the targets.
+    energy : float
+        What is to be explained: the squared distance from start to targets.
+    noisy : ndarray of shape (n_classes, n_features) or None
+        The features as they were released, per row.
+    noise_std : float
+        Its noise.
+    alone : tuple or None
+        Columns given the class, and their mean features if they are independent.
+    """
+
+    totals: Floats
+    total_std: float
+    marginals: Mapping[Any, Floats]
+    start: Any
+    targets: tuple[Mapping[str, Floats], ...]
+    floors: Mapping[str, float]
+    energy: float = 0.0
+    noisy: Any = None
+    noise_std: float = 0.0
+    alone: Any = None
+
+    @property
+    def shares(self) -> Floats:
+        """Share of each class."""
+        return np.asarray(self.totals / self.totals.sum())
+
+
+def in_one(released: Release, n_classes: int) -> Release:
+    """Add up the groups of a release; their noises add up too."""
+    values, std = {}, {}
+    for name, block in released.values.items():
+        groups = block.reshape(-1, n_classes, block.shape[1])
+        values[name] = groups.sum(axis=0)
+        std[name] = released.noise_std[name] * np.sqrt(len(groups))
+    return replace(released, values=values, noise_std=std)
+
+
+def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | None:
+    """Return how errors of classes add up: alone, evened out, or as neighbours.
+
+    For a number the classes are its bins, and the square root of a Gaussian kernel
+    between their ranks makes the product kernel on (row, target) of the loss.
+    """
+    n = len(shares)
+    if is_number and n > 1:
+        ranks = (np.arange(n) + 0.5) / n
+        distance = ranks[:, None] - ranks[None, :]
+        values, vectors = np.linalg.eigh(np.exp(-0.5 * (distance / TARGET_SCALE) ** 2))
+        return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+    if not is_balanced:
+        return None
+    weights = 1.0 / np.maximum(shares, RAREST)
+    return np.diag(weights / weights.mean())

@@ -1,0 +1,218 @@
+"""From a released embedding of images to a trained generator, and its images."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from skdpgen.networks import ImageGenerator, ImageShape
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.models._denoised import RAREST, Denoised, in_one
+from skdpgen.synthesizers.presets._settings import ImageSettings
+from skdpgen.training import Weight, match_embedding, normal, project_to_total, sobol
+from skdpgen.utils import saved, torch_generator
+
+Floats = NDArray[np.float64]
+IMAGES_AT_ONCE = 1024
+TYPICAL = 512  # images that say how large the released function mostly is
+PART = 0.25  # of that; hardly a real image is below
+ROUNDS = 8
+NEAR_END = 0.05  # of black or white: a sigmoid never gets there, real pixels mostly do
+CLEAR = 100.0  # times the noise of a class's function: enough for a generator each
+MOST_FEATURES = 100_000  # that are formed for an image
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """The released function: large where there are many images of a class.
+
+    Features of norm 1 can be spent on images that are like none, to fit the noise. The
+    function shows them: it is near 0 there. It is a release, so asking it is free.
+
+    Parameters
+    ----------
+    kernel : ImageKernel
+    means : Tensor of shape (n_classes, n_features)
+        Released mean features of each class.
+    """
+
+    kernel: Any
+    means: torch.Tensor
+
+    @classmethod
+    def of(cls, kernel: Any, known: Denoised) -> "Density | None":
+        """Return it, unless its features are too many to be formed for an image."""
+        if kernel.phi is None or kernel.phi.n_features > MOST_FEATURES:
+            return None
+        means = known.noisy / np.maximum(known.shares, RAREST)[:, None]
+        return cls(kernel, torch.as_tensor(means).float())
+
+    def __call__(self, pixels: torch.Tensor, label: int) -> torch.Tensor:
+        """Return the function at some images."""
+        features = self.kernel.phi(self.kernel.view(pixels))
+        found: torch.Tensor = features @ self.means[label]
+        return found
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class ImageModel:
+    """A generator of images with what is needed to draw from it.
+
+    Parameters
+    ----------
+    generator : ImageGenerator
+    totals : ndarray of shape (n_classes,)
+    least : ndarray of shape (n_classes,) or None
+        Where the released function is smaller, an image is drawn again.
+    """
+
+    generator: ImageGenerator
+    totals: Floats
+    least: Any = None
+
+    def draw(
+        self, labels: Any, *, rng: Generator, density: Density | None = None
+    ) -> NDArray[np.float32]:
+        """Draw the pixels of images with the given labels, in [0, 1]."""
+        shape = self.generator.shape
+        pixels = np.empty((len(labels), shape.n_pixels), dtype=np.float32)
+        public = torch_generator(rng)
+        for label in np.unique(labels):
+            mine = rng.permutation(np.flatnonzero(labels == label))
+            latents = normal(sobol(len(mine), shape.n_latent, public)).float()
+            for first in range(0, len(mine), IMAGES_AT_ONCE):
+                some = slice(first, first + IMAGES_AT_ONCE)
+                found = self._draw(latents[some], int(label))
+                if density is not None and self.least is not None:
+                    self._again(found, int(label), density, public)
+                pixels[mine[some]] = found.numpy()
+        pixels[pixels < NEAR_END] = 0.0
+        pixels[pixels > 1.0 - NEAR_END] = 1.0
+        return pixels
+
+    def _draw(self, latents: torch.Tensor, label: int) -> torch.Tensor:
+        given = torch.full((len(latents),), label)
+        with torch.no_grad():
+            found: torch.Tensor = self.generator(latents, given)[0]
+        return found
+
+    def _again(
+        self, pixels: torch.Tensor, label: int, density: Density, rng: torch.Generator
+    ) -> None:
+        """Replace images that are like none of their class, a few times at most."""
+        poor = torch.arange(len(pixels))
+        for _ in range(ROUNDS):
+            poor = poor[density(pixels[poor], label) < float(self.least[label])]
+            if not len(poor):
+                return
+            latents = torch.randn(
+                len(poor), self.generator.shape.n_latent, generator=rng
+            )
+            pixels[poor] = self._draw(latents, label)
+
+
+def learn_images(
+    released: Release, *, n_classes: int, n_rows: float | None
+) -> Denoised:
+    """Read a release of images: class counts, and the embedding to match."""
+    whole = in_one(released, n_classes)
+    counts = whole.values["classes"][:, 0]
+    total_std = whole.noise_std["classes"] * np.sqrt(n_classes)
+    totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
+    n = totals.sum()
+    noisy, std = whole.values["features"] / n, whole.noise_std["features"] / n
+    groups = released.values["features"].reshape(-1, *noisy.shape)
+    groups = [len(groups) * group / n for group in groups]
+    return Denoised(
+        totals,
+        total_std,
+        {},
+        None,
+        tuple({"features": group} for group in groups),
+        {},
+        energy=max(float((noisy**2).sum()) - noisy.size * std**2, 0.0),
+        noisy=noisy,
+        noise_std=std,
+    )
+
+
+def train_images(
+    known: Denoised,
+    kernel: Any,
+    settings: ImageSettings,
+    *,
+    mix: Floats | None,
+    device: torch.device,
+    seed: int,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> tuple[ImageModel, list[float]]:
+    """Train a generator on what is known; the same seed gives the same generator."""
+    rng = torch.Generator().manual_seed(seed)
+    if settings.models == "auto":
+        size = math.sqrt(known.energy / len(known.totals))  # of a class's embedding
+        is_clear = size >= CLEAR * known.noise_std
+        models = "parallel" if is_clear else "conditional"
+        settings = replace(settings, models=models)
+    generator = new_generator(kernel, settings, len(known.totals), rng).to(device)
+    one = 1.0 / (known.energy or 1.0)
+
+    def tensor(values: Any) -> torch.Tensor:
+        return torch.as_tensor(values, dtype=torch.float32, device=device)
+
+    mixed = torch.autocast(
+        device.type,
+        dtype=torch.bfloat16,
+        enabled=settings.precision == "mixed",
+        cache_enabled=False,  # it would hold the first weights throughout
+    )
+    with mixed:
+        losses = match_embedding(
+            generator,
+            kernel.embedding(device, rng),
+            [{name: tensor(block) for name, block in t.items()} for t in known.targets],
+            shares=tensor(known.shares),
+            weights={"features": Weight(one, one)},
+            mix=None if mix is None else tensor(mix),
+            floors=known.floors,
+            n_latent=settings.n_latent,
+            n_iter=settings.n_iter,
+            batch_size=settings.batch_size,
+            learning_rate=settings.learning_rate,
+            rng=rng,
+            progress=progress,
+        )
+    model = ImageModel(generator.cpu().eval(), known.totals)
+    density = Density.of(kernel, known)
+    if density is None:
+        return model, losses
+    typical = []
+    for label in range(len(known.totals)):
+        latents = torch.randn(TYPICAL, settings.n_latent, generator=rng)
+        values = density(model._draw(latents, label), label)
+        typical.append(max(float(values.mean()), 0.0))
+    return replace(model, least=PART * np.array(typical)), losses
+
+
+def new_generator(
+    kernel: Any, settings: ImageSettings, n_classes: int, rng: torch.Generator
+) -> ImageGenerator:
+    """Return an untrained generator."""
+    shape = ImageShape(
+        *kernel.layout.size,
+        n_classes=n_classes,
+        n_latent=settings.n_latent,
+        architecture="coded" if kernel.decoder else settings.generator,
+        hidden=settings.hidden,
+        code=(*kernel.phi.code, kernel.pooling) if kernel.decoder else None,
+        is_parallel=settings.models != "conditional",
+    )
+    generator = ImageGenerator(shape, rng=rng)
+    if generator.decoder is not None:
+        generator.decoder.take(kernel.decoder)
+    return generator

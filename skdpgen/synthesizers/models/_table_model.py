@@ -1,0 +1,226 @@
+"""From a released embedding of rows to a trained table generator, and its rows."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from numpy.typing import NDArray
+from torch import Tensor
+
+from skdpgen.networks import CellsHead, TableGenerator, TableShape
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.models._denoised import Denoised, in_one
+from skdpgen.synthesizers.presets._settings import TableSettings
+from skdpgen.tables import Cells
+from skdpgen.training import (
+    Weight,
+    class_conditional_model,
+    match_embedding,
+    normal,
+    project_to_total,
+    shrink_embedding,
+    sobol,
+    strata,
+)
+from skdpgen.utils import saved, torch_generator
+
+Floats = NDArray[np.float64]
+MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # against features
+ROWS_AT_ONCE = 16_384
+NEAR = 0.25  # part of the error of the targets that is not worth training for
+CERTAIN = 1e-6  # probability of a cell that the release says is empty
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class TableModel:
+    """A generator with what is needed to draw rows from it."""
+
+    generator: TableGenerator
+    totals: Floats
+    marginals: Mapping[Any, Floats]
+
+    def draw(
+        self, labels: Any, cells: Mapping[Any, Cells], *, rng: Generator
+    ) -> dict[Any, Any]:
+        """Draw the cells of rows with the given labels, column by column."""
+        heads = self.generator.shape.heads
+        columns = list(cells.values())
+        codes = [np.empty(len(labels), dtype=np.int64) for _ in heads]
+        public = torch_generator(rng)
+        n_latent = self.generator.shape.n_latent
+        device = self.generator.start.device
+        for label in np.unique(labels):
+            mine = rng.permutation(np.flatnonzero(labels == label))
+            latent_places = sobol(len(mine), n_latent, public)
+            places = strata(len(mine), len(heads), public)
+            for first in range(0, len(mine), ROWS_AT_ONCE):
+                some = slice(first, first + ROWS_AT_ONCE)
+                latents = normal(latent_places[some]).to(device)
+                given = torch.full((len(latents),), int(label), device=device)
+                with torch.no_grad():
+                    outputs = self.generator(latents, given)
+                for j, (head, output) in enumerate(zip(heads, outputs, strict=True)):
+                    place = places[some, j, None].to(device)
+                    drawn = draw_cells(head, output, place, columns[j].n_known)
+                    codes[j][mine[some]] = drawn.cpu().numpy()
+        return dict(zip(cells, codes, strict=True))
+
+
+def draw_cells(head: Any, output: Tensor, place: Tensor, n_known: int) -> Tensor:
+    """Draw a cell for each row from a head's output and a uniform number.
+
+    A position falls in one of the ``n_known`` cells; the next one is "missing".
+    """
+    if isinstance(head, CellsHead):
+        below = output.double().cumsum(dim=1)
+        below = below / below[:, -1:]
+        return (place >= below).sum(dim=1).clamp(max=output.shape[1] - 1)
+    known = output[:, 0]
+    missing = torch.zeros_like(known)
+    if head.is_nullable:
+        missing = (2.0 * output[:, 1]).clamp(0.0, 1.0)
+        known = (known - 0.5 * missing) / (1.0 - missing).clamp_min(CERTAIN)
+    cell = (known * n_known).long().clamp(0, n_known - 1)
+    return torch.where(place[:, 0] < missing, n_known, cell)
+
+
+def learn_table(
+    released: Release,
+    kernel: Any,
+    cells: Mapping[Any, Cells],
+    *,
+    n_classes: int,
+    n_rows: float | None,
+    discovered: Any,
+    seed: int,
+) -> Denoised:
+    """Denoise a release: class counts, marginals, and the embedding to match."""
+    whole = in_one(released, n_classes)
+    counted = {list(cells)[j]: list(cells.values())[j] for j in kernel.counted}
+    marginals = {name: np.ones(column.n_cells) for name, column in cells.items()}
+    first: dict[str, Floats] = {}
+    start = alone = None
+    if counted:
+        model = class_conditional_model(
+            whole, counted, n_rows, discovered, kernel.scales
+        )
+        totals, total_std = model.totals, model.total_std
+        conditionals = [np.asarray(model.conditionals[name]) for name in counted]
+        joined = np.concatenate(conditionals, axis=1)
+        first["columns"] = (totals / totals.sum())[:, None] * joined
+        marginals |= model.marginals
+        if kernel.is_binned:
+            start = np.log(np.maximum(joined, CERTAIN))
+    else:
+        counts = whole.values["classes"][:, 0]
+        total_std = whole.noise_std["classes"] * np.sqrt(n_classes)
+        totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
+    n, shares = totals.sum(), totals / totals.sum()
+    if kernel.phi is None:
+        return Denoised(totals, total_std, marginals, start, (first,), {})
+    noisy = whole.values["features"] / n
+    std = whole.noise_std["features"] / n
+    if start is not None:
+        rng = torch.Generator().manual_seed(seed)
+        alone = (tuple(conditionals), kernel.independent(conditionals, rng))
+        guess = shares[:, None] * alone[1]
+        matched, error = shrink_embedding(noisy, guess, shares, std)
+        groups = [matched]
+    else:  # raw, part by part
+        guess = np.zeros_like(noisy)
+        groups = list(released.values["features"].reshape(-1, *noisy.shape))
+        groups = [len(groups) * group / n for group in groups]
+        error = noisy.size * std**2 * len(groups)
+    return Denoised(
+        totals,
+        total_std,
+        marginals,
+        start,
+        tuple({**first, "features": group} for group in groups),
+        {"features": NEAR * error},
+        energy=float(((np.mean(groups, axis=0) - guess) ** 2).sum()),
+        noisy=noisy,
+        noise_std=std,
+        alone=alone,
+    )
+
+
+def train_table(
+    known: Denoised,
+    kernel: Any,
+    settings: TableSettings,
+    *,
+    mix: Floats | None,
+    device: torch.device,
+    seed: int,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> tuple[TableModel, list[float]]:
+    """Train a generator on what is known; the same seed gives the same generator."""
+    rng = torch.Generator().manual_seed(seed)
+    generator = new_table_generator(
+        kernel, settings, len(known.totals), rng, known.start
+    )
+    model = TableModel(generator, known.totals, known.marginals)
+    stands_out = known.energy > known.floors.get("features", 0.0)
+    if known.start is not None and not (stands_out and settings.n_iter):
+        with torch.no_grad():  # columns stay alone
+            generator.heads.weight.zero_()
+        generator.eval()
+        return model, []
+    one = 1.0 / (known.energy or 1.0)
+    if kernel.is_binned:
+        columns = Weight(MARGINALS_FIRST * one, MARGINALS_LAST * one)
+    else:  # as in the kernel
+        share = kernel.share
+        natural = (1.0 - share) / (share or 1.0) / max(len(kernel.counted), 1)
+        columns = Weight(natural * one, natural * one)
+    weights = {"columns": columns, "features": Weight(one, one)}
+    generator.to(device)
+    losses = match_embedding(
+        generator,
+        kernel.embedding(device, rng, known.alone),
+        [_tensors(target, device) for target in known.targets],
+        shares=torch.as_tensor(known.shares, dtype=torch.float32, device=device),
+        weights=weights,
+        mix=None if mix is None else _tensor(mix, device),
+        floors=known.floors,
+        n_latent=settings.n_latent,
+        n_iter=settings.n_iter,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        rng=rng,
+        progress=progress,
+    )
+    generator.cpu()
+    return model, losses
+
+
+def new_table_generator(
+    kernel: Any,
+    settings: TableSettings,
+    n_classes: int,
+    rng: torch.Generator,
+    start: Any = None,
+) -> TableGenerator:
+    """Return an untrained generator; ``start`` are logits it begins with."""
+    hidden = settings.hidden or (4 * len(kernel.sizes), 2 * len(kernel.sizes))
+    shape = TableShape(
+        kernel.heads,
+        n_classes,
+        settings.n_latent,
+        tuple(hidden),
+        settings.has_batch_norm,
+    )
+    return TableGenerator(shape, rng=rng, start=start)
+
+
+def _tensors(blocks: Mapping[str, Floats], device: torch.device) -> dict[str, Tensor]:
+    return {name: _tensor(block, device) for name, block in blocks.items()}
+
+
+def _tensor(values: Floats, device: torch.device) -> Tensor:
+    return torch.as_tensor(values, dtype=torch.float32, device=device)

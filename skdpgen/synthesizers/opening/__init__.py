@@ -1,0 +1,33 @@
+"""Rows in, schema paid: what an estimator may know of a table, and who pays for it."""
+
+from skdpgen.synthesizers.opening._binning import MAX_BINS, discover_bins
+from skdpgen.synthesizers.opening._cell_scales import cell_scales
+from skdpgen.synthesizers.opening._classes import check_class_weight, n_classes_of
+from skdpgen.synthesizers.opening._context import Opening, open_rows
+from skdpgen.synthesizers.opening._decoding import (
+    class_array,
+    decode_rows,
+    decode_target,
+    label_codes,
+    target_codes,
+)
+from skdpgen.synthesizers.opening._facts import Facts
+from skdpgen.synthesizers.opening._statements import IS_CLONE, parameters_stated
+
+__all__ = [
+    "IS_CLONE",
+    "MAX_BINS",
+    "Facts",
+    "Opening",
+    "cell_scales",
+    "check_class_weight",
+    "class_array",
+    "decode_rows",
+    "decode_target",
+    "discover_bins",
+    "label_codes",
+    "n_classes_of",
+    "open_rows",
+    "parameters_stated",
+    "target_codes",
+]

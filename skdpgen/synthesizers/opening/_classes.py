@@ -1,0 +1,130 @@
+"""Class labels: public, or released above a threshold that no single row passes."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from skdpgen.privacy import Ledger, Selections, release
+from skdpgen.tables import (
+    TARGET,
+    Boolean,
+    Categorical,
+    Cells,
+    Column,
+    Integer,
+    Kind,
+    Layout,
+    Rows,
+    Schema,
+)
+from skdpgen.utils import SchemaError, SchemaRequiredError
+
+CLASS_SHARE = 0.05  # of mu²
+MAX_CLASSES = 10_000
+
+
+def n_classes_of(labels: Cells | None) -> int:
+    """Return how many labels there are; rows without any are one class."""
+    return 1 if labels is None else labels.n_cells
+
+
+def public_classes(classes: Any, schema: Schema, task: str | None) -> Any:
+    """Return the classes that are known beforehand; None if there are none."""
+    if task != "classification":
+        return None
+    target = schema.target
+    if classes is not None:
+        found = sorted_unique(classes)
+        if len(found) < len(classes) or not found:
+            raise ValueError(
+                "classes must list each public label once, and not be y itself. "
+                f"Got {len(classes)} entries, {len(found)} of them distinct."
+            )
+        return _checked_classes(found, target)
+    if isinstance(target, Boolean):
+        return (False, True)
+    if isinstance(target, Categorical):
+        return sorted_unique(target.categories)
+    if isinstance(target, Integer):
+        if (target.n_values or math.inf) > MAX_CLASSES:
+            raise SchemaError(
+                f"An Integer target lists at most {MAX_CLASSES} classes. Got "
+                f"{target.lower!r} to {target.upper!r}; say `task='regression'`."
+            )
+        return tuple(range(int(target.lower or 0), int(target.upper or 0) + 1))
+    if target is not None:
+        raise SchemaError(
+            "The target of a classification must be Categorical, Boolean or Integer. "
+            f"Got {type(target).__name__} instead; say `task='regression'` if y is a "
+            "number."
+        )
+    return None
+
+
+def discover_classes(rows: Rows, ledger: Ledger) -> list[str]:
+    """Release the labels that stand above the selection threshold, as text."""
+    released = release(
+        rows.batches({}, tokens=(TARGET,)),
+        {"tokens": Selections((TARGET,))},
+        name="class labels",
+        ledger=ledger,
+        share=CLASS_SHARE,
+    )
+    return list(released.values["tokens"][TARGET])
+
+
+def parse_classes(found: list[str], layout: Layout | None) -> tuple[Any, ...]:
+    """Turn released labels back into the kind of value that y holds."""
+    if not found:
+        raise SchemaRequiredError(
+            "No class label stood out of the noise. Say which labels there are: "
+            "`classes=[...]`, or a schema with a target."
+        )
+    assert layout is not None
+    kind = layout.kinds[0]
+    if kind is Kind.BOOLEAN:
+        return sorted_unique([text not in ("0", "False") for text in found])
+    is_number = kind in (Kind.INTEGER, Kind.FLOAT)
+    parse: Any = _parse_number if is_number else str
+    return sorted_unique([parse(text) for text in found])
+
+
+def check_class_weight(weights: Mapping[Any, float], classes: Any) -> None:
+    """Raise unless the weights of known classes can be sampled by."""
+    unknown = set(weights) - set(classes)
+    given = [weights.get(label, 1.0) for label in classes]
+    if unknown or min(given) < 0 or max(given) == 0:
+        raise ValueError(
+            "class_weight must give known classes weights >= 0, one of them > 0. "
+            f"Got {dict(weights)!r}; the classes are {list(classes)}."
+        )
+
+
+def sorted_unique(values: Any) -> tuple[Any, ...]:
+    """Return distinct plain values in a public order."""
+    plain = {v.item() if isinstance(v, np.generic) else v for v in values}
+    try:
+        return tuple(sorted(plain))
+    except TypeError:
+        return tuple(sorted(plain, key=str))
+
+
+def _checked_classes(classes: tuple[Any, ...], target: Column | None) -> Any:
+    texts = set(map(str, classes))
+    if not texts or len(texts) < len(classes) or texts & {"None", "nan", "<NA>"}:
+        raise ValueError(
+            "classes must be distinct labels, at least one, and none of them missing. "
+            f"Got {list(classes)!r} instead."
+        )
+    if isinstance(target, Categorical) and texts != set(map(str, target.categories)):
+        raise SchemaError(
+            "classes must be the categories of the schema's target, if both are given. "
+            f"Got {list(classes)!r} and {list(target.categories)!r}; leave one out."
+        )
+    return classes
+
+
+def _parse_number(text: str) -> float:
+    return int(text) if text.lstrip("-").isdigit() else float(text)

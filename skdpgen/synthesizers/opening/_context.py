@@ -1,0 +1,213 @@
+"""An opened table: private rows, and the account that pays for what is learnt."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tqdm import tqdm
+
+from skdpgen.privacy import (
+    Adjacency,
+    Batch,
+    Ledger,
+    PrivacyBudget,
+    PrivacyReport,
+    Release,
+    release,
+)
+from skdpgen.synthesizers.opening._classes import (
+    check_class_weight,
+    discover_classes,
+    parse_classes,
+)
+from skdpgen.synthesizers.opening._facts import Facts
+from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
+from skdpgen.synthesizers.opening._statements import dtypes_stated
+from skdpgen.synthesizers.opening._unknown_columns import (
+    check_feasible,
+    count_rows,
+    discover_columns,
+)
+from skdpgen.tables import Categorical, Chunks, ImageLayout, Rows, Schema
+from skdpgen.utils import SchemaRequiredError
+
+N_STAGES = 3  # of a fit, on the progress bar
+
+
+@dataclass(eq=False)
+class Opening:
+    """Private rows on one side, what may be kept of them on the other.
+
+    Parameters
+    ----------
+    rows : Rows
+    known : Known
+        What is public of them.
+    ledger : Ledger
+        Pays for what is released.
+    statements : list of str
+        What the certificate will say was taken as public.
+    progress : tqdm
+        Counts stages, never rows.
+    kept : dict
+        Attributes that the estimator keeps, whatever interrupts its fit.
+    """
+
+    rows: Rows
+    known: Known
+    ledger: Ledger
+    statements: list[str]
+    progress: Any
+    kept: dict[str, Any] = field(default_factory=dict)
+    _facts: Facts | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """What may be kept of the table, once its schema is complete."""
+        assert self._facts is not None
+        return self._facts
+
+    @property
+    def holds_images(self) -> bool:
+        """Whether rows are images."""
+        return isinstance(self.rows.layout, ImageLayout)
+
+    def step(self, name: str) -> None:
+        """Advance the progress bar."""
+        self.progress.set_description(name)
+        self.progress.update()
+
+    def keep(self, **attributes: Any) -> None:
+        """Keep attributes of the estimator: public, or made of releases."""
+        self.kept |= attributes
+
+    def release(
+        self,
+        attribute: str,
+        batches: Iterable[Batch],
+        blocks: Mapping[str, Any],
+        *,
+        share: float = 1.0,
+        **params: Any,
+    ) -> Release:
+        """Release sums with a share of what is left of the budget, and keep them."""
+        share *= self.ledger.remaining
+        found = release(batches, blocks, ledger=self.ledger, share=share, **params)
+        self.kept[attribute] = found
+        return found
+
+    def learn_schema(self) -> None:
+        """Release what is not public of columns and labels, and pay for it."""
+        if self.ledger.budget.adjacency is Adjacency.REPLACE:
+            n_rows = float(self.rows.n_rows)
+        else:
+            n_rows = count_rows(self.rows, self.ledger)
+        known = self.known
+        classes, text = known.classes, "taken as public"
+        try:
+            if known.has_unknown_classes:
+                found = discover_classes(self.rows, self.ledger)
+                classes = parse_classes(found, self.rows.target_layout)
+                text = f"{len(found)} discovered privately"
+            columns = discover_columns(
+                self.rows, known.kinds, known.columns, self.ledger, n_rows
+            )
+        except SchemaRequiredError as error:
+            spent = 1 - self.ledger.remaining
+            note = f" This attempt spent {spent:.0%} of its budget." if spent else ""
+            raise SchemaRequiredError(f"{error}{note}") from None
+        if known.task == "classification":
+            self.statements.append(f"class labels: {text}")
+        empty = [n for n in known.unknown.texts if columns[n] == Categorical([])]
+        if empty:
+            names = ", ".join(map(str, empty))
+            self.statements.append(f"no category found, all missing: {names}")
+        self._facts = Facts(
+            self.rows.layout,
+            self.rows.target_layout,
+            complete_schema(columns, classes, self.rows.layout),
+            known.task,
+            classes,
+            n_rows,
+            tuple(name for name in self.rows.layout.names if name not in known.columns),
+        )
+
+    def close(self) -> tuple[Facts | None, PrivacyReport]:
+        """Forget the rows; return what was learnt of them, and the certificate."""
+        self.rows.close()
+        self.progress.close()
+        return self._facts, self.ledger.report(self.statements)
+
+
+def open_rows(
+    X: Any,
+    y: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    schema: Schema,
+    classes: Any,
+    adjacency: str,
+    task: str,
+    class_weight: Any,
+    verbose: int,
+) -> Opening:
+    """Open private rows under a ledger; raise for what is wrong before it pays."""
+    neighbours = Adjacency.parse(adjacency)
+    is_size_public = neighbours is Adjacency.REPLACE
+    rows = Rows.read(X, y, task=task, is_size_public=is_size_public)
+    known = Known.of(rows, schema, classes, task)
+    _check_weights(class_weight, known)
+    unknown = known.unknown
+    n_selections = len(unknown.texts) + known.has_unknown_classes
+    budget = PrivacyBudget.reserving(float(epsilon), delta, neighbours, n_selections)
+    ledger = Ledger(budget)
+    if is_size_public:
+        check_size(rows.n_rows)
+        check_feasible(len(unknown), float(rows.n_rows), ledger)
+    progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
+    return Opening(rows, known, ledger, _stated(X, y, rows, known, budget), progress)
+
+
+def check_size(n_rows: int) -> None:
+    """Raise for less than two rows; only where their number is public."""
+    if n_rows < 2:
+        raise ValueError(
+            f"Found array with {n_rows} sample(s) while a minimum of 2 is required. "
+            "Got n_samples=" + f"{n_rows} in X."
+        )
+
+
+def _check_weights(class_weight: Any, known: Known) -> None:
+    if class_weight is not None and known.task != "classification":
+        raise ValueError(
+            "class_weight must be None unless y holds classes. "
+            f"Got {class_weight!r} instead."
+        )
+    if isinstance(class_weight, dict) and known.classes is not None:
+        check_class_weight(class_weight, known.classes)
+
+
+def _stated(
+    X: Any, y: Any, rows: Rows, known: Known, budget: PrivacyBudget
+) -> list[str]:
+    """Say what is taken as public."""
+    if budget.adjacency is Adjacency.REPLACE:
+        lines = ["number of rows: public"]
+        if budget.delta > 1 / rows.n_rows:
+            lines.append("delta exceeds 1 / rows: it may expose a row outright")
+    else:
+        lines = ["number of rows: private, released with noise"]
+        if isinstance(X, Chunks) and X.like is None:
+            lines.append("that there is a chunk of rows: taken as public")
+    lines.append(dtypes_stated(rows.layout, rows.target_layout))
+    if isinstance(X, list | tuple) or isinstance(y, list | tuple):
+        lines.append("types of plain lists: taken as public")
+    if isinstance(rows.layout, ImageLayout):
+        lines.append("shape and range of the pixels: public")
+    described = [name for name in known.columns if name in rows.layout.names]
+    if described:
+        lines.append(f"schema of {len(described)} columns: taken as public")
+    if len(known.unknown):
+        lines.append(f"schema of {len(known.unknown)} columns: discovered privately")
+    return lines

@@ -1,0 +1,95 @@
+"""Drawn cells and labels become what came in: container, columns, dtypes."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+
+from skdpgen.synthesizers.opening._facts import Facts
+from skdpgen.tables import (
+    Cells,
+    Drop,
+    Layout,
+    Regenerate,
+    draw_values,
+    read_values,
+    regenerate,
+)
+
+
+def decode_rows(
+    facts: Facts,
+    cells: Mapping[Any, Cells],
+    codes: Mapping[Any, Any],
+    marginals: Mapping[Any, Any],
+    *,
+    rng: Generator,
+    container: str | None = None,
+    given: Mapping[Any, Any] | None = None,
+) -> Any:
+    """Return drawn cells as a table; columns that were ``given`` as they are."""
+    n_rows = len(next(iter(codes.values())))
+    columns: dict[Any, Any] = {}
+    for name, column in facts.schema.columns.items():
+        if given and name in given:
+            columns[name] = given[name]
+        elif isinstance(column, Regenerate):
+            columns[name] = regenerate(column, n_rows)
+        elif not isinstance(column, Drop):
+            columns[name] = draw_values(
+                column, cells[name], codes[name], marginals[name], rng=rng
+            )
+    return facts.layout.restore(columns, container)
+
+
+def decode_target(facts: Facts, values: Any) -> Any:
+    """Return drawn labels or numbers as the container and dtype of y."""
+    layout = facts.target_layout
+    assert layout is not None
+    name = layout.names[0]
+    as_series = replace(layout, container="pandas")
+    series = as_series.restore({name: pd.Series(values)})[name]
+    if layout.container == "pandas":
+        return series
+    return series.to_numpy(dtype=object if layout.is_text(0) else None)
+
+
+def label_codes(classes: Any, y: Any) -> Any:
+    """Return the position of each label among the classes; unseen is an error."""
+    known = map(_label_text, classes.tolist())
+    index = {text: i for i, text in enumerate(known)}
+    texts = [_label_text(value) for value in np.asarray(y, dtype=object).ravel()]
+    unseen = sorted(set(texts) - set(index))
+    if unseen:
+        shown = ", ".join(unseen[:3]) + ", ..." * (len(unseen) > 3)
+        raise ValueError(
+            f"y must hold labels the synthesizer knows: {', '.join(index)}. "
+            f"Got {shown}; fit with `classes=` that lists every label."
+        )
+    return np.array([index[text] for text in texts], dtype=np.int64)
+
+
+def target_codes(layout: Layout, cells: Cells, y: Any) -> Any:
+    """Return the cells of target numbers to condition on."""
+    codes = cells.encode(read_values(pd.Series(np.asarray(y)), layout.kinds[0]))
+    if (codes < 0).any():
+        raise ValueError("y must hold numbers. Got missing or other values in it.")
+    return codes
+
+
+def class_array(classes: tuple[Any, ...]) -> Any:
+    """Return the classes as an array of their own type, as scikit-learn has them."""
+    kinds = {type(label) for label in classes}
+    if len(kinds) == 1 and kinds <= {int, float, bool, str}:
+        return np.array(classes)
+    return np.array(classes, dtype=object)
+
+
+def _label_text(value: Any) -> str:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float) and plain.is_integer():
+        plain = int(plain)
+    return str(plain)

@@ -1,0 +1,150 @@
+"""What is public of a table before a row is read: kinds, a schema, dtypes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skdpgen.synthesizers.opening._classes import public_classes
+from skdpgen.synthesizers.opening._unknown_columns import Unknown
+from skdpgen.tables import (
+    TARGET,
+    Boolean,
+    Categorical,
+    Column,
+    Drop,
+    ImageLayout,
+    Integer,
+    Kind,
+    Layout,
+    Numeric,
+    Regenerate,
+    Rows,
+    Schema,
+    bounds,
+)
+from skdpgen.utils import SchemaError
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of columns and labels, and what is left to discover."""
+
+    task: str | None
+    kinds: Mapping[Any, Kind]
+    columns: Mapping[Any, Column]
+    classes: tuple[Any, ...] | None
+
+    @classmethod
+    def of(cls, rows: Rows, schema: Schema, classes: Any, task: str) -> "Known":
+        """Put together what was given; raise where it contradicts the dtypes."""
+        found_task = _task(task, rows.target_layout)
+        if classes is not None and found_task != "classification":
+            given = "y=None" if found_task is None else "a regression"
+            raise ValueError(f"classes needs a y of labels. Got {given} instead.")
+        schema.check().match(rows.layout)
+        _check_something_is_left(schema, rows.layout)
+        kinds, known = _kinds(rows, schema, found_task)
+        _check_dtypes(known, rows.layout)
+        return cls(
+            found_task, kinds, known, public_classes(classes, schema, found_task)
+        )
+
+    @property
+    def unknown(self) -> Unknown:
+        """The columns that no schema describes."""
+        return Unknown.of(self.kinds, self.columns)
+
+    @property
+    def has_unknown_classes(self) -> bool:
+        """Whether labels are left to discover."""
+        return self.task == "classification" and self.classes is None
+
+
+def complete_schema(
+    columns: Mapping[Any, Column], classes: Any, layout: Layout | ImageLayout
+) -> Schema:
+    """Return the schema of all columns, within what their dtypes can hold."""
+    columns = _without_impossible_missing(columns, layout)
+    columns = _within_dtypes(columns, layout)
+    target = columns.pop(TARGET, None)
+    if classes is not None:
+        target = Categorical(classes, nullable=False)
+    return Schema(columns, target)
+
+
+def _check_something_is_left(schema: Schema, layout: Layout | ImageLayout) -> None:
+    left_out = [c for c in schema.columns.values() if isinstance(c, Drop | Regenerate)]
+    if isinstance(layout, Layout) and len(left_out) == len(layout.names):
+        raise SchemaError(
+            "At least one column must be kept. Got a schema that drops or "
+            "regenerates every one."
+        )
+
+
+def _task(task: str, target: Layout | None) -> str | None:
+    if target is None:
+        return None
+    if task != "auto":
+        return task
+    is_number = target.kinds[0] in (Kind.FLOAT, Kind.DATETIME)
+    return "regression" if is_number else "classification"
+
+
+def _kinds(
+    rows: Rows, schema: Schema, task: str | None
+) -> tuple[dict[Any, Kind], dict[Any, Column]]:
+    """Kinds of all columns and what is known of them, a numeric target included."""
+    kinds = dict(zip(rows.layout.names, rows.layout.kinds, strict=True))
+    known = dict(schema.columns)
+    if task == "regression":
+        assert rows.target_layout is not None
+        kind = rows.target_layout.kinds[0]
+        kinds[TARGET] = Kind.FLOAT if kind in (Kind.TEXT, Kind.BOOLEAN) else kind
+        if schema.target is not None:
+            known[TARGET] = schema.target
+            if isinstance(schema.target, Categorical | Boolean | Drop | Regenerate):
+                raise SchemaError(
+                    "The target of a regression must be Numeric, Integer or Datetime. "
+                    f"Got {type(schema.target).__name__} instead."
+                )
+    return kinds, known
+
+
+def _check_dtypes(known: Mapping[Any, Column], layout: Layout) -> None:
+    for name, limits in zip(layout.names, layout.limits, strict=True):
+        column = known.get(name)
+        if limits is None or not isinstance(column, Integer | Numeric):
+            continue
+        lower, upper = bounds(column)
+        if lower > limits[1] or upper < limits[0]:
+            raise SchemaError(
+                f"Bounds of column {name!r} must overlap what its dtype can hold, "
+                f"{limits[0]} to {limits[1]}. Got lower={column.lower!r}, "
+                f"upper={column.upper!r}; correct them or convert the column."
+            )
+
+
+def _within_dtypes(columns: Mapping[Any, Column], layout: Layout) -> dict[Any, Column]:
+    """Bounds that a public dtype cannot hold would wrap around when decoded."""
+    result = dict(columns)
+    for name, limits in zip(layout.names, layout.limits, strict=True):
+        column = columns[name]
+        if limits is not None and isinstance(column, Integer | Numeric):
+            ends: Any = (column.lower, column.upper)
+            lower, upper = (min(max(end, limits[0]), limits[1]) for end in ends)
+            result[name] = replace(column, lower=lower, upper=upper)
+    return result
+
+
+def _without_impossible_missing(
+    columns: Mapping[Any, Column], layout: Layout
+) -> dict[Any, Column]:
+    """A dtype that cannot say missing has none to count; its kind is public."""
+    possible = dict(zip(layout.names, layout.can_be_missing, strict=True))
+    possible[TARGET] = False
+    return {
+        name: column
+        if possible[name] or isinstance(column, Drop | Regenerate)
+        else replace(column, nullable=False)
+        for name, column in columns.items()
+    }

@@ -1,0 +1,25 @@
+"""Pairs of columns: how many can be afforded, measuring them, what they say."""
+
+from skdpgen.synthesizers.pairwise._affordable import (
+    affordable_pairs,
+    nearest_pairs,
+    pair_groups,
+    worth_measuring,
+)
+from skdpgen.synthesizers.pairwise._given_columns import read_given
+from skdpgen.synthesizers.pairwise._pair_rounds import (
+    PairModel,
+    PairRelease,
+    release_pairs,
+)
+
+__all__ = [
+    "PairModel",
+    "PairRelease",
+    "affordable_pairs",
+    "nearest_pairs",
+    "pair_groups",
+    "read_given",
+    "release_pairs",
+    "worth_measuring",
+]

@@ -1,0 +1,98 @@
+"""How finely to look: from public quantities and earlier releases alone."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from skdpgen.privacy import Ledger, OneHot, sensitivity
+
+FEWEST, MOST = 4, 12  # groups of a column in pairs
+SINGLE = 64  # stds of noise that all rows must be, in a single column
+NOISE_OF_CELL = 3.0  # a cell of an even pair should hold this many stds of rows
+MAX_PAIRS = 20_000
+MAX_WIDTH = 4_000  # groups of all columns together
+KEPT = 0.3  # part of the noise that smoothing leaves in
+
+
+def nearest_pairs(n_columns: int, n_pairs: int) -> tuple[tuple[int, int], ...]:
+    """Return pairs of columns; those that stand next to each other come first.
+
+    Where not all can be afforded, a column is paired with its neighbours in the table:
+    the order of columns is public, and series and blocks of questions stay together.
+
+    Examples
+    --------
+    >>> nearest_pairs(4, 4)
+    ((0, 1), (1, 2), (2, 3), (0, 2))
+    """
+    pairs = []
+    for distance in range(1, n_columns):
+        for first in range(n_columns - distance):
+            if len(pairs) == n_pairs:
+                return tuple(pairs)
+            pairs.append((first, first + distance))
+    return tuple(pairs)
+
+
+def affordable_pairs(
+    ledger: Ledger, n_rows: float, n_columns: int, pair_share: float
+) -> int:
+    """Return how many pairs can be looked at; 0 if single columns need the budget.
+
+    ``n_rows`` is public or released, ``pair_share`` is the part of what is left of the
+    budget that pairs would get. The rest must measure single columns well: classifiers
+    live on them. Pairs must stand out of their noise, which grows with the root of
+    their number, at 4 x 4 groups, and there should be at least one a column.
+    """
+    if not 0 < 1 - pair_share < 1:  # too near an end to be split
+        return 0
+    rest = ledger.remaining
+    alone = ledger.noise_std(
+        share=(1 - pair_share) * rest,
+        sensitivity=sensitivity(OneHot(n_columns), ledger.budget.adjacency),
+    )
+    noise = ledger.noise_std(
+        share=pair_share * rest,
+        sensitivity=sensitivity(OneHot(1), ledger.budget.adjacency),
+    )
+    if n_rows < SINGLE * alone:
+        return 0
+    limit = n_rows / (NOISE_OF_CELL * FEWEST**2 * noise) if noise else math.inf
+    n_pairs = n_columns * (n_columns - 1) // 2
+    n_pairs = int(min(n_pairs, MAX_PAIRS, limit**2))
+    return n_pairs if n_pairs >= max(n_columns - 1, 1) else 0
+
+
+def pair_groups(
+    ledger: Ledger, n_rows: float, n_columns: int, n_pairs: int, share: float
+) -> int:
+    """Return how many groups a column has in pairs: as many as noise lets be told."""
+    delta = sensitivity(OneHot(n_pairs), ledger.budget.adjacency)
+    noise = ledger.noise_std(share=share, sensitivity=delta)
+    groups = math.sqrt(n_rows / (NOISE_OF_CELL * noise)) if noise else MOST
+    return int(max(min(groups, MOST, MAX_WIDTH / n_columns), 2))
+
+
+def worth_measuring(
+    energies: Mapping[Any, float], widths: Mapping[Any, int], unit_variance: float
+) -> tuple[Any, ...]:
+    """Return the pairs to measure again, by what a first look says of them.
+
+    With the R strongest, the noise of each of their cells has R times the variance of
+    a single histogram, of which smoothing keeps a part; what is left out is lost. R
+    makes the sum least.
+
+    Examples
+    --------
+    >>> worth_measuring({"ab": 9.0, "ac": 0.1}, {"ab": 4, "ac": 4}, 0.1)
+    ('ab',)
+    """
+    order = sorted(energies, key=lambda pair: -energies[pair])
+    strength = np.array([energies[pair] for pair in order])
+    cells = np.cumsum([widths[pair] for pair in order])
+    number = np.arange(1, len(order) + 1)
+    lost = strength.sum() - np.cumsum(strength)
+    noise = KEPT * unit_variance * number * cells
+    return tuple(order[: int(np.argmin(lost + noise)) + 1])

@@ -1,0 +1,45 @@
+"""Columns that a user gives, for rows to be completed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen.synthesizers.opening import Facts
+from skdpgen.tables import Cells, NumberCells, as_numbers, as_seconds, read_values
+
+
+def read_given(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> tuple[Any, Any]:
+    """Return given columns and their cells; raise for what the schema does not know."""
+    if not isinstance(given, pd.DataFrame) or not len(given.columns):
+        raise TypeError(
+            "given must be a pandas DataFrame with some of the columns. Got "
+            f"{type(given).__module__}.{type(given).__name__}, or no columns."
+        )
+    unknown = [str(name) for name in given.columns if name not in cells]
+    if unknown or not given.columns.is_unique:
+        raise ValueError(
+            f"given must have some of the columns {', '.join(map(str, cells))}, each "
+            f"once. Got {', '.join(unknown) or 'a column twice'}."
+        )
+    kinds = dict(zip(facts.layout.names, facts.layout.kinds, strict=True))
+    kept, codes = {}, {}
+    for name in given.columns:
+        column = given[name].reset_index(drop=True)
+        values, known = read_values(column, kinds[name]), cells[name]
+        found = known.encode(values)
+        wrong = (found < 0) | ((found >= known.n_known) & column.notna().to_numpy())
+        if isinstance(known, NumberCells):
+            numbers = as_seconds(values) if known.is_time else as_numbers(values)
+            wrong |= (numbers < known.edges[0]) | (numbers > known.edges[-1])
+        if wrong.any():
+            raise ValueError(
+                "given must hold values that the schema knows. Got "
+                f"{column.iloc[int(np.argmax(wrong))]} in column {name!r}; see "
+                "`schema_`."
+            )
+        if isinstance(column.dtype, pd.DatetimeTZDtype):
+            column = column.dt.tz_convert(None)  # as everything that is decoded
+        kept[name], codes[name] = column, found
+    return kept, codes

@@ -1,0 +1,229 @@
+"""Measuring pairs of columns: all of them coarsely, then the ones that matter."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdpgen.privacy import Histograms, Release, release
+from skdpgen.synthesizers.opening import Opening, cell_scales
+from skdpgen.tables import CellGroups, Cells, EncodedBatch
+from skdpgen.training import (
+    ClassConditional,
+    PairPrior,
+    PairTarget,
+    conditional_histogram,
+    smooth_pair,
+)
+from skdpgen.utils import saved
+
+Floats = NDArray[np.float64]
+Pair = tuple[int, int]
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class PairRelease:
+    r"""Noisy histograms of pairs, of each class or of all rows together.
+
+    A row is one-hot in each pair, scaled so that the squares of the scales sum to 1:
+    its vector is not negative and has norm 1. So the release moves by at most
+    :math:`\sqrt 2` if a row is replaced and by 1 if it is added or removed. These
+    are the entries of :math:`x x^\top` that were chosen, x the one-hot row.
+    """
+
+    pairs: tuple[Pair, ...]
+    scales: tuple[float, ...]
+    released: Release
+
+    @property
+    def by_class(self) -> bool:
+        """Whether classes were counted one by one."""
+        return len(self.released.values["pairs"]) > 1
+
+    def tables(self, groups: Sequence[CellGroups]) -> Iterator[tuple[Pair, Any, float]]:
+        """Yield each pair, its counts (n_classes, g, g'), and their noise."""
+        std, start = self.released.noise_std["pairs"], 0
+        values = self.released.values["pairs"]
+        for (j, k), scale in zip(self.pairs, self.scales, strict=True):
+            shape = (groups[j].n_groups, groups[k].n_groups)
+            width = shape[0] * shape[1]
+            block = values[:, start : start + width] / scale
+            yield (j, k), block.reshape(-1, *shape), std / scale
+            start += width
+
+
+def release_pairs(
+    opening: Opening,
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    groups: Sequence[CellGroups],
+    pairs: tuple[Pair, ...],
+    *,
+    by_class: bool,
+    share: float,
+) -> PairRelease:
+    """Count pairs of groups, jointly; ``share`` is of what is left of the budget."""
+    sizes = tuple(one.n_groups for one in groups)
+    scales = cell_scales([sizes[j] * sizes[k] for j, k in pairs])
+
+    def batches() -> Iterator[EncodedBatch]:
+        for batch in opening.rows.batches(cells, labels):
+            codes = batch.parts["columns"]
+            coarse = [one.encode(codes[:, j]) for j, one in enumerate(groups)]
+            known = np.where(batch.labels >= 0, 0, -1)
+            label = batch.labels if by_class else known
+            yield EncodedBatch(label, {"pairs": np.stack(coarse).T})
+
+    released = release(
+        batches(),
+        {"pairs": Histograms(sizes, scales, pairs)},
+        name=f"{len(pairs)} pairs of columns" + (" by class" if by_class else ""),
+        ledger=opening.ledger,
+        share=share * opening.ledger.remaining,
+        n_classes=labels.n_cells if by_class and labels is not None else 1,
+    )
+    return PairRelease(pairs, scales, released)
+
+
+class PairModel:
+    """What is known of pairs: independent columns, and smoothed excess over them.
+
+    Parameters
+    ----------
+    known : ClassConditional
+        Single columns, denoised.
+    groups : sequence of CellGroups
+    measured : sequence of PairRelease, default=()
+    counts, stds : sequence of ndarray and of float, default=()
+        Noisy counts of single columns by class, and their noise.
+    """
+
+    def __init__(
+        self,
+        known: ClassConditional,
+        groups: Sequence[CellGroups],
+        measured: Sequence[PairRelease] = (),
+        counts: Sequence[Floats] = (),
+        stds: Sequence[float] = (),
+    ) -> None:
+        self.groups, self.measured = groups, measured
+        self.n_rows = float(known.totals.sum())
+        self.shares = np.asarray(known.totals / known.totals.sum())
+        tables = zip(groups, known.conditionals.values(), strict=True)
+        self.singles = [one.add_up(np.asarray(table)) for one, table in tables]
+        self.sizes = [one.n_groups for one in groups]
+        if self._by_class and all(stds):
+            self._sharpen(known.totals, counts, stds)
+        self._priors = [
+            PairPrior.of(self.shares @ single, one.n_ordered)
+            for one, single in zip(groups, self.singles, strict=True)
+        ]
+
+    @property
+    def _by_class(self) -> list[PairRelease]:
+        return [one for one in self.measured if one.by_class]
+
+    def _sharpen(
+        self, totals: Floats, counts: Sequence[Floats], stds: Sequence[float]
+    ) -> None:
+        """Learn single columns from pairs too: each pair adds up to both of them.
+
+        Estimates of a group's count by class are averaged by precision and denoised as
+        single columns are. What looked empty stays empty.
+        """
+        sums = [one.add_up(c) for one, c in zip(self.groups, counts, strict=True)]
+        weights = [
+            one.n_groups / (len(one.of_cell) * std**2)
+            for one, std in zip(self.groups, stds, strict=True)
+        ]
+        sums = [sum_ * weight for sum_, weight in zip(sums, weights, strict=True)]
+        for one in self._by_class:
+            for pair, table, std in one.tables(self.groups):
+                whole = table * (self.n_rows / max(float(table.sum()), 1.0))
+                for j, axis, other in ((0, 2, 1), (1, 1, 0)):
+                    weight = 1.0 / (self.sizes[pair[other]] * std**2)
+                    sums[pair[j]] = sums[pair[j]] + weight * whole.sum(axis=axis)
+                    weights[pair[j]] += weight
+        for j, one in enumerate(self.groups):
+            empty = self.singles[j].max(axis=0) <= 0
+            found = np.where(empty, -np.inf, sums[j] / weights[j])
+            std = float(weights[j] ** -0.5)
+            self.singles[j] = conditional_histogram(
+                found, std, totals, n_ordered=one.n_ordered
+            )[1]
+
+    def independent(self, pair: Pair) -> Floats:
+        """Return shares of rows if columns are independent given the class."""
+        first, second = (self.singles[j] for j in pair)
+        return np.einsum("c,ca,cb->cab", self.shares, first, second)
+
+    def common_excess(self) -> dict[Pair, tuple[Floats, float]]:
+        """Return excess and variance of each pair, classes together, best combined."""
+        found: dict[Pair, tuple[Floats, float]] = {}
+        for one in self.measured:
+            for pair, counts, std in one.tables(self.groups):
+                whole = counts.sum(axis=0) / self.n_rows
+                excess = whole - self.independent(pair).sum(axis=0)
+                variance = len(counts) * (std / self.n_rows) ** 2
+                if pair in found:
+                    other, other_variance = found[pair]
+                    total = variance + other_variance
+                    weight = other_variance / total if total else 1.0
+                    excess = weight * excess + (1 - weight) * other
+                    variance = weight * variance
+                found[pair] = excess, variance
+        return found
+
+    def smooth(
+        self, pair: Pair, excess: Floats, variance: float, scale: float = 1.0
+    ) -> Floats:
+        """Return the posterior mean of an excess."""
+        first, second = (self._priors[j] for j in pair)
+        return smooth_pair(excess, variance, first, second, scale=scale)
+
+    def energies(self) -> dict[Pair, float]:
+        """Return the squared norm of what each pair has above independence."""
+        return {
+            pair: float((self.smooth(pair, *found) ** 2).sum())
+            for pair, found in self.common_excess().items()
+        }
+
+    def target(self) -> PairTarget:
+        """Return what the moments of a generator should be."""
+        ends = np.cumsum([0, *self.sizes])
+        width, n_classes = int(ends[-1]), len(self.shares)
+        places = [slice(a, b) for a, b in pairwise(ends)]
+        common, seen = np.zeros((width, width)), np.zeros((width, width), dtype=bool)
+        for (j, k), found in self.common_excess().items():
+            smooth = self.smooth((j, k), *found)
+            _set(common, places[j], places[k], smooth)
+            _set(seen, places[j], places[k], True)
+        own = None
+        if self._by_class:
+            own = np.zeros((n_classes, width, width), dtype=np.float32)
+        for one in self._by_class:
+            for (j, k), counts, std in one.tables(self.groups):
+                excess = counts / self.n_rows - self.independent((j, k))
+                for c, rest in enumerate(self._own_excess((j, k), excess, std)):
+                    _set(own[c], places[j], places[k], rest)
+        singles = np.concatenate(self.singles, axis=1)
+        return PairTarget(singles, self.shares, common, own, seen)
+
+    def _own_excess(self, pair: Pair, excess: Floats, std: float) -> Iterator[Floats]:
+        """Yield what each class has beyond its share of the common excess."""
+        variance, whole = (std / self.n_rows) ** 2, excess.sum(axis=0)
+        others = len(excess) - 1
+        for share, mine in zip(self.shares, excess, strict=True):
+            noise = variance * ((1 - share) ** 2 + others * share**2)
+            rest = mine - share * whole
+            yield self.smooth(pair, rest, noise, scale=share * (1 - share))
+
+
+def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:
+    """Write a pair into both halves of a symmetric table."""
+    table[rows, columns] = values
+    table[columns, rows] = np.transpose(values)

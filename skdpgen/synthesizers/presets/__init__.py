@@ -1,0 +1,31 @@
+"""Parameters that are None are filled in from here: ours, and the papers'."""
+
+from skdpgen.synthesizers.presets import (
+    _fourier_presets,
+    _hermite_presets,
+    _kernel_presets,
+    _tangent_presets,
+)
+from skdpgen.synthesizers.presets._fourier_presets import PAPER_SIZES, pixel_scales
+from skdpgen.synthesizers.presets._settings import fill
+
+FOURIER = _fourier_presets.PRESETS
+FOURIER_IMAGES = _fourier_presets.IMAGE_PRESETS
+HERMITE = _hermite_presets.PRESETS
+HERMITE_IMAGES = _hermite_presets.IMAGE_PRESETS
+TANGENT = _tangent_presets.PRESETS
+TANGENT_IMAGES = _tangent_presets.IMAGE_PRESETS
+kernel_presets = _kernel_presets.presets
+
+__all__ = [
+    "FOURIER",
+    "FOURIER_IMAGES",
+    "HERMITE",
+    "HERMITE_IMAGES",
+    "PAPER_SIZES",
+    "TANGENT",
+    "TANGENT_IMAGES",
+    "fill",
+    "kernel_presets",
+    "pixel_scales",
+]

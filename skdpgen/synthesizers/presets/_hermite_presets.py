@@ -1,0 +1,101 @@
+"""Settings of DP-HP: ours, and the paper's."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from skdpgen.synthesizers.presets._settings import (
+    OURS,
+    OURS_IMAGES,
+    PAPER,
+    PAPER_IMAGES,
+    ImageSettings,
+    Settings,
+    TableSettings,
+)
+from skdpgen.utils import saved
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Functions(Settings):
+    """What Hermite features of tables and of images have in common."""
+
+    order: Any
+    product_order: int
+    product_size: int
+    n_subsets: int | None
+    length_scale: float
+    gamma: float | None
+
+
+@saved
+@dataclass(frozen=True, kw_only=True)
+class HermiteSettings(_Functions, TableSettings):
+    """What one fit was made with; parameters that were None are filled in."""
+
+    def filled(self, given: dict[str, Any]) -> Self:
+        """Return these settings with the given ones, unless they are None."""
+        result = super().filled(given)
+        if result.order == "cells" or result.gamma is not None:
+            return result
+        return replace(result, gamma=1.0)
+
+    def sharing(self, share: float) -> Self:
+        """Return these settings with what features got of a row's squared norm."""
+        return replace(self, gamma=self.gamma or share / (1.0 - share))
+
+
+@saved
+@dataclass(frozen=True, kw_only=True)
+class HermiteImageSettings(_Functions, ImageSettings):
+    """What one fit of images was made with."""
+
+    def check(self) -> None:
+        """Raise for settings that no images could be fitted with."""
+        super().check()
+        if self.order == "cells":
+            raise ValueError(
+                "order must be an integer for images: pixels have no cells. Got "
+                "'cells' instead."
+            )
+
+
+PRESETS = {
+    "default": HermiteSettings(
+        order="cells",
+        product_order=4,
+        product_size=2,
+        n_subsets=None,  # all, as far as they can be afforded
+        length_scale=0.5,
+        gamma=None,  # by the number of rows
+        **OURS,
+    ),
+    "paper": HermiteSettings(
+        order=20,
+        product_order=9,
+        product_size=2,
+        n_subsets=None,
+        length_scale=0.3,
+        gamma=1.0,
+        **PAPER,
+    ),
+}
+IMAGE_PRESETS = {
+    "default": HermiteImageSettings(
+        order=3,
+        product_order=1,
+        product_size=2,
+        n_subsets=None,  # all pairs
+        length_scale=0.2,
+        gamma=5.0,
+        **OURS_IMAGES | {"n_latent": 10, "batch_size": 250},
+    ),
+    "paper": HermiteImageSettings(
+        order=100,
+        product_order=20,
+        product_size=2,
+        n_subsets=10,
+        length_scale=0.15,
+        gamma=5.0,
+        **PAPER_IMAGES,
+    ),
+}

@@ -1,0 +1,71 @@
+"""Settings of DP-NTK: ours, and the paper's."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from skdpgen.synthesizers.presets._settings import (
+    OURS,
+    OURS_IMAGES,
+    PAPER,
+    PAPER_IMAGES,
+    ImageSettings,
+    Settings,
+    TableSettings,
+)
+from skdpgen.utils import saved
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Network(Settings):
+    """What tangent features of tables and of images have in common."""
+
+    architecture: Any
+    width: int
+    depth: int
+
+
+@saved
+@dataclass(frozen=True, kw_only=True)
+class TangentSettings(_Network, TableSettings):
+    """What one fit was made with; parameters that were None are filled in."""
+
+    tangent_share: float | None
+
+    def sharing(self, share: float) -> Self:
+        """Return these settings with what features got of a row's squared norm."""
+        return replace(self, tangent_share=self.tangent_share or share)
+
+
+@saved
+@dataclass(frozen=True, kw_only=True)
+class TangentImageSettings(_Network, ImageSettings):
+    """What one fit of images was made with."""
+
+
+PRESETS = {
+    "default": TangentSettings(
+        architecture="mlp",
+        width=20,
+        depth=1,
+        tangent_share=None,  # by the number of rows
+        **OURS | {"batch_size": 2048},
+    ),
+    "paper": TangentSettings(
+        architecture="layer_norm",
+        width=100,
+        depth=1,
+        tangent_share=1.0,
+        **PAPER,
+    ),
+}
+IMAGE_PRESETS = {
+    "default": TangentImageSettings(
+        architecture="mlp",
+        width=800,
+        depth=1,
+        **OURS_IMAGES | {"n_latent": 10},
+    ),
+    "paper": TangentImageSettings(
+        architecture="layer_norm", width=800, depth=1, **PAPER_IMAGES
+    ),
+}

@@ -1,0 +1,137 @@
+"""What a budget buys, before any data is touched."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+from skdpgen.privacy import (
+    Adjacency,
+    Ledger,
+    OneHot,
+    PrivacyBudget,
+    selection_threshold,
+    sensitivity,
+)
+from skdpgen.synthesizers.opening._binning import BIN_SHARES
+from skdpgen.synthesizers.opening._classes import CLASS_SHARE
+from skdpgen.synthesizers.opening._unknown_columns import (
+    COUNT_SHARE,
+    SCHEMA_SHARES,
+    SCHEMA_STD,
+    STANDS_OUT,
+    share_for,
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Expected noise of a fit; text when printed."""
+
+    epsilon: float
+    delta: float
+    adjacency: str
+    mu: float
+    n: int
+    columns: int
+    discovery_share: float
+    discovery_noise: float
+    smallest_category: float
+    smallest_class: float
+    is_discovery_possible: bool
+    histogram_noise: float
+
+    def __str__(self) -> str:
+        """Return the plan in words."""
+        lines = [
+            f"Plan for {self.n} rows x {self.columns} columns at "
+            f"({self.epsilon:g}, {self.delta:g}), {self.adjacency!r}, "
+            f"mu = {self.mu:.4g}",
+        ]
+        if self.discovery_share:
+            verdict = "" if self.is_discovery_possible else " - TOO FEW: give a Schema"
+            lines += [
+                f"  schema discovery takes {self.discovery_share:.1%} of mu^2: noise "
+                f"std {self.discovery_noise:.0f} rows{verdict}",
+                f"  a category is found from about {self.smallest_category:.0f} rows "
+                f"({self.smallest_category / self.n:.1%})",
+                f"  a class, unless `classes` is given, from about "
+                f"{self.smallest_class:.0f} rows",
+            ]
+        else:
+            lines.append("  the schema is public: bounds and categories cost nothing")
+        lines.append(
+            f"  each cell of a class histogram has noise std "
+            f"{self.histogram_noise:.1f} rows ({self.histogram_noise / self.n:.2%})"
+        )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def plan(
+    n: int,
+    columns: int,
+    epsilon: float = 1.0,
+    delta: float = 1e-5,
+    *,
+    adjacency: str = "replace",
+    is_schema_public: bool = False,
+) -> Plan:
+    """Print-ready expected noise of a fit, from public quantities alone.
+
+    Parameters
+    ----------
+    n, columns : int
+        Size of the table; a guess will do.
+    epsilon, delta : float, default=1.0 and 1e-5
+        The budget.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours.
+    is_schema_public : bool, default=False
+        Whether a complete schema will be given.
+
+    Examples
+    --------
+    >>> plan(32_561, 14)
+    Plan for 32561 rows x 14 columns at (1, 1e-05), 'replace', mu = 0.2664
+      schema discovery takes 5.0% of mu^2: noise std 89 rows
+      a category is found from about 468 rows (1.4%)
+      a class, unless `classes` is given, from about 126 rows
+      each cell of a class histogram has noise std 20.7 rows (0.06%)
+    """
+    if not (isinstance(n, Integral) and isinstance(columns, Integral)):
+        raise TypeError(f"n and columns must be integers. Got {n!r} and {columns!r}.")
+    if n < 2 or columns < 1:
+        raise ValueError(
+            f"n must be at least 2 and columns at least 1. Got {n!r} and {columns!r}."
+        )
+    neighbours = Adjacency.parse(adjacency)
+    n_selections = 0 if is_schema_public else columns
+    budget = PrivacyBudget.reserving(epsilon, delta, neighbours, n_selections)
+    ledger = Ledger(budget)
+    one = sensitivity(OneHot(1), neighbours)
+    whole = sensitivity(OneHot(columns), neighbours)
+    share, noise, category, label = 0.0, 0.0, 0.0, 0.0
+    if not is_schema_public:
+        share = share_for(columns, n * SCHEMA_STD, ledger, SCHEMA_SHARES)
+        noise = ledger.noise_std(share=share, sensitivity=whole)
+        failure = budget.delta_selection
+        category = selection_threshold(noise, failure, n_selections)
+        std = ledger.noise_std(share=CLASS_SHARE, sensitivity=one)
+        label = selection_threshold(std, failure, n_selections)
+    count = COUNT_SHARE if neighbours is Adjacency.ADD_REMOVE else 0.0
+    left = (1.0 - share - count) * (1.0 - BIN_SHARES[0])
+    main = ledger.noise_std(share=left, sensitivity=whole)
+    return Plan(
+        epsilon,
+        delta,
+        neighbours.value,
+        ledger.mu,
+        n,
+        columns,
+        share,
+        noise,
+        category,
+        label,
+        STANDS_OUT * noise <= n / 2,
+        main,
+    )

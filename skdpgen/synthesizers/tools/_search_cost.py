@@ -1,0 +1,201 @@
+"""What a search over parameters spent: every candidate was fitted on the same rows."""
+
+import math
+from dataclasses import dataclass
+from operator import neg
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import (
+    KFold,
+    RepeatedKFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+    check_cv,
+)
+
+from skdpgen.privacy import (
+    Adjacency,
+    PrivacyBudget,
+    compose_mu,
+    fit_curve,
+    gaussian_epsilon,
+    gaussian_mu,
+    renyi_epsilon,
+)
+from skdpgen.synthesizers.base import BaseSynthesizer
+
+
+@dataclass(frozen=True)
+class SearchCost:
+    """The guarantee of a whole search; text when printed."""
+
+    epsilon: float
+    delta: float
+    mu: float | None
+    """Gaussian-DP parameter of all fits; None if one of them sub-samples rows."""
+    n_fits: int
+    is_inferred: bool = False
+
+    def __str__(self) -> str:
+        """Return the cost in words."""
+        if math.isinf(self.epsilon):
+            return "NOT PRIVATE: a candidate had infinite epsilon, and no noise at all."
+        leak = ""
+        if self.is_inferred:
+            leak = (
+                "LEAK: candidates inferred the schema from the rows; what follows "
+                "holds only if bounds and categories are public anyway. "
+            )
+        return (
+            f"{leak}The search fitted {self.n_fits} times and as a whole is "
+            f"({self.epsilon:.4g}, {self.delta:.3g})-differentially private, all "
+            "releases together. The choice among candidates follows scores of raw "
+            "held-out rows and is not covered."
+        )
+
+    __repr__ = __str__
+
+
+def search_cost(search: Any) -> SearchCost:
+    r"""Return what a fitted ``GridSearchCV`` (or random search) spent on its rows.
+
+    A row is in k - 1 of the k training sets of every candidate (``KFold``), and in the
+    refit. Gaussian releases compose exactly: :math:`\mu^2 = \sum_c (k-1)\,\mu_c^2 +
+    \max_c \mu_c^2`, converted to epsilon at the largest delta of the candidates; what
+    selections reserve of delta and epsilon adds up beside it. The refit is charged as
+    the dearest candidate, because the scores that chose it are not private.
+
+    *If a candidate sub-samples* (``release="per_step"``, ``encoder="private"``), its
+    fit is no Gaussian mechanism and has no mu. Then Renyi divergences add up instead,
+    at each order, those of the refit being the largest of any candidate at that order
+    (:func:`~skdpgen.privacy.fit_curve`); that is some percent dearer.
+
+    **Folds must not depend on the rows.** Stratified folds do: one label that changes
+    moves hundreds of other rows to another fold, and then nothing is bounded. Under
+    "add_remove" one row more moves the others, too. **Nor may rows depend on each
+    other**: a scaler in front, fitted to raw rows, moves all of them if one changes.
+
+    Parameters
+    ----------
+    search : fitted search
+        With a synthesizer as estimator, or as the last step of a pipeline whose other
+        steps are "passthrough".
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from skdpgen.synthesizers import DPIndependentSynthesizer
+    >>> done = SimpleNamespace(
+    ...     estimator=DPIndependentSynthesizer(classes=[0, 1]), n_splits_=3, cv=3,
+    ...     cv_results_={"params": [{"epsilon": 0.5}, {"epsilon": 1.0}]}, refit=True)
+    >>> search_cost(done)
+    The search fitted 7 times and as a whole is (2.02, 1.5e-05)-differentially private,
+    all releases together. The choice among candidates follows scores of raw held-out
+    rows and is not covered.
+    """
+    if not hasattr(search, "cv_results_"):
+        raise TypeError(
+            "search_cost takes a search, as GridSearchCV, after its fit. Got "
+            f"{type(search).__name__}, which is not fitted or no search; `privacy_` is "
+            "the cost of a single fit."
+        )
+    candidates = [
+        _synthesizer(clone(search.estimator).set_params(**params))
+        for params in search.cv_results_["params"]
+    ]
+    budgets = [_budget(candidate) for candidate in candidates]
+    times = _times_trained(search, {budget.adjacency for budget in budgets})
+    selections = [budget.delta_selection for budget in budgets for _ in range(times)]
+    if search.refit:
+        selections.append(max(budget.delta_selection for budget in budgets))
+    delta = max(budget.delta for budget in budgets)
+    mu, epsilon = _compose(candidates, budgets, times, bool(search.refit), delta)
+    epsilon -= math.fsum(map(math.log1p, map(neg, selections)))
+    return SearchCost(
+        epsilon,
+        delta + math.fsum(selections),
+        mu,
+        n_fits=len(candidates) * search.n_splits_ + bool(search.refit),
+        is_inferred=any(isinstance(one.schema, str) for one in candidates),
+    )
+
+
+def _compose(
+    candidates: list[BaseSynthesizer],
+    budgets: list[PrivacyBudget],
+    times: int,
+    has_refit: bool,
+    delta: float,
+) -> tuple[float | None, float]:
+    """Return mu, where there is one, and epsilon of all fits at ``delta``."""
+    steps = [candidate._subsampling() for candidate in candidates]
+    if all(step is None or step.sampling_rate == 1 for step in steps):
+        mus = [_largest_mu(budget) for budget in budgets]
+        mu = compose_mu([*mus * times, *[max(mus)] * has_refit])
+        return mu, gaussian_epsilon(mu, delta)
+    if not all(budget.is_private for budget in budgets):
+        return None, math.inf
+    curves = np.stack(
+        [
+            fit_curve(budget.epsilon, budget.delta, budget.adjacency, step)
+            for budget, step in zip(budgets, steps, strict=True)
+        ]
+    )
+    whole = times * curves.sum(axis=0) + has_refit * curves.max(axis=0)
+    return None, renyi_epsilon(whole, delta)
+
+
+def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
+    """In how many training sets of a candidate a row can be."""
+    splitter = check_cv(search.cv)
+    if adjacencies != {Adjacency.REPLACE}:
+        raise ValueError(
+            "search_cost needs adjacency='replace': under 'add_remove' one row more "
+            "moves others to another fold. Got 'add_remove'; search with 'replace'."
+        )
+    if type(splitter) is KFold:
+        return int(search.n_splits_) - 1
+    if type(splitter) in (RepeatedKFold, ShuffleSplit, TimeSeriesSplit):
+        return int(search.n_splits_)
+    raise ValueError(
+        "search_cost needs folds that do not depend on the rows. Got "
+        f"{type(splitter).__name__}; use `cv=KFold(k, shuffle=True)`."
+    )
+
+
+def _synthesizer(estimator: Any) -> BaseSynthesizer:
+    """Return the synthesizer of one candidate, the last step of a pipeline."""
+    if hasattr(estimator, "steps"):
+        *others, (_, last) = estimator.steps
+        fitted = [step for _, step in others if step not in (None, "passthrough")]
+        if fitted:
+            raise ValueError(
+                "search_cost needs pipelines whose steps before the synthesizer are "
+                f"'passthrough'. Got {type(fitted[0]).__name__}, which reads raw rows, "
+                "so one of them may move all others; leave it out, synthesizers need "
+                "no scaler."
+            )
+        return _synthesizer(last)
+    if not isinstance(estimator, BaseSynthesizer):
+        raise TypeError(
+            "search_cost adds up fits of a synthesizer, alone or at the end of a "
+            f"pipeline. Got {type(estimator).__name__}; search over a synthesizer."
+        )
+    return estimator
+
+
+def _largest_mu(budget: PrivacyBudget) -> float:
+    """What the fit may have spent: all of delta, if it had nothing to select."""
+    return gaussian_mu(budget.epsilon, budget.delta)
+
+
+def _budget(estimator: Any) -> PrivacyBudget:
+    """The budget of one candidate; it may select labels and text columns."""
+    return PrivacyBudget.reserving(
+        float(estimator.epsilon),
+        estimator.delta,
+        Adjacency.parse(estimator.adjacency),
+        1,
+    )

@@ -1,0 +1,137 @@
+"""Whatever interrupts a fit, and wherever: what was paid for is kept, and told."""
+
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skdpgen.privacy import Ledger
+from skdpgen.synthesizers.embedding import _private_encoder
+from skdpgen.tables import Rows
+from tests.guards import _neighbours, _variants
+
+TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
+OF_TABLES, OF_IMAGES = _variants.of_tables(), _variants.of_images()
+EPSILON, BEFORE = 40.0, 30.0
+CASES = [
+    *((name, OF_TABLES[name], TABLES["frame"]) for name in OF_TABLES),
+    *((f"{name}, images", OF_IMAGES[name], IMAGES["images"]) for name in OF_IMAGES),
+]
+each = pytest.mark.parametrize(
+    ("make", "case"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+
+
+class Fault:
+    """Raises at the k-th charge of a ledger, or at the k-th batch that is read."""
+
+    def __init__(self, where, k):
+        self.where, self.left, self.n_charges = where, k, 0
+
+    def count(self, where):
+        self.left -= where == self.where
+        if where == self.where and self.left == 0:
+            raise KeyboardInterrupt
+
+    def plant(self, patch):
+        enter, batches = Ledger._enter, Rows.batches
+
+        def entered(ledger, entry):
+            enter(ledger, entry)
+            self.n_charges += 1
+            self.count("charge")
+
+        def read(rows, *args, **params):
+            for batch in batches(rows, *args, **params):
+                self.count("batch")
+                yield batch
+
+        patch.setattr(Ledger, "_enter", entered)
+        patch.setattr(Rows, "batches", read)
+        patch.setattr(_private_encoder, "STEPS", 2)
+
+
+def interrupted(synth, case, fault, monkeypatch):
+    """Fit, and return whether the fault struck."""
+    with monkeypatch.context() as patch:
+        fault.plant(patch)
+        try:
+            synth.fit(*case.given())
+        except KeyboardInterrupt:
+            return True
+    return False
+
+
+def n_entries(make, case, monkeypatch):
+    """Return how many releases an undisturbed fit pays for."""
+    synth = make(epsilon=EPSILON, **case.params)
+    assert not interrupted(synth, case, Fault("charge", -1), monkeypatch)
+    return len(synth.privacy_.releases)
+
+
+@each
+@pytest.mark.parametrize("is_second", [False, True])
+def test_each_charge_is_in_the_certificate(make, case, is_second, monkeypatch):
+    whole = n_entries(make, case, monkeypatch)
+    for k in range(1, whole + 1):
+        synth = make(epsilon=BEFORE, **case.params)
+        if is_second:
+            assert not interrupted(synth, case, Fault("charge", -1), monkeypatch)
+        synth.set_params(epsilon=EPSILON)
+        assert interrupted(synth, case, Fault("charge", k), monkeypatch)
+        assert synth.privacy_.epsilon == EPSILON
+        assert len(synth.privacy_.releases) == k
+        assert not hasattr(synth, "_model")
+        with pytest.raises(NotFittedError):
+            synth.sample(3)
+        if k == 1:  # nothing was released yet, so nothing else is there
+            assert not hasattr(synth, "release_")
+
+
+@each
+@pytest.mark.parametrize("is_second", [False, True])
+def test_an_interrupt_while_rows_are_read(make, case, is_second, monkeypatch):
+    k = 0
+    while True:
+        k += 1
+        synth = make(epsilon=BEFORE, **case.params)
+        if is_second:
+            assert not interrupted(synth, case, Fault("charge", -1), monkeypatch)
+        synth.set_params(epsilon=EPSILON)
+        before, fault = getattr(synth, "privacy_", None), Fault("batch", k)
+        if not interrupted(synth, case, fault, monkeypatch):
+            break
+        if not fault.n_charges:  # nothing is paid, so all is as it was
+            assert getattr(synth, "privacy_", None) is before
+            continue
+        assert synth.privacy_.epsilon == EPSILON
+        assert len(synth.privacy_.releases) == fault.n_charges
+        with pytest.raises(NotFittedError):
+            synth.sample(3)
+    assert k > 1
+
+
+@pytest.mark.parametrize("name", ["DPMERFSynthesizer", "DPPairwiseSynthesizer"])
+def test_what_was_released_is_kept_and_can_be_trained_on(name, monkeypatch):
+    make, case = OF_TABLES[name], TABLES["frame"]
+    whole = n_entries(make, case, monkeypatch)
+    synth = make(epsilon=EPSILON, **case.params)
+    last = Fault("charge", whole)
+    assert interrupted(synth, case, last, monkeypatch)
+    if name == "DPPairwiseSynthesizer":  # all but the last look at pairs
+        assert len(synth.pair_releases_) == 1
+        assert len(synth.refit().sample(5)[0]) == 5
+    else:
+        with pytest.raises(NotFittedError):
+            synth.refit()
+
+
+def test_what_is_wrong_before_anything_is_paid_changes_nothing():
+    case = TABLES["frame"]
+    synth = OF_TABLES["DPMERFSynthesizer"](epsilon=BEFORE).fit(case.X, case.y)
+    before = str(synth.privacy_)
+    for wrong in ({"epsilon": -1.0}, {"classes": ["a", "a"]}, {"hidden": (0,)}):
+        kept = {name: synth.get_params()[name] for name in wrong}
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            synth.set_params(**wrong).fit(case.X, case.y)
+        synth.set_params(**kept)
+        assert str(synth.privacy_) == before
+        assert len(synth.sample(3)[0]) == 3
