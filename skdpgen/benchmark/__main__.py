@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from skdpgen.benchmark._images import N_SAMPLES, QUICK, measure_images
 from skdpgen.benchmark._markdown import markdown
 from skdpgen.benchmark._measure import (
     measure_ceiling,
@@ -15,6 +14,7 @@ from skdpgen.benchmark._measure import (
     measure_releases,
     summarise,
 )
+from skdpgen.benchmark._measure_images import N_SAMPLES, QUICK, measure_images
 from skdpgen.benchmark._papers import PRINTED, paper_row
 from skdpgen.benchmark._reading import TABLES, read_split
 from skdpgen.benchmark._rivals import RIVALS, Other, side_by_side, tabulate

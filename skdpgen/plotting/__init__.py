@@ -1,8 +1,8 @@
 """Pictures of real against synthetic rows, and of training."""
 
-from skdpgen.plotting._images import plot_images
+from skdpgen.plotting._image_grid import plot_images
 from skdpgen.plotting._loss import plot_loss
 from skdpgen.plotting._marginals import plot_marginals
-from skdpgen.plotting._pairs import plot_pairs
+from skdpgen.plotting._pair_plot import plot_pairs
 
 __all__ = ["plot_images", "plot_loss", "plot_marginals", "plot_pairs"]

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import Histograms
-from skdpgen.synthesizers.base import BaseSynthesizer
+from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.models import draw_given
 from skdpgen.synthesizers.opening import (
     check_class_weight,
@@ -18,6 +18,7 @@ from skdpgen.training import class_conditional_model
 from skdpgen.utils import StrOptions
 
 
+@documented
 class DPIndependentSynthesizer(BaseSynthesizer):
     r"""Tabular synthesizer that knows columns given the class, and no more.
 
@@ -34,22 +35,14 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
     Parameters
     ----------
-    epsilon, delta : float, default=1.0 and 1e-5
-        Privacy budget of one call to :meth:`fit`, everything included.
-        ``epsilon=float("inf")`` adds no noise and promises nothing.
-    schema : Schema, dict, "infer" or None, default=None
-        Public column types, bounds and categories. Columns that are left out, all of
-        them if None, are discovered privately from the same budget. "infer" reads
-        them off the rows, which leaks.
-    classes : array-like or None, default=None
-        Public class labels. None takes the schema's target, or discovers them.
-    adjacency : {"replace", "add_remove"}, default="replace"
-        Which tables are neighbours; "replace" makes the number of rows public.
+    {epsilon}
+    {schema}
+    {classes}
+    {adjacency}
     class_weight : "balanced", dict or None, default=None
         How labels are sampled: as often as in the data, all alike, or as often times
         the weight of their class. The release is the same.
-    task : {"auto", "classification", "regression"}, default="auto"
-        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    {task}
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling; the privacy noise cannot be seeded.
     verbose : int, default=0
@@ -57,22 +50,16 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
     Attributes
     ----------
-    privacy_ : PrivacyReport
-        The certificate: one (epsilon, delta) and every release that was paid for.
-    schema_ : Schema
-        Given, or discovered.
+    {privacy_}
+    {schema_}
     release_ : Release
         The noisy histograms; all that the model was made of.
     cells_ : dict
         The cells of each column that histograms were released on.
-    classes_ : ndarray
-        Class labels, of a classification.
-    task_ : {"classification", "regression"} or None
-        What y was.
-    n_samples_ : int
-        Rows that were fitted (a noisy number under "add_remove").
-    n_features_in_, feature_names_in_ : int and ndarray
-        Columns that were fitted.
+    {classes_}
+    {task_}
+    {n_samples_}
+    {n_features_in_}
 
     See Also
     --------

@@ -9,7 +9,7 @@ from tqdm.auto import tqdm
 
 from skdpgen.features import FourierFeatures
 from skdpgen.privacy import Subsampling, functional_oracle
-from skdpgen.synthesizers.base import EmbeddingSynthesizer
+from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import (
     ImageKernel,
     PointRows,
@@ -30,6 +30,7 @@ from skdpgen.utils import (
 COUNTS_SHARE = 0.02  # of mu², for how many rows each class has
 
 
+@documented
 class DPKernelSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer that matches the private kernel mean of images or rows [1]_.
 
@@ -53,25 +54,13 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    epsilon, delta : float, default=1.0 and 1e-5
-        Privacy budget of one call to :meth:`fit`, everything included.
-        ``epsilon=float("inf")`` adds no noise and promises nothing.
-    schema : Schema, dict, "infer" or None, default=None
-        Public column types, bounds and categories. Columns that are left out, all of
-        them if None, are discovered privately from the same budget. "infer" reads
-        them off the rows, which leaks.
-    classes : array-like or None, default=None
-        Public class labels. None takes the schema's target, or discovers them.
-    adjacency : {"replace", "add_remove"}, default="replace"
-        Which tables are neighbours; "replace" makes the number of rows public.
-    class_weight : "balanced" or None, default=None
-        "balanced" divides the error of each class by its noisy share, so rare classes
-        count as much as common ones. Labels are sampled as often as in the data either
-        way; ``sample(y=...)`` asks for others.
-    task : {"auto", "classification", "regression"}, default="auto"
-        "auto" goes by the dtype of y: float is regression, anything else is classes.
-    preset : {"default", "paper"}, default="default"
-        Where parameters that are None come from; ``settings_`` shows what was used.
+    {epsilon}
+    {schema}
+    {classes}
+    {adjacency}
+    {class_weight}
+    {task}
+    {preset}
         The paper's steps take days on a CPU.
     release : {"one_shot", "per_step"}, default="one_shot"
         See above.
@@ -92,55 +81,38 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         Of images: one generator that is told the class, or one for each class. None is
         "auto": "parallel", unless a release at once is too noisy (paper:
         "conditional").
-    pooling : int, "auto" or None, default=None
-        Of images: how many pixels a side the features see as one, their mean. None is
-        "auto": 2 from 16 pixels a side on (paper: 1).
+    {pooling}
     generator : {"full", "upsample", "decoder", "residual"} or None, default=None
         Of images: full layers (None), or convolutions (paper: "decoder").
-    hidden, n_latent : array-like of int, int or None, default=None
-        Hidden layers of the generator, and length of its latent vector.
+    {hidden}
     n_iter, batch_size : int or None, default=None
         Training steps, and latent vectors a step of "one_shot", where they cost no
         privacy. **Steps of "per_step" share the budget**: more of them are noisier.
-    learning_rate : float or None, default=None
-        Of Adam, at its peak.
-    precision : {"float32", "mixed"} or None, default=None
-        Of images: "mixed" trains on a release in bfloat16 where that is exact enough,
-        for processors that know it. None is "float32".
-    device : str or torch.device, default="auto"
-        "auto" takes a GPU if there is one.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of features, training and sampling; the privacy noise cannot be seeded.
-    verbose : int, default=0
-        1 shows progress bars.
+    {learning_rate}
+    {precision}
+    {device}
+    {random_state}
+    {verbose}
 
     Attributes
     ----------
-    privacy_ : PrivacyReport
-        The certificate: one (epsilon, delta) and every release that was paid for.
-    schema_ : Schema
-        Given, or discovered.
+    {privacy_}
+    {schema_}
     release_ : Release
         The noisy function, of "one_shot"; the noisy class counts, of "per_step".
     kernel_ : RowKernel or ImageKernel
         How rows become points.
-    cells_ : dict
-        The cells of each column.
-    settings_ : Settings
-        The method's parameters as they were used.
+    {cells_}
+    {settings_}
     generator_ : TableGenerator or ImageGenerator
         The torch module.
     loss_curve_ : list of float
         Loss of every training step of "one_shot"; length of the noisy slopes of
         "per_step".
-    classes_ : ndarray
-        Class labels, of a classification.
-    task_ : {"classification", "regression"} or None
-        What y was.
-    n_samples_ : int
-        Rows that were fitted (a noisy number under "add_remove").
-    n_features_in_, feature_names_in_ : int and ndarray
-        Columns that were fitted.
+    {classes_}
+    {task_}
+    {n_samples_}
+    {n_features_in_}
 
     See Also
     --------

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import torch
 
 from skdpgen.features import ModuleNTKFeatures, NTKFeatures
-from skdpgen.synthesizers.base import EmbeddingSynthesizer
+from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import TANGENT, TANGENT_IMAGES
 from skdpgen.utils import Interval, StrOptions
@@ -15,6 +15,7 @@ from skdpgen.utils import Interval, StrOptions
 STRETCH = 4.0  # of numbers, so that their ends point different ways
 
 
+@documented
 class DPNTKSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images: matches private neural-tangent features [1]_.
 
@@ -39,25 +40,13 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    epsilon, delta : float, default=1.0 and 1e-5
-        Privacy budget of one call to :meth:`fit`, everything included.
-        ``epsilon=float("inf")`` adds no noise and promises nothing.
-    schema : Schema, dict, "infer" or None, default=None
-        Public column types, bounds and categories. Columns that are left out, all of
-        them if None, are discovered privately from the same budget. "infer" reads
-        them off the rows, which leaks.
-    classes : array-like or None, default=None
-        Public class labels. None takes the schema's target, or discovers them.
-    adjacency : {"replace", "add_remove"}, default="replace"
-        Which tables are neighbours; "replace" makes the number of rows public.
-    class_weight : "balanced" or None, default=None
-        "balanced" divides the error of each class by its noisy share, so rare classes
-        count as much as common ones. Labels are sampled as often as in the data either
-        way; ``sample(y=...)`` asks for others.
-    task : {"auto", "classification", "regression"}, default="auto"
-        "auto" goes by the dtype of y: float is regression, anything else is classes.
-    preset : {"default", "paper"}, default="default"
-        Where parameters that are None come from; ``settings_`` shows what was used.
+    {epsilon}
+    {schema}
+    {classes}
+    {adjacency}
+    {class_weight}
+    {task}
+    {preset}
     architecture : {"mlp", "layer_norm"}, callable or None, default=None
         The network that is differentiated: ReLU layers ("mlp", default), or each
         normalised first ("layer_norm": paper). A callable gets the number
@@ -74,56 +63,31 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         The number a², in (0, 1]: how much of a row's norm its gradient gets. None is
         0.1, or 0.02 where few rows, many classes or a small epsilon, all of them
         public, leave relations no chance (paper: 1, which counts no cells).
-    models : {"auto", "conditional", "parallel"} or None, default=None
-        Of images: one generator that is told the class, or one for each class. None is
-        "auto": "parallel", unless the release is too noisy (paper: "conditional").
-    pooling : int, "auto" or None, default=None
-        Of images: how many pixels a side the features see as one, their mean. None is
-        "auto": 2 from 16 pixels a side on (paper: 1).
-    generator : {"full", "upsample", "decoder", "residual"} or None, default=None
-        Of images: full layers (None), or convolutions, as the papers had ("upsample").
-    hidden, n_latent : array-like of int, int or None, default=None
-        Hidden layers of the generator, and length of its latent vector.
-    n_iter, batch_size : int or None, default=None
-        Training steps, and latent vectors a step; they cost no privacy.
-    learning_rate : float or None, default=None
-        Of Adam, at its peak.
-    precision : {"float32", "mixed"} or None, default=None
-        Of images: "mixed" trains on a release in bfloat16 where that is exact enough,
-        for processors that know it. None is "float32".
-    device : str or torch.device, default="auto"
-        "auto" takes a GPU if there is one.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of features, training and sampling; the privacy noise cannot be seeded.
-    verbose : int, default=0
-        1 shows progress bars.
+    {models}
+    {pooling}
+    {generator}
+    {hidden}
+    {n_iter}
+    {learning_rate}
+    {precision}
+    {device}
+    {random_state}
+    {verbose}
 
     Attributes
     ----------
-    privacy_ : PrivacyReport
-        The certificate: one (epsilon, delta) and every release that was paid for.
-    schema_ : Schema
-        Given, or discovered.
-    release_ : Release
-        The noisy embedding; all that the generator was made of.
-    kernel_ : RowKernel
-        The feature map.
-    cells_ : dict
-        The cells of each column.
-    settings_ : Settings
-        The method's parameters as they were used.
-    generator_ : TableGenerator
-        The torch module.
-    loss_curve_ : list of float
-        Loss of every training step; 1 is what independent columns leave.
-    classes_ : ndarray
-        Class labels, of a classification.
-    task_ : {"classification", "regression"} or None
-        What y was.
-    n_samples_ : int
-        Rows that were fitted (a noisy number under "add_remove").
-    n_features_in_, feature_names_in_ : int and ndarray
-        Columns that were fitted.
+    {privacy_}
+    {schema_}
+    {release_}
+    {kernel_}
+    {cells_}
+    {settings_}
+    {generator_}
+    {loss_curve_}
+    {classes_}
+    {task_}
+    {n_samples_}
+    {n_features_in_}
 
     See Also
     --------

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm import tqdm
 
 from skdpgen.privacy import Histograms, OneHot, sensitivity
-from skdpgen.synthesizers.base import BaseSynthesizer
+from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.models import MixtureModel
 from skdpgen.synthesizers.opening import (
     MAX_BINS,
@@ -37,6 +37,7 @@ FIRST_ROUND = 0.25  # of what is spent on pairs
 BY_CLASS = 32  # most classes whose pairs are counted one by one
 
 
+@documented
 class DPPairwiseSynthesizer(BaseSynthesizer):
     r"""Tabular synthesizer that knows all pairs of columns it can afford.
 
@@ -54,19 +55,11 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
 
     Parameters
     ----------
-    epsilon, delta : float, default=1.0 and 1e-5
-        Privacy budget of one call to :meth:`fit`, everything included.
-        ``epsilon=float("inf")`` adds no noise and promises nothing.
-    schema : Schema, dict, "infer" or None, default=None
-        Public column types, bounds and categories. Columns that are left out, all of
-        them if None, are discovered privately from the same budget. "infer" reads
-        them off the rows, which leaks.
-    classes : array-like or None, default=None
-        Public class labels. None takes the schema's target, or discovers them.
-    adjacency : {"replace", "add_remove"}, default="replace"
-        Which tables are neighbours; "replace" makes the number of rows public.
-    task : {"auto", "classification", "regression"}, default="auto"
-        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    {epsilon}
+    {schema}
+    {classes}
+    {adjacency}
+    {task}
     n_rounds : {1, 2}, default=2
         2 looks at all pairs first and then measures those that stand out; 1 measures
         all of them once.
@@ -86,33 +79,25 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         Where training runs; "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
         Seed of training and sampling; the privacy noise cannot be seeded.
-    verbose : int, default=0
-        1 shows progress bars.
+    {verbose}
 
     Attributes
     ----------
-    privacy_ : PrivacyReport
-        The certificate: one (epsilon, delta) and every release that was paid for.
-    schema_ : Schema
-        Given, or discovered.
+    {privacy_}
+    {schema_}
     release_ : Release
         The noisy histograms of single columns.
     pair_releases_ : tuple of PairRelease
         The noisy histograms of pairs, round by round; empty if there were none.
     groups_ : tuple of CellGroups
         How the cells of each column are grouped in pairs.
-    cells_ : dict
-        The cells of each column.
+    {cells_}
     loss_curve_ : list of float
         Loss of each training step; independent columns are at 1.
-    classes_ : ndarray
-        Class labels, of a classification.
-    task_ : {"classification", "regression"} or None
-        What y was.
-    n_samples_ : int
-        Rows that were fitted (a noisy number under "add_remove").
-    n_features_in_, feature_names_in_ : int and ndarray
-        Columns that were fitted.
+    {classes_}
+    {task_}
+    {n_samples_}
+    {n_features_in_}
 
     See Also
     --------

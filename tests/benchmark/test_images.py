@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from skdpgen import DPMERFSynthesizer, SyntheticUtility
-from skdpgen.benchmark._images import accuracies, measure_images, read_image_set
+from skdpgen.benchmark._measure_images import accuracies, measure_images, read_image_set
 
 DIGITS, LABELS = load_digits(return_X_y=True)
 PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)

@@ -177,7 +177,7 @@ BUGS = (
     Bug(
         "search-forgets-a-fold",
         "a search is charged for one training set less",
-        S + "_search.py",
+        S + "tools/_search_cost.py",
         "return int(search.n_splits_) - 1",
         "return int(search.n_splits_) - 2",
         ("tests/test_sklearn.py::test_the_cost_is_the_composition_of_all_fits",),
@@ -186,7 +186,7 @@ BUGS = (
     Bug(
         "pairs-shift",
         "rows are paired under add/remove, so that one row shifts all pairs",
-        S + "_autoencoder.py",
+        S + "embedding/_private_encoder.py",
         'is_paired = adjacency == "replace"',
         "is_paired = True",
         (IMAGES,),
@@ -194,7 +194,7 @@ BUGS = (
     Bug(
         "pairs-by-label",
         "rows are sorted by label before they are paired",
-        S + "_autoencoder.py",
+        S + "embedding/_private_encoder.py",
         "return self._rows.take(2 * indices), self._rows.take(2 * indices + 1)",
         'order = np.argsort(self._rows._labels, kind="stable")\n'
         "        one, two = order[2 * indices], order[2 * indices + 1]\n"
@@ -204,7 +204,7 @@ BUGS = (
     Bug(
         "centred-by-the-batch",
         "inputs of features are centred by the mean of their batch",
-        S + "_row_kernel.py",
+        S + "embedding/_row_kernel.py",
         "        return np.concatenate(x, axis=1)\n\n    def points(",
         "        x = np.concatenate(x, axis=1)\n"
         "        return x - x.mean(axis=0)\n\n    def points(",
@@ -258,7 +258,7 @@ BUGS = (
     Bug(
         "true-n-for-the-share",
         "the true number of rows decides what features get, under add/remove",
-        S + "_row_kernel.py",
+        S + "embedding/_row_kernel.py",
         "noise = (std / opening.facts.n_rows) ** 2 / RICH",
         "noise = (std / opening.rows.n_rows) ** 2 / RICH",
         (TABLES,),
@@ -266,7 +266,7 @@ BUGS = (
     Bug(
         "true-n-for-the-steps",
         "slopes are divided by the true number of rows, under add/remove",
-        S + "_kernel.py",
+        S + "_dp_kernel.py",
         "expected_rows=opening.facts.n_rows,",
         "expected_rows=float(opening.rows.n_rows),",
         (TABLES, IMAGES),
@@ -274,15 +274,13 @@ BUGS = (
     Bug(
         "statistic-in-the-loss-curve",
         "the loss curve begins with the number of rows",
-        S + "_embedding.py",
-        "            facts, report = opening.facts, opening.close()\n"
-        "            del X, y, opening",
-        "            first = opening.rows.n_rows\n"
-        "            self.refit = lambda: (\n"
-        "                type(self).refit(self), self.loss_curve_.insert(0, first), self\n"
-        "            )[-1]\n"
-        "            facts, report = opening.facts, opening.close()\n"
-        "            del X, y, opening",
+        S + "base/_embedding_synthesizer.py",
+        "        del X, y, opening  # private data ends here; what follows is post-processing\n"
+        "        return self.refit()",
+        "        first = opening.rows.n_rows\n"
+        "        del X, y, opening\n"
+        "        self.refit().loss_curve_.insert(0, first)\n"
+        "        return self",
         (TABLES, IMAGES),
     ),
     Bug(
@@ -299,7 +297,7 @@ BUGS = (
     Bug(
         "error-with-a-count",
         "the error about classes says how many labels there are",
-        S + "_discovery.py",
+        S + "opening/_classes.py",
         '    return list(released.values["tokens"][TARGET])',
         '    found = list(released.values["tokens"][TARGET])\n'
         "    if not found:\n"
@@ -312,17 +310,17 @@ BUGS = (
     Bug(
         "progress-by-rows",
         "the progress bar counts rows",
-        S + "_opening.py",
-        "progress = tqdm(total=n_stages, disable=not verbose,",
+        S + "opening/_context.py",
+        "progress = tqdm(total=N_STAGES, disable=not verbose,",
         "progress = tqdm(total=rows.n_rows, disable=not verbose,",
         (TABLES, IMAGES),
     ),
     Bug(
         "attribute-of-a-failed-fit",
         "a fit that fails leaves what it has seen behind",
-        S + "_base.py",
-        "        schema, is_inferred = self.schema, isinstance(self.schema, str)\n",
-        "        schema, is_inferred = self.schema, isinstance(self.schema, str)\n"
+        S + "base/_synthesizer.py",
+        "        opening.statements += self._stated()\n",
+        "        opening.statements += self._stated()\n"
         "        self._shape = getattr(X, 'shape', None)\n",
         (LEFT + "test_a_fit_that_fails_leaves_its_certificate_alone",),
     ),
@@ -338,7 +336,7 @@ BUGS = (
     Bug(
         "cache-that-survives-clone",
         "a clone takes the bins of its original along",
-        S + "_base.py",
+        S + "base/_synthesizer.py",
         "        copy._is_clone = True\n",
         "        copy._is_clone = True\n"
         '        copy._known = vars(self).get("cells_")\n',
@@ -355,12 +353,12 @@ BUGS = (
     Bug(
         "categories-of-the-dtype",
         "the certificate lists the categories of a dtype as read",
-        S + "_opening.py",
-        "    statements.append(dtypes_stated(rows.layout, rows.target_layout))\n",
-        "    statements.append(dtypes_stated(rows.layout, rows.target_layout))\n"
+        S + "opening/_context.py",
+        "    lines.append(dtypes_stated(rows.layout, rows.target_layout))\n",
+        "    lines.append(dtypes_stated(rows.layout, rows.target_layout))\n"
         '    if hasattr(X, "select_dtypes"):\n'
         '        for name in X.select_dtypes("category"):\n'
-        "            statements.append(str(list(X[name].dtype.categories)))\n",
+        "            lines.append(str(list(X[name].dtype.categories)))\n",
         (TABLES,),
     ),
     Bug(
@@ -373,5 +371,23 @@ BUGS = (
             "tests/synthesizers/test_statements.py::"
             "test_one_missing_value_does_not_change_what_is_discovered",
         ),
+    ),
+    Bug(
+        "certificate-lost-by-an-interrupt",
+        "an interrupted fit closes the rows and forgets what it has paid",
+        S + "base/_synthesizer.py",
+        "        finally:\n            facts, report = opening.close()\n"
+        "            if report.releases:",
+        "        finally:\n            facts, report = opening.close()\n"
+        "            if report.releases and opening.kept:",
+        ("tests/guards/test_interrupts.py::test_each_charge_is_in_the_certificate",),
+    ),
+    Bug(
+        "old-release-beside-a-new-certificate",
+        "an interrupted second fit keeps the release of the first",
+        S + "base/_synthesizer.py",
+        "                delattr(self, name)\n",
+        '                None if name == "release_" else delattr(self, name)\n',
+        ("tests/guards/test_interrupts.py::test_each_charge_is_in_the_certificate",),
     ),
 )

@@ -1,7 +1,8 @@
 """What all estimators are made of: parameters, the frame of `fit`, saving."""
 
+from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._embedding_synthesizer import EmbeddingSynthesizer
 from skdpgen.synthesizers.base._saving import read_estimator
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
 
-__all__ = ["BaseSynthesizer", "EmbeddingSynthesizer", "read_estimator"]
+__all__ = ["BaseSynthesizer", "EmbeddingSynthesizer", "documented", "read_estimator"]
