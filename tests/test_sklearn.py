@@ -218,7 +218,7 @@ def test_the_choice_is_not_covered_and_the_text_says_so():
 
 
 SAMPLED = [
-    DPKernelSynthesizer(release="per_step", n_iter=50),
+    DPKernelSynthesizer(release="per_step", max_iter=50),
     DPMERFSynthesizer(encoder="private"),
 ]
 
@@ -249,7 +249,7 @@ def test_steps_are_the_same_of_tables_and_images(preset):
     for of_kind in (synth._presets, synth._image_presets):
         settings = of_kind[preset]
         assert settings.sampling_rate == known.sampling_rate
-        assert settings.n_iter == known.n_steps
+        assert settings.max_iter == known.n_steps
 
 
 def test_the_cost_of_a_search_that_was_not_fitted(cls):

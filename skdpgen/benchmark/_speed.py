@@ -136,7 +136,7 @@ def _fit_many(n_features: int) -> None:
         schema=Schema(schema),
         preset="paper",
         n_features=n_features,
-        n_iter=20,
+        max_iter=20,
     ).fit(X, y)
     print(peak_mib())
 

@@ -73,9 +73,9 @@ class EncodedFeatures:
         found: Tensor = self.phi(self.codes(x))
         return found
 
-    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
-        found: Tensor = self.phi.mean(self.codes(x), n_groups)
+    def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        found: Tensor = self.phi.mean(self.codes(x), n_parts)
         return found
 
     def expected(self, points: Any) -> None:

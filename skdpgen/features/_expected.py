@@ -76,10 +76,10 @@ class ExpectedFourier:
             )
         return torch.cat([real, imaginary]).T / math.sqrt(len(real))
 
-    def mean(self, probabilities: Sequence[Tensor], n_groups: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
+    def mean(self, probabilities: Sequence[Tensor], n_parts: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
         rows = self(probabilities)
-        return rows.reshape(n_groups, -1, rows.shape[1]).mean(dim=1)
+        return rows.reshape(n_parts, -1, rows.shape[1]).mean(dim=1)
 
 
 class _Reorder(torch.autograd.Function):

@@ -14,10 +14,10 @@ def outer(factors: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
     return torch.cat(blocks, dim=1)
 
 
-def mean_outer(factors: Sequence[tuple[Tensor, Tensor]], n_groups: int) -> Tensor:
+def mean_outer(factors: Sequence[tuple[Tensor, Tensor]], n_parts: int) -> Tensor:
     """Return the mean products of as many equal groups of rows; none is formed."""
     blocks = []
     for pair in factors:
-        u, v = (part.reshape(n_groups, -1, part.shape[1]) for part in pair)
+        u, v = (part.reshape(n_parts, -1, part.shape[1]) for part in pair)
         blocks.append((u.transpose(1, 2) @ v / v.shape[1]).flatten(1))
     return torch.cat(blocks, dim=1)

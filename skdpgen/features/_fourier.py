@@ -135,17 +135,17 @@ class FourierFeatures:
         pairs = torch.cat([angles.cos(), angles.sin()], dim=-1)
         return pairs.mul_(math.sqrt(2 / self.n_features))
 
-    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_groups, n_features).
+    def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_parts, n_features).
 
         Works through a part of the frequencies at a time, and again on the way back:
         rows x features are never in memory.
         """
         part = max(AT_ONCE // len(x), 1)
         if part >= self.frequencies.shape[1]:
-            return self(x).reshape(n_groups, -1, self.n_features).mean(dim=1)
+            return self(x).reshape(n_parts, -1, self.n_features).mean(dim=1)
         pieces = [
-            checkpoint(_waves, x, some, n_groups, use_reentrant=False)
+            checkpoint(_waves, x, some, n_parts, use_reentrant=False)
             for some in torch.split(self.frequencies, part, dim=1)
         ]
         waves = torch.cat(pieces, dim=2).flatten(1)  # cosines before sines
@@ -156,9 +156,9 @@ class FourierFeatures:
         return ExpectedFourier.of(self, points)
 
 
-def _waves(x: Tensor, frequencies: Tensor, n_groups: int) -> Tensor:
-    """Return mean cosines and sines, (n_groups, 2, frequencies)."""
-    angles = (x @ frequencies).reshape(n_groups, -1, frequencies.shape[1])
+def _waves(x: Tensor, frequencies: Tensor, n_parts: int) -> Tensor:
+    """Return mean cosines and sines, (n_parts, 2, frequencies)."""
+    angles = (x @ frequencies).reshape(n_parts, -1, frequencies.shape[1])
     return torch.stack([angles.cos().mean(dim=1), angles.sin().mean(dim=1)], dim=1)
 
 

@@ -140,9 +140,9 @@ class HermiteFeatures:
         widths = [self._width(j) for j in range(len(self.are_numbers))]
         return self._products(self._functions(torch.split(x, widths, dim=1)))
 
-    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
-        return self(x).reshape(n_groups, -1, self.n_features).mean(dim=1)
+    def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        return self(x).reshape(n_parts, -1, self.n_features).mean(dim=1)
 
     def expected(self, points: Sequence[Tensor]) -> "ExpectedHermite":
         """Return the exact mean over rows whose columns are drawn one by one."""
@@ -214,11 +214,9 @@ class ExpectedHermite:
         means = [p @ t for p, t in zip(probabilities, self.tables, strict=True)]
         return self.phi._products(torch.stack(means, dim=1))
 
-    def mean(self, probabilities: Sequence[Tensor], n_groups: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
-        return (
-            self(probabilities).reshape(n_groups, -1, self.phi.n_features).mean(dim=1)
-        )
+    def mean(self, probabilities: Sequence[Tensor], n_parts: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        return self(probabilities).reshape(n_parts, -1, self.phi.n_features).mean(dim=1)
 
 
 def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:

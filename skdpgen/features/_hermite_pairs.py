@@ -41,7 +41,7 @@ class HermitePairs:
     ----------
     single, paired : HermiteFeatures
         Of one column at a time; of the sum kernel, and of the one that is squared.
-    gamma : float
+    product_weight : float
         Weight of the pairs beside the sum kernel.
     radius : float or None, default=None
         The number r.
@@ -49,14 +49,14 @@ class HermitePairs:
     Examples
     --------
     >>> rng = Generator().manual_seed(0)
-    >>> phi = HermitePairs.draw(5, 3, 1, length_scale=0.3, gamma=2.0, rng=rng)
+    >>> phi = HermitePairs.draw(5, 3, 1, length_scale=0.3, product_weight=2.0, rng=rng)
     >>> phi(torch.zeros(2, 5)).shape  # 5 x 4, and (5 x 2)²
     torch.Size([2, 120])
     """
 
     single: HermiteFeatures
     paired: HermiteFeatures
-    gamma: float
+    product_weight: float
     radius: float | None = None
 
     norm_bound = 1.0
@@ -70,7 +70,7 @@ class HermitePairs:
         product_order: int,
         *,
         length_scale: float,
-        gamma: float,
+        product_weight: float,
         radius: float | None = None,
         rng: Generator,
     ) -> Self:
@@ -86,7 +86,7 @@ class HermitePairs:
             )
             for highest in (order, product_order)
         )
-        return cls(single, paired, gamma, radius)
+        return cls(single, paired, product_weight, radius)
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -97,7 +97,7 @@ class HermitePairs:
     @property
     def norm_bounds(self) -> tuple[float, float]:
         """Largest norm of the sum kernel's features, and of the pairs'."""
-        share = self.gamma / (1.0 + self.gamma)
+        share = self.product_weight / (1.0 + self.product_weight)
         return math.sqrt(1.0 - share), math.sqrt(share)
 
     @property
@@ -139,9 +139,9 @@ class HermitePairs:
         """Map the rows of ``x``; differentiable."""
         return outer(self.factors(x))
 
-    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
-        return mean_outer(self.factors(x), n_groups)
+    def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        return mean_outer(self.factors(x), n_parts)
 
     def expected(self, points: Any) -> None:
         """Return None: a mean over independent columns is not offered."""

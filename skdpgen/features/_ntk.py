@@ -208,12 +208,12 @@ class NTKFeatures:
         """Map the rows of ``x``; differentiable."""
         return outer(self.factors(x))
 
-    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_groups, n_features).
+    def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_parts, n_features).
 
         Rows x features are never in memory.
         """
-        return mean_outer(self.factors(x), n_groups)
+        return mean_outer(self.factors(x), n_parts)
 
     def expected(self, points: Any) -> None:
         """Return None: a mean over rows has no closed form, they must be drawn."""
@@ -305,9 +305,9 @@ class ModuleNTKFeatures:
         ones = torch.ones_like(rows[:, :1])
         return _normalised([ones], [rows])[0][1]
 
-    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
-        return self(x).reshape(n_groups, -1, self.n_features).mean(dim=1)
+    def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        return self(x).reshape(n_parts, -1, self.n_features).mean(dim=1)
 
     def expected(self, points: Any) -> None:
         """Return None: a mean over rows has no closed form, they must be drawn."""

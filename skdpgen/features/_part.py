@@ -47,9 +47,9 @@ class Part:
         """Map the rows of ``x``."""
         return self.phi(x)[:, self.which]
 
-    def mean(self, x: Any, n_groups: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
-        return self.phi.mean(x, n_groups)[:, self.which]
+    def mean(self, x: Any, n_parts: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        return self.phi.mean(x, n_parts)[:, self.which]
 
     def expected(self, points: Sequence[Tensor]) -> "Part | None":
         """Return the mean over rows whose columns are drawn one by one, if known."""

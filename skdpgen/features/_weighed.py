@@ -66,9 +66,9 @@ class Weighed:
         """Map the rows of ``x``."""
         return self._beside([phi(x) for phi in self.maps])
 
-    def mean(self, x: Any, n_groups: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_groups, n_features)."""
-        return self._beside([phi.mean(x, n_groups) for phi in self.maps])
+    def mean(self, x: Any, n_parts: int = 1) -> Tensor:
+        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        return self._beside([phi.mean(x, n_parts) for phi in self.maps])
 
     def expected(self, points: Sequence[Tensor]) -> "Weighed | None":
         """Return the mean over rows whose columns are drawn one by one, if known."""

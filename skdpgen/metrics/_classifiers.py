@@ -137,7 +137,7 @@ _IMAGE_CLASSIFIERS = _table(
     ("xgboost", XGBClassifier, {
         "n_estimators": 50, "colsample_bytree": 0.1, "tree_method": "hist"}),
 )
-IMAGE_NETWORK = ModelSpec("cnn", "images-1", ImageCNN, {"n_iter": 1000})
+IMAGE_NETWORK = ModelSpec("cnn", "images-1", ImageCNN, {"max_iter": 1000})
 
 _MODERN_REGRESSORS = _table(
     "modern-1",

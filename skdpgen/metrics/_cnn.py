@@ -20,7 +20,7 @@ class ImageCNN(ClassifierMixin, BaseEstimator):
     ----------
     shape : tuple of int
         Channels, height and width; rows come flat.
-    n_iter : int, default=1000
+    max_iter : int, default=1000
         Steps of 128 images.
     random_state : int or None, default=None
         Seed of the first weights and of the order of the images.
@@ -28,16 +28,16 @@ class ImageCNN(ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> X = np.repeat(np.eye(2, dtype=np.float32), 64, axis=1)
-    >>> cnn = ImageCNN((2, 8, 8), n_iter=5, random_state=0).fit(X, [0, 1])
+    >>> cnn = ImageCNN((2, 8, 8), max_iter=5, random_state=0).fit(X, [0, 1])
     >>> cnn.predict(X).tolist()
     [0, 1]
     """
 
     def __init__(
-        self, shape: Any, n_iter: int = 1000, random_state: int | None = None
+        self, shape: Any, max_iter: int = 1000, random_state: int | None = None
     ) -> None:
         self.shape = shape
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> "ImageCNN":
@@ -62,10 +62,10 @@ class ImageCNN(ClassifierMixin, BaseEstimator):
         ]
         self.network_ = nn.Sequential(*layers)
         optimiser = torch.optim.Adam(self.network_.parameters())
-        for step in range(self.n_iter):
+        for step in range(self.max_iter):
             for group in optimiser.param_groups:
-                group["lr"] = PEAK * min(10 * (step + 1), self.n_iter - step)
-                group["lr"] /= self.n_iter
+                group["lr"] = PEAK * min(10 * (step + 1), self.max_iter - step)
+                group["lr"] /= self.max_iter
             some = torch.from_numpy(rng.integers(len(X), size=min(BATCH, len(X))))
             scores = self.network_(X[some])
             loss = nn.functional.cross_entropy(scores, targets[some])

@@ -47,7 +47,7 @@ def plot_loss(synthesizer: Any, ax: Axes | None = None) -> Figure:
     >>> from skdpgen.datasets import load_example
     >>> from skdpgen.plotting import plot_loss
     >>> X, y = load_example(2000)
-    >>> synth = DPMERFSynthesizer(epsilon=10.0, classes=["left", "stayed"], n_iter=20)
+    >>> synth = DPMERFSynthesizer(epsilon=10.0, classes=["left", "stayed"], max_iter=20)
     >>> figure = plot_loss(synth.fit(X, y))
     >>> figure.axes[0].get_xlabel()
     'training step'

@@ -72,7 +72,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank;
         0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.2 (paper:
         0.15).
-    gamma : float or None, default=None
+    product_weight : float or None, default=None
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small
         epsilon, all of them public, leave relations no chance; 1 with an ``order``, 5
@@ -80,8 +80,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     {models}
     {pooling}
     {generator}
-    {hidden}
-    {n_iter}
+    {hidden_layer_sizes}
+    {max_iter}
     {learning_rate}
     {precision}
     {device}
@@ -98,6 +98,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     {settings_}
     {generator_}
     {loss_curve_}
+    {n_iter_}
     {classes_}
     {task_}
     {n_samples_}
@@ -118,7 +119,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     --------
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> synth = DPHPSynthesizer(epsilon=1.0, classes=["left", "stayed"], n_iter=50)
+    >>> synth = DPHPSynthesizer(epsilon=1.0, classes=["left", "stayed"], max_iter=50)
     >>> X_syn, y_syn = synth.fit(X, y).sample(500)
     >>> list(X_syn.columns) == list(X.columns), len(y_syn)
     (True, 500)
@@ -137,7 +138,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         "product_size": [Interval(Integral, 1, None, closed="left"), None],
         "n_subsets": [Interval(Integral, 1, None, closed="left"), None],
         "length_scale": [Interval(Real, 0.01, 100, closed="both"), None],
-        "gamma": [Interval(Real, 1e-6, 1e6, closed="both"), None],
+        "product_weight": [Interval(Real, 1e-6, 1e6, closed="both"), None],
     }
 
     def __init__(
@@ -155,13 +156,13 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         product_size=None,
         n_subsets=None,
         length_scale=None,
-        gamma=None,
+        product_weight=None,
         models=None,
         pooling=None,
         generator=None,
-        hidden=None,
+        hidden_layer_sizes=None,
         n_latent=None,
-        n_iter=None,
+        max_iter=None,
         batch_size=None,
         learning_rate=None,
         precision=None,
@@ -182,13 +183,13 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         self.product_size = product_size
         self.n_subsets = n_subsets
         self.length_scale = length_scale
-        self.gamma = gamma
+        self.product_weight = product_weight
         self.models = models
         self.pooling = pooling
         self.generator = generator
-        self.hidden = hidden
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.n_latent = n_latent
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.precision = precision
@@ -223,13 +224,15 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
                 n_together=1,
                 rng=rng,
             )
-            return Weighed((each, product), (1.0, settings.gamma))
+            return Weighed((each, product), (1.0, settings.product_weight))
 
         if is_binned:
-            share = settings.gamma and settings.gamma / (1.0 + settings.gamma)
+            share = settings.product_weight and settings.product_weight / (
+                1.0 + settings.product_weight
+            )
             return RowKernel.of(cells, draw, share=share)
-        # categories, numbers and products count 1 : 1 : gamma
-        share = (1.0 + settings.gamma) / (2.0 + settings.gamma)
+        # categories, numbers and products count 1 : 1 : product_weight
+        share = (1.0 + settings.product_weight) / (2.0 + settings.product_weight)
         return RowKernel.of(cells, draw, layout="split", share=share)
 
     def _map_pixels(self, n_pixels, settings, rng):
@@ -242,7 +245,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
                 settings.order,
                 order,
                 length_scale=settings.length_scale,
-                gamma=settings.gamma,
+                product_weight=settings.product_weight,
                 radius=RADIUS,
                 rng=rng,
             )
@@ -262,7 +265,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         n_subsets = n_subsets or affordable_subsets(n_pixels, together, order)
         each = draw(settings.order, 1, n_pixels)
         product = draw(order, together, n_subsets)
-        return Weighed((each, product), (1.0, settings.gamma))
+        return Weighed((each, product), (1.0, settings.product_weight))
 
 
 def affordable_subsets(n_columns, n_together, order):

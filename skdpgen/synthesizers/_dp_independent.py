@@ -1,21 +1,16 @@
 """The floor: histograms per class, columns drawn independently given the class."""
 
-from typing import Any, ClassVar
-
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import Histograms
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.models import draw_given
 from skdpgen.synthesizers.opening import (
-    check_class_weight,
     decode_rows,
     discover_bins,
     n_classes_of,
 )
 from skdpgen.training import class_conditional_model
-from skdpgen.utils import StrOptions
 
 
 @documented
@@ -39,9 +34,6 @@ class DPIndependentSynthesizer(BaseSynthesizer):
     {schema}
     {classes}
     {adjacency}
-    class_weight : "balanced", dict or None, default=None
-        How labels are sampled: as often as in the data, all alike, or as often times
-        the weight of their class. The release is the same.
     {task}
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling; the privacy noise cannot be seeded.
@@ -75,11 +67,6 @@ class DPIndependentSynthesizer(BaseSynthesizer):
     (True, 500)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseSynthesizer._parameter_constraints,
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-    }
-
     def __init__(
         self,
         epsilon=1.0,
@@ -87,7 +74,6 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         schema=None,
         classes=None,
         adjacency="replace",
-        class_weight=None,
         task="auto",
         random_state=None,
         verbose=0,
@@ -97,7 +83,6 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self.schema = schema
         self.classes = classes
         self.adjacency = adjacency
-        self.class_weight = class_weight
         self.task = task
         self.random_state = random_state
         self.verbose = verbose
@@ -147,7 +132,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         )
         return self._stating_classes(self._model.totals.sum(), self._model.total_std)
 
-    def sample(self, n_samples=None, y=None, random_state=None):
+    def sample(self, n_samples=None, y=None, class_shares=None, random_state=None):
         """Draw synthetic rows; free, and as often as wanted.
 
         Parameters
@@ -156,6 +141,9 @@ class DPIndependentSynthesizer(BaseSynthesizer):
             Number of rows; None takes as many as were fitted.
         y : array-like or None, default=None
             Labels (or numbers) to draw rows for, one each.
+        class_shares : "balanced", dict or None, default=None
+            How often each class is drawn: as in the data, all alike, or by their
+            shares, ``{"yes": 0.2, "no": 0.8}``. What was learnt is the same.
         random_state : int, RandomState, Generator or None, default=None
             An int gives the same rows each time; None gives new ones.
 
@@ -168,8 +156,8 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         """
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)
-        shares = self._class_shares()
-        labels = self._draw_labels(n_samples, y, shares, rng)
+        shares = self._model.shares
+        labels = self._draw_labels(n_samples, y, class_shares, shares, rng)
         codes = {
             name: draw_given(table, labels, rng=rng)
             for name, table in self._model.conditionals.items()
@@ -184,15 +172,3 @@ class DPIndependentSynthesizer(BaseSynthesizer):
             container=container,
         )
         return self._with_target(X, labels, y, shares, rng)
-
-    def _class_shares(self):
-        """How often each class is sampled."""
-        shares = self._model.totals / self._model.totals.sum()
-        if self.class_weight is None:
-            return shares
-        if self.class_weight == "balanced":
-            return np.full(len(shares), 1.0 / len(shares))
-        check_class_weight(self.class_weight, self.classes_.tolist())
-        weights = [self.class_weight.get(c, 1.0) for c in self.classes_.tolist()]
-        shares = np.maximum(shares, np.finfo(float).tiny) * weights
-        return shares / shares.sum()

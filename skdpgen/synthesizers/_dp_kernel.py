@@ -84,8 +84,8 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     {pooling}
     generator : {"full", "upsample", "decoder", "residual"} or None, default=None
         Of images: full layers (None), or convolutions (paper: "decoder").
-    {hidden}
-    n_iter, batch_size : int or None, default=None
+    {hidden_layer_sizes}
+    max_iter, batch_size : int or None, default=None
         Training steps, and latent vectors a step of "one_shot", where they cost no
         privacy. **Steps of "per_step" share the budget**: more of them are noisier.
     {learning_rate}
@@ -109,6 +109,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     loss_curve_ : list of float
         Loss of every training step of "one_shot"; length of the noisy slopes of
         "per_step".
+    {n_iter_}
     {classes_}
     {task_}
     {n_samples_}
@@ -130,7 +131,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     >>> from sklearn.datasets import load_digits
     >>> images, digits = load_digits(return_X_y=True)
     >>> images = images.reshape(-1, 8, 8) / 16
-    >>> synth = DPKernelSynthesizer(epsilon=10.0, classes=range(10), n_iter=20)
+    >>> synth = DPKernelSynthesizer(epsilon=10.0, classes=range(10), max_iter=20)
     >>> X_syn, y_syn = synth.fit(images, digits).sample(50)
     >>> X_syn.shape, len(y_syn)
     ((50, 8, 8), 50)
@@ -167,9 +168,9 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         models=None,
         pooling=None,
         generator=None,
-        hidden=None,
+        hidden_layer_sizes=None,
         n_latent=None,
-        n_iter=None,
+        max_iter=None,
         batch_size=None,
         learning_rate=None,
         precision=None,
@@ -193,9 +194,9 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         self.models = models
         self.pooling = pooling
         self.generator = generator
-        self.hidden = hidden
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.n_latent = n_latent
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.precision = precision
@@ -259,8 +260,8 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         Parameters
         ----------
         **settings
-            Any of ``n_iter``, ``batch_size``, ``learning_rate``, ``hidden``,
-            ``n_latent``; they replace those of ``settings_``.
+            Any of ``max_iter``, ``batch_size``, ``learning_rate``, ``n_latent`` and
+            ``hidden_layer_sizes``; they replace those of ``settings_``.
 
         Returns
         -------
@@ -296,6 +297,15 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             rng=rng,
         )
 
+    def _without_effect(self, is_image):
+        """Return parameters that this way to release has no use for, and who has."""
+        del is_image
+        if self.release == "one_shot":
+            steps = "release='per_step'"
+            return {"sampling_rate": steps, "n_points": steps}
+        once = "release='one_shot'"
+        return {"n_features": once, "batch_size": once}
+
     def _bare_kernel(self, opening, cells, settings):
         """Return a kernel without features: class counts are all that it sums."""
         if opening.holds_images:
@@ -318,7 +328,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             name=f"slopes of the kernel mean of {kernel.what}",
             share=opening.ledger.remaining,
             sampling_rate=settings.sampling_rate,
-            n_steps=settings.n_iter,
+            n_steps=settings.max_iter,
             length_scales=scales,
             width=kernel.width,
             expected_rows=opening.facts.n_rows,
@@ -332,14 +342,14 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                 length_scales=scales,
                 n_points=2 * (settings.n_points // 2),
                 n_latent=settings.n_latent,
-                n_iter=settings.n_iter,
+                max_iter=settings.max_iter,
                 learning_rate=settings.learning_rate,
                 rng=torch.Generator().manual_seed(seed),
                 device=device,
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )
         model.generator.cpu()
-        opening.keep(_model=model, loss_curve_=losses)
+        opening.keep(_model=model, loss_curve_=losses, n_iter_=len(losses))
 
     def _subsampling(self):
         """Return how steps look at rows; tables and images have the same presets."""
@@ -347,4 +357,4 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             return None
         settings = self._presets[self.preset].filled(self.get_params(deep=False))
         share = 1.0 - COUNTS_SHARE
-        return Subsampling(settings.sampling_rate, settings.n_iter, share)
+        return Subsampling(settings.sampling_rate, settings.max_iter, share)

@@ -69,16 +69,16 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     n_together : int, "all" or None, default=None
         How many columns a frequency looks at; None is 2: how pairs depend on each
         other, given the class. The paper's is "all".
-    fourier_share : float or None, default=None
+    fourier_norm : float or None, default=None
         The number a², in (0, 1): how much of a row's norm its Fourier features get.
         None is 0.1, or 0.02 where few rows, many classes or a small epsilon, all of
         them public, leave relations no chance against the noise (paper: 0.5).
-    release : {"full", "minibatch"}, default="full"
-        "full" releases one embedding. "minibatch" releases that of each of
+    release : {"one_shot", "minibatch"}, default="one_shot"
+        "one_shot" releases one embedding. "minibatch" releases that of each of
         ``n_minibatches`` random parts of the rows, as in the paper's section 5.2: each
         part has the noise of the whole, so it is the noisier way.
-    n_minibatches : int, default=10
-        Used by ``release="minibatch"``.
+    n_minibatches : int or None, default=None
+        Of "minibatch". None is 10.
     {models}
         Behind a private encoder all classes share the decoder.
     {pooling}
@@ -89,10 +89,10 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         own encoder was not private. Its steps read rows, what ``pooling`` shows of
         them, and are paid for. Pictures are smoother than without it, and models learn
         less of them.
-    encoder_share : float, default=0.5
-        Part of the budget (of mu²) that the encoder gets.
-    {hidden}
-    {n_iter}
+    encoder_budget : float or None, default=None
+        Part of the budget (of mu²) that the encoder gets. None is 0.5.
+    {hidden_layer_sizes}
+    {max_iter}
     {learning_rate}
     {precision}
     {device}
@@ -109,6 +109,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     {settings_}
     {generator_}
     {loss_curve_}
+    {n_iter_}
     {classes_}
     {task_}
     {n_samples_}
@@ -129,7 +130,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     --------
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> synth = DPMERFSynthesizer(epsilon=1.0, classes=["left", "stayed"], n_iter=50)
+    >>> synth = DPMERFSynthesizer(epsilon=1.0, classes=["left", "stayed"], max_iter=50)
     >>> X_syn, y_syn = synth.fit(X, y).sample(500)
     >>> list(X_syn.columns) == list(X.columns), len(y_syn)
     (True, 500)
@@ -152,11 +153,11 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
             StrOptions({"all"}),
             None,
         ],
-        "fourier_share": [Interval(Real, 0, 1, closed="neither"), None],
-        "release": [StrOptions({"full", "minibatch"})],
-        "n_minibatches": [Interval(Integral, 1, None, closed="left")],
+        "fourier_norm": [Interval(Real, 0, 1, closed="neither"), None],
+        "release": [StrOptions({"one_shot", "minibatch"})],
+        "n_minibatches": [Interval(Integral, 1, None, closed="left"), None],
         "encoder": [StrOptions({"private"}), None],
-        "encoder_share": [Interval(Real, 0, 1, closed="neither")],
+        "encoder_budget": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -173,17 +174,17 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         n_features=None,
         length_scale=None,
         n_together=None,
-        fourier_share=None,
-        release="full",
-        n_minibatches=10,
+        fourier_norm=None,
+        release="one_shot",
+        n_minibatches=None,
         encoder=None,
-        encoder_share=0.5,
+        encoder_budget=None,
         models=None,
         pooling=None,
         generator=None,
-        hidden=None,
+        hidden_layer_sizes=None,
         n_latent=None,
-        n_iter=None,
+        max_iter=None,
         batch_size=None,
         learning_rate=None,
         precision=None,
@@ -203,17 +204,17 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         self.n_features = n_features
         self.length_scale = length_scale
         self.n_together = n_together
-        self.fourier_share = fourier_share
+        self.fourier_norm = fourier_norm
         self.release = release
         self.n_minibatches = n_minibatches
         self.encoder = encoder
-        self.encoder_share = encoder_share
+        self.encoder_budget = encoder_budget
         self.models = models
         self.pooling = pooling
         self.generator = generator
-        self.hidden = hidden
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.n_latent = n_latent
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.precision = precision
@@ -224,13 +225,27 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     @property
     def _n_groups(self):
         """Parts of the rows that are released one by one."""
-        return self.n_minibatches if self.release == "minibatch" else 1
+        return self.n_minibatches or 10 if self.release == "minibatch" else 1
+
+    @property
+    def _encoder_budget(self):
+        """Part of the budget that the encoder gets."""
+        return self.encoder_budget or 0.5
 
     def _subsampling(self):
         """Return how the private encoder looks at rows."""
         if self.encoder is None:
             return None
-        return Subsampling(RATE, STEPS, self.encoder_share)
+        return Subsampling(RATE, STEPS, self._encoder_budget)
+
+    def _without_effect(self, is_image):
+        """Return parameters that this fit has no use for, and who has."""
+        unused = {} if is_image else {"encoder": "images"}
+        if self.release != "minibatch":
+            unused["n_minibatches"] = "release='minibatch'"
+        if self.encoder is None:
+            unused["encoder_budget"] = "encoder='private'"
+        return unused
 
     def _map_columns(self, cells, settings, rng):
         """Draw Fourier features of the columns that the settings ask for.
@@ -252,7 +267,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
             )
 
         layout = "binned" if settings.numbers == "binned" else "split"
-        return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_share)
+        return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_norm)
 
     def _map_pixels(self, n_pixels, settings, rng):
         """Draw Fourier features of all pixels."""
@@ -272,7 +287,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         network = train_autoencoder(
             PointRows(bare, opening.rows.batches({}, labels)),
             opening.ledger,
-            share=self.encoder_share * opening.ledger.remaining,
+            share=self._encoder_budget * opening.ledger.remaining,
             n_pixels=bare.width,
             n_rows=opening.facts.n_rows,
             adjacency=self.adjacency,

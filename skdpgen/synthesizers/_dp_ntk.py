@@ -33,7 +33,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
     and one row moves it by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced and 1 if
     added or removed (proof: :class:`~skdpgen.privacy.Weighted`). With
-    ``tangent_share=1``, as in the paper, only gradients are released; class counts
+    ``tangent_norm=1``, as in the paper, only gradients are released; class counts
     ride along, free if replaced. Images have gradients by the hidden layer alone, none
     of them negative: :math:`\sqrt 2` if replaced, with their counts
     :math:`\sqrt{2.2}`. Labels are drawn as often as these noisy counts say.
@@ -59,15 +59,15 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         Units of a hidden layer. None is 20 (paper: 100), for images 800.
     depth : int or None, default=None
         Hidden layers. None is 1.
-    tangent_share : float or None, default=None
+    tangent_norm : float or None, default=None
         The number a², in (0, 1]: how much of a row's norm its gradient gets. None is
         0.1, or 0.02 where few rows, many classes or a small epsilon, all of them
         public, leave relations no chance (paper: 1, which counts no cells).
     {models}
     {pooling}
     {generator}
-    {hidden}
-    {n_iter}
+    {hidden_layer_sizes}
+    {max_iter}
     {learning_rate}
     {precision}
     {device}
@@ -84,6 +84,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     {settings_}
     {generator_}
     {loss_curve_}
+    {n_iter_}
     {classes_}
     {task_}
     {n_samples_}
@@ -104,7 +105,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     --------
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> synth = DPNTKSynthesizer(epsilon=1.0, classes=["left", "stayed"], n_iter=50)
+    >>> synth = DPNTKSynthesizer(epsilon=1.0, classes=["left", "stayed"], max_iter=50)
     >>> X_syn, y_syn = synth.fit(X, y).sample(500)
     >>> list(X_syn.columns) == list(X.columns), len(y_syn)
     (True, 500)
@@ -117,7 +118,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         "architecture": [StrOptions({"mlp", "layer_norm"}), callable, None],
         "width": [Interval(Integral, 1, None, closed="left"), None],
         "depth": [Interval(Integral, 1, None, closed="left"), None],
-        "tangent_share": [Interval(Real, 0, 1, closed="right"), None],
+        "tangent_norm": [Interval(Real, 0, 1, closed="right"), None],
     }
 
     def __init__(
@@ -133,13 +134,13 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         architecture=None,
         width=None,
         depth=None,
-        tangent_share=None,
+        tangent_norm=None,
         models=None,
         pooling=None,
         generator=None,
-        hidden=None,
+        hidden_layer_sizes=None,
         n_latent=None,
-        n_iter=None,
+        max_iter=None,
         batch_size=None,
         learning_rate=None,
         precision=None,
@@ -158,13 +159,13 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         self.architecture = architecture
         self.width = width
         self.depth = depth
-        self.tangent_share = tangent_share
+        self.tangent_norm = tangent_norm
         self.models = models
         self.pooling = pooling
         self.generator = generator
-        self.hidden = hidden
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.n_latent = n_latent
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.precision = precision
@@ -189,8 +190,8 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
                 rng=rng,
             )
 
-        layout = "whole" if settings.tangent_share == 1 else "binned"
-        return RowKernel.of(cells, draw, layout=layout, share=settings.tangent_share)
+        layout = "whole" if settings.tangent_norm == 1 else "binned"
+        return RowKernel.of(cells, draw, layout=layout, share=settings.tangent_norm)
 
     def _map_pixels(self, n_pixels, settings, rng):
         """Draw the weights of a network that sees all pixels."""

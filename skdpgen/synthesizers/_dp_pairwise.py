@@ -30,7 +30,7 @@ from skdpgen.synthesizers.pairwise import (
 )
 from skdpgen.tables import TARGET, group_cells
 from skdpgen.training import class_conditional_model, column_counts, fit_mixture
-from skdpgen.utils import Interval, pick_device, seed_of, split_generator
+from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
 
 FINE_BINS = 256
 FIRST_ROUND = 0.25  # of what is spent on pairs
@@ -59,11 +59,12 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     {schema}
     {classes}
     {adjacency}
+    {class_weight}
     {task}
     n_rounds : {1, 2}, default=2
         2 looks at all pairs first and then measures those that stand out; 1 measures
         all of them once.
-    pair_share : float, default=0.5
+    pair_budget : float, default=0.5
         Part of the budget (of mu², after discovery) that pairs get; the rest goes to
         single columns.
     n_groups : int or None, default=None
@@ -71,7 +72,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         allows, 4 to 12.
     n_components : int, default=200
         Products of columns that are mixed, for each class.
-    n_iter : int, default=200
+    max_iter : int, default=200
         Training steps.
     learning_rate : float, default=0.1
         Of Adam, at its height.
@@ -94,6 +95,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     {cells_}
     loss_curve_ : list of float
         Loss of each training step; independent columns are at 1.
+    {n_iter_}
     {classes_}
     {task_}
     {n_samples_}
@@ -116,11 +118,12 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
+        "class_weight": [StrOptions({"balanced"}), None],
         "n_rounds": [Interval(Integral, 1, 2, closed="both")],
-        "pair_share": [Interval(Real, 0, 1, closed="neither")],
+        "pair_budget": [Interval(Real, 0, 1, closed="neither")],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_iter": [Interval(Integral, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "device": [str, torch.device],
     }
@@ -132,12 +135,13 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         schema=None,
         classes=None,
         adjacency="replace",
+        class_weight=None,
         task="auto",
         n_rounds=2,
-        pair_share=0.5,
+        pair_budget=0.5,
         n_groups=None,
         n_components=200,
-        n_iter=200,
+        max_iter=200,
         learning_rate=0.1,
         device="auto",
         random_state=None,
@@ -148,12 +152,13 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         self.schema = schema
         self.classes = classes
         self.adjacency = adjacency
+        self.class_weight = class_weight
         self.task = task
         self.n_rounds = n_rounds
-        self.pair_share = pair_share
+        self.pair_budget = pair_budget
         self.n_groups = n_groups
         self.n_components = n_components
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.learning_rate = learning_rate
         self.device = device
         self.random_state = random_state
@@ -187,7 +192,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
                 opening.rows.batches(cells, labels),
                 {"columns": Histograms(sizes, scales)},
                 name=f"histograms of {len(cells)} columns by class",
-                share=1.0 - self.pair_share * (n_pairs > 0),
+                share=1.0 - self.pair_budget * (n_pairs > 0),
                 n_classes=n_classes_of(labels),
             )
             if n_pairs:
@@ -196,7 +201,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 
-    def refit(self, *, n_components=None, n_iter=None, learning_rate=None):
+    def refit(self, *, n_components=None, max_iter=None, learning_rate=None):
         """Train the mixture anew on the stored releases; free, needs no data.
 
         ``fit`` ends with it. If it was interrupted after the releases, the budget is
@@ -204,7 +209,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        n_components, n_iter : int or None, default=None
+        n_components, max_iter : int or None, default=None
             Instead of the estimator's, this once.
         learning_rate : float or None, default=None
             Instead of the estimator's, this once.
@@ -216,7 +221,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         check_is_fitted(self, "release_")
         chosen = {
             "n_components": n_components,
-            "n_iter": n_iter,
+            "max_iter": max_iter,
             "learning_rate": learning_rate,
         }
         chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
@@ -233,6 +238,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
                 pairs.target(),
                 pairs.sizes,
                 **chosen,
+                is_balanced=self.class_weight == "balanced",
                 device=pick_device(self.device),
                 seed=self._seed,
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
@@ -251,10 +257,12 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             dict(zip(names, groups, strict=True)),
             dict(zip(names, columns, strict=True)),
         )
-        self.loss_curve_ = losses
+        self.loss_curve_, self.n_iter_ = losses, len(losses)
         return self._stating_classes(known.totals.sum(), known.total_std)
 
-    def sample(self, n_samples=None, y=None, given=None, random_state=None):
+    def sample(
+        self, n_samples=None, y=None, given=None, class_shares=None, random_state=None
+    ):
         """Draw synthetic rows; free, and as often as wanted.
 
         Parameters
@@ -267,6 +275,9 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             Some columns of rows to complete, one each; the others, and labels unless
             ``y`` has them, are drawn from what the mixture says of such rows. They come
             back as they are: given private values, the result is private too.
+        class_shares : "balanced", dict or None, default=None
+            How often each class is drawn: as in the data, all alike, or by their
+            shares, ``{"yes": 0.2, "no": 0.8}``. What was learnt is the same.
         random_state : int, RandomState, Generator or None, default=None
             An int gives the same rows each time; None gives new ones.
 
@@ -290,9 +301,15 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             )
         rng = self._sampling_generator(random_state)
         if codes and y is None:
+            if class_shares is not None:
+                raise ValueError(
+                    "class_shares must be None when columns are given: labels follow "
+                    f"from them. Got {class_shares!r}; say which ones by `y=`."
+                )
             labels = self._model.draw_labels(codes, rng=rng)
         else:
-            labels = self._draw_labels(n_samples, y, self._model.shares, rng)
+            shares = self._model.shares
+            labels = self._draw_labels(n_samples, y, class_shares, shares, rng)
         drawn = self._model.draw(labels, codes, rng=rng)
         X = decode_rows(
             self._facts,
@@ -310,7 +327,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         facts = opening.facts
         n_columns = len(facts.columns) - (TARGET in facts.columns)
         return affordable_pairs(
-            opening.ledger, facts.n_rows, n_columns, self.pair_share
+            opening.ledger, facts.n_rows, n_columns, self.pair_budget
         )
 
     def _singles(self, released, cells, labels, facts, scales):

@@ -40,6 +40,11 @@ class ClassConditional:
     marginals: Mapping[Any, Floats]  # name -> (n_cells,)
     conditionals: Mapping[Any, Floats]  # name -> (n_classes, n_cells)
 
+    @property
+    def shares(self) -> Floats:
+        """Share of each class."""
+        return np.asarray(self.totals / self.totals.sum())
+
 
 def class_conditional_model(
     released: Release,

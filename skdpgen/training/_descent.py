@@ -26,7 +26,7 @@ def descend(
     length_scales: Sequence[float],
     n_points: int,
     n_latent: int,
-    n_iter: int,
+    max_iter: int,
     learning_rate: float,
     rng: Generator,
     device: torch.device,
@@ -70,9 +70,9 @@ def descend(
     averages = Averages()
     lengths = []
     generator.train()
-    for step in progress(range(n_iter)):
+    for step in progress(range(max_iter)):
         for group in optimiser.param_groups:
-            group["lr"] = learning_rate * one_cycle(step / n_iter)
+            group["lr"] = learning_rate * one_cycle(step / max_iter)
         points = points_of(
             generator(latents.draw().to(device), latents.labels.to(device))
         )

@@ -37,7 +37,7 @@ def match_embedding(
     mix: Tensor | None = None,
     floors: Mapping[str, float],
     n_latent: int,
-    n_iter: int,
+    max_iter: int,
     batch_size: int,
     learning_rate: float,
     rng: Generator,
@@ -79,7 +79,7 @@ def match_embedding(
     smooth: dict[str, float] = {}
     generator.train()
     done = 0.0
-    for step in progress(range(n_iter)):
+    for step in progress(range(max_iter)):
         for group in optimiser.param_groups:
             group["lr"] = learning_rate * one_cycle(done)
         outputs = generator(latents.draw().to(device), labels)
@@ -99,7 +99,7 @@ def match_embedding(
         for name, error_now in left.items():
             before = smooth.get(name, error_now)
             smooth[name] = RECENT * before + (1.0 - RECENT) * error_now
-        done += 1.0 / n_iter
+        done += 1.0 / max_iter
         is_near = all(smooth[name] <= floors[name] for name in floors)
         if floors and is_near and WARM_UP <= done < COOLING:
             done = COOLING  # what is left is to settle

@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 SPREAD = 0.3  # of the logits at the start
 OWN_RATE = 0.1  # learning rate of what is a class's own, against what all share
 SINGLES = 30.0  # weight of single columns in the loss
+RAREST = 1e-3  # least share that a balanced loss divides by
 LEAST = 1e-6  # energy of relations that losses are measured in
 CERTAIN = 1e-6  # probability of a cell that the release says is empty
 
@@ -44,14 +45,21 @@ class PairTarget:
     seen: NDArray[np.bool_]
 
     @property
-    def energy(self) -> float:
-        """Squared distance of the target from independent columns."""
-        total = float((self.shares**2).sum() * (self.common**2).sum())
+    def energies(self) -> Floats:
+        """Squared distance of each class from independent columns."""
+        total = self.shares**2 * float((self.common**2).sum())
         if self.own is None:
             return total
-        for share, own in zip(self.shares, self.own, strict=True):
-            total += float((own**2).sum() + 2 * share * (own * self.common).sum())
-        return total
+        mixed = (self.own * self.common).sum(axis=(1, 2), dtype=np.float64)
+        squares = (self.own**2).sum(axis=(1, 2), dtype=np.float64)
+        return np.asarray(total + squares + 2 * self.shares * mixed)
+
+    def weights(self, *, is_balanced: bool) -> Floats:
+        """Return what errors of a class are multiplied by; evened out, or 1."""
+        if not is_balanced:
+            return np.ones(len(self.shares))
+        weights = 1.0 / np.maximum(self.shares, RAREST)
+        return np.asarray(weights / weights.mean())
 
 
 class Mixture(nn.Module):
@@ -81,7 +89,8 @@ def fit_mixture(
     sizes: Sequence[int],
     *,
     n_components: int,
-    n_iter: int,
+    is_balanced: bool = False,
+    max_iter: int,
     learning_rate: float,
     device: torch.device,
     seed: int,
@@ -116,20 +125,22 @@ def fit_mixture(
         {"params": [mixture.own], "rate": OWN_RATE * learning_rate},
     ]
     optimiser = torch.optim.Adam(rates, betas=(0.9, 0.95))
-    scale = 1.0 / max(target.energy, LEAST)
+    weights = target.weights(is_balanced=is_balanced)
+    scale = 1.0 / max(float((weights**2 * target.energies).sum()), LEAST)
     losses: list[float] = []
-    for step in progress(range(n_iter)):
+    for step in progress(range(max_iter)):
         for group in optimiser.param_groups:
-            group["lr"] = group["rate"] * one_cycle(step / n_iter)
+            group["lr"] = group["rate"] * one_cycle(step / max_iter)
         tables = mixture()
         loss = singles.new_zeros(())
-        for c, share in enumerate(shares):
+        for c, (share, weight) in enumerate(zip(shares, weights, strict=True)):
             moments = tables[c].T @ tables[c] / n_components
             wanted = torch.outer(singles[c], singles[c]) + common
             error = share * (moments - wanted)
             if own is not None:
                 error = error - own[c]
-            single = share * (tables[c].mean(dim=0) - singles[c])
+            error = float(weight) * error
+            single = float(weight) * share * (tables[c].mean(dim=0) - singles[c])
             loss = loss + (seen * error).square().sum()
             loss = loss + SINGLES * single.square().sum()
         optimiser.zero_grad(set_to_none=True)

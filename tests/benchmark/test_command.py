@@ -45,6 +45,8 @@ def test_discovery(monkeypatch, capsys, tmp_path):
 
 
 def test_parameters_are_json_or_a_word():
-    given = Namespace(set=["release=per_step", "n_iter=3", "hidden=[8, 8]"])
-    wanted = {"release": "per_step", "n_iter": 3, "hidden": [8, 8]}
+    given = Namespace(
+        set=["release=per_step", "max_iter=3", "hidden_layer_sizes=[8, 8]"]
+    )
+    wanted = {"release": "per_step", "max_iter": 3, "hidden_layer_sizes": [8, 8]}
     assert command._settings(given) == wanted

@@ -31,7 +31,7 @@ def arrays(tmp_path):
 
 def test_a_row_of_real_images_and_one_for_each_release(arrays, tmp_path):
     utility = SyntheticUtility(classifiers=("logistic_regression",), n_samples=500)
-    make = partial(DPMERFSynthesizer, n_iter=50, n_features=400)
+    make = partial(DPMERFSynthesizer, max_iter=50, n_features=400)
     rows = measure_images(
         arrays,
         {"quick": make},

@@ -135,14 +135,14 @@ def test_more_together_than_there_are_columns_is_all_of_them():
     assert phi.subsets.tolist() == [[0, 1]] * 4
 
 
-@pytest.mark.parametrize("n_groups", [1, 3])
+@pytest.mark.parametrize("n_parts", [1, 3])
 @pytest.mark.parametrize("at_once", [1, 12, 30, 10**6])
-def test_the_mean_of_groups_can_be_taken_in_parts(monkeypatch, at_once, n_groups):
+def test_the_mean_of_groups_can_be_taken_in_parts(monkeypatch, at_once, n_parts):
     phi = MAPS["pairs"]
     x = torch.randn(6, sum(WIDTHS), generator=seeded()).requires_grad_()
-    wanted = phi(x).reshape(n_groups, -1, phi.n_features).mean(dim=1)
+    wanted = phi(x).reshape(n_parts, -1, phi.n_features).mean(dim=1)
     monkeypatch.setattr(fourier, "AT_ONCE", at_once)
-    found = phi.mean(x, n_groups)
+    found = phi.mean(x, n_parts)
     torch.testing.assert_close(found, wanted)
     direction = torch.randn(wanted.shape, generator=seeded(1))
     slopes = [

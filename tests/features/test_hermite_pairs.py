@@ -11,13 +11,15 @@ def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def draw(n=5, order=3, product_order=2, gamma=2.0, length_scale=0.3, radius=None):
+def draw(
+    n=5, order=3, product_order=2, product_weight=2.0, length_scale=0.3, radius=None
+):
     return HermitePairs.draw(
         n,
         order,
         product_order,
         length_scale=length_scale,
-        gamma=gamma,
+        product_weight=product_weight,
         radius=radius,
         rng=seeded(),
     )
@@ -38,7 +40,7 @@ def test_the_kernel_is_of_all_pairs():
 
 
 def test_pairs_are_those_of_subsets_and_each_column_with_itself():
-    phi, x = draw(gamma=1e6), rows(8)  # hardly anything but the pairs
+    phi, x = draw(product_weight=1e6), rows(8)  # hardly anything but the pairs
     pairs = HermiteFeatures.draw(
         (1,) * 5, (True,) * 5, 2, length_scale=0.3, rng=seeded()
     )
@@ -52,11 +54,13 @@ def test_pairs_are_those_of_subsets_and_each_column_with_itself():
 
 
 @pytest.mark.parametrize("scale", [0.0, 1.0, 10.0, 1e12])
-@pytest.mark.parametrize("gamma", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("product_weight", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("radius", [None, 0.01, 0.5])
-def test_no_row_is_longer_than_1(scale, gamma, radius):
+def test_no_row_is_longer_than_1(scale, product_weight, radius):
     x = rows(200, scale=scale) - scale / 3
-    norms = torch.linalg.vector_norm(draw(gamma=gamma, radius=radius)(x), dim=1)
+    norms = torch.linalg.vector_norm(
+        draw(product_weight=product_weight, radius=radius)(x), dim=1
+    )
     assert norms.isfinite().all()
     assert norms.max() <= 1 + 1e-6
 
@@ -70,14 +74,14 @@ def test_means_are_those_of_the_rows():
 
 
 def test_the_sum_kernel_is_beside_it():
-    phi, x = draw(gamma=3.0), rows(6)
+    phi, x = draw(product_weight=3.0), rows(6)
     parts = Weighed((phi.single, phi.paired), (1.0, 3.0))
     first = phi(x)[:, :20]
     torch.testing.assert_close(first, parts(x)[:, :20])
 
 
 def test_pairs_are_squares_and_each_layer_keeps_its_bound():
-    phi, x = draw(gamma=2.0), rows(40)
+    phi, x = draw(product_weight=2.0), rows(40)
     (one, ones), (two, base) = phi.factors(x)
     assert phi.kinds == ("signed", "square")
     assert phi.norm_bounds == pytest.approx(((1 / 3) ** 0.5, (2 / 3) ** 0.5))
@@ -88,7 +92,7 @@ def test_pairs_are_squares_and_each_layer_keeps_its_bound():
 
 
 def test_pairs_around_0_are_those_of_the_centred_kernel():
-    phi, x = draw(gamma=1e9, radius=5.0), rows(8)  # nothing is as long as 5
+    phi, x = draw(product_weight=1e9, radius=5.0), rows(8)  # nothing is as long as 5
     found = phi(x)[:, 20:].reshape(8, 15, 15)
 
     def kernel(a, b):
@@ -110,6 +114,6 @@ def test_black_rows_have_no_pairs_and_rows_near_them_a_gradient():
 
 
 def test_pairs_beyond_the_radius_have_norm_1():
-    phi, x = draw(gamma=1e9, radius=0.01), rows(50) + 0.1
+    phi, x = draw(product_weight=1e9, radius=0.01), rows(50) + 0.1
     norms = torch.linalg.vector_norm(phi(x)[:, 20:], dim=1)
     torch.testing.assert_close(norms, torch.ones_like(norms), rtol=0, atol=1e-6)

@@ -106,12 +106,12 @@ def test_factors_are_the_features(name):
 
 
 @each_map
-@pytest.mark.parametrize("n_groups", [1, 3])
-def test_means_need_no_row_and_have_its_gradient(name, n_groups):
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_means_need_no_row_and_have_its_gradient(name, n_parts):
     phi = MAPS[name]
     x = X[:6].clone().requires_grad_()
-    wanted = phi(x).unflatten(0, (n_groups, -1)).mean(dim=1)
-    found = phi.mean(x, n_groups)
+    wanted = phi(x).unflatten(0, (n_parts, -1)).mean(dim=1)
+    found = phi.mean(x, n_parts)
     torch.testing.assert_close(found, wanted)
     weights = torch.randn(found.shape, generator=seeded())
     one = torch.autograd.grad((found * weights).sum(), x, retain_graph=True)[0]
@@ -119,7 +119,7 @@ def test_means_need_no_row_and_have_its_gradient(name, n_groups):
     torch.testing.assert_close(one, two)
     torch.testing.assert_close(Part(phi, torch.tensor([3]))(X), phi(X)[:, [3]])
     general = ModuleNTKFeatures(Network(phi))
-    torch.testing.assert_close(general.mean(X[:6], n_groups), wanted)
+    torch.testing.assert_close(general.mean(X[:6], n_parts), wanted)
 
 
 nasty = st.sampled_from([0.0, -0.0, 1e30, -1e30, 1e-45, 1.0, np.inf, np.nan])

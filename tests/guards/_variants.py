@@ -3,7 +3,7 @@
 from skdpgen import DPKernelSynthesizer, DPMERFSynthesizer, all_synthesizers
 from tests.synthesizers._tables import quick
 
-STEPS = {"n_iter": 2, "n_points": 2}
+STEPS = {"max_iter": 2, "n_points": 2}
 
 
 def of_tables():
@@ -40,14 +40,22 @@ def of_images():
 
 def small_images(cls):
     """Return small maps and no training."""
-    small = {"n_iter": 1, "n_features": 32, "order": 2, "width": 4, "hidden": (8,)}
+    small = {
+        "max_iter": 1,
+        "n_features": 32,
+        "order": 2,
+        "width": 4,
+        "hidden_layer_sizes": (8,),
+    }
     known = cls().get_params()
     return {name: value for name, value in small.items() if name in known}
 
 
 def maker(cls, **fixed):
     """Return what makes an estimator that trains little."""
-    few = quick(cls) | ({"n_iter": 2} if "n_iter" in cls().get_params() else {})
+    few = quick(cls) | ({"max_iter": 2} if "max_iter" in cls().get_params() else {})
+    if fixed.get("release") == "per_step":
+        del few["n_features"], few["batch_size"]  # which it has no use for
 
     def make(**params):
         return cls(**few | fixed | {"random_state": 0} | params)

@@ -128,7 +128,11 @@ def test_what_is_wrong_before_anything_is_paid_changes_nothing():
     case = TABLES["frame"]
     synth = OF_TABLES["DPMERFSynthesizer"](epsilon=BEFORE).fit(case.X, case.y)
     before = str(synth.privacy_)
-    for wrong in ({"epsilon": -1.0}, {"classes": ["a", "a"]}, {"hidden": (0,)}):
+    for wrong in (
+        {"epsilon": -1.0},
+        {"classes": ["a", "a"]},
+        {"hidden_layer_sizes": (0,)},
+    ):
         kept = {name: synth.get_params()[name] for name in wrong}
         with pytest.raises(ValueError, match=next(iter(wrong))):
             synth.set_params(**wrong).fit(case.X, case.y)

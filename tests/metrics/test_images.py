@@ -47,16 +47,16 @@ def halves(digits):
 @pytest.fixture
 def short(monkeypatch):
     """The network of the utility with a tenth of its steps."""
-    monkeypatch.setitem(IMAGE_NETWORK.settings, "n_iter", 100)
+    monkeypatch.setitem(IMAGE_NETWORK.settings, "max_iter", 100)
 
 
 def noise(shape=(8, 8), n=200, seed=0):
     return np.random.default_rng(seed).random((n, *shape)).astype("float32")
 
 
-def fitted(shape=(1, 8, 8), n_iter=5, random_state=0, n_classes=3):
+def fitted(shape=(1, 8, 8), max_iter=5, random_state=0, n_classes=3):
     X = noise((int(np.prod(shape)),), n=30)
-    return ImageCNN(shape, n_iter, random_state).fit(X, np.arange(30) % n_classes), X
+    return ImageCNN(shape, max_iter, random_state).fit(X, np.arange(30) % n_classes), X
 
 
 # ---------------------------------------------------------------------- utility
@@ -186,7 +186,7 @@ def test_scores_repeat_and_leave_the_global_state_alone(digits, short):
 @pytest.mark.parametrize("labels", [np.arange(10), np.array(list("jihgfedcba"))])
 def test_the_network_learns_digits_whatever_they_are_called(digits, labels):
     X, y = digits[0].reshape(-1, 64), labels[digits[1]]
-    cnn = ImageCNN((1, 8, 8), n_iter=100, random_state=0).fit(X[:1000], y[:1000])
+    cnn = ImageCNN((1, 8, 8), max_iter=100, random_state=0).fit(X[:1000], y[:1000])
     assert cnn.classes_.tolist() == sorted(labels.tolist())
     assert cnn.predict(X[1000:]).dtype == labels.dtype
     assert cnn.score(X[1000:], y[1000:]) > 0.85
@@ -224,8 +224,8 @@ def test_a_prediction_does_not_depend_on_the_other_rows():
 
 
 def test_the_network_is_an_estimator():
-    cnn = clone(ImageCNN((1, 8, 8), n_iter=7, random_state=3))
-    assert cnn.get_params() == {"shape": (1, 8, 8), "n_iter": 7, "random_state": 3}
+    cnn = clone(ImageCNN((1, 8, 8), max_iter=7, random_state=3))
+    assert cnn.get_params() == {"shape": (1, 8, 8), "max_iter": 7, "random_state": 3}
 
 
 # ------------------------------------------------------------------- extractors

@@ -77,13 +77,13 @@ CASES = {
 
 
 QUICK = {
-    "n_iter": 12,
+    "max_iter": 12,
     "n_features": 64,
     "n_subsets": 6,
     "product_order": 2,
     "width": 4,
     "batch_size": 64,
-    "hidden": (32,),
+    "hidden_layer_sizes": (32,),
 }
 
 

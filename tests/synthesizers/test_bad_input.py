@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
-from skdpgen import DPIndependentSynthesizer, plan
+from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer, plan
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.tables import (
     Categorical,
@@ -43,10 +43,6 @@ WRONG = {
     "schema text": ({"schema": "guess"}, r"'schema'.*'infer'.*Got 'guess'"),
     "task": ({"task": "ranking"}, r"'task'.*Got 'ranking'"),
     "verbose": ({"verbose": -1}, r"'verbose'.*Got -1"),
-    "weight text": (
-        {"class_weight": "even"},
-        r"'class_weight'.*'balanced'.*Got 'even'",
-    ),
     "classes text": ({"classes": 3}, r"'classes'.*array-like.*Got 3"),
     "classes empty": ({"classes": []}, r"classes must"),
     "classes twice": ({"classes": ["a", "a"]}, r"classes must"),
@@ -175,25 +171,42 @@ def test_sampling_before_fit():
 
 
 @pytest.mark.parametrize(
-    "weight", [{"moved": 1.0}, {"left": -1.0}, {"left": 0, "stayed": 0}]
+    "shares", [{"moved": 1.0}, {"left": -1.0}, {"left": 0, "stayed": 0}, "even", 3]
 )
-def test_class_weights_that_cannot_be(weight):
-    with pytest.raises(ValueError, match="class_weight must"):
-        fit(class_weight=weight).sample(3)
+def test_class_shares_that_cannot_be(shares):
+    with pytest.raises(ValueError, match="class_shares must be 'balanced'"):
+        fit().sample(3, class_shares=shares)
+
+
+def test_class_shares_need_classes_and_no_labels():
+    table, y = load_example_regression(300)
+    synth = fit(table, y, schema=Schema.infer(table, y), classes=None)
+    with pytest.raises(ValueError, match="class_shares must be None"):
+        synth.sample(3, class_shares="balanced")
+    with pytest.raises(ValueError, match="class_shares must be None"):
+        fit().sample(y=["left"], class_shares="balanced")
+
+
+@pytest.mark.parametrize("cls", [DPIndependentSynthesizer, DPPairwiseSynthesizer])
+def test_class_shares_say_how_often_labels_come(cls):
+    synth = cls(epsilon=8.0, schema=KNOWN, classes=LABELS).fit(X, Y)
+    _, y = synth.sample(400, class_shares="balanced")
+    assert (y == "left").sum() == 200
+    _, y = synth.sample(400, class_shares={"left": 1, "stayed": 3})
+    assert (y == "left").sum() == 100
+    _, y = synth.sample(400, class_shares={"left": 1})
+    assert set(y) == {"left"}
 
 
 def test_class_weights_need_classes():
     table, y = load_example_regression(300)
-    schema = Schema.infer(table, y)
+    synth = DPPairwiseSynthesizer(
+        schema=Schema.infer(table, y), class_weight="balanced"
+    )
     with pytest.raises(ValueError, match="class_weight must be None unless"):
-        fit(table, y, schema=schema, classes=None, class_weight="balanced")
-
-
-def test_class_weights_set_how_often_labels_come():
-    _, y = fit(epsilon=8.0, class_weight="balanced").sample(400)
-    assert (y == "left").sum() == 200
-    _, y = fit(epsilon=8.0, class_weight={"stayed": 0.0}).sample(400)
-    assert set(y) == {"left"}
+        synth.fit(table, y)
+    with pytest.raises(ValueError, match=r"'class_weight'.*'balanced'.*Got 'even'"):
+        synth.set_params(class_weight="even").fit(table, y)
 
 
 def test_too_small_for_discovery():

@@ -30,7 +30,11 @@ IMAGES = DIGITS.reshape(-1, 8, 8)[:200] / 16
 
 def fit_encoder(adjacency):
     synth = DPMERFSynthesizer(
-        classes=range(10), encoder="private", n_features=64, n_iter=2, hidden=(32,)
+        classes=range(10),
+        encoder="private",
+        n_features=64,
+        max_iter=2,
+        hidden_layer_sizes=(32,),
     )
     synth.set_params(adjacency=adjacency, random_state=0)
     return synth.fit(IMAGES, LABELS[:200])

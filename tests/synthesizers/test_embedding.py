@@ -109,7 +109,12 @@ def test_other_settings_change_the_generator_alone():
     synth = fitted()
     parameters, cells = synth.get_params(), synth.cells_
     features, before = synth.kernel_, synth.settings_
-    changes = {"n_iter": 3, "hidden": [7], "n_latent": 2, "learning_rate": 0.1}
+    changes = {
+        "max_iter": 3,
+        "hidden_layer_sizes": [7],
+        "n_latent": 2,
+        "learning_rate": 0.1,
+    }
     assert synth.refit(**changes, batch_size=16) is synth
     assert len(synth.loss_curve_) <= 3
     assert synth.generator_.shape.hidden == (7,)
@@ -118,7 +123,7 @@ def test_other_settings_change_the_generator_alone():
     assert synth.cells_ is cells
     assert synth.kernel_ is features
     assert synth.settings_.n_features == before.n_features
-    assert synth.settings_.hidden == (7,)
+    assert synth.settings_.hidden_layer_sizes == (7,)
     assert synth.settings_.batch_size == 16
     assert_obeys(synth.sample(20)[0], synth.schema_)
 
@@ -127,7 +132,7 @@ def test_other_settings_change_the_generator_alone():
 def test_what_needs_new_rows_cannot_be_refitted(name):
     synth = fitted()
     before = weights_of(synth)
-    with pytest.raises(TypeError, match=rf"n_iter.*Got {name}; use `fit`"):
+    with pytest.raises(TypeError, match=rf"max_iter.*Got {name}; use `fit`"):
         synth.refit(**{name: 100})
     assert same_generator(before, weights_of(synth))
 
@@ -135,7 +140,11 @@ def test_what_needs_new_rows_cannot_be_refitted(name):
 def test_refit_checks_what_it_is_given():
     synth = fitted()
     before = weights_of(synth)
-    for changes in ({"hidden": (4.5,)}, {"n_iter": -1}, {"learning_rate": INF}):
+    for changes in (
+        {"hidden_layer_sizes": (4.5,)},
+        {"max_iter": -1},
+        {"learning_rate": INF},
+    ):
         (name,) = changes
         with pytest.raises(ValueError, match=f"{name} must"):
             synth.refit(**changes)
@@ -158,7 +167,7 @@ def test_refit_works_where_the_rows_never_were(cls, tmp_path):
     copy = load_estimator(tmp_path / "synth.npz")
     assert same_generator(weights_of(synth), weights_of(copy))
     assert same_generator(weights_of(synth), weights_of(copy.refit()))
-    copy.refit(n_iter=2)
+    copy.refit(max_iter=2)
     assert len(copy.loss_curve_) <= 2
 
 
@@ -194,7 +203,7 @@ def test_an_interrupted_refit_keeps_the_generator(monkeypatch):
 
     monkeypatch.setattr(_table_model, "match_embedding", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        synth.refit(n_iter=3)
+        synth.refit(max_iter=3)
     assert same_generator(before, weights_of(synth))
     assert synth.settings_ is settings
 
@@ -301,13 +310,13 @@ def test_memory_does_not_grow_with_rows_times_features(monkeypatch):
 @each_method
 @pytest.mark.parametrize("name", sorted(CASES))
 @pytest.mark.parametrize("preset", ["default", "paper"])
-@pytest.mark.parametrize("n_iter", [0, 2])
-def test_presets_work_on_every_kind_of_table(cls, name, preset, n_iter):
+@pytest.mark.parametrize("max_iter", [0, 2])
+def test_presets_work_on_every_kind_of_table(cls, name, preset, max_iter):
     case = CASES[name]
-    synth = fitted(case, cls, preset=preset, n_iter=n_iter, hidden=None)
+    synth = fitted(case, cls, preset=preset, max_iter=max_iter, hidden_layer_sizes=None)
     X, _ = split(synth.sample(200, random_state=0), case)
     assert_obeys(X, synth.schema_)
-    assert len(synth.loss_curve_) <= n_iter
+    assert len(synth.loss_curve_) <= max_iter
     assert all(map(math.isfinite, synth.loss_curve_))
     is_counted = len(synth.kernel_.counted) == len(synth.cells_)
     assert preset == "paper" or is_counted
@@ -320,7 +329,7 @@ def test_one_column_is_enough(cls):
         known = Schema.infer(X[[name]])
         for preset in ("default", "paper"):
             synth = cls(schema=known, classes=["left", "stayed"])
-            synth.set_params(preset=preset, **quick(cls) | {"n_iter": 3})
+            synth.set_params(preset=preset, **quick(cls) | {"max_iter": 3})
             synth.fit(X[[name]], y)
             assert_obeys(synth.sample(9)[0], known)
             assert_obeys(synth.sample(y=["left"])[0], known)
@@ -338,15 +347,18 @@ WRONG = {
     "scale nan": ({"length_scale": (0.5, INF - INF)}, r"length_scale must be in .*nan"),
     "scale text": ({"length_scale": "median"}, r"'length_scale'.*'public'"),
     "together": ({"n_together": 0}, r"'n_together'.*Got 0"),
-    "share zero": ({"fourier_share": 0.0}, r"'fourier_share'.*Got 0"),
-    "share one": ({"fourier_share": 1.0}, r"'fourier_share'.*Got 1"),
+    "share zero": ({"fourier_norm": 0.0}, r"'fourier_norm'.*Got 0"),
+    "share one": ({"fourier_norm": 1.0}, r"'fourier_norm'.*Got 1"),
     "device": ({"device": "nonsense"}, r"device must be 'auto'.*'nonsense'"),
     "device number": ({"device": 3.5}, r"'device'.*Got 3.5"),
-    "hidden": ({"hidden": (16, 0)}, r"hidden must hold numbers of units.*\(16, 0\)"),
-    "hidden number": ({"hidden": 16}, r"'hidden'.*Got 16"),
+    "hidden_layer_sizes": (
+        {"hidden_layer_sizes": (16, 0)},
+        r"hidden must hold numbers of units.*\(16, 0\)",
+    ),
+    "hidden number": ({"hidden_layer_sizes": 16}, r"'hidden'.*Got 16"),
     "latent": ({"n_latent": 0}, r"'n_latent'.*Got 0"),
-    "n_iter": ({"n_iter": -1}, r"'n_iter'.*Got -1"),
-    "n_iter float": ({"n_iter": 2.5}, r"'n_iter'.*Got 2.5"),
+    "max_iter": ({"max_iter": -1}, r"'max_iter'.*Got -1"),
+    "max_iter float": ({"max_iter": 2.5}, r"'max_iter'.*Got 2.5"),
     "batch": ({"batch_size": 0}, r"'batch_size'.*Got 0"),
     "rate": ({"learning_rate": 0}, r"'learning_rate'.*Got 0"),
     "preset": ({"preset": "best"}, r"'preset'.*'paper'.*Got 'best'"),
@@ -367,7 +379,7 @@ WRONG = {
     "network": ({"architecture": "cnn"}, r"'architecture'.*'mlp'", DPNTKSynthesizer),
     "width": ({"width": 0}, r"'width'.*Got 0", DPNTKSynthesizer),
     "depth": ({"depth": 0}, r"'depth'.*Got 0", DPNTKSynthesizer),
-    "tangent": ({"tangent_share": 1.5}, r"'tangent_share'.*Got 1.5", DPNTKSynthesizer),
+    "tangent": ({"tangent_norm": 1.5}, r"'tangent_norm'.*Got 1.5", DPNTKSynthesizer),
 }
 
 
@@ -402,7 +414,7 @@ def small(n_inputs):
 @pytest.mark.parametrize("name", ["mixed", "regression", "unlabelled"])
 def test_any_network_can_be_differentiated(name, share, tmp_path):
     case = CASES[name]
-    given = {"architecture": small, "tangent_share": share}
+    given = {"architecture": small, "tangent_norm": share}
     synth = fitted(case, DPNTKSynthesizer, **given)
     X, _ = split(synth.sample(50), case)
     assert_obeys(X, synth.schema_)
@@ -488,7 +500,7 @@ def test_an_order_alone_is_enough():
 @each_method
 def test_settings_show_the_share_that_was_chosen(cls):
     synth = fitted(cls=cls)
-    names = {"fourier_share", "tangent_share", "gamma"} & set(vars(synth.settings_))
+    names = {"fourier_norm", "tangent_norm", "gamma"} & set(vars(synth.settings_))
     (shown,) = (getattr(synth.settings_, name) for name in names)
     share = synth.kernel_.share
     assert shown == pytest.approx(share / (1 - share) if "gamma" in names else share)

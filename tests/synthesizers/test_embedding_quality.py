@@ -75,7 +75,7 @@ def sampled_relation(cls, epsilon, **params):
 @pytest.mark.parametrize("preset", ["default", "paper"])
 def test_samples_show_a_relation_that_columns_alone_cannot(cls, preset):
     assert relation(*parity()) > 0.85
-    quick = {"n_features": 400, "n_iter": 150, "hidden": (64, 64)}
+    quick = {"n_features": 400, "max_iter": 150, "hidden_layer_sizes": (64, 64)}
     found = sampled_relation(cls, INF, preset=preset, **quick)
     assert found > 0.3
     assert abs(sampled_relation(DPIndependentSynthesizer, INF)) < 0.1
@@ -83,7 +83,7 @@ def test_samples_show_a_relation_that_columns_alone_cannot(cls, preset):
 
 @each_method
 def test_without_budget_the_relation_is_gone(cls):
-    quick = {"n_features": 200, "n_iter": 40, "hidden": (64,)}
+    quick = {"n_features": 200, "max_iter": 40, "hidden_layer_sizes": (64,)}
     found = [sampled_relation(cls, 1e-3, **quick) for _ in range(4)]
     assert abs(np.mean(found)) < 0.1
 
@@ -91,7 +91,9 @@ def test_without_budget_the_relation_is_gone(cls):
 @each_method
 def test_a_sampled_target_goes_with_its_row(cls):
     case = CASES["regression"]
-    synth = fitted(cls, case, epsilon=INF, n_iter=60, n_features=200, hidden=(64,))
+    synth = fitted(
+        cls, case, epsilon=INF, max_iter=60, n_features=200, hidden_layer_sizes=(64,)
+    )
     X, y = synth.sample(3000, random_state=0)
     for name, is_strong in {"area": 1, "rooms": 1, "year_built": 0}.items():
         true, found = (
@@ -106,7 +108,7 @@ def test_a_sampled_target_goes_with_its_row(cls):
 def test_asked_for_labels_bring_their_rows(cls):
     X, y = parity()
     X["a"] = (X["a"] + y) / 2
-    synth = cls(INF, schema=SCHEMA, classes=[0, 1], n_iter=0, random_state=0)
+    synth = cls(INF, schema=SCHEMA, classes=[0, 1], max_iter=0, random_state=0)
     synth.fit(X, y)
     drawn, labels = synth.sample(y=[1] * 500 + [0] * 100)
     assert labels.tolist() == [1] * 500 + [0] * 100
@@ -127,8 +129,8 @@ def rare_error(cls, class_weight):
         classes=[0, 1],
         class_weight=class_weight,
         n_features=100,
-        n_iter=300 if cls is DPNTKSynthesizer else 100,
-        hidden=(256, 256) if cls is DPNTKSynthesizer else (64, 64),
+        max_iter=300 if cls is DPNTKSynthesizer else 100,
+        hidden_layer_sizes=(256, 256) if cls is DPNTKSynthesizer else (64, 64),
         random_state=0,
     ).fit(X, y)
     drawn, labels = synth.sample(4000, random_state=0)
@@ -146,7 +148,7 @@ def test_balanced_weights_care_for_rare_classes(cls):
 @each_method
 def test_without_training_columns_are_those_of_the_floor(cls):
     X, y = parity()
-    synth = cls(INF, schema=SCHEMA, classes=[0, 1], n_iter=0)
+    synth = cls(INF, schema=SCHEMA, classes=[0, 1], max_iter=0)
     drawn, labels = synth.fit(X, y).sample(4000)
     assert abs(relation(drawn, labels)) < 0.15
     for name in ("a", "c"):
@@ -160,7 +162,9 @@ def test_a_parameter_is_never_taken_from_the_rows():
     found = []
     for table in (X, X.assign(a=0.5, flag=True)):
         synth = DPMERFSynthesizer(schema=SCHEMA, classes=[0, 1], numbers="fourier")
-        synth.set_params(random_state=0, n_features=20, n_iter=0, length_scale="public")
+        synth.set_params(
+            random_state=0, n_features=20, max_iter=0, length_scale="public"
+        )
         found.append(synth.fit(table, y).kernel_.phi.frequencies)
     assert torch.equal(*found)
 
@@ -170,21 +174,23 @@ def test_the_fourier_share_goes_by_public_facts():
     shares = {}
     for epsilon in (0.1, 1.0, INF):
         for table in (X, X.assign(a=0.5, flag=True)):
-            synth = DPMERFSynthesizer(epsilon, schema=SCHEMA, classes=[0, 1], n_iter=0)
+            synth = DPMERFSynthesizer(
+                epsilon, schema=SCHEMA, classes=[0, 1], max_iter=0
+            )
             share = synth.set_params(n_features=20).fit(table, y).kernel_.share
             assert shares.setdefault(epsilon, share) == share
     assert shares[0.1] < shares[1.0] == shares[INF]
-    asked = DPMERFSynthesizer(schema=SCHEMA, classes=[0, 1], fourier_share=0.37)
-    assert asked.set_params(n_iter=0).fit(X, y).kernel_.share == 0.37
+    asked = DPMERFSynthesizer(schema=SCHEMA, classes=[0, 1], fourier_norm=0.37)
+    assert asked.set_params(max_iter=0).fit(X, y).kernel_.share == 0.37
 
 
 @each_method
 @pytest.mark.parametrize("preset", ["default", "paper"])
 def test_missing_values_come_back_as_often(cls, preset):
     case = CASES["floats"]
-    quick = {"n_iter": 60, "n_features": 200}
+    quick = {"max_iter": 60, "n_features": 200}
     if cls is DPNTKSynthesizer:
-        quick = {"n_iter": 200, "width": 50, "batch_size": 256}
+        quick = {"max_iter": 200, "width": 50, "batch_size": 256}
     synth = fitted(cls, case, epsilon=INF, preset=preset, **quick)
     X, _ = synth.sample(2000, random_state=0)
     assert np.isnan(X[:, 1]).mean() == pytest.approx(

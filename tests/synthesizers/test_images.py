@@ -42,7 +42,7 @@ each_method = pytest.mark.parametrize("cls", SMALL)
 
 
 def build(cls, **params):
-    given = {"epsilon": 10.0, "classes": TEN, "n_iter": 30, "random_state": 0}
+    given = {"epsilon": 10.0, "classes": TEN, "max_iter": 30, "random_state": 0}
     return cls(**given | SMALL[cls] | params)
 
 
@@ -122,7 +122,7 @@ def test_chunks_are_the_same_as_the_whole():
 
 @pytest.mark.parametrize("generator", ["full", "upsample", "decoder", "residual"])
 def test_every_generator_draws(generator):
-    synth = build(DPMERFSynthesizer, generator=generator, n_iter=3)
+    synth = build(DPMERFSynthesizer, generator=generator, max_iter=3)
     assert synth.fit(PIXELS[:200], LABELS[:200]).sample(4)[0].shape == (4, 8, 8)
 
 
@@ -141,7 +141,7 @@ def test_a_saved_estimator_draws_the_same(cls, tmp_path):
 def test_the_generator_is_trained_anew_for_free(cls):
     synth = build(cls).fit(PIXELS, LABELS)
     before, report = synth.release_, synth.privacy_
-    synth.refit(n_iter=5, hidden=(16,))
+    synth.refit(max_iter=5, hidden_layer_sizes=(16,))
     assert synth.release_ is before
     assert synth.privacy_ == report
     assert len(synth.loss_curve_) == 5
@@ -149,25 +149,25 @@ def test_the_generator_is_trained_anew_for_free(cls):
 
 def test_generator_settings_are_searched_on_one_release():
     synth = build(DPMERFSynthesizer).fit(PIXELS, LABELS)
-    found = search_generator(synth, {"n_iter": [1, 200]})
-    assert found.best_params == {"n_iter": 200}
+    found = search_generator(synth, {"max_iter": [1, 200]})
+    assert found.best_params == {"max_iter": 200}
 
 
 @each_method
 def test_digits_are_learnt(cls):
-    synth = build(cls, n_iter=200, epsilon=20.0).fit(PIXELS, LABELS)
+    synth = build(cls, max_iter=200, epsilon=20.0).fit(PIXELS, LABELS)
     assert accuracy(synth) > 0.8
 
 
 def test_digits_are_learnt_step_by_step():
-    synth = build(DPKernelSynthesizer, release="per_step", n_iter=200, epsilon=20.0)
+    synth = build(DPKernelSynthesizer, release="per_step", max_iter=200, epsilon=20.0)
     assert accuracy(synth.fit(PIXELS, LABELS)) > 0.75
 
 
 @pytest.mark.parametrize("release", ["one_shot", "per_step"])
 def test_each_class_can_have_a_generator_of_its_own(release, tmp_path):
     synth = build(DPKernelSynthesizer, models="parallel", release=release, epsilon=20.0)
-    synth.set_params(n_iter=200).fit(PIXELS, LABELS)
+    synth.set_params(max_iter=200).fit(PIXELS, LABELS)
     assert len(synth.generator_.body.networks) == 10
     assert accuracy(synth) > 0.6
     synth.save(tmp_path / "synth.npz")
@@ -178,14 +178,14 @@ def test_each_class_can_have_a_generator_of_its_own(release, tmp_path):
 
 @each_method
 def test_digits_are_learnt_in_mixed_precision(cls):
-    synth = build(cls, n_iter=200, epsilon=20.0, precision="mixed")
+    synth = build(cls, max_iter=200, epsilon=20.0, precision="mixed")
     assert accuracy(synth.fit(PIXELS, LABELS)) > 0.8
     assert all(w.dtype == torch.float32 for w in synth.generator_.parameters())
 
 
 @each_method
 def test_quality_collapses_without_budget(cls):
-    synth = build(cls, n_iter=100, epsilon=0.001).fit(PIXELS, LABELS)
+    synth = build(cls, max_iter=100, epsilon=0.001).fit(PIXELS, LABELS)
     assert accuracy(synth) < 0.35
 
 
@@ -202,8 +202,8 @@ def test_methods_for_tables_say_so(cls):
     ("cls", "params"),
     [
         (DPMERFSynthesizer, {"numbers": "binned"}),
-        (DPMERFSynthesizer, {"fourier_share": 0.5}),
-        (DPNTKSynthesizer, {"tangent_share": 0.5}),
+        (DPMERFSynthesizer, {"fourier_norm": 0.5}),
+        (DPNTKSynthesizer, {"tangent_norm": 0.5}),
     ],
 )
 def test_parameters_of_tables_are_refused(cls, params):
@@ -230,14 +230,16 @@ def test_a_schema_cannot_be_inferred_from_pixels():
 
 
 def test_steps_cannot_be_trained_anew():
-    synth = build(DPKernelSynthesizer, release="per_step", n_iter=2)
+    synth = build(DPKernelSynthesizer, release="per_step", max_iter=2)
     with pytest.raises(ValueError, match="refit needs a release"):
         synth.fit(PIXELS, LABELS).refit()
 
 
 def test_channels_of_a_map_are_one_number():
     with pytest.raises(ValueError, match="one number, of channels"):
-        build(DPMERFSynthesizer, generator="decoder", hidden=(8, 8)).fit(PIXELS, LABELS)
+        build(DPMERFSynthesizer, generator="decoder", hidden_layer_sizes=(8, 8)).fit(
+            PIXELS, LABELS
+        )
 
 
 # --------------------------------------------------------------------- privacy
@@ -249,7 +251,7 @@ def test_channels_of_a_map_are_one_number():
 def test_one_image_moves_the_release_by_the_sensitivity_at_most(
     cls, adjacency, pooling
 ):
-    synth = build(cls, epsilon=INF, n_iter=0, adjacency=adjacency, pooling=pooling)
+    synth = build(cls, epsilon=INF, max_iter=0, adjacency=adjacency, pooling=pooling)
     synth.fit(PIXELS[:64], LABELS[:64])
     claimed = synth.privacy_.releases[-1].sensitivity
     kernel = synth.kernel_
@@ -277,7 +279,7 @@ def test_one_image_moves_the_release_by_the_sensitivity_at_most(
 
 @each_method
 def test_black_is_black(cls):
-    synth = build(cls, n_iter=100, epsilon=INF).fit(PIXELS / 255.0, LABELS)
+    synth = build(cls, max_iter=100, epsilon=INF).fit(PIXELS / 255.0, LABELS)
     pixels = synth.sample(100, random_state=0)[0]
     assert (pixels == 0).mean() > 0.2
     assert not ((pixels > 0) & (pixels < 0.05)).any()
@@ -300,15 +302,15 @@ def test_features_see_means_of_pixels():
 @each_method
 def test_pixels_are_pooled_where_there_are_many(cls):
     large = np.kron(PIXELS[:50], np.ones((2, 2), np.uint8))
-    synth = build(cls, n_iter=2).fit(large, LABELS[:50])
+    synth = build(cls, max_iter=2).fit(large, LABELS[:50])
     assert synth.kernel_.pooling == 2
     assert synth.sample(3)[0].shape == (3, 16, 16)
     assert "64 means of 2 x 2 pixels" in str(synth.privacy_)
-    assert build(cls, n_iter=2).fit(PIXELS[:50], LABELS[:50]).kernel_.pooling == 1
+    assert build(cls, max_iter=2).fit(PIXELS[:50], LABELS[:50]).kernel_.pooling == 1
 
 
 def test_steps_go_by_what_is_seen():
-    synth = build(DPKernelSynthesizer, release="per_step", pooling=2, n_iter=3)
+    synth = build(DPKernelSynthesizer, release="per_step", pooling=2, max_iter=3)
     assert synth.fit(PIXELS[:200], LABELS[:200]).kernel_.width == 16
 
 
@@ -321,7 +323,7 @@ def test_wrong_pooling_is_refused(pooling):
 def test_counts_are_free_if_replaced_and_cheap_otherwise():
     found = {}
     for adjacency in ("replace", "add_remove"):
-        synth = build(DPMERFSynthesizer, adjacency=adjacency, n_iter=0)
+        synth = build(DPMERFSynthesizer, adjacency=adjacency, max_iter=0)
         entry = synth.fit(PIXELS, LABELS).privacy_.releases[-1]
         found[adjacency] = entry.sensitivity
     assert found["replace"] == pytest.approx(2.0)
@@ -334,12 +336,12 @@ def test_counts_are_free_if_replaced_and_cheap_otherwise():
         (DPNTKSynthesizer, {}, 2.2**0.5),  # nothing is negative; counts beside
         (DPNTKSynthesizer, {"architecture": "layer_norm"}, 2.0),
         (DPNTKSynthesizer, {"depth": 2}, 2.0),
-        (DPHPSynthesizer, {"gamma": 4.0}, (4 / 5 + 2 * 4 / 5) ** 0.5),
+        (DPHPSynthesizer, {"product_weight": 4.0}, (4 / 5 + 2 * 4 / 5) ** 0.5),
         (DPHPSynthesizer, {"n_subsets": 20}, 2.0),
     ],
 )
 def test_an_image_is_charged_for_what_it_can_move(cls, params, wanted):
-    synth = build(cls, n_iter=0, **params)
+    synth = build(cls, max_iter=0, **params)
     entry = synth.fit(PIXELS[:100], LABELS[:100]).privacy_.releases[-1]
     assert entry.sensitivity == pytest.approx(wanted)
 
@@ -351,7 +353,7 @@ def test_an_image_is_charged_for_what_it_can_move(cls, params, wanted):
 def test_each_class_has_a_generator_unless_the_release_is_mostly_noise(
     epsilon, is_parallel
 ):
-    synth = build(DPMERFSynthesizer, epsilon=epsilon, n_iter=2)
+    synth = build(DPMERFSynthesizer, epsilon=epsilon, max_iter=2)
     synth.fit(PIXELS, LABELS)
     assert synth.generator_.shape.is_parallel is is_parallel
     assert synth.refit().generator_.shape.is_parallel is is_parallel
@@ -360,18 +362,23 @@ def test_each_class_has_a_generator_unless_the_release_is_mostly_noise(
 @each_method
 @pytest.mark.parametrize("models", ["conditional", "parallel"])
 def test_generators_are_as_many_as_were_asked_for(cls, models):
-    synth = build(cls, models=models, n_iter=2).fit(PIXELS[:200], LABELS[:200])
+    synth = build(cls, models=models, max_iter=2).fit(PIXELS[:200], LABELS[:200])
     assert synth.generator_.shape.is_parallel is (models == "parallel")
     assert synth.sample(y=[3, 3, 7])[0].shape == (3, 8, 8)
 
 
 def test_the_papers_have_one_generator():
-    synth = build(DPMERFSynthesizer, preset="paper", n_iter=2, epsilon=INF)
+    synth = build(DPMERFSynthesizer, preset="paper", max_iter=2, epsilon=INF)
     assert not synth.fit(PIXELS[:100], LABELS[:100]).generator_.shape.is_parallel
 
 
 def test_a_private_encoder_has_one_decoder_for_all():
-    params = {"encoder": "private", "models": "parallel", "epsilon": 20.0, "n_iter": 2}
+    params = {
+        "encoder": "private",
+        "models": "parallel",
+        "epsilon": 20.0,
+        "max_iter": 2,
+    }
     synth = build(DPMERFSynthesizer, **params).fit(PIXELS[:200], LABELS[:200])
     assert len(synth.generator_.body.networks) == 10  # up to the codes
     frozen = [
@@ -388,7 +395,7 @@ def test_models_are_of_images():
 
 
 def test_the_number_of_images_is_private_under_add_remove():
-    synth = build(DPMERFSynthesizer, adjacency="add_remove", n_iter=0)
+    synth = build(DPMERFSynthesizer, adjacency="add_remove", max_iter=0)
     counts = {synth.fit(PIXELS, LABELS).n_samples_ for _ in range(6)}
     assert len(counts) > 1
     assert "number of rows: private" in str(synth.privacy_)
@@ -404,7 +411,7 @@ def test_the_number_of_images_is_private_under_add_remove():
     ],
 )
 def test_an_image_is_mapped_alike_beside_any_others(cls, params):
-    synth = build(cls, epsilon=INF, n_iter=0, **params)
+    synth = build(cls, epsilon=INF, max_iter=0, **params)
     kernel = synth.fit(PIXELS[:100], LABELS[:100]).kernel_
     first = []
     for start in (0, 1, 37):
@@ -426,7 +433,7 @@ def _factors(part):
 @each_method
 def test_a_fitted_estimator_holds_no_image(cls):
     images = np.random.default_rng(0).integers(0, 256, (50, 8, 8)).astype(np.uint8)
-    synth = build(cls, n_iter=2).fit(images, np.arange(50) % 10)
+    synth = build(cls, max_iter=2).fit(images, np.arange(50) % 10)
     content = pickle.dumps(synth)
     assert not any(image.tobytes() in content for image in images)
     as_floats = (images / np.float32(255)).astype(np.float32)
@@ -481,12 +488,12 @@ def test_an_encoded_estimator_is_saved(tmp_path):
 
 
 def test_without_noise_the_encoder_helps_to_draw():
-    synth = build(DPMERFSynthesizer, encoder="private", epsilon=INF, n_iter=300)
+    synth = build(DPMERFSynthesizer, encoder="private", epsilon=INF, max_iter=300)
     assert accuracy(synth.fit(PIXELS, LABELS)) > 0.7
 
 
 def test_what_is_matched_is_the_codes_that_the_decoder_draws():
-    synth = build(DPMERFSynthesizer, encoder="private", n_iter=2).fit(PIXELS, LABELS)
+    synth = build(DPMERFSynthesizer, encoder="private", max_iter=2).fit(PIXELS, LABELS)
     latents = torch.zeros(3, synth.settings_.n_latent)
     outputs = synth.generator_(latents, torch.arange(3))
     pixels, codes = outputs
@@ -501,7 +508,7 @@ def test_what_is_matched_is_the_codes_that_the_decoder_draws():
 
 
 def test_an_encoder_sees_what_features_would_see():
-    synth = build(DPMERFSynthesizer, encoder="private", pooling=2, n_iter=2)
+    synth = build(DPMERFSynthesizer, encoder="private", pooling=2, max_iter=2)
     synth.fit(PIXELS[:200], LABELS[:200])
     assert synth.kernel_.phi.weights[0].shape[1] == 16  # means of 2 x 2 pixels
     assert synth.generator_.decoder[0][-1].out_features == 16
@@ -509,14 +516,14 @@ def test_an_encoder_sees_what_features_would_see():
 
 
 def test_noise_does_not_carry_an_encoder_away():
-    synth = build(DPMERFSynthesizer, encoder="private", epsilon=0.01, n_iter=0)
+    synth = build(DPMERFSynthesizer, encoder="private", epsilon=0.01, max_iter=0)
     synth.fit(PIXELS, LABELS)
     weights = [*synth.kernel_.phi.weights, *synth.kernel_.decoder.values()]
     assert max(weight.abs().max() for weight in weights) < 3.0
 
 
 def test_pairs_are_disjoint_and_go_by_place_alone():
-    kernel = build(DPMERFSynthesizer, n_iter=0).fit(PIXELS, LABELS).kernel_
+    kernel = build(DPMERFSynthesizer, max_iter=0).fit(PIXELS, LABELS).kernel_
     rows = PointRows(kernel, Rows.read(PIXELS[:7], LABELS[:7]).batches({}))
     pairs = Pairs(rows)
     one, two = pairs.take(np.arange(len(pairs)))
@@ -530,18 +537,18 @@ def test_pairs_are_disjoint_and_go_by_place_alone():
 
 def test_a_class_without_rows_is_no_error():
     labels = np.zeros(50, dtype=int)
-    synth = build(DPKernelSynthesizer, release="per_step", n_iter=3)
+    synth = build(DPKernelSynthesizer, release="per_step", max_iter=3)
     assert synth.fit(PIXELS[:50], labels).sample(5)[0].shape == (5, 8, 8)
 
 
 def test_a_table_without_rows_is_no_error_where_their_number_is_private():
     synth = build(
-        DPKernelSynthesizer, release="per_step", n_iter=3, adjacency="add_remove"
+        DPKernelSynthesizer, release="per_step", max_iter=3, adjacency="add_remove"
     )
     assert synth.fit(PIXELS[:0], LABELS[:0]).sample(5)[0].shape == (5, 8, 8)
 
 
-@pytest.mark.parametrize("params", [{"n_iter": 0}, {"length_scale": 1e-8}])
+@pytest.mark.parametrize("params", [{"max_iter": 0}, {"length_scale": 1e-8}])
 def test_steps_that_cannot_be_are_refused_before_anything_is_paid(params):
     synth = build(DPKernelSynthesizer, release="per_step", **params)
     with pytest.raises(ValueError, match=r"per_step|length_scale"):
@@ -555,7 +562,7 @@ def test_rare_classes_can_count_as_much_in_every_step():
         synth = build(
             DPKernelSynthesizer,
             release="per_step",
-            n_iter=2,
+            max_iter=2,
             class_weight=weight,
             epsilon=INF,
         )
@@ -564,16 +571,16 @@ def test_rare_classes_can_count_as_much_in_every_step():
 
 
 def test_steps_leave_nothing_to_search_on():
-    synth = build(DPKernelSynthesizer, release="per_step", n_iter=2)
+    synth = build(DPKernelSynthesizer, release="per_step", max_iter=2)
     with pytest.raises(ValueError, match="needs a release to train on"):
-        search_generator(synth.fit(PIXELS[:100], LABELS[:100]), {"n_iter": [1]})
+        search_generator(synth.fit(PIXELS[:100], LABELS[:100]), {"max_iter": [1]})
 
 
 # ------------------------------------------------------- images that are like none
 
 
 def test_images_like_none_of_their_class_are_drawn_again():
-    synth = build(DPMERFSynthesizer, epsilon=INF, n_iter=200).fit(PIXELS, LABELS)
+    synth = build(DPMERFSynthesizer, epsilon=INF, max_iter=200).fit(PIXELS, LABELS)
     model, labels = synth._model, np.full(200, 3)
     known = synth._learn(synth.kernel_, synth.release_)
     density = Density.of(synth.kernel_, known)
@@ -586,7 +593,7 @@ def test_images_like_none_of_their_class_are_drawn_again():
 
 
 def test_hardly_a_real_image_would_be_drawn_again():
-    synth = build(DPMERFSynthesizer, epsilon=50.0, n_iter=200).fit(PIXELS, LABELS)
+    synth = build(DPMERFSynthesizer, epsilon=50.0, max_iter=200).fit(PIXELS, LABELS)
     density = Density.of(synth.kernel_, synth._learn(synth.kernel_, synth.release_))
     for label in TEN:
         below = density(real_of(label), label) < synth._model.least[label]

@@ -20,7 +20,7 @@ INF = float("inf")
 KEPT = ["age", "education", "income", "owns_home", "complaints"]
 FEW = Case(CASES["mixed"].X[KEPT], CASES["mixed"].y, None, ("left", "stayed"))
 FEW = replace(FEW, schema=Schema.infer(FEW.X))
-SMALL = {"n_iter": 12, "n_components": 20}
+SMALL = {"max_iter": 12, "n_components": 20}
 
 
 def fitted(case=FEW, **params):
@@ -57,7 +57,7 @@ def claims(synth):
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 @pytest.mark.parametrize("n_rounds", [1, 2])
 def test_shares_sum_to_the_budget_and_are_named(n_rounds, adjacency):
-    synth = fitted(n_rounds=n_rounds, adjacency=adjacency, pair_share=0.4)
+    synth = fitted(n_rounds=n_rounds, adjacency=adjacency, pair_budget=0.4)
     report = synth.privacy_
     assert report.spent == pytest.approx(1.0)
     assert math.fsum(e.share for e in report.releases) == pytest.approx(1.0)
@@ -176,12 +176,12 @@ def test_refit_changes_the_model_alone():
     synth.refit()
     assert same_model(before, tables_of(synth))
     assert synth.loss_curve_ == losses
-    for changes in ({"n_iter": 3}, {"n_components": 7}, {"learning_rate": 0.01}):
+    for changes in ({"max_iter": 3}, {"n_components": 7}, {"learning_rate": 0.01}):
         assert synth.refit(**changes) is synth
         assert not same_model(before, tables_of(synth))
-        assert len(synth.loss_curve_) == changes.get("n_iter", 12)
+        assert len(synth.loss_curve_) == changes.get("max_iter", 12)
         assert synth._model.n_components == changes.get("n_components", 20)
-    assert synth.refit(n_iter=0).loss_curve_ == []
+    assert synth.refit(max_iter=0).loss_curve_ == []
     assert str(synth.privacy_) == report
     assert synth.release_ is kept
     assert synth.pair_releases_ is pairs
@@ -197,7 +197,7 @@ def test_refit_needs_a_release():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"n_iter": -1},
+        {"max_iter": -1},
         {"n_components": 0},
         {"n_components": 2.5},
         {"learning_rate": -1.0},
@@ -240,7 +240,7 @@ def test_a_saved_model_is_the_same_and_can_be_refitted(tmp_path, epsilon):
     pd.testing.assert_frame_equal(*rows)
     assert same_model(tables_of(synth), tables_of(copy.refit()))
     assert str(copy.privacy_) == str(synth.privacy_)
-    copy.refit(n_iter=2)
+    copy.refit(max_iter=2)
     assert len(copy.loss_curve_) == (2 if copy.pair_releases_ else 0)
 
 
@@ -271,7 +271,7 @@ def test_an_interrupted_refit_keeps_release_and_model(monkeypatch):
     kept, pairs = synth.release_, synth.pair_releases_
     monkeypatch.setattr(_dp_pairwise, "fit_mixture", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        synth.refit(n_iter=3)
+        synth.refit(max_iter=3)
     assert same_model(before, tables_of(synth))
     assert synth.loss_curve_ is losses
     assert synth.release_ is kept
@@ -283,11 +283,11 @@ def test_an_interrupted_refit_keeps_release_and_model(monkeypatch):
 WRONG = {
     "rounds": ({"n_rounds": 3}, r"'n_rounds'.*Got 3"),
     "no rounds": ({"n_rounds": 0}, r"'n_rounds'.*Got 0"),
-    "share zero": ({"pair_share": 0.0}, r"'pair_share'.*Got 0"),
-    "share one": ({"pair_share": 1.0}, r"'pair_share'.*Got 1"),
+    "share zero": ({"pair_budget": 0.0}, r"'pair_budget'.*Got 0"),
+    "share one": ({"pair_budget": 1.0}, r"'pair_budget'.*Got 1"),
     "one group": ({"n_groups": 1}, r"'n_groups'.*Got 1"),
     "components": ({"n_components": 0}, r"'n_components'.*Got 0"),
-    "n_iter": ({"n_iter": -1}, r"'n_iter'.*Got -1"),
+    "max_iter": ({"max_iter": -1}, r"'max_iter'.*Got -1"),
     "rate": ({"learning_rate": 0.0}, r"'learning_rate'.*Got 0"),
     "device": ({"device": "nonsense"}, r"device must be 'auto'.*'nonsense'"),
     "epsilon": ({"epsilon": 0}, r"'epsilon'.*Got 0"),

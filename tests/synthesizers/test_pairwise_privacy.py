@@ -17,7 +17,7 @@ from tests.synthesizers._tables import CASES, build
 
 INF = float("inf")
 MIXED = CASES["mixed"]
-SMALL = {"n_iter": 2, "n_components": 5}
+SMALL = {"max_iter": 2, "n_components": 5}
 
 
 def exactly(synth, X, y, task=None):

@@ -210,7 +210,7 @@ def test_what_seems_impossible_can_be_given(learnt):
         "kind": Categorical(("a", "b", "c", "d"), nullable=False)
     }
     synth = DPPairwiseSynthesizer(INF, **KNOWN | {"schema": Schema(schema)})
-    synth.set_params(n_iter=20).fit(X, y)
+    synth.set_params(max_iter=20).fit(X, y)
     given = pd.DataFrame({"kind": ["d"] * 30, "level": [3] * 30})
     rows, labels = synth.sample(given=given)
     assert_obeys(rows, synth.schema_)
@@ -221,7 +221,7 @@ def test_what_seems_impossible_can_be_given(learnt):
 @pytest.mark.parametrize("epsilon", [1.0, INF])
 def test_every_kind_of_table_can_be_completed(name, epsilon):
     case = CASES[name]
-    synth = build(DPPairwiseSynthesizer, case, epsilon=epsilon, n_iter=5)
+    synth = build(DPPairwiseSynthesizer, case, epsilon=epsilon, max_iter=5)
     synth.set_params(n_components=10).fit(case.X, case.y)
     drawn = synth.set_output(transform="pandas").sample(40, random_state=0)
     table = drawn if case.y is None else drawn[0]
@@ -329,7 +329,7 @@ def test_times_with_a_zone_can_be_given():
 def test_labels_need_a_fit_with_labels(learnt):
     X, _, _ = learnt
     synth = DPPairwiseSynthesizer(INF, schema=SCHEMA)
-    synth.set_params(n_iter=5, n_components=10).fit(X)
+    synth.set_params(max_iter=5, n_components=10).fit(X)
     assert len(synth.sample(given=FRAME)) == 2
     with pytest.raises(ValueError, match="fitted with labels"):
         synth.sample(given=FRAME, y=[0, 1])

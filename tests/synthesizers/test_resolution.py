@@ -192,7 +192,7 @@ def test_tables_with_the_same_release_have_the_same_model(monkeypatch, n_rounds)
             classes=["left", "stayed"],
             n_rounds=n_rounds,
             n_components=10,
-            n_iter=5,
+            max_iter=5,
             random_state=0,
         ).fit(*table(seed))
         for seed in (0, 1)

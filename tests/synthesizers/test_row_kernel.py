@@ -64,8 +64,8 @@ NUMBERS, CATEGORIES = ["age", "income", "size"], ["job", "owner"]
 KERNELS = {
     "binned": ({}, list(CELLS)),
     "all together": ({"n_together": None}, list(CELLS)),
-    "mostly Fourier": ({"fourier_share": 0.999}, list(CELLS)),
-    "hardly Fourier": ({"fourier_share": 1e-3}, list(CELLS)),
+    "mostly Fourier": ({"fourier_norm": 0.999}, list(CELLS)),
+    "hardly Fourier": ({"fourier_norm": 1e-3}, list(CELLS)),
     "fourier": ({"numbers": "fourier"}, list(CELLS)),
     "paper": (None, list(CELLS)),
     "numbers, binned": ({}, NUMBERS),
@@ -78,18 +78,18 @@ KERNELS = {
     "one category, fourier": ({"numbers": "fourier"}, ["job"]),
 }
 HERMITE = {
-    "Hermite": {"gamma": 0.1},
-    "Hermite, threes": {"gamma": 1.0, "product_size": 3, "product_order": 1},
+    "Hermite": {"product_weight": 0.1},
+    "Hermite, threes": {"product_weight": 1.0, "product_size": 3, "product_order": 1},
     "Hermite, paper": None,
-    "Hermite, both": {"order": 5, "gamma": 0.3, "n_subsets": 4},
+    "Hermite, both": {"order": 5, "product_weight": 0.3, "n_subsets": 4},
 }
 TANGENT = {
-    "tangent": {"tangent_share": 0.1},
-    "tangent, deep": {"tangent_share": 0.5, "depth": 2, "width": 5},
+    "tangent": {"tangent_norm": 0.1},
+    "tangent, deep": {"tangent_norm": 0.5, "depth": 2, "width": 5},
     "tangent, paper": None,
-    "tangent, whole": {"tangent_share": 1.0, "width": 6},
+    "tangent, whole": {"tangent_norm": 1.0, "width": 6},
     "tangent, by torch": {
-        "tangent_share": 0.2,
+        "tangent_norm": 0.2,
         "architecture": lambda n: torch.nn.Sequential(
             torch.nn.Linear(n, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)
         ),
@@ -132,8 +132,8 @@ def kernel_of(name):
     settings = module.PRESETS["paper" if changes is None else "default"]
     given = dict(changes or {})
     if cls is DPMERFSynthesizer:
-        share = settings.fourier_share or 0.1  # None: by the number of rows
-        given = {"fourier_share": share, "n_features": 200} | given
+        share = settings.fourier_norm or 0.1  # None: by the number of rows
+        given = {"fourier_norm": share, "n_features": 200} | given
     settings = replace(settings, **given)
     rng = torch.Generator().manual_seed(0)
     torch.manual_seed(0)  # for the network that is given

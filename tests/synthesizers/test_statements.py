@@ -63,9 +63,9 @@ def test_huge_whole_floats_are_numbers_and_not_integers():
 
 
 def test_parameters_that_were_set_are_named():
-    quick = {"cls": DPMERFSynthesizer, "n_iter": 1, "n_features": 20}
+    quick = {"cls": DPMERFSynthesizer, "max_iter": 1, "n_features": 20}
     scales = certificate(length_scale=np.array([0.3, 1.0]), random_state=3, **quick)
-    named = "taken as public: length_scale=[0.3, 1.0], n_features=20, n_iter=1"
+    named = "taken as public: length_scale=[0.3, 1.0], n_features=20, max_iter=1"
     assert named in scales
     assert "random_state" not in scales
     assert "all at their defaults" in certificate()
@@ -77,7 +77,7 @@ def test_a_network_that_is_given_is_named():
             super().__init__(torch.nn.Linear(n_inputs, 2), torch.nn.Tanh())
 
     text = certificate(
-        X[["age", "job"]], cls=DPNTKSynthesizer, architecture=Narrow, n_iter=1
+        X[["age", "job"]], cls=DPNTKSynthesizer, architecture=Narrow, max_iter=1
     )
     assert "Narrow (a function or network that was given)" in text
     assert "0x" not in text  # no address in memory

@@ -31,7 +31,7 @@ def match(generator, seed=1, **changes):
         "weights": STEADY,
         "floors": {"pairs": 0.0},
         "n_latent": 2,
-        "n_iter": 60,
+        "max_iter": 60,
         "batch_size": 128,
         "learning_rate": 3e-2,
         "rng": torch.Generator().manual_seed(seed),
@@ -67,7 +67,7 @@ def test_a_generator_without_latents_cannot(monkeypatch):
     monkeypatch.setattr(
         type(generator), "forward", lambda self, z, y, f=generator.forward: f(0 * z, y)
     )
-    losses = match(generator, n_iter=150)
+    losses = match(generator, max_iter=150)
     assert min(losses) > losses[0] / 10  # the mixture is no product: it takes latents
 
 
@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_generator():
     state = torch.get_rng_state()
     for seed in (1, 1, 2):
         generator = fresh()
-        losses = match(generator, seed=seed, n_iter=20)
+        losses = match(generator, seed=seed, max_iter=20)
         runs.append((losses, mixture_of(generator)))
     assert runs[0][0] == runs[1][0]
     assert torch.equal(runs[0][1], runs[1][1])
@@ -112,7 +112,7 @@ def test_interrupting_gets_through():
 def test_no_steps_leave_the_generator_alone():
     generator = fresh()
     before = {name: value.clone() for name, value in generator.state_dict().items()}
-    assert match(generator, n_iter=0) == []
+    assert match(generator, max_iter=0) == []
     assert not generator.training
     for name, value in generator.state_dict().items():
         assert torch.equal(value, before[name])
@@ -123,14 +123,14 @@ def test_targets_take_turns():
     middle = SHARES[:, None] * MIXTURE
     targets = [{"pairs": middle + apart}, {"pairs": middle - apart}]
     generator = fresh()
-    match(generator, targets=targets, n_iter=150)
+    match(generator, targets=targets, max_iter=150)
     assert (mixture_of(generator) - MIXTURE).abs().max() < 0.1
 
 
 def test_the_mix_says_which_classes_count():
     generator, other = fresh(), fresh()
-    match(generator, mix=torch.diag(torch.tensor([1.0, 0.0])), n_iter=100)
-    match(other, mix=torch.diag(torch.tensor([0.0, 3.0])), n_iter=100)
+    match(generator, mix=torch.diag(torch.tensor([1.0, 0.0])), max_iter=100)
+    match(other, mix=torch.diag(torch.tensor([0.0, 3.0])), max_iter=100)
     errors = [(mixture_of(g) - MIXTURE).norm(dim=1) for g in (generator, other)]
     assert errors[0][0] < 0.1 < errors[0][1]
     assert errors[1][1] < 0.1 < errors[1][0]
@@ -159,7 +159,7 @@ def test_a_batch_has_some_vectors_of_each_class():
         weights=STEADY,
         floors={"pairs": 0.0},
         n_latent=2,
-        n_iter=1,
+        max_iter=1,
         batch_size=1,
         learning_rate=0.1,
         rng=torch.Generator().manual_seed(0),

@@ -26,7 +26,7 @@ adjacency : {"replace", "add_remove"}, default="replace"
 class_weight : "balanced" or None, default=None
     "balanced" divides the error of each class by its noisy share, so rare classes
     count as much as common ones. Labels are sampled as often as in the data either
-    way; ``sample(y=...)`` asks for others.
+    way; ``sample(class_shares=...)`` asks for others.
 
 task : {"auto", "classification", "regression"}, default="auto"
     "auto" goes by the dtype of y: float is regression, anything else is classes.
@@ -45,10 +45,10 @@ pooling : int, "auto" or None, default=None
 generator : {"full", "upsample", "decoder", "residual"} or None, default=None
     Of images: full layers (None), or convolutions, as the papers had ("upsample").
 
-hidden, n_latent : array-like of int, int or None, default=None
+hidden_layer_sizes, n_latent : array-like of int, int or None, default=None
     Hidden layers of the generator, and length of its latent vector.
 
-n_iter, batch_size : int or None, default=None
+max_iter, batch_size : int or None, default=None
     Training steps, and latent vectors a step; they cost no privacy.
 
 learning_rate : float or None, default=None
@@ -90,6 +90,9 @@ generator_ : TableGenerator
 
 loss_curve_ : list of float
     Loss of every training step; 1 is what independent columns leave.
+
+n_iter_ : int
+    Training steps that were made; training may stop at the noise.
 
 classes_ : ndarray
     Class labels, of a classification.

@@ -47,9 +47,9 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         ],
         "precision": [StrOptions({"float32", "mixed"}), None],
         "generator": [StrOptions({"full", "upsample", "decoder", "residual"}), None],
-        "hidden": ["array-like", None],
+        "hidden_layer_sizes": ["array-like", None],
         "n_latent": [Interval(Integral, 1, None, closed="left"), None],
-        "n_iter": [Interval(Integral, 0, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 0, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, torch.device],
@@ -126,8 +126,8 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         Parameters
         ----------
         **settings
-            Any of ``n_iter``, ``batch_size``, ``learning_rate``, ``hidden``,
-            ``n_latent``; they replace those of ``settings_``.
+            Any of ``max_iter``, ``batch_size``, ``learning_rate``, ``n_latent`` and
+            ``hidden_layer_sizes``; they replace those of ``settings_``.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         known = self._learn(self.kernel_, self.release_)
         model, losses = self._train(known, self.kernel_, settings)
         self._model, self.settings_, self.loss_curve_ = model, settings, losses
-        self._known = known
+        self._known, self.n_iter_ = known, len(losses)
         return self._stating_classes(known.totals.sum(), known.total_std)
 
     @property
@@ -147,7 +147,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         check_is_fitted(self)
         return self._model.generator
 
-    def sample(self, n_samples=None, y=None, random_state=None):
+    def sample(self, n_samples=None, y=None, class_shares=None, random_state=None):
         """Draw synthetic rows; free, and as often as wanted.
 
         Parameters
@@ -156,6 +156,9 @@ class EmbeddingSynthesizer(BaseSynthesizer):
             Number of rows; None takes as many as were fitted.
         y : array-like or None, default=None
             Labels (or numbers) to draw rows for, one each.
+        class_shares : "balanced", dict or None, default=None
+            How often each class is drawn: as in the data, all alike, or by their
+            shares, ``{"yes": 0.2, "no": 0.8}``. What was learnt is the same.
         random_state : int, RandomState, Generator or None, default=None
             An int gives the same rows each time; None gives new ones.
 
@@ -169,7 +172,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)
         shares = self._model.totals / self._model.totals.sum()
-        labels = self._draw_labels(n_samples, y, shares, rng)
+        labels = self._draw_labels(n_samples, y, class_shares, shares, rng)
         X = self.kernel_.draw(
             self._model,
             labels,
@@ -183,14 +186,26 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
     def _fill_settings(self, X):
         """Return the settings of this fit; parameters that are None filled in."""
+        is_image = holds_images(X)
+        for name, where in self._without_effect(is_image).items():
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} must be None but for {where}. Got {getattr(self, name)!r}, "
+                    "which would have no effect."
+                )
         given, of_tables = self.get_params(deep=False), self._presets[self.preset]
         of_tables.filled(given)  # wrong ones are named before a chunk is opened
         return fill(
             given,
             of_tables=of_tables,
             of_images=self._image_presets[self.preset],
-            is_image=holds_images(X),
+            is_image=is_image,
         )
+
+    def _without_effect(self, is_image):
+        """Return parameters that this fit has no use for, and what they are for."""
+        del is_image
+        return {}
 
     def _learn(self, kernel, released):
         """Return what a release says; only the number of rows is taken as public."""

@@ -24,6 +24,7 @@ from skdpgen.synthesizers.opening import (
     label_codes,
     open_rows,
     parameters_stated,
+    shares_of,
     target_codes,
 )
 from skdpgen.tables import Cells, Schema, draw_values, holds_images
@@ -248,8 +249,17 @@ class BaseSynthesizer(BaseEstimator):
             )
         return int(n_samples)
 
-    def _draw_labels(self, n_samples: int, y: Any, shares: Any, rng: Generator) -> Any:
+    def _draw_labels(
+        self, n_samples: int, y: Any, class_shares: Any, shares: Any, rng: Generator
+    ) -> Any:
         """Return the class of each row to draw: as asked for, or as often as known."""
+        if class_shares is not None:
+            if y is not None or self.task_ != "classification":
+                raise ValueError(
+                    "class_shares must be None unless classes were fitted, and when y "
+                    f"says the label of each row. Got {class_shares!r}."
+                )
+            shares = shares_of(class_shares, self.classes_.tolist())
         if y is None:
             return rng.permutation(systematic(shares, n_samples, rng=rng))
         if self.task_ == "regression":

@@ -39,8 +39,8 @@ class FeatureMap(Protocol):
     def __call__(self, x: Tensor) -> Tensor:
         """Map rows, (n, n_inputs) to (n, n_features)."""
 
-    def mean(self, x: Tensor, n_groups: int = 1) -> Tensor:
-        """Return the mean of equal groups of rows, (n_groups, n_features)."""
+    def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
+        """Return the mean of equal groups of rows, (n_parts, n_features)."""
 
     def expected(self, points: Sequence[Tensor]) -> Any:
         """Return the exact mean over independent columns; None if there is none."""

@@ -186,10 +186,10 @@ class ImageKernel:
         del rng  # nothing is drawn
         phi = self.phi.to(device)
 
-        def embed(outputs: list[Tensor], n_groups: int = 1) -> dict[str, Tensor]:
+        def embed(outputs: list[Tensor], n_parts: int = 1) -> dict[str, Tensor]:
             if self.decoder:  # its codes: pixels would only lose some of them
-                return {"features": phi.phi.mean(outputs[1], n_groups)}
-            return {"features": phi.mean(self.view(outputs[0]), n_groups)}
+                return {"features": phi.phi.mean(outputs[1], n_parts)}
+            return {"features": phi.mean(self.view(outputs[0]), n_parts)}
 
         return embed
 

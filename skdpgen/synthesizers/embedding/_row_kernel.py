@@ -218,7 +218,7 @@ class RowKernel:
         """Return what turns outputs of a generator into blocks of an embedding.
 
         The function takes the outputs and a number of equal groups of rows (classes),
-        and returns the mean of each group, (n_groups, width), block by block. Where
+        and returns the mean of each group, (n_parts, width), block by block. Where
         the mean over drawn cells has no closed form, ``rng`` draws them. If the mean
         features of independent columns are known, as ``alone`` = (their tables, that
         mean), only the difference from them is drawn: rows of both are made of the
@@ -233,23 +233,23 @@ class RowKernel:
                 tables = [torch.as_tensor(t, device=device).float() for t in alone[0]]
                 mean = torch.as_tensor(alone[1], device=device).float()
 
-        def embed(outputs: list[Tensor], n_groups: int = 1) -> dict[str, Tensor]:
+        def embed(outputs: list[Tensor], n_parts: int = 1) -> dict[str, Tensor]:
             blocks = {}
             if self.counted:
                 counted = torch.cat([outputs[j] for j in self.counted], dim=1)
-                blocks["columns"] = counted.unflatten(0, (n_groups, -1)).mean(dim=1)
+                blocks["columns"] = counted.unflatten(0, (n_parts, -1)).mean(dim=1)
             if expected is not None:
-                blocks["features"] = expected.mean(outputs, n_groups)
+                blocks["features"] = expected.mean(outputs, n_parts)
             elif phi is not None:
                 n = len(outputs[0])
-                each = n // n_groups
-                groups = [strata(each, len(outputs), rng) for _ in range(n_groups)]
+                each = n // n_parts
+                groups = [strata(each, len(outputs), rng) for _ in range(n_parts)]
                 places = torch.cat(groups).to(device)
                 x = self._drawn(outputs, points, places)
-                found = phi.mean(x, n_groups)
+                found = phi.mean(x, n_parts)
                 if tables is not None:
                     rows = [t.repeat_interleave(each, dim=0) for t in tables]
-                    same = phi.mean(self._drawn(rows, points, places), n_groups)
+                    same = phi.mean(self._drawn(rows, points, places), n_parts)
                     found = found + (mean - same)
                 blocks["features"] = found
             return blocks

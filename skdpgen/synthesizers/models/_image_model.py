@@ -181,7 +181,7 @@ def train_images(
             mix=None if mix is None else tensor(mix),
             floors=known.floors,
             n_latent=settings.n_latent,
-            n_iter=settings.n_iter,
+            max_iter=settings.max_iter,
             batch_size=settings.batch_size,
             learning_rate=settings.learning_rate,
             rng=rng,
@@ -208,7 +208,7 @@ def new_generator(
         n_classes=n_classes,
         n_latent=settings.n_latent,
         architecture="coded" if kernel.decoder else settings.generator,
-        hidden=settings.hidden,
+        hidden=settings.hidden_layer_sizes,
         code=(*kernel.phi.code, kernel.pooling) if kernel.decoder else None,
         is_parallel=settings.models != "conditional",
     )

@@ -40,7 +40,7 @@ class MixtureModel:
     @property
     def shares(self) -> Floats:
         """Share of each class."""
-        return np.asarray(self.known.totals / self.known.totals.sum())
+        return self.known.shares
 
     @property
     def n_components(self) -> int:

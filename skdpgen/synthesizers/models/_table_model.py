@@ -166,7 +166,7 @@ def train_table(
     )
     model = TableModel(generator, known.totals, known.marginals)
     stands_out = known.energy > known.floors.get("features", 0.0)
-    if known.start is not None and not (stands_out and settings.n_iter):
+    if known.start is not None and not (stands_out and settings.max_iter):
         with torch.no_grad():  # columns stay alone
             generator.heads.weight.zero_()
         generator.eval()
@@ -189,7 +189,7 @@ def train_table(
         mix=None if mix is None else _tensor(mix, device),
         floors=known.floors,
         n_latent=settings.n_latent,
-        n_iter=settings.n_iter,
+        max_iter=settings.max_iter,
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         rng=rng,
@@ -207,7 +207,10 @@ def new_table_generator(
     start: Any = None,
 ) -> TableGenerator:
     """Return an untrained generator; ``start`` are logits it begins with."""
-    hidden = settings.hidden or (4 * len(kernel.sizes), 2 * len(kernel.sizes))
+    hidden = settings.hidden_layer_sizes or (
+        4 * len(kernel.sizes),
+        2 * len(kernel.sizes),
+    )
     shape = TableShape(
         kernel.heads,
         n_classes,

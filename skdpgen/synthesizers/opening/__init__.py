@@ -2,7 +2,7 @@
 
 from skdpgen.synthesizers.opening._binning import MAX_BINS, discover_bins
 from skdpgen.synthesizers.opening._cell_scales import cell_scales
-from skdpgen.synthesizers.opening._classes import check_class_weight, n_classes_of
+from skdpgen.synthesizers.opening._classes import n_classes_of, shares_of
 from skdpgen.synthesizers.opening._context import Opening, open_rows
 from skdpgen.synthesizers.opening._decoding import (
     class_array,
@@ -20,7 +20,6 @@ __all__ = [
     "Facts",
     "Opening",
     "cell_scales",
-    "check_class_weight",
     "class_array",
     "decode_rows",
     "decode_target",
@@ -29,5 +28,6 @@ __all__ = [
     "n_classes_of",
     "open_rows",
     "parameters_stated",
+    "shares_of",
     "target_codes",
 ]

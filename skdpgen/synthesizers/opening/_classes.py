@@ -1,7 +1,7 @@
 """Class labels: public, or released above a threshold that no single row passes."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,15 +91,25 @@ def parse_classes(found: list[str], layout: Layout | None) -> tuple[Any, ...]:
     return sorted_unique([parse(text) for text in found])
 
 
-def check_class_weight(weights: Mapping[Any, float], classes: Any) -> None:
-    """Raise unless the weights of known classes can be sampled by."""
-    unknown = set(weights) - set(classes)
-    given = [weights.get(label, 1.0) for label in classes]
-    if unknown or min(given) < 0 or max(given) == 0:
+def shares_of(given: Mapping[Any, float] | str, classes: Sequence[Any]) -> Any:
+    """Return how often each class is to be drawn; classes that are left out are not.
+
+    Examples
+    --------
+    >>> shares_of({"yes": 3, "no": 1}, ["no", "perhaps", "yes"])
+    array([0.25, 0.  , 0.75])
+    """
+    if isinstance(given, str) and given == "balanced":
+        return np.full(len(classes), 1.0 / len(classes))
+    known = given if isinstance(given, Mapping) else {}
+    shares = np.array([known.get(label, 0.0) for label in classes], dtype=float)
+    is_fine = np.isfinite(shares).all() and shares.min() >= 0 and shares.max() > 0
+    if not is_fine or set(known) - set(classes):
         raise ValueError(
-            "class_weight must give known classes weights >= 0, one of them > 0. "
-            f"Got {dict(weights)!r}; the classes are {list(classes)}."
+            "class_shares must be 'balanced', or give known classes shares >= 0, one "
+            f"of them > 0. Got {given!r}; the classes are {list(classes)}."
         )
+    return shares / shares.sum()
 
 
 def sorted_unique(values: Any) -> tuple[Any, ...]:

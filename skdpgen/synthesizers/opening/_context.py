@@ -15,11 +15,7 @@ from skdpgen.privacy import (
     Release,
     release,
 )
-from skdpgen.synthesizers.opening._classes import (
-    check_class_weight,
-    discover_classes,
-    parse_classes,
-)
+from skdpgen.synthesizers.opening._classes import discover_classes, parse_classes
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
 from skdpgen.synthesizers.opening._statements import dtypes_stated
@@ -184,8 +180,6 @@ def _check_weights(class_weight: Any, known: Known) -> None:
             "class_weight must be None unless y holds classes. "
             f"Got {class_weight!r} instead."
         )
-    if isinstance(class_weight, dict) and known.classes is not None:
-        check_class_weight(class_weight, known.classes)
 
 
 def _stated(

@@ -37,24 +37,24 @@ def nearest_pairs(n_columns: int, n_pairs: int) -> tuple[tuple[int, int], ...]:
 
 
 def affordable_pairs(
-    ledger: Ledger, n_rows: float, n_columns: int, pair_share: float
+    ledger: Ledger, n_rows: float, n_columns: int, pair_budget: float
 ) -> int:
     """Return how many pairs can be looked at; 0 if single columns need the budget.
 
-    ``n_rows`` is public or released, ``pair_share`` is the part of what is left of the
+    ``n_rows`` is public or released, ``pair_budget`` is the part of what is left of the
     budget that pairs would get. The rest must measure single columns well: classifiers
     live on them. Pairs must stand out of their noise, which grows with the root of
     their number, at 4 x 4 groups, and there should be at least one a column.
     """
-    if not 0 < 1 - pair_share < 1:  # too near an end to be split
+    if not 0 < 1 - pair_budget < 1:  # too near an end to be split
         return 0
     rest = ledger.remaining
     alone = ledger.noise_std(
-        share=(1 - pair_share) * rest,
+        share=(1 - pair_budget) * rest,
         sensitivity=sensitivity(OneHot(n_columns), ledger.budget.adjacency),
     )
     noise = ledger.noise_std(
-        share=pair_share * rest,
+        share=pair_budget * rest,
         sensitivity=sensitivity(OneHot(1), ledger.budget.adjacency),
     )
     if n_rows < SINGLE * alone:

@@ -61,7 +61,7 @@ class FourierSettings(Waves, TableSettings):
 
     numbers: str
     n_together: int | None
-    fourier_share: float | None
+    fourier_norm: float | None
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings with the given ones, unless they are None."""
@@ -72,7 +72,7 @@ class FourierSettings(Waves, TableSettings):
 
     def sharing(self, share: float) -> Self:
         """Return these settings with what features got of a row's squared norm."""
-        return replace(self, fourier_share=self.fourier_share or share)
+        return replace(self, fourier_norm=self.fourier_norm or share)
 
 
 @saved
@@ -98,14 +98,14 @@ def pixel_scales(length_scale: Any, n_pixels: int) -> tuple[float, ...]:
 # and the others the paper thinned the majority class by a rate before it split off its
 # test rows; that changes what is tested, so it is not done here.
 PAPER_SIZES = {
-    "adult": {"n_features": 1000, "n_iter": 8000},
-    "census_kdd": {"n_features": 5000, "n_iter": 2000},
-    "cervical": {"n_features": 2000, "n_iter": 200},
-    "creditcard_fraud_sample": {"n_features": 5000, "n_iter": 4000},
-    "epileptic": {"n_features": 80_000, "n_iter": 6000},
-    "isolet": {"n_features": 500, "n_iter": 4000},
-    "covtype_20k": {"n_features": 1000, "n_iter": 6000},
-    "kdd99_10pct": {"n_features": 2000, "n_iter": 10_000},
+    "adult": {"n_features": 1000, "max_iter": 8000},
+    "census_kdd": {"n_features": 5000, "max_iter": 2000},
+    "cervical": {"n_features": 2000, "max_iter": 200},
+    "creditcard_fraud_sample": {"n_features": 5000, "max_iter": 4000},
+    "epileptic": {"n_features": 80_000, "max_iter": 6000},
+    "isolet": {"n_features": 500, "max_iter": 4000},
+    "covtype_20k": {"n_features": 1000, "max_iter": 6000},
+    "kdd99_10pct": {"n_features": 2000, "max_iter": 10_000},
 }
 PRESETS = {
     "default": FourierSettings(
@@ -113,7 +113,7 @@ PRESETS = {
         n_features=1000,
         length_scale=(0.2, 0.5, 1.5),
         n_together=2,
-        fourier_share=None,  # by the number of rows
+        fourier_norm=None,  # by the number of rows
         **OURS,
     ),
     "paper": FourierSettings(
@@ -121,8 +121,8 @@ PRESETS = {
         n_features=2000,
         length_scale="public",
         n_together=None,
-        fourier_share=0.5,
-        **PAPER | {"n_iter": 4000},
+        fourier_norm=0.5,
+        **PAPER | {"max_iter": 4000},
     ),
 }
 IMAGE_PRESETS = {

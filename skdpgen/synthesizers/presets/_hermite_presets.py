@@ -24,7 +24,7 @@ class _Functions(Settings):
     product_size: int
     n_subsets: int | None
     length_scale: float
-    gamma: float | None
+    product_weight: float | None
 
 
 @saved
@@ -35,13 +35,15 @@ class HermiteSettings(_Functions, TableSettings):
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings with the given ones, unless they are None."""
         result = super().filled(given)
-        if result.order == "cells" or result.gamma is not None:
+        if result.order == "cells" or result.product_weight is not None:
             return result
-        return replace(result, gamma=1.0)
+        return replace(result, product_weight=1.0)
 
     def sharing(self, share: float) -> Self:
         """Return these settings with what features got of a row's squared norm."""
-        return replace(self, gamma=self.gamma or share / (1.0 - share))
+        return replace(
+            self, product_weight=self.product_weight or share / (1.0 - share)
+        )
 
 
 @saved
@@ -66,7 +68,7 @@ PRESETS = {
         product_size=2,
         n_subsets=None,  # all, as far as they can be afforded
         length_scale=0.5,
-        gamma=None,  # by the number of rows
+        product_weight=None,  # by the number of rows
         **OURS,
     ),
     "paper": HermiteSettings(
@@ -75,7 +77,7 @@ PRESETS = {
         product_size=2,
         n_subsets=None,
         length_scale=0.3,
-        gamma=1.0,
+        product_weight=1.0,
         **PAPER,
     ),
 }
@@ -86,7 +88,7 @@ IMAGE_PRESETS = {
         product_size=2,
         n_subsets=None,  # all pairs
         length_scale=0.2,
-        gamma=5.0,
+        product_weight=5.0,
         **OURS_IMAGES | {"n_latent": 10, "batch_size": 250},
     ),
     "paper": HermiteImageSettings(
@@ -95,7 +97,7 @@ IMAGE_PRESETS = {
         product_size=2,
         n_subsets=10,
         length_scale=0.15,
-        gamma=5.0,
+        product_weight=5.0,
         **PAPER_IMAGES,
     ),
 }

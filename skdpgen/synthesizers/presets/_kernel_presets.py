@@ -25,10 +25,10 @@ class _Steps(Settings):
 
     def check_steps(self) -> None:
         """Raise, before anything is paid, for settings that no step could be with."""
-        if self.n_iter < 1:
+        if self.max_iter < 1:
             raise ValueError(
-                "n_iter must be at least 1 for release='per_step'. Got "
-                f"{self.n_iter!r} instead."
+                "max_iter must be at least 1 for release='per_step'. Got "
+                f"{self.max_iter!r} instead."
             )
 
 
@@ -53,10 +53,10 @@ MANY = {"sampling_rate": 1e-3, "n_points": 6}
 
 def presets(release: str) -> dict[str, dict[str, Any]]:
     """Return the presets of tables and of images for a way to release."""
-    steps = {"n_iter": 1000} if release == "per_step" else {}
+    steps = {"max_iter": 1000} if release == "per_step" else {}
     ours: dict[str, Any] = {"n_features": 4000, **FEW}
     paper: dict[str, Any] = {"n_features": 10_000, **MANY}
-    all_steps = {"n_iter": 200_000} if release == "per_step" else {}
+    all_steps = {"max_iter": 200_000} if release == "per_step" else {}
     return {
         "tables": {
             "default": KernelSettings(
@@ -76,7 +76,9 @@ def presets(release: str) -> dict[str, dict[str, Any]]:
             "paper": KernelImageSettings(
                 length_scale=BANDWIDTHS,
                 **paper,
-                **PAPER_IMAGES | all_steps | {"generator": "decoder", "hidden": (128,)},
+                **PAPER_IMAGES
+                | all_steps
+                | {"generator": "decoder", "hidden_layer_sizes": (128,)},
             ),
         },
     }

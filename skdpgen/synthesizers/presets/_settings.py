@@ -8,26 +8,26 @@ from typing import Any, Self
 import numpy as np
 
 OURS: dict[str, Any] = {
-    "hidden": (256, 256),
+    "hidden_layer_sizes": (256, 256),
     "n_latent": 8,
-    "n_iter": 400,
+    "max_iter": 400,
     "batch_size": 512,
     "learning_rate": 1e-2,
     "has_batch_norm": False,
 }
 PAPER: dict[str, Any] = {
-    "hidden": (),  # 4 d and 2 d units for d columns
+    "hidden_layer_sizes": (),  # 4 d and 2 d units for d columns
     "n_latent": 10,
-    "n_iter": 2000,
+    "max_iter": 2000,
     "batch_size": 500,
     "learning_rate": 1e-2,
     "has_batch_norm": True,
 }
 OURS_IMAGES: dict[str, Any] = {
     "models": "auto",
-    "hidden": (256, 256),
+    "hidden_layer_sizes": (256, 256),
     "n_latent": 20,
-    "n_iter": 4000,
+    "max_iter": 4000,
     "batch_size": 500,
     "learning_rate": 1e-2,
     "generator": "full",
@@ -36,9 +36,9 @@ OURS_IMAGES: dict[str, Any] = {
 }
 PAPER_IMAGES: dict[str, Any] = {
     "models": "conditional",
-    "hidden": (200,),
+    "hidden_layer_sizes": (200,),
     "n_latent": 5,
-    "n_iter": 6000,  # 10 epochs of 60,000 in batches of 100, as DP-MERF
+    "max_iter": 6000,  # 10 epochs of 60,000 in batches of 100, as DP-MERF
     "batch_size": 500,
     "learning_rate": 1e-2,
     "generator": "upsample",
@@ -51,16 +51,22 @@ HIDDEN = {  # where it is not given
     "decoder": (128,),
     "residual": (128,),
 }
-GENERATOR = {"hidden", "n_latent", "n_iter", "batch_size", "learning_rate"}
+GENERATOR = {
+    "hidden_layer_sizes",
+    "n_latent",
+    "max_iter",
+    "batch_size",
+    "learning_rate",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """How a generator is trained; estimators add how they map rows."""
 
-    hidden: tuple[int, ...]
+    hidden_layer_sizes: tuple[int, ...]
     n_latent: int
-    n_iter: int
+    max_iter: int
     batch_size: int
     learning_rate: float
 
@@ -68,8 +74,10 @@ class Settings:
         """Return these settings with the given ones, unless they are None."""
         known = self.names()
         chosen = {k: v for k, v in given.items() if k in known and v is not None}
-        if "hidden" in chosen:
-            chosen["hidden"] = tuple(np.asarray(chosen["hidden"], object).tolist())
+        if "hidden_layer_sizes" in chosen:
+            chosen["hidden_layer_sizes"] = tuple(
+                np.asarray(chosen["hidden_layer_sizes"], object).tolist()
+            )
         result = replace(self, **chosen)
         result.check()
         return result
@@ -86,13 +94,13 @@ class Settings:
 
     def check(self) -> None:
         """Raise for settings that no table could be fitted with."""
-        for units in self.hidden:
+        for units in self.hidden_layer_sizes:
             if not isinstance(units, Integral) or units < 1:
                 raise ValueError(
                     "hidden must hold numbers of units, each an integer of at least 1. "
-                    f"Got {self.hidden!r} instead."
+                    f"Got {self.hidden_layer_sizes!r} instead."
                 )
-        least = {"n_iter": 0, "batch_size": 1, "n_latent": 1}
+        least = {"max_iter": 0, "batch_size": 1, "n_latent": 1}
         for name, lowest in least.items():
             number = getattr(self, name)
             if not isinstance(number, Integral) or number < lowest:
@@ -135,17 +143,23 @@ class ImageSettings(Settings):
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings with the given ones, unless they are None."""
         chosen = given.get("generator")
-        if chosen not in (None, self.generator) and given.get("hidden") is None:
-            given = given | {"hidden": HIDDEN[chosen]}
+        if (
+            chosen not in (None, self.generator)
+            and given.get("hidden_layer_sizes") is None
+        ):
+            given = given | {"hidden_layer_sizes": HIDDEN[chosen]}
         return super().filled(given)
 
     def check(self) -> None:
         """Raise for settings that no images could be fitted with."""
         super().check()
-        if self.generator in ("decoder", "residual") and len(self.hidden) != 1:
+        if (
+            self.generator in ("decoder", "residual")
+            and len(self.hidden_layer_sizes) != 1
+        ):
             raise ValueError(
                 "hidden must be one number, of channels, for generator="
-                f"{self.generator!r}. Got {self.hidden!r} instead."
+                f"{self.generator!r}. Got {self.hidden_layer_sizes!r} instead."
             )
 
 

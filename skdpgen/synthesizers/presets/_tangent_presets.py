@@ -29,11 +29,11 @@ class _Network(Settings):
 class TangentSettings(_Network, TableSettings):
     """What one fit was made with; parameters that were None are filled in."""
 
-    tangent_share: float | None
+    tangent_norm: float | None
 
     def sharing(self, share: float) -> Self:
         """Return these settings with what features got of a row's squared norm."""
-        return replace(self, tangent_share=self.tangent_share or share)
+        return replace(self, tangent_norm=self.tangent_norm or share)
 
 
 @saved
@@ -47,14 +47,14 @@ PRESETS = {
         architecture="mlp",
         width=20,
         depth=1,
-        tangent_share=None,  # by the number of rows
+        tangent_norm=None,  # by the number of rows
         **OURS | {"batch_size": 2048},
     ),
     "paper": TangentSettings(
         architecture="layer_norm",
         width=100,
         depth=1,
-        tangent_share=1.0,
+        tangent_norm=1.0,
         **PAPER,
     ),
 }

@@ -53,8 +53,8 @@ def search_generator(
     synthesizer : DPMERFSynthesizer, DPHPSynthesizer or DPNTKSynthesizer
         Fitted; refitted in place.
     param_grid : dict or list of dict
-        As for ``GridSearchCV``, of settings that ``refit`` takes: ``n_iter``,
-        ``batch_size``, ``learning_rate``, ``hidden``, ``n_latent``.
+        As for ``GridSearchCV``, of settings that ``refit`` takes: ``max_iter``,
+        ``batch_size``, ``learning_rate``, ``hidden_layer_sizes``, ``n_latent``.
     held_out : float, default=0.2
         Share of the features to judge by.
 
@@ -67,10 +67,10 @@ def search_generator(
     >>> from skdpgen import DPMERFSynthesizer
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> synth = DPMERFSynthesizer(classes=["left", "stayed"], n_iter=0).fit(X, y)
-    >>> search = search_generator(synth, {"n_iter": [0, 20]})
+    >>> synth = DPMERFSynthesizer(classes=["left", "stayed"], max_iter=0).fit(X, y)
+    >>> search = search_generator(synth, {"max_iter": [0, 20]})
     >>> search.results.columns.tolist()
-    ['n_iter', 'score', 'seconds']
+    ['max_iter', 'score', 'seconds']
     """
     check_is_fitted(synthesizer, "release_")
     kernel, released = synthesizer.kernel_, synthesizer.release_
