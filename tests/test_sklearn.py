@@ -218,6 +218,14 @@ def test_the_choice_is_not_covered_and_the_text_says_so():
     assert "not covered" in str(cost)
 
 
+def test_selections_are_paid_for_in_epsilon_and_in_delta():
+    cost = search_cost(done(DPIndependentSynthesizer(epsilon=4.0, delta=0.2), {}))
+    kept, n_fits = 0.02, 3  # of delta; two folds and the refit
+    paid = n_fits * -math.log1p(-kept)
+    assert cost.epsilon == pytest.approx(gaussian_epsilon(cost.mu, 0.2) + paid)
+    assert cost.delta == pytest.approx(0.2 + n_fits * kept)
+
+
 def test_one_candidate_that_leaks_is_told_of():
     synth = DPIndependentSynthesizer()
     for candidates in ([{}, {"schema": "infer"}], [{"schema": "infer"}, {}]):
