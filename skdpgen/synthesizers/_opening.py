@@ -167,12 +167,14 @@ def open_table(
     elif found_task == "classification":
         statements.append("class labels: taken as public")
     statements.append(dtypes_stated(rows.layout, rows.target_layout))
-    if isinstance(X, list | tuple) or isinstance(y, list | tuple):
+    if rows.has_lists:
         statements.append("types of plain lists: taken as public")
     if isinstance(rows.layout, ImageLayout):
         statements.append("shape and range of the pixels: public")
     if schema.columns:
         statements.append(f"schema of {len(schema.columns)} columns: taken as public")
+    if schema.target is not None and found_task == "regression":
+        statements.append("schema of the target: taken as public")
     if len(unknown):
         statements.append(f"schema of {len(unknown)} columns: discovered privately")
     empty = [n for n in unknown.texts if columns[n] == Categorical([])]
