@@ -20,7 +20,7 @@ synth = DPMERFSynthesizer(
     epsilon=10.0,
     classes=range(10),
     n_features=2000,
-    n_iter=600,
+    n_iter=400,
     random_state=0,
 )
 synth.fit(images[train], labels[train])
