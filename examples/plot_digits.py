@@ -20,7 +20,7 @@ synth = DPMERFSynthesizer(
     epsilon=10.0,
     classes=range(10),
     n_features=2000,
-    max_iter=600,
+    max_iter=300,
     random_state=0,
 )
 synth.fit(images[train], labels[train])
@@ -28,7 +28,7 @@ print(synth.privacy_)
 
 # %%
 # A row for each digit. Pictures of synthetic images are covered by the guarantee.
-X_synthetic, y_synthetic = synth.sample(3000)
+X_synthetic, y_synthetic = synth.sample(2000)
 plot_images(X_synthetic, y_synthetic).savefig("digits.png", dpi=80)
 plot_loss(synth).savefig("digits_loss.png", dpi=80)
 

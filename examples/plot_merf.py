@@ -2,7 +2,7 @@
 Relations between columns
 =========================
 
-DP-MERF against the floor: what training finds, and how it looks.
+DP-MERF against independent columns: what training finds, and how it looks.
 """
 
 # %%
@@ -30,7 +30,8 @@ plot_marginals(X, X_synthetic, max_columns=8).savefig("merf_marginals.png", dpi=
 plot_pairs(X, X_synthetic, max_pairs=4).savefig("merf_pairs.png", dpi=70)
 
 # %%
-# The mean distance of all pairs, of a table that has no relations at all beside it.
+# The mean distance of all pairs, beside that of the floor, which knows single columns
+# only.
 floor = DPIndependentSynthesizer(**shared).fit(X, y)
 for name, rows in (("merf", X_synthetic), ("floor", floor.sample()[0])):
     print(name, round(total_variation(X, rows, order=2), 4))

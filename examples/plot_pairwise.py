@@ -44,7 +44,8 @@ completed, _ = pairwise.sample(given=jobs)
 print(completed.groupby("job")["weekly_hours"].mean())
 
 # %%
-# The mean distance of all pairs, of a table that has no relations at all beside it.
+# The mean distance of all pairs, beside that of the floor, which knows single columns
+# only.
 floor = DPIndependentSynthesizer(**shared).fit(X, y)
 for name, rows in (("pairwise", X_synthetic), ("floor", floor.sample()[0])):
     print(name, round(total_variation(X, rows, order=2), 4))

@@ -21,6 +21,7 @@ from skdpgen import (
     SearchCostWarning,
     SyntheticUtility,
     all_synthesizers,
+    insecure_noise_seed,
     search_cost,
 )
 from skdpgen.privacy import gaussian_epsilon, gaussian_mu
@@ -215,6 +216,35 @@ def test_the_choice_is_not_covered_and_the_text_says_so():
     cost = search_cost(done(DPIndependentSynthesizer(), {}))
     assert "choice among candidates" in str(cost)
     assert "not covered" in str(cost)
+
+
+def test_selections_are_paid_for_in_epsilon_and_in_delta():
+    cost = search_cost(done(DPIndependentSynthesizer(epsilon=4.0, delta=0.2), {}))
+    kept, n_fits = 0.02, 3  # of delta; two folds and the refit
+    paid = n_fits * -math.log1p(-kept)
+    assert cost.epsilon == pytest.approx(gaussian_epsilon(cost.mu, 0.2) + paid)
+    assert cost.delta == pytest.approx(0.2 + n_fits * kept)
+
+
+def test_one_candidate_that_leaks_is_told_of():
+    synth = DPIndependentSynthesizer()
+    for candidates in ([{}, {"schema": "infer"}], [{"schema": "infer"}, {}]):
+        assert str(search_cost(done(synth, *candidates))).startswith("LEAK")
+    assert "LEAK" not in str(search_cost(done(synth, {})))
+
+
+@pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_a_search_with_seeded_noise_is_not_private(mixed, is_inside):
+    synth = build(DPIndependentSynthesizer, mixed)
+    with insecure_noise_seed(0):
+        best = synth.fit(mixed.X, mixed.y)
+    best = make_pipeline("passthrough", best) if is_inside else best
+    cost = search_cost(done(synth, {}, best_estimator_=best))
+    assert str(cost).startswith("NOT PRIVATE: the noise came from insecure_noise_seed")
+    secure = build(DPIndependentSynthesizer, mixed).fit(mixed.X, mixed.y)
+    cost = search_cost(done(synth, {}, best_estimator_=secure))
+    assert "NOT PRIVATE" not in str(cost)
 
 
 SAMPLED = [

@@ -88,7 +88,8 @@ class Chunks:
 class Rows:
     """Private rows behind one door; :meth:`close` ends all access to them.
 
-    Use :meth:`read`. ``target_layout`` is None without labels.
+    Use :meth:`read`. ``target_layout`` is None without labels; ``has_lists`` says
+    whether a dtype was guessed from the values of a plain list.
     """
 
     def __init__(
@@ -97,6 +98,8 @@ class Rows:
         layout: Layout | ImageLayout,
         target_layout: Layout | None,
         n_rows: int,
+        *,
+        has_lists: bool = False,
     ) -> None:
         self._chunks: (
             Callable[[], Iterator[tuple[dict[Any, Any], Values | None]]] | None
@@ -104,6 +107,7 @@ class Rows:
         self.layout = layout
         self.target_layout = target_layout
         self.n_rows = n_rows
+        self.has_lists = has_lists
 
     @classmethod
     def read(
@@ -137,7 +141,8 @@ class Rows:
                 some = {name: values[rows] for name, values in columns.items()}
                 yield some, None if target is None else target[rows]
 
-        return cls(chunks, part.layout, target_layout, part.n_rows)
+        has_lists = _are_lists(X, y)
+        return cls(chunks, part.layout, target_layout, part.n_rows, has_lists=has_lists)
 
     @classmethod
     def _read_chunks(cls, source: Chunks, task: str, is_size_public: bool) -> "Rows":
@@ -150,7 +155,9 @@ class Rows:
         layout = _Part.of(first[0]).layout
         _, target_layout = _read_target(first[1], len(first[0]))
         n_rows = n_chunks = 0
+        has_lists = _are_lists(*first)
         for table, labels in source:
+            has_lists |= _are_lists(table, labels)
             part = _Part.of(table)
             _, labels_here = _read_target(labels, part.n_rows)
             if (labels_here is None) != (target_layout is None):
@@ -175,7 +182,7 @@ class Rows:
                     "later one; make `open_chunks` read the source from its start."
                 )
 
-        return cls(chunks, layout, target_layout, n_rows)
+        return cls(chunks, layout, target_layout, n_rows, has_lists=has_lists)
 
     def close(self) -> None:
         """Forget the rows."""
@@ -236,6 +243,11 @@ def holds_images(X: Any) -> bool:
 
 def _as_pair(chunk: Any) -> tuple[Any, Any]:
     return chunk if isinstance(chunk, tuple) else (chunk, None)
+
+
+def _are_lists(X: Any, y: Any) -> bool:
+    """Say whether a dtype must be guessed, as a plain list has none."""
+    return isinstance(X, list | tuple) or isinstance(y, list | tuple)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,10 @@
 
 import dataclasses
 import enum
+import io
+import logging
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 import numpy as np
 import pandas as pd
@@ -70,3 +72,26 @@ def warned():
         warnings.simplefilter("always")
         yield found
     found += [f"{one.category.__name__}: {one.message}" for one in caught]
+
+
+@contextmanager
+def spoken():
+    """Record what is printed, and what the package logs at any level."""
+    found, out = [], io.StringIO()
+
+    class Ear(logging.Handler):
+        def emit(self, record):
+            if "skdpgen" in record.pathname:
+                found.append((record.levelname, record.getMessage()))
+
+    root, ear = logging.getLogger(), Ear()
+    level = root.level
+    root.addHandler(ear)
+    root.setLevel(1)
+    try:
+        with redirect_stdout(out), redirect_stderr(out):
+            yield found
+    finally:
+        root.removeHandler(ear)
+        root.setLevel(level)
+        found.append(("printed", out.getvalue()))

@@ -53,9 +53,8 @@ def small_images(cls):
 
 def maker(cls, **fixed):
     """Return what makes an estimator that trains little."""
-    few = quick(cls) | ({"max_iter": 2} if "max_iter" in cls().get_params() else {})
-    if fixed.get("release") == "per_step":
-        del few["n_features"], few["batch_size"]  # which it has no use for
+    few = quick(cls, fixed.get("release"))
+    few |= {"max_iter": 2} if "max_iter" in few else {}
 
     def make(**params):
         return cls(**few | fixed | {"random_state": 0} | params)

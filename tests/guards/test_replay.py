@@ -2,10 +2,12 @@
 
 What a fit released on one table is played to a fit on another in place of what that
 would have released. Everything else must then be equal: state, samples, warnings,
-progress, errors. Neighbours differ in one row; strangers share only what is public.
+progress, output, errors. Neighbours differ in one row; strangers share only what is
+public.
 """
 
 import math
+import traceback
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from skdpgen import DPIndependentSynthesizer
 from skdpgen.synthesizers.embedding import _private_encoder
 from tests.guards import _neighbours, _variants
 from tests.guards._doors import Spy, Tape, everyone, through
-from tests.guards._state import differences, warned
+from tests.guards._state import differences, spoken, warned
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
 OF_TABLES, OF_IMAGES = _variants.of_tables(), _variants.of_images()
@@ -25,7 +27,7 @@ both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 
 
 def outcome(synth, case, tape, spy, monkeypatch):
-    """Return all that a fit shows: state, samples, warnings, progress, errors."""
+    """Return all that a fit shows: state, samples, warnings, progress, output."""
     shown = []
 
     def watch(bar, *args, original=tqdm.__init__, **params):
@@ -36,16 +38,26 @@ def outcome(synth, case, tape, spy, monkeypatch):
         shown.append(("update", bar.total, n))
         return original(bar, n)
 
+    def telling(original):
+        def tell(bar, *args, **params):
+            shown.append((original.__name__, args, params))
+            return original(bar, *args, **params)
+
+        return tell
+
     error = samples = None
     with (
         through(monkeypatch, tape),
         spy.watching(monkeypatch),
         monkeypatch.context() as patch,
         warned() as said,
+        spoken() as heard,
     ):
         everyone(patch)
         patch.setattr(tqdm, "__init__", watch)
         patch.setattr(tqdm, "update", update)
+        for told in (tqdm.set_description, tqdm.set_postfix, tqdm.set_postfix_str):
+            patch.setattr(tqdm, told.__name__, telling(told))
         patch.setattr(_private_encoder, "STEPS", 2)
         try:
             synth.fit(*case.given())
@@ -53,10 +65,11 @@ def outcome(synth, case, tape, spy, monkeypatch):
         except AssertionError:
             raise  # of the tape
         except Exception as raised:
-            error = type(raised).__name__, str(raised)
+            error = traceback.format_exception(raised)  # and what it was raised from
     return {
         "error": error,
         "warnings": said,
+        "output": heard,
         "progress": shown,
         "state": vars(synth),
         "samples": samples,

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
+from skdpgen.synthesizers._feature_map import Mapper
 from skdpgen.tables import Chunks, _rows
 from tests.guards import _neighbours, _variants
 from tests.guards._doors import Spy
@@ -105,3 +106,37 @@ def test_features_are_those_of_the_row_in_double_precision(name, monkeypatch):
         np.testing.assert_allclose(found[label], expected, rtol=0, atol=1e-11)
     counts = np.bincount(rows.y, minlength=3)
     np.testing.assert_array_equal(released.exact["classes"][:, 0], counts)
+
+
+class Sociable(torch.nn.Module):
+    """A map that tells how many rows it was given, and what they are on average."""
+
+    n_features = row_size = 2
+    norm_bound = 1.0
+
+    def __init__(self, *, is_opaque):
+        super().__init__()
+        self.is_opaque = is_opaque
+        self.seen = []
+
+    def forward(self, x):
+        self.seen.append(tuple(x.shape))
+        assert x.dtype == torch.float64
+        return x - x.mean(dim=0) * self.is_opaque
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 100])
+def test_rows_are_mapped_in_batches_of_one_shape(n):
+    """How a batch is rounded goes by its shape; a smaller one would round all anew."""
+    phi = Sociable(is_opaque=False)
+    mapper = Mapper.of(phi, torch.device("cpu"))
+    rows = np.random.default_rng(0).random((n, 2), dtype=np.float32)
+    np.testing.assert_array_equal(mapper(rows).numpy(), rows)
+    assert phi.seen == [(mapper.at_once, 2)]
+
+
+def test_rows_go_alone_through_a_map_of_which_nothing_is_known():
+    phi = Sociable(is_opaque=True)
+    rows = np.random.default_rng(0).random((5, 2), dtype=np.float32)
+    assert not Mapper.of(phi, torch.device("cpu"))(rows).any()  # each is its own mean
+    assert phi.seen == 5 * [(1, 2)]

@@ -4,31 +4,21 @@ A patch replaces ``old``, which must stand once in ``file``, by ``new``. ``tests
 those that are about it; the first one is what the docs name.
 """
 
-from dataclasses import dataclass
-
-REPLAY = "tests/guards/test_replay.py::"
-NOISE = "tests/guards/test_noise_of_fits.py::"
-SUMS = "tests/guards/test_sums.py::"
-LEFT = "tests/guards/test_nothing_left.py::"
-TABLES = REPLAY + "test_a_table_is_known_by_its_releases_alone"
-IMAGES = REPLAY + "test_images_are_known_by_their_releases_alone"
-NOISE_OF_TABLES = NOISE + "test_tables_are_released_with_the_declared_noise"
-NOISE_OF_IMAGES = NOISE + "test_images_are_released_with_the_declared_noise"
-JOINTLY = "tests/synthesizers/test_certificates.py"
-P, S, T = "skdpgen/privacy/", "skdpgen/synthesizers/", "skdpgen/tables/"
-
-
-@dataclass(frozen=True)
-class Bug:
-    """One patch, and the tests that must fail with it."""
-
-    name: str
-    what: str
-    file: str
-    old: str
-    new: str
-    tests: tuple[str, ...]
-
+from tests.planted.bug import (
+    IMAGES,
+    JOINTLY,
+    LEFT,
+    NOISE,
+    NOISE_OF_IMAGES,
+    NOISE_OF_TABLES,
+    TABLES,
+    Bug,
+    P,
+    S,
+    T,
+)
+from tests.planted.moves import HOW_FAR_ROWS_MOVE
+from tests.planted.said import WHAT_IS_SAID
 
 BUGS = (
     # ------------------------------------------------------ noise that is missing
@@ -182,78 +172,34 @@ BUGS = (
         "return int(search.n_splits_) - 2",
         ("tests/test_sklearn.py::test_the_cost_is_the_composition_of_all_fits",),
     ),
+    Bug(
+        "one-sample-for-all-steps",
+        "rows are drawn once, and looked at in every step",
+        P + "_functional.py",
+        "        sample = opened.take(poisson_sample(len(opened), sampling_rate))\n",
+        "        if n_done == 1:\n"
+        "            step.drawn = poisson_sample(len(opened), sampling_rate)\n"
+        "        sample = opened.take(step.drawn)\n",
+        ("tests/privacy/test_functional.py::test_the_divisor_is_the_expected_batch",),
+    ),
+    Bug(
+        "a-fifth-more-than-the-budget",
+        "a release may take 1.2 of what is left",
+        P + "_ledger.py",
+        "if share > self.remaining + ROUNDING:",
+        "if share > 1.2 * self.remaining + ROUNDING:",
+        ("tests/privacy/test_report.py::test_nobody_gets_more_than_is_left",),
+    ),
+    Bug(
+        "two-subsampled-releases",
+        "a ledger takes a second sub-sampled release, calibrated as if alone",
+        P + "_ledger.py",
+        'if any("sub-sampled" in entry.mechanism for entry in self.entries):',
+        "if False:",
+        ("tests/privacy/test_report.py::test_a_ledger_holds_one_subsampled_release",),
+    ),
     # ----------------------------------------------------- how far a row moves sums
-    Bug(
-        "pairs-shift",
-        "rows are paired under add/remove, so that one row shifts all pairs",
-        S + "embedding/_private_encoder.py",
-        'is_paired = adjacency == "replace"',
-        "is_paired = True",
-        (IMAGES,),
-    ),
-    Bug(
-        "pairs-by-label",
-        "rows are sorted by label before they are paired",
-        S + "embedding/_private_encoder.py",
-        "return self._rows.take(2 * indices), self._rows.take(2 * indices + 1)",
-        'order = np.argsort(self._rows._labels, kind="stable")\n'
-        "        one, two = order[2 * indices], order[2 * indices + 1]\n"
-        "        return self._rows.take(one), self._rows.take(two)",
-        (IMAGES,),
-    ),
-    Bug(
-        "centred-by-the-batch",
-        "inputs of features are centred by the mean of their batch",
-        S + "embedding/_row_kernel.py",
-        "        return np.concatenate(x, axis=1)\n\n    def points(",
-        "        x = np.concatenate(x, axis=1)\n"
-        "        return x - x.mean(axis=0)\n\n    def points(",
-        (TABLES,),
-    ),
-    Bug(
-        "single-precision-before-the-clip",
-        "rows are cast to float32 before they are clipped and summed",
-        P + "_blocks.py",
-        "part = rows[start : start + block].detach().to(torch.float64, copy=True)",
-        "part = rows[start : start + block].detach().float().double()",
-        (SUMS + "test_features_are_those_of_the_row_in_double_precision",),
-    ),
-    Bug(
-        "no-clip",
-        "rows beyond the bound are not cut",
-        P + "_blocks.py",
-        "        return self.bound / norms.clamp_min(self.bound)",
-        "        return torch.ones_like(norms)",
-        ("tests/synthesizers/test_sensitivity.py::test_no_row_moves_the_sum_further",),
-    ),
-    Bug(
-        "labels-of-other-rows",
-        "after the first chunk labels are joined to the rows one place on",
-        T + "_rows.py",
-        "yield some, None if target is None else target[rows]",
-        "wrong = slice(max(start - 1, 0), start - 1 + part.at_once)\n"
-        "                last = start + part.at_once >= part.n_rows\n"
-        "                wrong = rows if not (start and last) else "
-        "slice(start - 1, part.n_rows - 1)\n"
-        "                yield some, None if target is None else target[wrong]",
-        (SUMS + "test_each_row_is_counted_once_with_its_own_label",),
-    ),
-    Bug(
-        "a-row-twice-at-the-edge",
-        "the last row of a chunk is in the next one, too",
-        T + "_rows.py",
-        "                rows = slice(start, start + part.at_once)\n",
-        "                rows = slice(max(start - 1, 0), start + part.at_once)\n",
-        (SUMS + "test_each_row_is_counted_once_with_its_own_label",),
-    ),
-    Bug(
-        "divided-by-the-sample",
-        "steps are divided by the number of rows that were drawn",
-        P + "_oracle.py",
-        "        return noisy / (sampling_rate * expected_rows)",
-        "        return noisy / max(len(indices), 1)",
-        ("tests/privacy/test_oracle.py::test_the_divisor_is_the_expected_batch",),
-    ),
+    *HOW_FAR_ROWS_MOVE,
     # ------------------------------------------------------------- what goes around
     Bug(
         "true-n-for-the-share",
@@ -390,4 +336,6 @@ BUGS = (
         '                None if name == "release_" else delattr(self, name)\n',
         ("tests/guards/test_interrupts.py::test_each_charge_is_in_the_certificate",),
     ),
+    # ---------------------------------------------------------------- what is said
+    *WHAT_IS_SAID,
 )

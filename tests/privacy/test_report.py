@@ -12,6 +12,7 @@ from skdpgen.privacy import (
     PrivacyReport,
     gaussian_epsilon,
 )
+from skdpgen.utils import BudgetExceededError
 
 DELTA = 1e-5
 STEPS = {"sampling_rate": 0.01, "n_steps": 300, "norm_bound": 2.0}
@@ -76,3 +77,26 @@ def test_nothing_is_promised_below_the_delta_of_selections():
 def test_a_delta_must_be_a_probability(delta):
     with pytest.raises(ValueError, match=r"delta must be in \(0, 1\)"):
         report_of().epsilon_at(delta)
+
+
+def test_a_ledger_holds_one_subsampled_release():
+    """Each is calibrated beside Gaussians alone: two would cost more than is said."""
+    ledger = Ledger(PrivacyBudget(1.0, DELTA))
+    ledger.charge_subsampled("steps", share=0.5, **STEPS)
+    with pytest.raises(BudgetExceededError, match="second one"):
+        ledger.charge_subsampled("more steps", share=0.5, **STEPS)
+    assert len(ledger.entries) == 1
+
+
+def test_nobody_gets_more_than_is_left():
+    ledger = Ledger(PrivacyBudget(1.0, DELTA))
+    ledger.charge("most", share=0.7, sensitivity=1.0)
+    for share in (0.31, 0.3001, 0.5, 1.0):
+        with pytest.raises(BudgetExceededError, match="is left"):
+            ledger.charge("more", share=share, sensitivity=1.0)
+        with pytest.raises(BudgetExceededError, match="is left"):
+            ledger.charge_subsampled("steps", share=share, **STEPS)
+    rest = ledger.remaining
+    ledger.charge("the rest", share=rest * (1 + 1e-12), sensitivity=1.0)  # rounding
+    assert ledger.report().spent <= 1.0
+    assert ledger.entries[-1].noise_std >= 1.0 / (ledger.mu * math.sqrt(rest))

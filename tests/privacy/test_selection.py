@@ -50,3 +50,9 @@ def test_a_value_of_one_row_is_shown_as_rarely_as_delta_says():
         threshold = selection_threshold(2.0, 0.01, n_columns)
         hidden = stats.norm.cdf((threshold - 1.0) / 2.0) ** n_columns
         assert 0.99 <= hidden < 0.99 + 1e-6
+
+
+def test_a_column_is_selected_from_once():
+    """Named twice, each row would count twice and be charged once."""
+    with pytest.raises(ValueError, match="a name twice"):
+        Selections(("job", "region", "job"))

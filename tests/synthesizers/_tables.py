@@ -90,12 +90,14 @@ QUICK = {
 def build(cls, case, **params):
     """Return an estimator that knows what is public of a case, and trains little."""
     known = {"schema": case.schema, "classes": case.classes, "random_state": 0}
-    return cls(**known | quick(cls) | params)
+    few = quick(cls, params.get("release"))
+    return cls(**known | few | params)
 
 
-def quick(cls):
+def quick(cls, release=None):
     """Return the parameters with which an estimator trains little."""
-    known = cls().get_params()
+    unused = {"n_features", "batch_size"} if release == "per_step" else set()
+    known = set(cls().get_params()) - unused
     return {name: value for name, value in QUICK.items() if name in known}
 
 

@@ -9,6 +9,7 @@ import torch
 
 from skdpgen import (
     DPHPSynthesizer,
+    DPKernelSynthesizer,
     DPMERFSynthesizer,
     DPNTKSynthesizer,
     insecure_noise_seed,
@@ -259,18 +260,17 @@ def test_no_row_moves_a_fit_further_than_is_claimed(cls, name, preset, adjacency
 @pytest.mark.parametrize("name", ["mixed", "floats", "unlabelled"])
 def test_parts_of_the_rows_sum_up_and_have_the_noise_of_the_whole(name, preset):
     case = CASES[name]
-    given = {"preset": preset, "n_minibatches": 4}
-    exact = {"epsilon": INF, **given}
-    whole = fitted(case, **exact).release_
-    synth = fitted(case, release="minibatch", **exact)
+    parts = {"release": "minibatch", "n_minibatches": 4}
+    whole = fitted(case, preset=preset, epsilon=INF).release_
+    synth = fitted(case, preset=preset, epsilon=INF, **parts)
     n_classes = len(case.classes or [None])
     for key, block in synth.release_.values.items():
         groups = block.reshape(4, n_classes, -1)
         np.testing.assert_allclose(groups.sum(axis=0), whole.values[key], atol=1e-6)
         assert (np.abs(groups).sum(axis=(1, 2)) > 0).all()
-    noisy = fitted(case, release="minibatch", **given)
+    noisy = fitted(case, preset=preset, **parts)
     assert noisy.release_.noise_std == pytest.approx(
-        fitted(case, **given).release_.noise_std
+        fitted(case, preset=preset).release_.noise_std
     )
     assert_obeys(split(noisy.sample(30), case)[0], noisy.schema_)
 
@@ -353,9 +353,9 @@ WRONG = {
     "device number": ({"device": 3.5}, r"'device'.*Got 3.5"),
     "hidden_layer_sizes": (
         {"hidden_layer_sizes": (16, 0)},
-        r"hidden must hold numbers of units.*\(16, 0\)",
+        r"hidden_layer_sizes must hold numbers of units.*\(16, 0\)",
     ),
-    "hidden number": ({"hidden_layer_sizes": 16}, r"'hidden'.*Got 16"),
+    "hidden number": ({"hidden_layer_sizes": 16}, r"'hidden_layer_sizes'.*Got 16"),
     "latent": ({"n_latent": 0}, r"'n_latent'.*Got 0"),
     "max_iter": ({"max_iter": -1}, r"'max_iter'.*Got -1"),
     "max_iter float": ({"max_iter": 2.5}, r"'max_iter'.*Got 2.5"),
@@ -373,9 +373,17 @@ WRONG = {
     "product size": ({"product_size": 0}, r"'product_size'.*Got 0", DPHPSynthesizer),
     "subsets": ({"n_subsets": 0}, r"'n_subsets'.*Got 0", DPHPSynthesizer),
     "one scale": ({"length_scale": 0.0}, r"'length_scale'.*Got 0", DPHPSynthesizer),
-    "gamma": ({"gamma": 0.0}, r"'gamma'.*Got 0", DPHPSynthesizer),
+    "product_weight": (
+        {"product_weight": 0.0},
+        r"'product_weight'.*Got 0",
+        DPHPSynthesizer,
+    ),
     "far scale": ({"length_scale": 1e9}, r"'length_scale'", DPHPSynthesizer),
-    "gamma inf": ({"gamma": INF}, r"'gamma'.*Got inf", DPHPSynthesizer),
+    "product_weight inf": (
+        {"product_weight": INF},
+        r"'product_weight'.*Got inf",
+        DPHPSynthesizer,
+    ),
     "network": ({"architecture": "cnn"}, r"'architecture'.*'mlp'", DPNTKSynthesizer),
     "width": ({"width": 0}, r"'width'.*Got 0", DPNTKSynthesizer),
     "depth": ({"depth": 0}, r"'depth'.*Got 0", DPNTKSynthesizer),
@@ -493,14 +501,47 @@ def test_a_network_is_copied_and_keeps_no_row():
 
 def test_an_order_alone_is_enough():
     synth = fitted(cls=DPHPSynthesizer, order=5)
-    assert synth.settings_.gamma == 1.0
+    assert synth.settings_.product_weight == 1.0
     assert_obeys(synth.sample(20)[0], synth.schema_)
 
 
 @each_method
 def test_settings_show_the_share_that_was_chosen(cls):
     synth = fitted(cls=cls)
-    names = {"fourier_norm", "tangent_norm", "gamma"} & set(vars(synth.settings_))
+    names = {"fourier_norm", "tangent_norm", "product_weight"} & set(
+        vars(synth.settings_)
+    )
     (shown,) = (getattr(synth.settings_, name) for name in names)
     share = synth.kernel_.share
-    assert shown == pytest.approx(share / (1 - share) if "gamma" in names else share)
+    assert shown == pytest.approx(
+        share / (1 - share) if "product_weight" in names else share
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        (
+            {"n_minibatches": 4},
+            "n_minibatches must be None but for release='minibatch'",
+        ),
+        ({"encoder": "private"}, "encoder must be None but for images"),
+        ({"encoder_budget": 0.5}, "encoder_budget must be None but for encoder="),
+    ],
+)
+def test_parameters_without_effect_are_refused(params, match):
+    with pytest.raises(ValueError, match=match):
+        build(DPMERFSynthesizer, MIXED, **params).fit(MIXED.X, MIXED.y)
+
+
+@pytest.mark.parametrize("name", ["sampling_rate", "n_points"])
+def test_parameters_of_steps_are_refused_at_once(name):
+    synth = build(DPKernelSynthesizer, MIXED, **{name: 0.5 if "rate" in name else 4})
+    with pytest.raises(ValueError, match=f"{name} must be None but for release="):
+        synth.fit(MIXED.X, MIXED.y)
+
+
+@each_method
+def test_the_number_of_steps_is_told(cls):
+    synth = fitted(cls=cls)
+    assert synth.n_iter_ == len(synth.loss_curve_)

@@ -186,15 +186,15 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
     def _fill_settings(self, X):
         """Return the settings of this fit; parameters that are None filled in."""
-        is_image = holds_images(X)
-        for name, where in self._without_effect(is_image).items():
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name} must be None but for {where}. Got {getattr(self, name)!r}, "
-                    "which would have no effect."
-                )
         given, of_tables = self.get_params(deep=False), self._presets[self.preset]
         of_tables.filled(given)  # wrong ones are named before a chunk is opened
+        is_image = holds_images(X)
+        for name, where in self._without_effect(is_image).items():
+            if given[name] is not None:
+                raise ValueError(
+                    f"{name} must be None but for {where}. Got {given[name]!r}, which "
+                    "would have no effect."
+                )
         return fill(
             given,
             of_tables=of_tables,

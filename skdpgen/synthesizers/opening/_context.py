@@ -24,7 +24,7 @@ from skdpgen.synthesizers.opening._unknown_columns import (
     count_rows,
     discover_columns,
 )
-from skdpgen.tables import Categorical, Chunks, ImageLayout, Rows, Schema
+from skdpgen.tables import TARGET, Categorical, Chunks, ImageLayout, Rows, Schema
 from skdpgen.utils import SchemaRequiredError
 
 N_STAGES = 3  # of a fit, on the progress bar
@@ -162,7 +162,7 @@ def open_rows(
         check_size(rows.n_rows)
         check_feasible(len(unknown), float(rows.n_rows), ledger)
     progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
-    return Opening(rows, known, ledger, _stated(X, y, rows, known, budget), progress)
+    return Opening(rows, known, ledger, _stated(X, rows, known, budget), progress)
 
 
 def check_size(n_rows: int) -> None:
@@ -182,9 +182,7 @@ def _check_weights(class_weight: Any, known: Known) -> None:
         )
 
 
-def _stated(
-    X: Any, y: Any, rows: Rows, known: Known, budget: PrivacyBudget
-) -> list[str]:
+def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str]:
     """Say what is taken as public."""
     if budget.adjacency is Adjacency.REPLACE:
         lines = ["number of rows: public"]
@@ -195,13 +193,15 @@ def _stated(
         if isinstance(X, Chunks) and X.like is None:
             lines.append("that there is a chunk of rows: taken as public")
     lines.append(dtypes_stated(rows.layout, rows.target_layout))
-    if isinstance(X, list | tuple) or isinstance(y, list | tuple):
+    if rows.has_lists:
         lines.append("types of plain lists: taken as public")
     if isinstance(rows.layout, ImageLayout):
         lines.append("shape and range of the pixels: public")
     described = [name for name in known.columns if name in rows.layout.names]
     if described:
         lines.append(f"schema of {len(described)} columns: taken as public")
+    if TARGET in known.columns:
+        lines.append("schema of the target: taken as public")
     if len(known.unknown):
         lines.append(f"schema of {len(known.unknown)} columns: discovered privately")
     return lines

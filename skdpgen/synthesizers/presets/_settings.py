@@ -97,8 +97,8 @@ class Settings:
         for units in self.hidden_layer_sizes:
             if not isinstance(units, Integral) or units < 1:
                 raise ValueError(
-                    "hidden must hold numbers of units, each an integer of at least 1. "
-                    f"Got {self.hidden_layer_sizes!r} instead."
+                    "hidden_layer_sizes must hold numbers of units, each an integer of "
+                    f"at least 1. Got {self.hidden_layer_sizes!r} instead."
                 )
         least = {"max_iter": 0, "batch_size": 1, "n_latent": 1}
         for name, lowest in least.items():
@@ -158,7 +158,7 @@ class ImageSettings(Settings):
             and len(self.hidden_layer_sizes) != 1
         ):
             raise ValueError(
-                "hidden must be one number, of channels, for generator="
+                "hidden_layer_sizes must be one number, of channels, for generator="
                 f"{self.generator!r}. Got {self.hidden_layer_sizes!r} instead."
             )
 

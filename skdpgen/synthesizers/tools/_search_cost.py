@@ -37,11 +37,14 @@ class SearchCost:
     """Gaussian-DP parameter of all fits; None if one of them sub-samples rows."""
     n_fits: int
     is_inferred: bool = False
+    is_seeded: bool = False
 
     def __str__(self) -> str:
         """Return the cost in words."""
         if math.isinf(self.epsilon):
             return "NOT PRIVATE: a candidate had infinite epsilon, and no noise at all."
+        if self.is_seeded:
+            return "NOT PRIVATE: the noise came from insecure_noise_seed."
         leak = ""
         if self.is_inferred:
             leak = (
@@ -119,6 +122,7 @@ def search_cost(search: Any) -> SearchCost:
         mu,
         n_fits=len(candidates) * search.n_splits_ + bool(search.refit),
         is_inferred=any(isinstance(one.schema, str) for one in candidates),
+        is_seeded=_is_seeded(search),
     )
 
 
@@ -184,6 +188,14 @@ def _synthesizer(estimator: Any) -> BaseSynthesizer:
             f"pipeline. Got {type(estimator).__name__}; search over a synthesizer."
         )
     return estimator
+
+
+def _is_seeded(search: Any) -> bool:
+    """Whether the refit, the one fit that is kept, says that its noise was seeded."""
+    if not hasattr(search, "best_estimator_"):
+        return False
+    report = _synthesizer(search.best_estimator_).privacy_
+    return any(line.startswith("NOT PRIVATE") for line in report.statements)
 
 
 def _largest_mu(budget: PrivacyBudget) -> float:

@@ -1,0 +1,136 @@
+"""Planted bugs by which one row moves a sum further than it is charged for."""
+
+from tests.planted.bug import IMAGES, SUMS, TABLES, Bug, P, S, T
+
+HOW_FAR_ROWS_MOVE = (
+    Bug(
+        "pairs-shift",
+        "rows are paired under add/remove, so that one row shifts all pairs",
+        S + "embedding/_private_encoder.py",
+        'is_paired = adjacency == "replace"',
+        "is_paired = True",
+        (IMAGES,),
+    ),
+    Bug(
+        "pairs-by-label",
+        "rows are sorted by label before they are paired",
+        S + "embedding/_private_encoder.py",
+        "return self._rows.take(2 * indices), self._rows.take(2 * indices + 1)",
+        'order = np.argsort(self._rows._labels, kind="stable")\n'
+        "        one, two = order[2 * indices], order[2 * indices + 1]\n"
+        "        return self._rows.take(one), self._rows.take(two)",
+        (IMAGES,),
+    ),
+    Bug(
+        "centred-by-the-batch",
+        "inputs of features are centred by the mean of their batch",
+        S + "embedding/_row_kernel.py",
+        "        return np.concatenate(x, axis=1)\n\n    def points(",
+        "        x = np.concatenate(x, axis=1)\n"
+        "        return x - x.mean(axis=0)\n\n    def points(",
+        (TABLES,),
+    ),
+    Bug(
+        "single-precision-before-the-clip",
+        "rows are cast to float32 before they are clipped and summed",
+        P + "_blocks.py",
+        "part = rows[start : start + block].detach().to(torch.float64, copy=True)",
+        "part = rows[start : start + block].detach().float().double()",
+        (SUMS + "test_features_are_those_of_the_row_in_double_precision",),
+    ),
+    Bug(
+        "no-clip",
+        "rows beyond the bound are not cut",
+        P + "_blocks.py",
+        "        return self.bound / norms.clamp_min(self.bound)",
+        "        return torch.ones_like(norms)",
+        ("tests/synthesizers/test_sensitivity.py::test_no_row_moves_the_sum_further",),
+    ),
+    Bug(
+        "labels-of-other-rows",
+        "after the first chunk labels are joined to the rows one place on",
+        T + "_rows.py",
+        "yield some, None if target is None else target[rows]",
+        "wrong = slice(max(start - 1, 0), start - 1 + part.at_once)\n"
+        "                last = start + part.at_once >= part.n_rows\n"
+        "                wrong = rows if not (start and last) else "
+        "slice(start - 1, part.n_rows - 1)\n"
+        "                yield some, None if target is None else target[wrong]",
+        (SUMS + "test_each_row_is_counted_once_with_its_own_label",),
+    ),
+    Bug(
+        "a-row-twice-at-the-edge",
+        "the last row of a chunk is in the next one, too",
+        T + "_rows.py",
+        "                rows = slice(start, start + part.at_once)\n",
+        "                rows = slice(max(start - 1, 0), start + part.at_once)\n",
+        (SUMS + "test_each_row_is_counted_once_with_its_own_label",),
+    ),
+    Bug(
+        "divided-by-the-sample",
+        "steps are divided by the number of rows that were drawn",
+        P + "_oracle.py",
+        "        return noisy / (sampling_rate * expected_rows)",
+        "        return noisy / max(len(indices), 1)",
+        ("tests/privacy/test_oracle.py::test_the_divisor_is_the_expected_batch",),
+    ),
+    Bug(
+        "one-signed-layer",
+        "outer products count as non-negative if one of their layers is",
+        P + "_outer.py",
+        "if any(signed) else",
+        "if all(signed) else",
+        ("tests/privacy/test_outer.py::test_layers_move_as_far_as_their_kinds_allow",),
+    ),
+    Bug(
+        "batches-as-they-come",
+        "the last batch is mapped as it is, smaller than the others",
+        S + "embedding/_feature_map.py",
+        "    more = n - len(rows)",
+        "    more = 0 * n",
+        (SUMS + "test_rows_are_mapped_in_batches_of_one_shape",),
+    ),
+    Bug(
+        "opaque-maps-in-batches",
+        "rows go together through a network of which nothing is known",
+        S + "embedding/_feature_map.py",
+        'if getattr(self.phi, "is_opaque", False):',
+        "if False:",
+        (SUMS + "test_rows_go_alone_through_a_map_of_which_nothing_is_known",),
+    ),
+    Bug(
+        "column-selected-from-twice",
+        "a column may be named twice, and is charged once",
+        P + "_blocks.py",
+        "        if len(set(self.columns)) < len(self.columns):",
+        "        if False:",
+        ("tests/privacy/test_selection.py::test_a_column_is_selected_from_once",),
+    ),
+    Bug(
+        "pixels-by-their-maximum",
+        "float pixels are divided by the largest of their batch if it exceeds 1",
+        T + "_images.py",
+        "        return np.clip(rows, 0.0, 1.0).astype(np.float32)",
+        "        rows = rows.clip(0.0) / max(rows.max(initial=0.0), 1.0)\n"
+        "        return rows.astype(np.float32)",
+        ("tests/tables/test_images.py::test_an_image_reads_as_it_does_alone", IMAGES),
+    ),
+    Bug(
+        "pairs-wrap-around",
+        "of an odd number of rows the last is paired with the first",
+        S + "embedding/_private_encoder.py",
+        "        return len(self._rows) // 2\n\n"
+        "    def take(self, indices: NDArray[np.intp]) -> tuple[Points, Points]:\n"
+        '        """Return both rows of the pairs at ``indices``."""\n'
+        "        return self._rows.take(2 * indices), self._rows.take(2 * indices + 1)",
+        "        return (len(self._rows) + 1) // 2\n\n"
+        "    def take(self, indices: NDArray[np.intp]) -> tuple[Points, Points]:\n"
+        '        """Return both rows of the pairs at ``indices``."""\n'
+        "        other = (2 * indices + 1) % len(self._rows)\n"
+        "        return self._rows.take(2 * indices), self._rows.take(other)",
+        (
+            "tests/synthesizers/test_images.py::"
+            "test_pairs_are_disjoint_and_go_by_place_alone",
+        ),
+    ),
+)

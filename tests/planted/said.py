@@ -1,0 +1,163 @@
+"""Planted bugs of what a certificate says, and of what else a fit lets hear."""
+
+from tests.planted.bug import SAID, SEARCH, TABLES, Bug, P, S, T
+
+MADE = SAID + "test_what_is_rested_on_is_said_and_nothing_else"
+READ_BACK = SAID + "test_alarms_are_read_back"
+GO_ALONG = SAID + "test_alarms_go_along"
+
+WHAT_IS_SAID = (
+    Bug(
+        "rows-in-the-progress-bar",
+        "the text of the progress bar says how many rows there are",
+        S + "opening/_context.py",
+        "        self.progress.set_description(name)\n",
+        '        self.progress.set_description(f"{name} of {self.rows.n_rows} rows")\n',
+        (TABLES,),
+    ),
+    Bug(
+        "rows-in-the-log",
+        "the number of rows is logged where labels are discovered",
+        S + "opening/_classes.py",
+        "    released = release(\n        rows.batches({}, tokens=(TARGET,)),",
+        "    import logging\n\n"
+        '    logging.getLogger("skdpgen").info("labels of %d rows", rows.n_rows)\n'
+        "    released = release(\n        rows.batches({}, tokens=(TARGET,)),",
+        (TABLES,),
+    ),
+    Bug(
+        "too-few-rows-where-private",
+        "a table of one row is refused under add/remove",
+        S + "opening/_context.py",
+        "    if is_size_public:\n        check_size(rows.n_rows)\n",
+        "    check_size(rows.n_rows)\n    if is_size_public:\n",
+        (
+            "tests/synthesizers/test_statements.py::"
+            "test_with_public_columns_no_chunk_is_a_table_without_rows",
+        ),
+    ),
+    Bug(
+        "delta-against-true-n",
+        "under add/remove the certificate says whether delta exceeds 1 / rows",
+        S + "opening/_context.py",
+        '        lines = ["number of rows: private, released with noise"]\n',
+        '        lines = ["number of rows: private, released with noise"]\n'
+        "        if budget.delta > 1 / max(rows.n_rows, 1):\n"
+        '            lines.append("delta exceeds 1 / rows")\n',
+        (MADE,),
+    ),
+    Bug(
+        "silent-large-delta",
+        "a delta that may expose a row is not remarked on",
+        S + "opening/_context.py",
+        "        if budget.delta > 1 / rows.n_rows:\n",
+        "        if budget.delta > 1:\n",
+        (MADE,),
+    ),
+    Bug(
+        "silent-classes",
+        "the certificate does not say that class labels were taken as public",
+        S + "opening/_context.py",
+        '            self.statements.append(f"class labels: {text}")\n',
+        "            pass\n",
+        (MADE,),
+    ),
+    Bug(
+        "silent-target",
+        "bounds of the target may be given without a word",
+        S + "opening/_context.py",
+        '        lines.append("schema of the target: taken as public")\n',
+        "        pass\n",
+        (MADE,),
+    ),
+    Bug(
+        "silent-lists-in-chunks",
+        "of chunks only the first one is looked at for lists without a dtype",
+        T + "_rows.py",
+        "            has_lists |= _are_lists(table, labels)\n",
+        "",
+        (MADE,),
+    ),
+    Bug(
+        "silent-inference",
+        "schema='infer' warns, but the certificate does not say LEAK",
+        S + "base/_synthesizer.py",
+        "lines = [CONDITIONAL] if isinstance(self.schema, str) else []",
+        "lines: list[str] = []",
+        (MADE,),
+    ),
+    Bug(
+        "last-statement-alone",
+        "a statement that is added later takes the place of all others",
+        P + "_report.py",
+        "replace(self, statements=(*self.statements, line))",
+        "replace(self, statements=(line,))",
+        (MADE,),
+    ),
+    Bug(
+        "no-alarm-in-the-dict",
+        "LEAK and NOT PRIVATE are printed, but not in the dict and the JSON",
+        P + "_report.py",
+        'content["statements"] = list(self.statements)',
+        'content["statements"] = [\n'
+        "            s for s in self.statements if not s.startswith(ALARMS)\n"
+        "        ]",
+        (READ_BACK,),
+    ),
+    Bug(
+        "no-alarm-in-the-file",
+        "a saved estimator forgets LEAK and NOT PRIVATE",
+        S + "base/_saving.py",
+        "    if is_dataclass(value) and type(value).__name__ in SAVED:\n",
+        '    if type(value).__name__ == "PrivacyReport":\n'
+        "        from dataclasses import replace\n\n"
+        '        alarms = ("LEAK", "NOT PRIVATE")\n'
+        "        said = [s for s in value.statements if not s.startswith(alarms)]\n"
+        "        value = replace(value, statements=tuple(said))\n"
+        "    if is_dataclass(value) and type(value).__name__ in SAVED:\n",
+        (GO_ALONG,),
+    ),
+    Bug(
+        "epsilon-of-what-was-spent",
+        "at other deltas a certificate claims what was spent, not what was allowed",
+        P + "_report.py",
+        "gaussian_epsilon(budget.mu, left) + kept)",
+        "gaussian_epsilon(budget.mu * self.spent**0.5, left) + kept)",
+        (
+            "tests/privacy/test_report.py::"
+            "test_nothing_is_promised_below_the_delta_of_selections",
+        ),
+    ),
+    Bug(
+        "search-leaks-if-all-do",
+        "a search is a LEAK only if all of its candidates inferred their schema",
+        S + "tools/_search_cost.py",
+        "is_inferred=any(",
+        "is_inferred=all(",
+        (SEARCH + "test_one_candidate_that_leaks_is_told_of",),
+    ),
+    Bug(
+        "search-forgets-the-seed",
+        "a search whose noise was seeded has a price like any other",
+        S + "tools/_search_cost.py",
+        "is_seeded=_is_seeded(search)",
+        "is_seeded=False",
+        (SEARCH + "test_a_search_with_seeded_noise_is_not_private",),
+    ),
+    Bug(
+        "search-forgets-epsilon-of-selections",
+        "what selections of a search may fail by is added to delta alone",
+        S + "tools/_search_cost.py",
+        "    epsilon -= math.fsum(map(math.log1p, map(neg, selections)))\n",
+        "",
+        (SEARCH + "test_selections_are_paid_for_in_epsilon_and_in_delta",),
+    ),
+    Bug(
+        "refit-of-the-first",
+        "the refit of a search is charged as its first candidate, not the dearest",
+        S + "tools/_search_cost.py",
+        "[max(mus)] * has_refit",
+        "[mus[0]] * has_refit",
+        (SEARCH + "test_the_cost_is_the_composition_of_all_fits",),
+    ),
+)
