@@ -21,7 +21,7 @@ from tests.synthesizers._tables import CASES, N_ROWS, assert_obeys, build, quick
 INF = float("inf")
 
 
-@pytest.fixture(params=sorted(all_synthesizers()))
+@pytest.fixture(params=sorted(all_synthesizers("tables")))
 def cls(request):
     return all_synthesizers()[request.param]
 

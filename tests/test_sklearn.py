@@ -29,7 +29,7 @@ from skdpgen.synthesizers import load
 from tests.synthesizers._tables import CASES, build, quick
 
 INF = float("inf")
-CLASSES = sorted(all_synthesizers().items())
+CLASSES = sorted(all_synthesizers("tables").items())
 EXPECTED: dict[str, dict[str, str]] = {}  # class -> check -> why it must fail
 
 # scikit-learn's checks fit tables of ten to fifty rows: they ask how an estimator

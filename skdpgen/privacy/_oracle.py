@@ -8,11 +8,12 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy._blocks import clip_rows
+from skdpgen.privacy._blocks import Vectors
 from skdpgen.privacy._noise import add_noise, is_noise_insecure, poisson_sample
 from skdpgen.utils import BudgetExceededError
 
 T = TypeVar("T", covariant=True)
+AT_ONCE = 2**24  # numbers of the rows whose vectors are in memory together
 
 
 class Takeable(Protocol[T]):
@@ -80,7 +81,8 @@ def private_oracle(
     The divisor is fixed beforehand: the realised sample size would tell about rows.
     ``per_row`` must treat each row by itself, which cannot be checked here: batch
     normalisation lets one row change the vectors of all. It must keep no rows, and
-    must not raise because of values.
+    must not raise because of values. It is called with some of the rows at a time, so
+    that memory does not grow with the sample.
 
     Parameters
     ----------
@@ -143,7 +145,7 @@ def private_oracle(
         norm_bound=norm_bound,
     )
     opened: Takeable[T] | None = rows
-    n_done = 0
+    n_done, at_once = 0, max(AT_ONCE // width, 1)
 
     def step(per_row: PerRow[T]) -> NDArray[np.float64]:
         nonlocal n_done
@@ -156,18 +158,20 @@ def private_oracle(
             )
         n_done += 1  # before the rows are read: an interrupted step is spent too
         indices = poisson_sample(len(opened), sampling_rate)
-        total = np.zeros(width)
-        if len(indices):
-            vectors = per_row(opened.take(indices))
-            if tuple(vectors.shape) != (len(indices), width):
+        block = Vectors(width, norm_bound)
+        total = block.start(1)
+        for first in range(0, len(indices), at_once):
+            some = indices[first : first + at_once]
+            vectors = per_row(opened.take(some))
+            if tuple(vectors.shape) != (len(some), width):
                 raise ValueError(
                     f"per_row must return one vector of width {width} for each row. "
                     "Got another shape instead."  # which would tell the sample size
                 )
-            total = clip_rows(vectors, norm_bound).sum(axis=0)
+            total = block.add(total, vectors, np.zeros(len(some), dtype=np.int64))
         if is_noise_insecure():
             ledger.mark_insecure()
-        noisy = add_noise(total, noise_multiplier * norm_bound)
+        noisy = add_noise(total[0], noise_multiplier * norm_bound)
         return noisy / (sampling_rate * expected_rows)
 
     try:

@@ -56,15 +56,25 @@ def load(path: str | Path) -> Any:
     return read_estimator(path, SYNTHESIZERS)
 
 
-def all_synthesizers() -> dict[str, Any]:
-    """Return every synthesizer class by name; the common tests run on all of them.
+def all_synthesizers(of: str = "anything") -> dict[str, Any]:
+    """Return synthesizer classes by name; the common tests run on all of them.
+
+    Parameters
+    ----------
+    of : {"anything", "tables", "images"}, default="anything"
+        What they can be fitted to.
 
     Examples
     --------
     >>> len(all_synthesizers()), sorted(all_synthesizers())[0]
     (6, 'DPHPSynthesizer')
+    >>> sorted(all_synthesizers("tables").keys() - all_synthesizers("images").keys())
+    ['DPIndependentSynthesizer', 'DPPairwiseSynthesizer']
     """
-    return dict(SYNTHESIZERS)
+    if of not in ("anything", "tables", "images"):
+        raise ValueError(f"of must be 'anything', 'tables' or 'images'. Got {of!r}.")
+    chosen = SYNTHESIZERS.items()
+    return {name: cls for name, cls in chosen if of in ("anything", *cls._takes)}
 
 
 __all__ = [

@@ -8,7 +8,7 @@ STEPS = {"max_iter": 2, "n_points": 2}
 
 def of_tables():
     """Return estimators by name, as functions of parameters."""
-    found = {name: maker(cls) for name, cls in all_synthesizers().items()}
+    found = {name: maker(cls) for name, cls in all_synthesizers("tables").items()}
     return found | {
         "DPKernelSynthesizer, steps": maker(
             DPKernelSynthesizer, release="per_step", **STEPS
@@ -23,8 +23,7 @@ def of_images():
     """Return estimators that take images."""
     found = {
         name: maker(cls, **small_images(cls))
-        for name, cls in all_synthesizers().items()
-        if cls._takes_images
+        for name, cls in all_synthesizers("images").items()
     }
     return found | {
         "DPKernelSynthesizer, steps": maker(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from skdpgen.synthesizers._feature_map import Mapper
+from skdpgen.synthesizers.embedding import Mapper
 from skdpgen.tables import Chunks, _rows
 from tests.guards import _neighbours, _variants
 from tests.guards._doors import Spy

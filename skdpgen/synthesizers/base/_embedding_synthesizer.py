@@ -33,7 +33,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
     _presets: ClassVar[dict[str, Any]]
     _image_presets: ClassVar[dict[str, Any]]
-    _takes_images = True
+    _takes = ("tables", "images")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,

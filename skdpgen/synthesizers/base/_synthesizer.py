@@ -57,7 +57,7 @@ class BaseSynthesizer(BaseEstimator):
 
     _labels: Cells | Any  # of the target; the estimator keeps them in `fit`
     _facts: Facts
-    _takes_images = False
+    _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [Interval(Real, 0, None, closed="right")],
@@ -156,10 +156,15 @@ class BaseSynthesizer(BaseEstimator):
         """Return what was given as a schema; warn of what costs or leaks."""
         if getattr(self, "_is_clone", False):
             warnings.warn(SEARCH_COST, SearchCostWarning, stacklevel=5)
-        if holds_images(X) and not self._takes_images:
+        given = "images" if holds_images(X) else "tables"
+        if given not in self._takes:
+            others = (
+                "DPMERFSynthesizer" if given == "images" else "DPPairwiseSynthesizer"
+            )
+            dimensions = "three or four" if given == "tables" else "two"
             raise ValueError(
-                f"{type(self).__name__} takes tables of two dimensions. Got images; "
-                "use DPMERFSynthesizer for them."
+                f"{type(self).__name__} takes {self._takes[0]} of {dimensions} dimensions. "
+                f"Got {given}; use {others} for them."
             )
         if self.schema is None:
             return Schema()

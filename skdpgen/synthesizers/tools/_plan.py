@@ -6,11 +6,15 @@ from numbers import Integral
 from skdpgen.privacy import (
     Adjacency,
     Ledger,
+    NonNegative,
     OneHot,
     PrivacyBudget,
+    Signed,
+    Weighted,
     selection_threshold,
     sensitivity,
 )
+from skdpgen.synthesizers.embedding._row_kernel import RICH, TYPICAL
 from skdpgen.synthesizers.opening._binning import BIN_SHARES
 from skdpgen.synthesizers.opening._classes import CLASS_SHARE
 from skdpgen.synthesizers.opening._unknown_columns import (
@@ -20,6 +24,10 @@ from skdpgen.synthesizers.opening._unknown_columns import (
     STANDS_OUT,
     share_for,
 )
+from skdpgen.synthesizers.pairwise import affordable_pairs
+
+PAIR_BUDGET = 0.5  # the default of DPPairwiseSynthesizer
+N_FEATURES = 1000  # the default of DPMERFSynthesizer
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,10 @@ class Plan:
     smallest_class: float
     is_discovery_possible: bool
     histogram_noise: float
+    n_pairs: int
+    """Pairs of columns that DPPairwiseSynthesizer can look at."""
+    relations: float
+    """Noise of an embedding over what relations have been in tables; learnt below 1."""
 
     def __str__(self) -> str:
         """Return the plan in words."""
@@ -62,6 +74,16 @@ class Plan:
             f"  each cell of a class histogram has noise std "
             f"{self.histogram_noise:.1f} rows ({self.histogram_noise / self.n:.2%})"
         )
+        every = self.columns * (self.columns - 1) // 2
+        pairs = f"looks at {self.n_pairs} of {every} pairs of columns"
+        if not self.n_pairs:
+            pairs = "can afford no pairs, and is the floor then"
+        lines.append(f"  DPPairwiseSynthesizer {pairs}")
+        chance = "a chance" if self.relations < 1 else "hardly a chance"
+        lines.append(
+            f"  embeddings (DPMERF, DPHP, DPNTK, DPKernel) have {chance} to learn "
+            f"relations: noise {self.relations:.1g} times what relations are"
+        )
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -75,6 +97,7 @@ def plan(
     *,
     adjacency: str = "replace",
     is_schema_public: bool = False,
+    classes: int = 2,
 ) -> Plan:
     """Print-ready expected noise of a fit, from public quantities alone.
 
@@ -88,6 +111,8 @@ def plan(
         Which tables are neighbours.
     is_schema_public : bool, default=False
         Whether a complete schema will be given.
+    classes : int, default=2
+        Number of classes; 1 without labels.
 
     Examples
     --------
@@ -97,6 +122,9 @@ def plan(
       a category is found from about 468 rows (1.4%)
       a class, unless `classes` is given, from about 126 rows
       each cell of a class histogram has noise std 20.7 rows (0.06%)
+      DPPairwiseSynthesizer looks at 91 of 91 pairs of columns
+      embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn relations:
+      noise 0.1 times what relations are
     """
     if not (isinstance(n, Integral) and isinstance(columns, Integral)):
         raise TypeError(f"n and columns must be integers. Got {n!r} and {columns!r}.")
@@ -134,4 +162,16 @@ def plan(
         label,
         STANDS_OUT * noise <= n / 2,
         main,
+        affordable_pairs(ledger, float(n), columns, PAIR_BUDGET),
+        _noise_of_relations(ledger, n, classes, left),
     )
+
+
+def _noise_of_relations(ledger: Ledger, n: int, classes: int, share: float) -> float:
+    """Return the noise of DP-MERF's features, over what relations usually are."""
+    delta = sensitivity(
+        Weighted((Signed(), NonNegative()), (RICH**0.5, (1 - RICH) ** 0.5)),
+        ledger.budget.adjacency,
+    )
+    std = ledger.noise_std(share=share, sensitivity=delta)
+    return (std / n) ** 2 / RICH * N_FEATURES * classes / TYPICAL
