@@ -58,12 +58,8 @@ AGE = X[["age"]]
 COLUMN = Schema({"age": Integer(0, 100)})
 PUBLIC = Schema({"age": Integer(0, 100)}, target=Categorical(["left", "stayed"]))
 AREA = {"schema": Schema(target=Numeric(0, 2000))}
-MERF = {
-    "cls": DPMERFSynthesizer,
-    "n_features": 8,
-    "max_iter": 1,
-    "hidden_layer_sizes": (8,),
-}
+FEW = {"n_features": 8, "max_iter": 1, "hidden_layer_sizes": (8,)}
+MERF = {"cls": DPMERFSynthesizer, **FEW}
 CHUNK = "that there is a chunk of rows: taken as public"
 CASES = {
     "discovered": ((X,), {}, {SIZE, FOUND.format(2)}),

@@ -158,13 +158,11 @@ class BaseSynthesizer(BaseEstimator):
             warnings.warn(SEARCH_COST, SearchCostWarning, stacklevel=5)
         given = "images" if holds_images(X) else "tables"
         if given not in self._takes:
-            others = (
-                "DPMERFSynthesizer" if given == "images" else "DPPairwiseSynthesizer"
-            )
-            dimensions = "three or four" if given == "tables" else "two"
+            wanted = {"tables": "two", "images": "three or four"}[self._takes[0]]
+            others = {"tables": "DPPairwiseSynthesizer", "images": "DPMERFSynthesizer"}
             raise ValueError(
-                f"{type(self).__name__} takes {self._takes[0]} of {dimensions} dimensions. "
-                f"Got {given}; use {others} for them."
+                f"{type(self).__name__} takes {self._takes[0]} of {wanted} dimensions. "
+                f"Got {given}; use {others[given]} for them."
             )
         if self.schema is None:
             return Schema()
