@@ -4,21 +4,19 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from tqdm.auto import tqdm
 
 from skdpgen.features import FourierFeatures
-from skdpgen.privacy import Subsampling, functional_oracle
+from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import (
-    ImageKernel,
     PointRows,
     RowKernel,
-    pooling_of,
+    kernel_without_features,
+    train_by_slopes,
 )
 from skdpgen.synthesizers.opening import discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import kernel_presets, pixel_scales
-from skdpgen.training import descend, project_to_total
 from skdpgen.utils import (
     Interval,
     StrOptions,
@@ -234,23 +232,9 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         settings.check_steps()
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
-            cells, labels = discover_bins(opening)
-            kernel = self._bare_kernel(opening, cells, settings)
-            opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_training))
-            opening.keep(kernel_=kernel, settings_=settings)
-            rows = opening.rows.batches(cells, labels)
-            counts = opening.release(
-                "release_",
-                rows,
-                kernel.blocks,
-                name="rows of each class",
-                share=COUNTS_SHARE,
-                n_classes=n_classes_of(labels),
-            )
-            points = PointRows(kernel, opening.rows.batches(cells, labels))
-            self._step_by_step(opening, points, counts, device)
-            points.close()
-        del X, y, opening, points, rows  # private data ends here
+            opening.keep(settings_=settings, _seed=seed_of(for_training))
+            self._follow_slopes(opening, settings, device)
+        del X, y, opening  # private data ends here
         totals, noise = self._model.totals, self.release_.noise_std["classes"]
         return self._stating_classes(totals.sum(), noise * np.sqrt(len(totals)))
 
@@ -273,6 +257,30 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                 "at every step. Use release='one_shot', or `fit`, which costs."
             )
         return super().refit(**settings)
+
+    def _follow_slopes(self, opening, settings, device):
+        """Release how many rows each class has, then slopes, step by step."""
+        cells, labels = discover_bins(opening)
+        kernel = kernel_without_features(opening, cells, settings)
+        opening.keep(cells_=cells, _labels=labels, kernel_=kernel)
+        counts = opening.release(
+            "release_",
+            opening.rows.batches(cells, labels),
+            kernel.blocks,
+            name="rows of each class",
+            share=COUNTS_SHARE,
+            n_classes=n_classes_of(labels),
+        )
+        points = PointRows(kernel, opening.rows.batches(cells, labels))
+        train_by_slopes(
+            opening,
+            points,
+            counts,
+            is_balanced=self.class_weight == "balanced",
+            device=device,
+            progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+        )
+        points.close()
 
     def _map_columns(self, cells, settings, rng):
         """Draw cosines of all columns together."""
@@ -305,51 +313,6 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             return {"sampling_rate": steps, "n_points": steps}
         once = "release='one_shot'"
         return {"n_features": once, "batch_size": once}
-
-    def _bare_kernel(self, opening, cells, settings):
-        """Return a kernel without features: class counts are all that it sums."""
-        if opening.holds_images:
-            layout = opening.facts.layout
-            return ImageKernel(None, layout, pooling_of(layout, settings.pooling))
-        return RowKernel.of(cells, lambda *columns: None, layout="whole", share=1.0)
-
-    def _step_by_step(self, opening, points, counts, device):
-        """Train a generator on noisy slopes at its own points; pays for every step."""
-        kept = opening.kept
-        kernel, settings, seed = kept["kernel_"], kept["settings_"], kept["_seed"]
-        rng = torch.Generator().manual_seed(seed)
-        noisy = counts.values["classes"][:, 0]
-        totals = project_to_total(noisy, max(float(noisy.sum()), 1.0))
-        model = kernel.untrained(totals, settings, kept["cells_"], rng)
-        scales = pixel_scales(settings.length_scale, kernel.width)
-        with functional_oracle(
-            points,
-            opening.ledger,
-            name=f"slopes of the kernel mean of {kernel.what}",
-            share=opening.ledger.remaining,
-            sampling_rate=settings.sampling_rate,
-            n_steps=settings.max_iter,
-            length_scales=scales,
-            width=kernel.width,
-            expected_rows=opening.facts.n_rows,
-        ) as slopes:
-            losses = descend(
-                model.generator.to(device),
-                slopes,
-                kernel.points,
-                shares=totals / totals.sum(),
-                is_balanced=self.class_weight == "balanced",
-                length_scales=scales,
-                n_points=2 * (settings.n_points // 2),
-                n_latent=settings.n_latent,
-                max_iter=settings.max_iter,
-                learning_rate=settings.learning_rate,
-                rng=torch.Generator().manual_seed(seed),
-                device=device,
-                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
-            )
-        model.generator.cpu()
-        opening.keep(_model=model, loss_curve_=losses, n_iter_=len(losses))
 
     def _subsampling(self):
         """Return how steps look at rows; tables and images have the same presets."""

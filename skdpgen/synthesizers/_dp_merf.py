@@ -4,19 +4,10 @@ import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from skdpgen.features import EncodedFeatures, FourierFeatures
+from skdpgen.features import FourierFeatures
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
-from skdpgen.synthesizers.embedding import (
-    RATE,
-    STEPS,
-    ImageKernel,
-    PointRows,
-    RowKernel,
-    code_scale,
-    pooling_of,
-    train_autoencoder,
-)
+from skdpgen.synthesizers.embedding import RATE, STEPS, RowKernel, encoded_kernel
 from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES, pixel_scales
 from skdpgen.utils import Interval, StrOptions
 
@@ -282,27 +273,10 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         """Train an encoder privately first, if there is to be one."""
         if self.encoder is None:
             return super()._kernel_of_images(opening, cells, labels, settings, rng)
-        layout = opening.facts.layout
-        bare = ImageKernel(None, layout, pooling_of(layout, settings.pooling))
-        network = train_autoencoder(
-            PointRows(bare, opening.rows.batches({}, labels)),
-            opening.ledger,
+        return encoded_kernel(
+            opening,
+            labels,
+            settings,
             share=self._encoder_budget * opening.ledger.remaining,
-            n_pixels=bare.width,
-            n_rows=opening.facts.n_rows,
-            adjacency=self.adjacency,
             rng=rng,
-        )
-        first, _, second, _ = network.encoder
-        weights = first.weight, first.bias, second.weight, second.bias
-        scales = pixel_scales(settings.length_scale, bare.width)
-        scales = [code_scale(scale, bare.width) for scale in scales]
-        n_codes = len(second.bias)
-        phi = FourierFeatures.draw(
-            (n_codes,), settings.n_features, length_scale=scales, rng=rng
-        )
-        phi = EncodedFeatures(phi, tuple(weight.detach() for weight in weights))
-        decoder = {k: v.detach() for k, v in network.decoder.state_dict().items()}
-        return ImageKernel.of(
-            phi, layout, self.adjacency, pooling=bare.pooling, decoder=decoder
         )

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from tqdm import tqdm
 
-from skdpgen.privacy import Histograms, OneHot, sensitivity
+from skdpgen.privacy import Histograms
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.models import MixtureModel
 from skdpgen.synthesizers.opening import (
@@ -22,19 +22,14 @@ from skdpgen.synthesizers.opening import (
 from skdpgen.synthesizers.pairwise import (
     PairModel,
     affordable_pairs,
-    nearest_pairs,
-    pair_groups,
+    measure_pairs,
     read_given,
-    release_pairs,
-    worth_measuring,
 )
 from skdpgen.tables import TARGET, group_cells
 from skdpgen.training import class_conditional_model, column_counts, fit_mixture
 from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
 
 FINE_BINS = 256
-FIRST_ROUND = 0.25  # of what is spent on pairs
-BY_CLASS = 32  # most classes whose pairs are counted one by one
 
 
 @documented
@@ -181,23 +176,13 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         pick_device(self.device)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
+            opening.keep(groups_=(), pair_releases_=(), _seed=seed_of(for_training))
             n_pairs = self._affordable_pairs(opening)
             cells, labels = discover_bins(opening, FINE_BINS if n_pairs else MAX_BINS)
-            sizes = tuple(column.n_cells for column in cells.values())
-            scales = cell_scales(sizes) if n_pairs else None
-            opening.keep(cells_=cells, groups_=(), pair_releases_=())
-            opening.keep(_labels=labels, _scales=scales, _seed=seed_of(for_training))
-            released = opening.release(
-                "release_",
-                opening.rows.batches(cells, labels),
-                {"columns": Histograms(sizes, scales)},
-                name=f"histograms of {len(cells)} columns by class",
-                share=1.0 - self.pair_budget * (n_pairs > 0),
-                n_classes=n_classes_of(labels),
-            )
+            known = self._release_columns(opening, cells, labels, has_pairs=n_pairs > 0)
             if n_pairs:
-                known = self._singles(released, cells, labels, opening.facts, scales)
-                self._measure(opening, cells, labels, known, n_pairs)
+                asked = {"n_groups": self.n_groups, "n_rounds": self.n_rounds}
+                measure_pairs(opening, cells, labels, known, n_pairs=n_pairs, **asked)
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 
@@ -330,6 +315,21 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             opening.ledger, facts.n_rows, n_columns, self.pair_budget
         )
 
+    def _release_columns(self, opening, cells, labels, *, has_pairs):
+        """Release every column by class, and return what it says of them."""
+        sizes = tuple(column.n_cells for column in cells.values())
+        scales = cell_scales(sizes) if has_pairs else None
+        opening.keep(cells_=cells, _labels=labels, _scales=scales)
+        released = opening.release(
+            "release_",
+            opening.rows.batches(cells, labels),
+            {"columns": Histograms(sizes, scales)},
+            name=f"histograms of {len(cells)} columns by class",
+            share=1.0 - self.pair_budget * has_pairs,
+            n_classes=n_classes_of(labels),
+        )
+        return self._singles(released, cells, labels, opening.facts, scales)
+
     def _singles(self, released, cells, labels, facts, scales):
         """Return what is known of single columns; n is public at most."""
         has_public_total = released.adjacency == "replace" and labels is None
@@ -337,39 +337,3 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         return class_conditional_model(
             released, cells, n_rows, facts.discovered, scales
         )
-
-    def _measure(self, opening, cells, labels, known, n_pairs):
-        """Release pairs; the first look decides what the second sees."""
-        ledger, n_rows = opening.ledger, opening.facts.n_rows
-        opening.progress.total += self.n_rounds
-        n_groups = self.n_groups or pair_groups(
-            ledger, n_rows, len(cells), n_pairs, ledger.remaining
-        )
-        groups = tuple(
-            group_cells(column, known.marginals[name], n_groups)
-            for name, column in cells.items()
-        )
-        opening.keep(groups_=groups)
-        measured = ()
-        pairs = nearest_pairs(len(cells), n_pairs)
-        by_class = labels is not None and labels.n_cells <= BY_CLASS
-        if self.n_rounds == 2:
-            opening.step("all pairs")
-            first = release_pairs(
-                opening, cells, labels, groups, pairs, by_class=False, share=FIRST_ROUND
-            )
-            measured = (first,)
-            opening.keep(pair_releases_=measured)
-            model = PairModel(known, groups, [first])
-            delta = sensitivity(OneHot(1), ledger.budget.adjacency)
-            unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-            pairs = worth_measuring(
-                model.energies(),
-                {(j, k): model.sizes[j] * model.sizes[k] for j, k in pairs},
-                (unit / model.n_rows) ** 2,
-            )
-        opening.step("pairs by class" if by_class else "pairs")
-        last = release_pairs(
-            opening, cells, labels, groups, pairs, by_class=by_class, share=1.0
-        )
-        opening.keep(pair_releases_=(*measured, last))

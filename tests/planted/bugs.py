@@ -212,7 +212,7 @@ BUGS = (
     Bug(
         "true-n-for-the-steps",
         "slopes are divided by the true number of rows, under add/remove",
-        S + "_dp_kernel.py",
+        S + "embedding/_slope_steps.py",
         "expected_rows=opening.facts.n_rows,",
         "expected_rows=float(opening.rows.n_rows),",
         (TABLES, IMAGES),

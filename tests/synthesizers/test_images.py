@@ -448,7 +448,7 @@ def test_steps_are_paid_for_even_if_they_are_interrupted(monkeypatch):
         raise KeyboardInterrupt
 
     synth = build(DPKernelSynthesizer, release="per_step")
-    monkeypatch.setattr("skdpgen.synthesizers._dp_kernel.descend", stop)
+    monkeypatch.setattr("skdpgen.synthesizers.embedding._slope_steps.descend", stop)
     with pytest.raises(KeyboardInterrupt):
         synth.fit(PIXELS, LABELS)
     assert sum(entry.share for entry in synth.privacy_.releases) == pytest.approx(1.0)

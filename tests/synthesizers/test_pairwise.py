@@ -12,7 +12,8 @@ from skdpgen import DPPairwiseSynthesizer
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
 from skdpgen.synthesizers import _dp_pairwise
-from skdpgen.synthesizers._dp_pairwise import BY_CLASS
+from skdpgen.synthesizers.pairwise import _measuring
+from skdpgen.synthesizers.pairwise._measuring import BY_CLASS
 from skdpgen.tables import Boolean, Chunks, Rows, Schema
 from tests.synthesizers._tables import CASES, Case, assert_obeys, build, split
 
@@ -321,7 +322,7 @@ def test_an_interrupt_between_releases_keeps_what_was_paid_for(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(_dp_pairwise, "worth_measuring", stop)
+        patch.setattr(_measuring, "worth_measuring", stop)
         with pytest.raises(KeyboardInterrupt):
             synth.fit(case.X, case.y)
     assert 0 < synth.privacy_.spent < spent_all

@@ -65,6 +65,12 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         """Return a map of images to bounded features, of ``n_pixels`` numbers each."""
         raise NotImplementedError
 
+    def _draw_kernel(self, opening, cells, labels, settings, rng):
+        """Return the kernel of what was opened."""
+        is_image = opening.holds_images
+        draw = self._kernel_of_images if is_image else self._kernel_of_rows
+        return draw(opening, cells, labels, settings, rng)
+
     def _kernel_of_rows(self, opening, cells, labels, settings, rng):
         """Return the kernel of a table."""
         kernel = self._map_columns(cells, settings, rng)
@@ -100,9 +106,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening)
             opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_training))
-            is_image = opening.holds_images
-            draw = self._kernel_of_images if is_image else self._kernel_of_rows
-            kernel = draw(opening, cells, labels, settings, rng)
+            kernel = self._draw_kernel(opening, cells, labels, settings, rng)
             opening.keep(kernel_=kernel, settings_=settings.sharing(kernel.share))
             opening.release(
                 "release_",

@@ -1,5 +1,6 @@
 """Kernels: rows and images as bounded vectors, and what is made of their mean."""
 
+from skdpgen.synthesizers.embedding._encoded_kernel import encoded_kernel
 from skdpgen.synthesizers.embedding._feature_map import FeatureMap, Mapper
 from skdpgen.synthesizers.embedding._image_kernel import (
     ImageKernel,
@@ -10,10 +11,12 @@ from skdpgen.synthesizers.embedding._point_rows import PointRows
 from skdpgen.synthesizers.embedding._private_encoder import (
     RATE,
     STEPS,
-    code_scale,
-    train_autoencoder,
 )
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
+from skdpgen.synthesizers.embedding._slope_steps import (
+    kernel_without_features,
+    train_by_slopes,
+)
 
 __all__ = [
     "RATE",
@@ -23,8 +26,9 @@ __all__ = [
     "Mapper",
     "PointRows",
     "RowKernel",
-    "code_scale",
+    "encoded_kernel",
+    "kernel_without_features",
     "n_seen",
     "pooling_of",
-    "train_autoencoder",
+    "train_by_slopes",
 ]

@@ -7,6 +7,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._given_columns import read_given
+from skdpgen.synthesizers.pairwise._measuring import measure_pairs
 from skdpgen.synthesizers.pairwise._pair_rounds import (
     PairModel,
     PairRelease,
@@ -17,6 +18,7 @@ __all__ = [
     "PairModel",
     "PairRelease",
     "affordable_pairs",
+    "measure_pairs",
     "nearest_pairs",
     "pair_groups",
     "read_given",
