@@ -19,8 +19,10 @@ class Ledger:
 
     Later releases, and their shares, may depend on earlier ones: the ledger is a
     privacy filter. For Gaussian mechanisms fully adaptive composition under a hard
-    limit on the sum of mu² costs no more than that limit [1]_, [2]_; beside a
-    sub-sampled mechanism the Rényi filter [3]_ says the same of its calibration.
+    limit on the sum of mu² costs no more than that limit [1]_, [2]_. **The share of a
+    sub-sampled mechanism must be fixed before anything is released**: then Rényi
+    divergences add up order by order, the Gaussian ones as a filter [3]_; a share that
+    depended on releases would make the best order depend on them.
 
     Parameters
     ----------

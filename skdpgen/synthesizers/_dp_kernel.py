@@ -15,7 +15,7 @@ from skdpgen.synthesizers.embedding import (
     kernel_without_features,
     train_by_slopes,
 )
-from skdpgen.synthesizers.opening import discover_bins, n_classes_of
+from skdpgen.synthesizers.opening import discover_bins, n_classes_of, steps_share
 from skdpgen.synthesizers.presets import kernel_presets, pixel_scales
 from skdpgen.utils import (
     Interval,
@@ -25,7 +25,7 @@ from skdpgen.utils import (
     split_generator,
 )
 
-COUNTS_SHARE = 0.02  # of mu², for how many rows each class has
+COUNTS_SHARE = 0.02  # of mu², at least, for how many rows each class has
 
 
 @documented
@@ -263,12 +263,13 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         cells, labels = discover_bins(opening)
         kernel = kernel_without_features(opening, cells, settings)
         opening.keep(cells_=cells, _labels=labels, kernel_=kernel)
+        steps = steps_share(opening, 1.0 - COUNTS_SHARE)
         counts = opening.release(
             "release_",
             opening.rows.batches(cells, labels),
             kernel.blocks,
             name="rows of each class",
-            share=COUNTS_SHARE,
+            share=1.0 - steps / opening.ledger.remaining,
             n_classes=n_classes_of(labels),
         )
         points = PointRows(kernel, opening.rows.batches(cells, labels))
@@ -276,6 +277,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             opening,
             points,
             counts,
+            share=steps,
             is_balanced=self.class_weight == "balanced",
             device=device,
             progress=lambda s: tqdm(s, "training", disable=not self.verbose),

@@ -8,6 +8,7 @@ from skdpgen.features import FourierFeatures
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import RATE, STEPS, RowKernel, encoded_kernel
+from skdpgen.synthesizers.opening import steps_share
 from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES, pixel_scales
 from skdpgen.utils import Interval, StrOptions
 
@@ -277,6 +278,6 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
             opening,
             labels,
             settings,
-            share=self._encoder_budget * opening.ledger.remaining,
+            share=steps_share(opening, self._encoder_budget),
             rng=rng,
         )

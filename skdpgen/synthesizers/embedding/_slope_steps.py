@@ -30,11 +30,12 @@ def train_by_slopes(
     points: PointRows,
     counts: Release,
     *,
+    share: float,
     is_balanced: bool,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
 ) -> None:
-    """Train a generator with all that is left of the budget; keeps it and its losses.
+    """Train a generator with a fixed share of the budget; keeps it and its losses.
 
     ``opening`` keeps the kernel, the cells, the settings and the seed already.
     """
@@ -49,7 +50,7 @@ def train_by_slopes(
         points,
         opening.ledger,
         name=f"slopes of the kernel mean of {kernel.what}",
-        share=opening.ledger.remaining,
+        share=share,
         sampling_rate=settings.sampling_rate,
         n_steps=settings.max_iter,
         length_scales=scales,

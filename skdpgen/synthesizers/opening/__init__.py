@@ -13,6 +13,7 @@ from skdpgen.synthesizers.opening._decoding import (
 )
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._statements import IS_CLONE, parameters_stated
+from skdpgen.synthesizers.opening._steps_share import steps_share
 
 __all__ = [
     "IS_CLONE",
@@ -29,5 +30,6 @@ __all__ = [
     "open_rows",
     "parameters_stated",
     "shares_of",
+    "steps_share",
     "target_codes",
 ]

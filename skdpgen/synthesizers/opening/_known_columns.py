@@ -7,6 +7,7 @@ from typing import Any
 from skdpgen.synthesizers.opening._classes import public_classes
 from skdpgen.synthesizers.opening._unknown_columns import Unknown
 from skdpgen.tables import (
+    NUMBERS,
     TARGET,
     Boolean,
     Categorical,
@@ -53,6 +54,15 @@ class Known:
     def unknown(self) -> Unknown:
         """The columns that no schema describes."""
         return Unknown.of(self.kinds, self.columns)
+
+    @property
+    def n_numbers(self) -> int:
+        """Number of columns that may need bins; a numeric target is one."""
+        numbers = {Kind.FLOAT, Kind.INTEGER, Kind.DATETIME}
+        return sum(
+            kind in numbers or isinstance(self.columns.get(name), NUMBERS)
+            for name, kind in self.kinds.items()
+        )
 
     @property
     def has_unknown_classes(self) -> bool:

@@ -1,0 +1,43 @@
+"""What steps on secret samples may spend: fixed before anything is released."""
+
+from skdpgen.privacy import Adjacency, Ledger
+from skdpgen.synthesizers.opening._binning import BIN_SHARES, BIN_STD
+from skdpgen.synthesizers.opening._classes import CLASS_SHARE
+from skdpgen.synthesizers.opening._context import Opening
+from skdpgen.synthesizers.opening._known_columns import Known
+from skdpgen.synthesizers.opening._unknown_columns import (
+    COUNT_SHARE,
+    SCHEMA_SHARES,
+    SCHEMA_STD,
+    share_for,
+)
+
+
+def steps_share(opening: Opening, part: float) -> float:
+    """Return a share of the whole budget that is left after discovery for certain.
+
+    It is ``part`` of what discovery leaves at least, by public quantities alone. *Why.*
+    Sub-sampled steps are calibrated at the Renyi order that suits their share best. A
+    share that depended on releases would make that order depend on them, and then no
+    single order bounds the whole. With a fixed share the Gaussian releases beside it
+    are a filter of mu² times what it leaves, so their divergence is bounded at every
+    order, whichever way they were chosen, and that of the steps adds to it.
+    """
+    return part * least_left(opening.known, opening.ledger, opening.rows.n_rows)
+
+
+def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
+    """Return what discovery leaves at least; reads ``n_rows`` only if it is public."""
+    is_public = ledger.budget.adjacency is Adjacency.REPLACE
+    n_unknown, left = len(known.unknown), 1.0
+    schema, bins = SCHEMA_SHARES[1], BIN_SHARES[1]
+    if is_public:
+        schema = share_for(
+            max(n_unknown, 1), n_rows * SCHEMA_STD, ledger, SCHEMA_SHARES
+        )
+        n_numbers = max(known.n_numbers, 1)
+        bins = share_for(n_numbers, n_rows * BIN_STD, ledger, BIN_SHARES)
+    left -= 0.0 if is_public else COUNT_SHARE
+    left -= CLASS_SHARE * known.has_unknown_classes
+    left -= schema * (n_unknown > 0)
+    return left * (1.0 - bins * (known.n_numbers > 0))
