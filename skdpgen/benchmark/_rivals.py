@@ -42,7 +42,10 @@ from skdpgen.synthesizers.opening import decode_rows
 from skdpgen.tables import Cells, Rows
 
 RIVALS = tuple(runner.RIVALS)
-LEAST, MOST = 5_000, 20_000  # synthetic rows, as `draw_samples` asks for them
+FEWEST_ROWS, MOST_ROWS = (
+    5_000,
+    20_000,
+)  # synthetic rows, as `draw_samples` asks for them
 FLOOR = "DPIndependentSynthesizer"  # whose cells the rivals get
 HEADLINES = ("roc_auc", "macro_f1", "r2")
 
@@ -78,7 +81,9 @@ def side_by_side(
     is_schema_public: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """Measure ours under both adjacencies, then the rivals; a dict for each run."""
-    n_samples = utility.n_samples or min(max(len(split.X_train), LEAST), MOST)
+    n_samples = utility.n_samples or min(
+        max(len(split.X_train), FEWEST_ROWS), MOST_ROWS
+    )
     entrants: list[tuple[str, str, Callable[..., Any]]] = [
         (name, adjacency, partial(Apart, make))
         for adjacency in ("replace", "add_remove")

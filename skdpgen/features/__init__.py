@@ -9,9 +9,9 @@ from skdpgen.features._hermite import (
     hermite_functions,
 )
 from skdpgen.features._hermite_pairs import HermitePairs
+from skdpgen.features._joint_features import JointFeatures
 from skdpgen.features._ntk import ModuleNTKFeatures, NTKFeatures
 from skdpgen.features._part import Part
-from skdpgen.features._weighed import Weighed
 
 __all__ = [
     "EncodedFeatures",
@@ -20,9 +20,9 @@ __all__ = [
     "FourierFeatures",
     "HermiteFeatures",
     "HermitePairs",
+    "JointFeatures",
     "ModuleNTKFeatures",
     "NTKFeatures",
     "Part",
-    "Weighed",
     "hermite_functions",
 ]

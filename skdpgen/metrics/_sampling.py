@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-LEAST, MOST = 5_000, 20_000
+FEWEST_ROWS, MOST_ROWS = 5_000, 20_000
 
 
 def unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:
@@ -43,7 +43,7 @@ def draw_samples(
     """
     fitted = getattr(synthesizer, "n_samples_", None)
     if n_samples is None and fitted is not None:
-        n_samples = min(max(fitted, LEAST), MOST)
+        n_samples = min(max(fitted, FEWEST_ROWS), MOST_ROWS)
     sampled = synthesizer.sample(n_samples, random_state=random_state)
     if not isinstance(sampled, tuple):
         raise ValueError(

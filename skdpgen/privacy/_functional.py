@@ -23,7 +23,10 @@ Labels = NDArray[np.int64]
 JITTER = 1e-9  # of a covariance's mean diagonal; more noise, never less
 MOST_POINTS = 64  # of a label: factorisations grow with their cube
 FARTHEST = 1e3  # encoded rows stand near 0 to 1; what is beyond is out of sight
-LEAST, MOST = 1e-3, 1e6  # length scales: beyond, rounding would outweigh distances
+SHORTEST, LONGEST = (
+    1e-3,
+    1e6,
+)  # length scales: beyond, rounding would outweigh distances
 Slopes = Callable[[Floats, Labels], Floats]
 
 
@@ -101,9 +104,9 @@ def functional_oracle(
        data", JMLR 2013.
     """
     scales = np.asarray(list(length_scales), dtype=np.float64)
-    if not (len(scales) and ((scales >= LEAST) & (scales <= MOST)).all()):
+    if not (len(scales) and ((scales >= SHORTEST) & (scales <= LONGEST)).all()):
         raise ValueError(
-            f"length_scales must be in [{LEAST:g}, {MOST:g}]. "
+            f"length_scales must be in [{SHORTEST:g}, {LONGEST:g}]. "
             f"Got {list(length_scales)!r} instead."
         )
     if not 0 < sampling_rate <= 1:

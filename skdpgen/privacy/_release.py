@@ -48,7 +48,7 @@ def release(
     ledger: Ledger,
     share: float,
     n_classes: int = 1,
-    n_groups: int = 1,
+    n_minibatches: int = 1,
     weights: Mapping[str, float] | None = None,
 ) -> Release:
     r"""Sum the blocks over the rows, once, and add one calibrated noise to the lot.
@@ -70,7 +70,7 @@ def release(
         Pays ``share`` of its squared mu.
     n_classes : int, default=1
         Number of labels.
-    n_groups : int, default=1
+    n_minibatches : int, default=1
         Sum the rows of as many random groups ("mini-batches") one by one; group g has
         rows ``g * n_classes`` and up of the values. *Every group has the noise of the
         whole.* Proof: groups are drawn without looking at rows, so the rows that two
@@ -87,14 +87,16 @@ def release(
             )
     delta = sensitivity(_structure(blocks, weights), ledger.budget.adjacency)
     std = ledger.charge(name, share=share, sensitivity=delta)
-    totals = {key: block.start(n_classes * n_groups) for key, block in blocks.items()}
+    totals = {
+        key: block.start(n_classes * n_minibatches) for key, block in blocks.items()
+    }
     for batch in batches:
         if batch.labels.ndim != 1:
             raise ValueError("labels must have one dimension. Got more.")
         labels = batch.labels
-        if n_groups > 1:
+        if n_minibatches > 1:
             known = (labels >= 0) & (labels < n_classes)
-            group = random_groups(len(labels), n_groups)
+            group = random_groups(len(labels), n_minibatches)
             labels = np.where(known, labels + n_classes * group, -1)
         for key, block in blocks.items():
             part = batch.parts.get(key)

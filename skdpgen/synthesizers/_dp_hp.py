@@ -4,7 +4,7 @@ import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from skdpgen.features import HermiteFeatures, HermitePairs, Weighed
+from skdpgen.features import HermiteFeatures, HermitePairs, JointFeatures
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import HERMITE, HERMITE_IMAGES
@@ -224,7 +224,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
                 n_together=1,
                 rng=rng,
             )
-            return Weighed((each, product), (1.0, settings.product_weight))
+            return JointFeatures((each, product), (1.0, settings.product_weight))
 
         if is_binned:
             share = settings.product_weight and settings.product_weight / (
@@ -265,7 +265,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         n_subsets = n_subsets or affordable_subsets(n_pixels, together, order)
         each = draw(settings.order, 1, n_pixels)
         product = draw(order, together, n_subsets)
-        return Weighed((each, product), (1.0, settings.product_weight))
+        return JointFeatures((each, product), (1.0, settings.product_weight))
 
 
 def affordable_subsets(n_columns, n_together, order):

@@ -215,7 +215,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         self.verbose = verbose
 
     @property
-    def _n_groups(self):
+    def _n_minibatches(self):
         """Parts of the rows that are released one by one."""
         return self.n_minibatches or 10 if self.release == "minibatch" else 1
 

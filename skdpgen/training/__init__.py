@@ -8,7 +8,7 @@ from skdpgen.training._conditional import (
 from skdpgen.training._descent import descend
 from skdpgen.training._embedding import shrink_embedding
 from skdpgen.training._latents import Latents, normal, sobol, strata
-from skdpgen.training._matching import Weight, match_embedding
+from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
 from skdpgen.training._pairs import PairPrior, smooth_pair
 from skdpgen.training._smoothing import (
@@ -21,9 +21,9 @@ from skdpgen.training._smoothing import (
 __all__ = [
     "ClassConditional",
     "Latents",
+    "LossWeight",
     "PairPrior",
     "PairTarget",
-    "Weight",
     "class_conditional_model",
     "class_totals",
     "column_counts",

@@ -16,7 +16,7 @@ MEMORY, RECENT = 0.98, 0.9  # of the averages of weights, and of errors
 
 
 @dataclass(frozen=True)
-class Weight:
+class LossWeight:
     """How much a block counts in the loss, at first and in the end."""
 
     first: float
@@ -33,7 +33,7 @@ def match_embedding(
     targets: Sequence[Embedding],
     *,
     shares: Tensor,
-    weights: Mapping[str, Weight],
+    weights: Mapping[str, LossWeight],
     mix: Tensor | None = None,
     floors: Mapping[str, float],
     n_latent: int,
@@ -60,7 +60,7 @@ def match_embedding(
         They take turns.
     shares : Tensor of shape (n_classes,)
         Share of each class.
-    weights : mapping of block name to Weight
+    weights : mapping of block name to LossWeight
         How much each block counts.
     mix : Tensor of shape (n_classes, n_classes) or None
         The matrix S: weights of classes, or a kernel between them.

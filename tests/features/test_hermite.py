@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skdpgen.features import HermiteFeatures, Part, Weighed, hermite_functions
+from skdpgen.features import HermiteFeatures, JointFeatures, Part, hermite_functions
 
 WIDTHS, ARE_NUMBERS = (1, 2, 3, 9), (True, True, False, False)
 
@@ -155,7 +155,7 @@ def test_means_of_groups():
 
 
 def test_maps_side_by_side_have_the_weighted_kernel():
-    both, x = Weighed((MAPS["sums"], MAPS["pairs"]), (1.0, 3.0)), rows()
+    both, x = JointFeatures((MAPS["sums"], MAPS["pairs"]), (1.0, 3.0)), rows()
     found = both(x)
     assert found.norm(dim=1).max() <= 1 + 1e-6
     one, two = (phi(x) @ phi(x).T for phi in both.maps)

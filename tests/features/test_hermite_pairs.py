@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from skdpgen.features import HermitePairs, Weighed
+from skdpgen.features import HermitePairs, JointFeatures
 from skdpgen.features._hermite import HermiteFeatures
 
 
@@ -75,7 +75,7 @@ def test_means_are_those_of_the_rows():
 
 def test_the_sum_kernel_is_beside_it():
     phi, x = draw(product_weight=3.0), rows(6)
-    parts = Weighed((phi.single, phi.paired), (1.0, 3.0))
+    parts = JointFeatures((phi.single, phi.paired), (1.0, 3.0))
     first = phi(x)[:, :20]
     torch.testing.assert_close(first, parts(x)[:, :20])
 

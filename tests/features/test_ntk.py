@@ -13,10 +13,10 @@ from torch import nn
 
 from skdpgen.features import (
     EncodedFeatures,
+    JointFeatures,
     ModuleNTKFeatures,
     NTKFeatures,
     Part,
-    Weighed,
 )
 
 
@@ -238,8 +238,8 @@ def test_layers_whose_sums_would_not_be_exact_are_refused(shape, has_layer_norm)
 def test_a_map_around_somebody_elses_network_is_opaque_too():
     given = ModuleNTKFeatures(nn.Linear(2, 1))
     encoder = tuple(torch.zeros(size) for size in ((3, 4), 3, (2, 3), 2))
-    assert Weighed((given, given), (1.0, 3.0)).double().is_opaque
+    assert JointFeatures((given, given), (1.0, 3.0)).double().is_opaque
     assert EncodedFeatures(given, encoder).double().is_opaque
     own = MAPS["one layer"]
-    assert not Weighed((own,), (1.0,)).is_opaque
+    assert not JointFeatures((own,), (1.0,)).is_opaque
     assert not EncodedFeatures(own, encoder).is_opaque

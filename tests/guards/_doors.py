@@ -88,7 +88,7 @@ class Watched:
     noisy: dict[str, Any]
     std: dict[str, float]
     blocks: dict[str, Any] = field(default_factory=dict)
-    n_groups: int = 1  # mini-batches, of which `noisy` is the sum
+    n_minibatches: int = 1  # mini-batches, of which `noisy` is the sum
     rows: Any = None  # of a step of slopes: the points that it saw, and its kernel
     length_scales: tuple[float, ...] = ()
 
@@ -121,7 +121,10 @@ class Spy:
             given.apply_defaults()
             kept = list(batches)
             released = original(kept, blocks, **params)
-            groups, n_classes = given.arguments["n_groups"], params.get("n_classes", 1)
+            groups, n_classes = (
+                given.arguments["n_minibatches"],
+                params.get("n_classes", 1),
+            )
             entry = given.arguments["ledger"].entries[-1]
             exact, noisy = {}, {}
             for key, block in blocks.items():

@@ -140,7 +140,7 @@ BUGS = (
         P + "_release.py",
         "noise_std = {key: std / weights[key] for key in blocks}",
         "noise_std = {\n"
-        "        key: std / weights[key] / math.sqrt(n_groups) for key in blocks\n"
+        "        key: std / weights[key] / math.sqrt(n_minibatches) for key in blocks\n"
         "    }",
         (TABLES,),
     ),

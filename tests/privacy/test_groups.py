@@ -22,7 +22,7 @@ def table(n=2000):
     return SimpleNamespace(labels=rng.integers(-1, N_CLASSES + 1, n), parts=parts)
 
 
-def released(n_groups=N_GROUPS, epsilon=float("inf"), batches=None):
+def released(n_minibatches=N_GROUPS, epsilon=float("inf"), batches=None):
     return release(
         [table()] if batches is None else batches,
         BLOCKS,
@@ -30,7 +30,7 @@ def released(n_groups=N_GROUPS, epsilon=float("inf"), batches=None):
         ledger=Ledger(PrivacyBudget(epsilon, 1e-5)),
         share=1.0,
         n_classes=N_CLASSES,
-        n_groups=n_groups,
+        n_minibatches=n_minibatches,
         weights=WEIGHTS,
     )
 

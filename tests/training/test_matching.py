@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from skdpgen.networks import CellsHead, TableGenerator, TableShape
-from skdpgen.training import Weight, match_embedding
+from skdpgen.training import LossWeight, match_embedding
 
 SHARES = torch.tensor([0.7, 0.3])
 # two columns of two cells, more often equal than not: not a product of columns
 MIXTURE = torch.tensor([[0.4, 0.1, 0.1, 0.4], [0.2, 0.1, 0.1, 0.6]])
-STEADY = {"pairs": Weight(1.0, 1.0)}
+STEADY = {"pairs": LossWeight(1.0, 1.0)}
 
 
 def pairs(outputs, n_groups=1):
@@ -137,11 +137,11 @@ def test_the_mix_says_which_classes_count():
 
 
 def test_a_weight_grows_by_a_steady_factor():
-    weight = Weight(0.1, 10.0)
+    weight = LossWeight(0.1, 10.0)
     assert [weight.at(x) for x in (0.0, 0.5, 1.0, 7.0)] == pytest.approx(
         [0.1, 1.0, 10.0, 10.0]
     )
-    assert Weight(2.0, 2.0).at(0.3) == 2.0
+    assert LossWeight(2.0, 2.0).at(0.3) == 2.0
 
 
 def test_a_batch_has_some_vectors_of_each_class():

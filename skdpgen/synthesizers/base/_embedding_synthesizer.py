@@ -55,7 +55,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         "device": [str, torch.device],
     }
 
-    _n_groups = 1  # parts of the rows that are released one by one
+    _n_minibatches = 1  # parts of the rows that are released one by one
 
     def _map_columns(self, cells, settings, rng):
         """Return a RowKernel for given cells; a share of None is chosen later."""
@@ -112,9 +112,9 @@ class EmbeddingSynthesizer(BaseSynthesizer):
                 "release_",
                 kernel.encode(opening.rows.batches(cells, labels), device),
                 kernel.blocks,
-                name=f"mean embedding of {kernel.what} by class",
+                name=f"mean embedding of {kernel.certificate_name} by class",
                 n_classes=n_classes_of(labels),
-                n_groups=self._n_groups,
+                n_minibatches=self._n_minibatches,
                 weights=kernel.weights,
             )
         del X, y, opening  # private data ends here; what follows is post-processing

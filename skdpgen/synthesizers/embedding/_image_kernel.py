@@ -78,7 +78,7 @@ class ImageKernel:
         return cls(phi, layout, pooling, max(free, PAID), decoder)
 
     @property
-    def what(self) -> str:
+    def certificate_name(self) -> str:
         """What the certificate calls it."""
         if self.pooling == 1:
             return f"{self.layout.n_pixels} pixels"

@@ -120,7 +120,7 @@ class RowKernel:
         return cls(phi, seen, counted, points, sizes, ordered, share)
 
     @property
-    def what(self) -> str:
+    def certificate_name(self) -> str:
         """What the certificate calls it."""
         return f"{len(self.sizes)} columns"
 

@@ -49,7 +49,7 @@ def train_by_slopes(
     with functional_oracle(
         points,
         opening.ledger,
-        name=f"slopes of the kernel mean of {kernel.what}",
+        name=f"slopes of the kernel mean of {kernel.certificate_name}",
         share=share,
         sampling_rate=settings.sampling_rate,
         n_steps=settings.max_iter,

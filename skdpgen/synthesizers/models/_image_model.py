@@ -14,7 +14,13 @@ from skdpgen.networks import ImageGenerator, ImageShape
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.models._denoised import RAREST, Denoised, in_one
 from skdpgen.synthesizers.presets._settings import ImageSettings
-from skdpgen.training import Weight, match_embedding, normal, project_to_total, sobol
+from skdpgen.training import (
+    LossWeight,
+    match_embedding,
+    normal,
+    project_to_total,
+    sobol,
+)
 from skdpgen.utils import saved, torch_generator
 
 Floats = NDArray[np.float64]
@@ -90,7 +96,7 @@ class ImageModel:
                 some = slice(first, first + IMAGES_AT_ONCE)
                 found = self._draw(latents[some], int(label))
                 if density is not None and self.least is not None:
-                    self._again(found, int(label), density, public)
+                    self._redraw_poor(found, int(label), density, public)
                 pixels[mine[some]] = found.numpy()
         pixels[pixels < NEAR_END] = 0.0
         pixels[pixels > 1.0 - NEAR_END] = 1.0
@@ -102,7 +108,7 @@ class ImageModel:
             found: torch.Tensor = self.generator(latents, given)[0]
         return found
 
-    def _again(
+    def _redraw_poor(
         self, pixels: torch.Tensor, label: int, density: Density, rng: torch.Generator
     ) -> None:
         """Replace images that are like none of their class, a few times at most."""
@@ -177,7 +183,7 @@ def train_images(
             kernel.embedding(device, rng),
             [{name: tensor(block) for name, block in t.items()} for t in known.targets],
             shares=tensor(known.shares),
-            weights={"features": Weight(one, one)},
+            weights={"features": LossWeight(one, one)},
             mix=None if mix is None else tensor(mix),
             floors=known.floors,
             n_latent=settings.n_latent,

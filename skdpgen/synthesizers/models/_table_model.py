@@ -16,7 +16,7 @@ from skdpgen.synthesizers.models._denoised import Denoised, in_one
 from skdpgen.synthesizers.presets._settings import TableSettings
 from skdpgen.tables import Cells
 from skdpgen.training import (
-    Weight,
+    LossWeight,
     class_conditional_model,
     match_embedding,
     normal,
@@ -173,12 +173,12 @@ def train_table(
         return model, []
     one = 1.0 / (known.energy or 1.0)
     if kernel.is_binned:
-        columns = Weight(MARGINALS_FIRST * one, MARGINALS_LAST * one)
+        columns = LossWeight(MARGINALS_FIRST * one, MARGINALS_LAST * one)
     else:  # as in the kernel
         share = kernel.share
         natural = (1.0 - share) / (share or 1.0) / max(len(kernel.counted), 1)
-        columns = Weight(natural * one, natural * one)
-    weights = {"columns": columns, "features": Weight(one, one)}
+        columns = LossWeight(natural * one, natural * one)
+    weights = {"columns": columns, "features": LossWeight(one, one)}
     generator.to(device)
     losses = match_embedding(
         generator,

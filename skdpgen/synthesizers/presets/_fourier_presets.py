@@ -18,7 +18,10 @@ from skdpgen.synthesizers.presets._settings import (
 from skdpgen.utils import saved
 
 PIXEL_SCALE = 0.18  # of the root of the number of pixels
-LEAST, MOST = 1e-3, 1e6  # length scales; slopes and angles are exact enough between
+SHORTEST, LONGEST = (
+    1e-3,
+    1e6,
+)  # length scales; slopes and angles are exact enough between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +49,10 @@ class Waves(Settings):
             )
         scales = self.length_scale
         if not isinstance(scales, str) and not (
-            scales and all(LEAST <= scale <= MOST for scale in scales)
+            scales and all(SHORTEST <= scale <= LONGEST for scale in scales)
         ):
             raise ValueError(
-                f"length_scale must be in [{LEAST:g}, {MOST:g}], one or several. Got "
+                f"length_scale must be in [{SHORTEST:g}, {LONGEST:g}], one or several. Got "
                 f"{scales!r} instead."
             )
 

@@ -12,7 +12,7 @@ from skdpgen.utils import saved
 
 @saved
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class JointFeatures:
     r"""Features of the weighted mean of the kernels of several maps.
 
     .. math:: k = \sum_i w_i k_i / \sum_i w_i, \qquad
@@ -30,7 +30,7 @@ class Weighed:
     ...     FourierFeatures.draw((1,), n, rng=torch.Generator().manual_seed(n))
     ...     for n in (4, 6)
     ... )
-    >>> Weighed((one, two), (1.0, 3.0))(torch.ones(2, 1)).shape
+    >>> JointFeatures((one, two), (1.0, 3.0))(torch.ones(2, 1)).shape
     torch.Size([2, 10])
     """
 
@@ -49,13 +49,13 @@ class Weighed:
         """Numbers that one row takes."""
         return sum(phi.row_size for phi in self.maps)
 
-    def to(self, device: torch.device) -> "Weighed":
+    def to(self, device: torch.device) -> "JointFeatures":
         """Return the same map on another device."""
-        return Weighed(tuple(phi.to(device) for phi in self.maps), self.weights)
+        return JointFeatures(tuple(phi.to(device) for phi in self.maps), self.weights)
 
-    def double(self) -> "Weighed":
+    def double(self) -> "JointFeatures":
         """Return the same map in double precision."""
-        return Weighed(tuple(phi.double() for phi in self.maps), self.weights)
+        return JointFeatures(tuple(phi.double() for phi in self.maps), self.weights)
 
     @property
     def is_opaque(self) -> bool:
@@ -70,10 +70,10 @@ class Weighed:
         """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
         return self._beside([phi.mean(x, n_parts) for phi in self.maps])
 
-    def expected(self, points: Sequence[Tensor]) -> "Weighed | None":
+    def expected(self, points: Sequence[Tensor]) -> "JointFeatures | None":
         """Return the mean over rows whose columns are drawn one by one, if known."""
         found = tuple(phi.expected(points) for phi in self.maps)
-        return None if None in found else Weighed(found, self.weights)
+        return None if None in found else JointFeatures(found, self.weights)
 
     def _beside(self, parts: list[Tensor]) -> Tensor:
         total = sum(self.weights)
