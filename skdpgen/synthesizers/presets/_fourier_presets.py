@@ -52,8 +52,8 @@ class Waves(Settings):
             scales and all(SHORTEST <= scale <= LONGEST for scale in scales)
         ):
             raise ValueError(
-                f"length_scale must be in [{SHORTEST:g}, {LONGEST:g}], one or several. Got "
-                f"{scales!r} instead."
+                f"length_scale must be in [{SHORTEST:g}, {LONGEST:g}], one or several. "
+                f"Got {scales!r} instead."
             )
 
 
