@@ -42,10 +42,7 @@ from skdpgen.synthesizers.opening import decode_rows
 from skdpgen.tables import Cells, Rows
 
 RIVALS = tuple(runner.RIVALS)
-FEWEST_ROWS, MOST_ROWS = (
-    5_000,
-    20_000,
-)  # synthetic rows, as `draw_samples` asks for them
+FEWEST_ROWS, MOST_ROWS = 5_000, 20_000  # as `draw_samples` asks for them
 FLOOR = "DPIndependentSynthesizer"  # whose cells the rivals get
 HEADLINES = ("roc_auc", "macro_f1", "r2")
 

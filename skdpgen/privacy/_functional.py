@@ -23,10 +23,7 @@ Labels = NDArray[np.int64]
 JITTER = 1e-9  # of a covariance's mean diagonal; more noise, never less
 MOST_POINTS = 64  # of a label: factorisations grow with their cube
 FARTHEST = 1e3  # encoded rows stand near 0 to 1; what is beyond is out of sight
-SHORTEST, LONGEST = (
-    1e-3,
-    1e6,
-)  # length scales: beyond, rounding would outweigh distances
+SHORTEST, LONGEST = 1e-3, 1e6  # length scales: beyond, rounding outweighs distances
 Slopes = Callable[[Floats, Labels], Floats]
 
 

@@ -18,10 +18,7 @@ from skdpgen.synthesizers.presets._settings import (
 from skdpgen.utils import saved
 
 PIXEL_SCALE = 0.18  # of the root of the number of pixels
-SHORTEST, LONGEST = (
-    1e-3,
-    1e6,
-)  # length scales; slopes and angles are exact enough between
+SHORTEST, LONGEST = 1e-3, 1e6  # length scales; angles are exact enough between
 
 
 @dataclass(frozen=True, kw_only=True)
