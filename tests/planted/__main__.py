@@ -58,7 +58,7 @@ def table() -> str:
     """Return bugs and the tests about them, as the page of the docs has them."""
     lines = ["| bug | what it does | caught by |", "|---|---|---|"]
     for bug in BUGS:
-        file, _, test = bug.tests[0].partition("::")
+        file, _, test = bug.tests[0].partition("[")[0].partition("::")
         about = f"`{test}` in `{file}`" if test else f"`{file}`"
         lines.append(f"| {bug.name} | {bug.what} | {about} |")
     return "\n".join(lines)

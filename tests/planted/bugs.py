@@ -107,7 +107,7 @@ BUGS = (
         P + "_functional.py",
         "slopes[mine] += sigma * slope_noise(points[mine], scales)",
         "slopes[mine] += sigma * slope_noise(points[mine], scales) / len(mine) ** 0.5",
-        (NOISE_OF_TABLES,),
+        (NOISE_OF_TABLES + "[DPKernelSynthesizer, steps-frame-replace]",),
     ),
     # ------------------------------------------------------------- what is charged
     Bug(
@@ -142,7 +142,7 @@ BUGS = (
         "noise_std = {\n"
         "        key: std / weights[key] / math.sqrt(n_minibatches) for key in blocks\n"
         "    }",
-        (TABLES,),
+        (TABLES + "[DPMERFSynthesizer, mini-batches-frame-replace]",),
     ),
     Bug(
         "delta-of-selection-once",
@@ -215,7 +215,7 @@ BUGS = (
         S + "embedding/_slope_steps.py",
         "expected_rows=opening.facts.n_rows,",
         "expected_rows=float(opening.rows.n_rows),",
-        (TABLES, IMAGES),
+        (TABLES + "[DPKernelSynthesizer, steps-frame-add_remove]",),
     ),
     Bug(
         "statistic-in-the-loss-curve",

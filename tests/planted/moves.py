@@ -9,7 +9,7 @@ HOW_FAR_ROWS_MOVE = (
         S + "embedding/_private_encoder.py",
         'is_paired = adjacency == "replace"',
         "is_paired = True",
-        (IMAGES,),
+        (IMAGES + "[DPMERFSynthesizer, encoder-images-add_remove]",),
     ),
     Bug(
         "pairs-by-label",
@@ -19,7 +19,7 @@ HOW_FAR_ROWS_MOVE = (
         'order = np.argsort(self._rows._labels, kind="stable")\n'
         "        one, two = order[2 * indices], order[2 * indices + 1]\n"
         "        return self._rows.take(one), self._rows.take(two)",
-        (IMAGES,),
+        (IMAGES + "[DPMERFSynthesizer, encoder-images-replace]",),
     ),
     Bug(
         "centred-by-the-batch",
