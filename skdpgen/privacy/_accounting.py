@@ -1,9 +1,8 @@
-r"""Exact Gaussian and sub-sampled accounting; the only file that knows autodp.
+r"""Exact Gaussian and sub-sampled accounting.
 
 A Gaussian release with noise std :math:`s` and L2 sensitivity :math:`\Delta` has the
-one parameter :math:`\mu = \Delta / s`; several of them, adaptive or not, compose to
-:math:`\mu^2 = \sum \mu_i^2` exactly [1]_. What is rounded is rounded towards more
-noise, or a larger epsilon.
+one parameter :math:`\mu = \Delta / s`; several, adaptive or not, compose to
+:math:`\mu^2 = \sum \mu_i^2` exactly [1]_. Rounding goes towards more noise.
 
 References
 ----------
@@ -15,23 +14,18 @@ References
 """
 
 import math
-import warnings
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-Floats = NDArray[np.float64]
+from skdpgen.privacy._autodp import ORDERS, Floats, autodp_mu, moments
 
 SLACK = 1e-9  # of mu; covers what the closed form loses to cancellation
 TIGHT = 1e-6  # a calibration further than this from the optimum is done again
 RESOLUTION = 1e-3  # of the noise multiplier
 
-# Autodp evaluates whole orders; between them a chord lies above, by convexity.
-ORDERS = np.unique(np.r_[1:41, np.geomspace(41, 2048, 26).astype(int)])
 ALPHAS = np.unique(np.r_[1 + np.geomspace(0.02, 1, 20), ORDERS[1:]]).astype(np.float64)
 SPLITS = 1 + np.geomspace(0.1, 10, 41)
 
@@ -57,7 +51,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     def is_private(mu: float) -> bool:
         return gaussian_delta(mu, epsilon) <= delta
 
-    mu = _autodp_mu(epsilon, delta)
+    mu = autodp_mu(epsilon, delta)
     if not is_private(mu * (1 - SLACK)) or is_private(mu * (1 + TIGHT)):
         low, high = 1.0, 1.0
         while not is_private(low):
@@ -271,30 +265,14 @@ def steps_curve(
     noise_multiplier: float, sampling_rate: float, n_steps: int, adjacency: str
 ) -> Floats:
     """Return that of sub-sampled steps; the proof is in :func:`subsampled_epsilon`."""
-    moments = n_steps * _moments(noise_multiplier, sampling_rate)
-    return _at(moments, ALPHAS) if _shift(adjacency) == 1 else _replaced(moments)
+    found = n_steps * moments(noise_multiplier, sampling_rate)
+    return _at(found, ALPHAS) if _shift(adjacency) == 1 else _replaced(found)
 
 
 def renyi_epsilon(renyi: Floats, delta: float) -> float:
     """Convert a Renyi curve at ``ALPHAS`` [4]_; sound at each order, so at the best."""
     gain = np.log1p(-1 / ALPHAS) - (math.log(delta) + np.log(ALPHAS)) / (ALPHAS - 1)
     return max(0.0, float((renyi + gain).min()))
-
-
-@lru_cache(maxsize=1024)  # a tenth of a second each
-def _moments(noise_multiplier: float, sampling_rate: float) -> Floats:
-    """Return (order - 1) times autodp's Renyi divergence of a step, at ``ORDERS``."""
-    zoo, _, transformers = _autodp()
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module=r"autodp\.")
-        step = transformers.AmplificationBySampling(PoissonSampling=True)(
-            zoo.ExactGaussianMechanism(sigma=noise_multiplier),
-            sampling_rate,
-            improved_bound_flag=True,  # holds for the Gaussian; the default is loose
-        )
-        renyi = np.array([0.0, *(float(step.RenyiDP(int(k))) for k in ORDERS[1:])])
-    renyi = np.maximum(np.where(np.isnan(renyi), np.inf, renyi), 0.0)
-    return np.asarray((ORDERS - 1) * renyi, dtype=np.float64)
 
 
 def _at(moments: Floats, alphas: Floats) -> Floats:
@@ -331,26 +309,6 @@ def _group_epsilon(renyi: Floats, delta: float) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if fits(middle) else (middle, high)
     return 2 * renyi_epsilon(renyi, math.exp(-high))
-
-
-def _autodp_mu(epsilon: float, delta: float) -> float:
-    """Return autodp's calibration; 0, which is never tight, where it overflows."""
-    zoo, calibrators, _ = _autodp()
-    try:
-        mechanism = calibrators.ana_gaussian_calibrator()(
-            zoo.ExactGaussianMechanism, epsilon, delta, name="gaussian"
-        )
-    except (OverflowError, ValueError, ZeroDivisionError):
-        return 0.0
-    return 1 / float(mechanism.params["sigma"])
-
-
-def _autodp() -> tuple[Any, Any, Any]:
-    # A second to import, so late. `privacy_calibrator` first would be a cycle.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from autodp import calibrator_zoo, mechanism_zoo, transformer_zoo
-    return mechanism_zoo, calibrator_zoo, transformer_zoo
 
 
 def _last_true(holds: Callable[[float], bool], low: float, high: float) -> float:

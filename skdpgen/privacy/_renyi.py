@@ -19,12 +19,12 @@ import numpy as np
 
 from skdpgen.privacy._accounting import (
     ALPHAS,
-    Floats,
     gaussian_curve,
     gaussian_mu,
     steps_curve,
     subsampled_epsilon,
 )
+from skdpgen.privacy._autodp import Floats
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 
 PARTS = 6  # of the shares from 0 to 1: more are tighter, and slower

@@ -9,17 +9,16 @@ from skdpgen.tables._cells import (
     fine_cells,
     simple_cells,
 )
+from skdpgen.tables._chunks import Chunks
 from skdpgen.tables._columns import (
     NUMBERS,
     Boolean,
     Categorical,
     Column,
     Datetime,
-    Drop,
     Integer,
     Numeric,
     Ordinal,
-    Regenerate,
 )
 from skdpgen.tables._discovery import MagnitudeCells, discovered_column
 from skdpgen.tables._draw import draw_values, regenerate
@@ -31,10 +30,10 @@ from skdpgen.tables._images import (
     is_image,
 )
 from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
+from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._points import cell_points
 from skdpgen.tables._rows import (
     TARGET,
-    Chunks,
     EncodedBatch,
     Rows,
     holds_images,

@@ -9,8 +9,9 @@ from numpy.random import Generator
 from scipy.optimize import brentq
 
 from skdpgen.tables._cells import CategoryCells, Cells, NumberCells, bounds
-from skdpgen.tables._columns import Column, Datetime, Integer, Regenerate
+from skdpgen.tables._columns import Column, Datetime, Integer
 from skdpgen.tables._layout import EPOCH
+from skdpgen.tables._left_out_columns import Regenerate
 from skdpgen.tables._values import Codes, Floats
 
 
