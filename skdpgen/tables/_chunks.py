@@ -17,6 +17,7 @@ class Chunks:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from skdpgen.tables import Rows
     >>> table = pd.DataFrame({"age": [1, 2, 3]})
     >>> chunks = Chunks(lambda: (table[i : i + 2] for i in (0, 2)))
