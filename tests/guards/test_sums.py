@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 import torch
 
+from skdpgen import all_synthesizers
+from skdpgen.synthesizers.base import EmbeddingSynthesizer
 from skdpgen.synthesizers.embedding import Mapper
 from skdpgen.tables import Chunks, _rows
 from tests.guards import _neighbours, _variants
@@ -91,7 +93,14 @@ def test_each_row_is_counted_once_with_its_own_label(name, monkeypatch):
     assert start == released.exact["columns"].shape[1]
 
 
-@pytest.mark.parametrize("name", [name for name in OF_IMAGES if "," not in name])
+WITH_FEATURES = [
+    name
+    for name, cls in all_synthesizers("images").items()
+    if issubclass(cls, EmbeddingSynthesizer)
+]
+
+
+@pytest.mark.parametrize("name", WITH_FEATURES)
 def test_features_are_those_of_the_row_in_double_precision(name, monkeypatch):
     rows = IMAGES["images"]
     synth = OF_IMAGES[name](epsilon=INF, **rows.params)

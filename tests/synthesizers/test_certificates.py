@@ -17,6 +17,7 @@ from skdpgen import (
 )
 from skdpgen.privacy import PrivacyReport, _ledger
 from skdpgen.synthesizers.embedding import _private_encoder
+from tests.guards._variants import maker, small_images
 from tests.synthesizers._tables import CASES, build
 
 GRID = 1e-3  # of epsilon: what the oracle's discretisation adds at most
@@ -40,6 +41,15 @@ def fit_encoder(adjacency):
     return synth.fit(IMAGES, LABELS[:200])
 
 
+def fit_images(cls):
+    def fit(adjacency):
+        make = maker(cls, **small_images(cls))
+        synth = make(classes=range(10), adjacency=adjacency)
+        return synth.fit(IMAGES, LABELS[:200])
+
+    return fit
+
+
 def fit_table(cls, **params):
     def fit(adjacency):
         case = CASES["mixed"]
@@ -50,7 +60,10 @@ def fit_table(cls, **params):
 
 
 FITS = {
-    **{name: fit_table(cls) for name, cls in sorted(all_synthesizers().items())},
+    **{
+        name: fit_table(cls) if "tables" in cls._takes else fit_images(cls)
+        for name, cls in sorted(all_synthesizers().items())
+    },
     "discovery": fit_table(DPIndependentSynthesizer, schema=None, classes=None),
     "minibatch": fit_table(DPMERFSynthesizer, release="minibatch"),
     "per_step": fit_table(DPKernelSynthesizer, release="per_step"),

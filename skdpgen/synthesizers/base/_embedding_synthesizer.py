@@ -12,7 +12,6 @@ from skdpgen.synthesizers.embedding import ImageKernel, n_seen, pooling_of
 from skdpgen.synthesizers.models import mixing
 from skdpgen.synthesizers.opening import discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import fill
-from skdpgen.tables import holds_images
 from skdpgen.utils import (
     Interval,
     StrOptions,
@@ -28,10 +27,10 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
     An estimator of this family has presets, for tables and for images, and two methods
     of its own: ``_map_columns`` draws its feature map for given cells, and
-    ``_map_pixels`` for images.
+    ``_map_pixels`` for images. One that ``_takes`` either alone has half of that.
     """
 
-    _presets: ClassVar[dict[str, Any]]
+    _presets: ClassVar[dict[str, Any]]  # by name; of tables
     _image_presets: ClassVar[dict[str, Any]]
     _takes = ("tables", "images")
 
@@ -190,21 +189,21 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
     def _fill_settings(self, X):
         """Return the settings of this fit; parameters that are None filled in."""
-        given, of_tables = self.get_params(deep=False), self._presets[self.preset]
-        of_tables.filled(given)  # wrong ones are named before a chunk is opened
-        is_image = holds_images(X)
+        given = self.get_params(deep=False)
+        preset = given.get("preset", "default")
+        of_tables, of_images = (
+            getattr(self, presets)[preset] if kind in self._takes else None
+            for kind, presets in (("tables", "_presets"), ("images", "_image_presets"))
+        )
+        (of_tables or of_images).filled(given)  # before a chunk is opened
+        is_image = self._is_given_images(X)
         for name, where in self._without_effect(is_image).items():
             if given[name] is not None:
                 raise ValueError(
                     f"{name} must be None but for {where}. Got {given[name]!r}, which "
                     "would have no effect."
                 )
-        return fill(
-            given,
-            of_tables=of_tables,
-            of_images=self._image_presets[self.preset],
-            is_image=is_image,
-        )
+        return fill(given, of_tables=of_tables, of_images=of_images, is_image=is_image)
 
     def _without_effect(self, is_image):
         """Return parameters that this fit has no use for, and what they are for."""

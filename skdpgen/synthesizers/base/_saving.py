@@ -102,7 +102,8 @@ def _encode(value: Any, arrays: dict[str, Any]) -> Any:
     if hasattr(value, "isoformat"):
         return value.isoformat()
     raise TypeError(
-        f"A saved estimator holds plain values and arrays. Got {type(value).__name__}."
+        "A saved estimator holds plain values and arrays, and dataclasses that are "
+        f"marked @saved. Got {type(value).__name__}."
     )
 
 

@@ -156,7 +156,25 @@ class BaseSynthesizer(BaseEstimator):
         """Return what was given as a schema; warn of what costs or leaks."""
         if getattr(self, "_is_clone", False):
             warnings.warn(SEARCH_COST, SearchCostWarning, stacklevel=5)
-        given = "images" if holds_images(X) else "tables"
+        is_image = self._is_given_images(X)
+        if self.schema is None:
+            return Schema()
+        if isinstance(self.schema, Schema):
+            return self.schema
+        if isinstance(self.schema, dict):
+            return Schema.from_dict(self.schema)
+        if is_image:
+            raise ValueError(
+                "schema must be None for images, or a Schema of the target: pixels are "
+                "public in range and number. Got 'infer' instead."
+            )
+        warnings.warn(INFER_LEAKS, PrivacyLeakWarning, stacklevel=5)
+        return Schema.infer(X, y, task=self.task)
+
+    def _is_given_images(self, X: Any) -> bool:
+        """Say whether rows are images; raise unless they are what this one takes."""
+        is_image = holds_images(X)
+        given = "images" if is_image else "tables"
         if given not in self._takes:
             wanted = {"tables": "two", "images": "three or four"}[self._takes[0]]
             others = {"tables": "DPPairwiseSynthesizer", "images": "DPMERFSynthesizer"}
@@ -164,19 +182,7 @@ class BaseSynthesizer(BaseEstimator):
                 f"{type(self).__name__} takes {self._takes[0]} of {wanted} dimensions. "
                 f"Got {given}; use {others[given]} for them."
             )
-        if self.schema is None:
-            return Schema()
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if isinstance(self.schema, dict):
-            return Schema.from_dict(self.schema)
-        if holds_images(X):
-            raise ValueError(
-                "schema must be None for images, or a Schema of the target: pixels are "
-                "public in range and number. Got 'infer' instead."
-            )
-        warnings.warn(INFER_LEAKS, PrivacyLeakWarning, stacklevel=5)
-        return Schema.infer(X, y, task=self.task)
+        return is_image
 
     def _stated(self) -> list[str]:
         """Say what the guarantee rests on besides the rows."""

@@ -164,15 +164,20 @@ class ImageSettings(Settings):
 
 
 def fill(
-    given: dict[str, Any], *, of_tables: Settings, of_images: Settings, is_image: bool
+    given: dict[str, Any],
+    *,
+    of_tables: Settings | None,
+    of_images: Settings | None,
+    is_image: bool,
 ) -> Settings:
-    """Return the settings of one kind of data; those of the other must be None."""
+    """Return the settings of one kind of data; those of the other must be None.
+
+    None are those of a kind that the estimator does not take.
+    """
     settings, others = (of_images, of_tables) if is_image else (of_tables, of_images)
-    foreign = sorted(
-        name
-        for name in others.names() - settings.names()
-        if given.get(name) is not None
-    )
+    assert settings is not None  # the estimator said what it takes
+    known = others.names() - settings.names() if others else set()
+    foreign = sorted(name for name in known if given.get(name) is not None)
     if foreign:
         kind, other = ("images", "tables") if is_image else ("tables", "images")
         raise ValueError(
