@@ -36,7 +36,7 @@ def fits(make, case, adjacency, monkeypatch):
 def noise_of(watched, key):
     """Return the noise of a block in units of what is declared."""
     exact, noisy = watched.exact[key], watched.noisy[key]
-    std = watched.std[key] * math.sqrt(watched.n_groups)
+    std = watched.std[key] * math.sqrt(watched.n_minibatches)
     if isinstance(noisy, dict):  # of values that were shown
         pairs = [
             (exact[column].get(value, 0), count)
