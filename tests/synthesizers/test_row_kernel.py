@@ -22,6 +22,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.embedding import _feature_map, _row_kernel
 from skdpgen.synthesizers.embedding._feature_map import Mapper
+from skdpgen.synthesizers.embedding._row_embedding import draw_point
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
 from skdpgen.synthesizers.presets import (
     _fourier_presets,
@@ -153,7 +154,7 @@ def encoded(kernel, cells, table, labels):
     return kernel.encode(batches, CPU)
 
 
-def released(kernel, cells, table, labels, adjacency, epsilon=INF, n_groups=1):
+def released(kernel, cells, table, labels, adjacency, epsilon=INF, n_minibatches=1):
     return release(
         encoded(kernel, cells, table, labels),
         kernel.blocks,
@@ -161,19 +162,21 @@ def released(kernel, cells, table, labels, adjacency, epsilon=INF, n_groups=1):
         ledger=Ledger(PrivacyBudget(epsilon, 1e-5, Adjacency(adjacency))),
         share=1.0,
         n_classes=2,
-        n_groups=n_groups,
+        n_minibatches=n_minibatches,
         weights=kernel.weights,
     )
 
 
-def moves(kernel, cells, adjacency, n_groups=1):
+def moves(kernel, cells, adjacency, n_minibatches=1):
     """Return how far each neighbour moves the sums, as parts of the sensitivity.
 
     The unit is the noise that a release really has, so weights and noise must fit.
     """
     given = kernel, cells
     noise = released(*given, TABLE, TARGET, adjacency, 1.0, n_groups)
-    exact = released(*given, TABLE, TARGET, adjacency, n_groups=n_groups).values
+    exact = released(
+        *given, TABLE, TARGET, adjacency, n_minibatches=n_minibatches
+    ).values
     for key, weight in kernel.weights.items():
         std = noise.noise_std[key] * weight  # one noise for all, in the joint vector
         assert noise.sensitivity == pytest.approx(noise.mu * std)
@@ -182,7 +185,9 @@ def moves(kernel, cells, adjacency, n_groups=1):
         neighbours = [(TABLE[:4], TARGET[:4])]
     found = []
     for table, labels in neighbours:
-        other = released(*given, table, labels, adjacency, n_groups=n_groups).values
+        other = released(
+            *given, table, labels, adjacency, n_minibatches=n_minibatches
+        ).values
         steps = [
             (np.linalg.norm(other[k] - exact[k]) / noise.noise_std[k]) for k in exact
         ]
@@ -295,7 +300,7 @@ def test_groups_move_no_further(name, adjacency, monkeypatch):
     # rows that neighbours share must be in the same groups: by their place
     monkeypatch.setattr(_release, "random_groups", lambda n, k: np.arange(n) % k)
     kernel, cells = kernel_of(name), cells_of(name)
-    found = moves(kernel, cells, adjacency, n_groups=3)
+    found = moves(kernel, cells, adjacency, n_minibatches=3)
     assert max(found) <= 1 + 1e-9
     np.testing.assert_allclose(found, moves(kernel, cells, adjacency))
 
@@ -316,7 +321,7 @@ def test_groups_that_depend_on_the_rows_are_caught(monkeypatch):
     monkeypatch.setattr(
         _release, "random_groups", lambda n, k: (np.arange(n) + next(calls)) % k
     )
-    assert max(moves(kernel_of("binned"), CELLS, "replace", n_groups=3)) > 1.2
+    assert max(moves(kernel_of("binned"), CELLS, "replace", n_minibatches=3)) > 1.2
 
 
 @each_kernel
@@ -392,7 +397,7 @@ def test_a_drawn_point_has_the_gradient_of_the_mean():
     points = torch.tensor([[0.0], [1.0], [5.0]])
     chances = torch.tensor([[0.2, 0.3, 0.5]]).repeat(20_000, 1).requires_grad_()
     places = torch.rand(20_000, 1, generator=torch.Generator().manual_seed(0))
-    drawn = _row_kernel.draw_point(chances, points, places)
+    drawn = draw_point(chances, points, places)
     assert set(drawn.detach().round(decimals=4).flatten().tolist()) == {0.0, 1.0, 5.0}
     assert drawn.mean().item() == pytest.approx(2.8, abs=0.05)
     drawn.sum().backward()
