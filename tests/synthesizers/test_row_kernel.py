@@ -173,7 +173,7 @@ def moves(kernel, cells, adjacency, n_minibatches=1):
     The unit is the noise that a release really has, so weights and noise must fit.
     """
     given = kernel, cells
-    noise = released(*given, TABLE, TARGET, adjacency, 1.0, n_groups)
+    noise = released(*given, TABLE, TARGET, adjacency, 1.0, n_minibatches)
     exact = released(
         *given, TABLE, TARGET, adjacency, n_minibatches=n_minibatches
     ).values
@@ -305,15 +305,17 @@ def test_groups_move_no_further(name, adjacency, monkeypatch):
     np.testing.assert_allclose(found, moves(kernel, cells, adjacency))
 
 
-@pytest.mark.parametrize("n_groups", [1, 3])
-def test_one_hot_cells_that_are_claimed_half_as_long_are_caught(n_groups, monkeypatch):
+@pytest.mark.parametrize("n_minibatches", [1, 3])
+def test_one_hot_cells_that_are_claimed_half_as_long_are_caught(
+    n_minibatches, monkeypatch
+):
     true = Histograms.structure.fget
     monkeypatch.setattr(_release, "random_groups", lambda n, k: np.arange(n) % k)
     monkeypatch.setattr(
         Histograms, "structure", property(lambda h: NonNegative(true(h).bound / 2))
     )
     kernel = kernel_of("hardly Fourier")
-    assert max(moves(kernel, CELLS, "replace", n_groups)) > 1.5
+    assert max(moves(kernel, CELLS, "replace", n_minibatches)) > 1.5
 
 
 def test_groups_that_depend_on_the_rows_are_caught(monkeypatch):
