@@ -12,6 +12,7 @@ from skdpgen.privacy._accounting import (
 from skdpgen.privacy._blocks import (
     Batch,
     Counts,
+    DistinctCounts,
     Histograms,
     Moments,
     Selections,
@@ -29,6 +30,7 @@ from skdpgen.privacy._renyi import Subsampling, fit_curve
 from skdpgen.privacy._report import LedgerEntry, PrivacyReport
 from skdpgen.privacy._selection import selection_threshold
 from skdpgen.privacy._sensitivity import (
+    Distinct,
     NonNegative,
     OneHot,
     Signed,
@@ -43,6 +45,8 @@ __all__ = [
     "Adjacency",
     "Batch",
     "Counts",
+    "Distinct",
+    "DistinctCounts",
     "Histograms",
     "Ledger",
     "LedgerEntry",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen.privacy._blocks import Batch, Block, Counts, Selections
+from skdpgen.privacy._blocks import Batch, Block, Counts, DistinctCounts, Selections
 from skdpgen.privacy._budget import Adjacency
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import add_noise, random_groups
@@ -106,8 +106,11 @@ def release(
     for key, block in blocks.items():
         if isinstance(block, Selections):
             values[key] = _select(totals[key], noise_std[key], ledger)
-        else:
-            values[key] = add_noise(totals[key], noise_std[key])
+            continue
+        exact = totals[key]
+        if isinstance(block, DistinctCounts):
+            exact = block.count(exact)
+        values[key] = add_noise(exact, noise_std[key])
     mu = delta / std if std else float("inf")
     return Release(values, noise_std, delta, mu, ledger.budget.adjacency)
 

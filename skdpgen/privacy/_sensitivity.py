@@ -65,6 +65,28 @@ class OneHot:
 
 
 @dataclass(frozen=True)
+class Distinct:
+    r"""How many different values each of ``n_columns`` columns has; no sum over rows.
+
+    *Proof.* A row that goes takes at most one value of a column with it, and one that
+    comes brings at most one. So adding or removing a row moves each number by at most
+    1, and so does replacing one: it moves it by -1, 0 or 1, never by 2, because one
+    that takes a value away and one that brings a value cancel. All columns together
+    move by at most :math:`\sqrt d` either way.
+    """
+
+    n_columns: int
+
+    @property
+    def bound(self) -> float:
+        """How far a row that is added moves the numbers."""
+        return math.sqrt(self.n_columns)
+
+    def replace(self) -> float:
+        return math.sqrt(self.n_columns)
+
+
+@dataclass(frozen=True)
 class WithSquares:
     r"""``[v ; b vec(v vᵀ)]`` or ``[v ; b v∘v]`` with :math:`\|v\| \le 1`.
 
@@ -136,7 +158,9 @@ class WithCounts:
         return max(self.block.replace(), flipped)
 
 
-Structure = Signed | NonNegative | OneHot | WithSquares | Weighted | WithCounts
+Structure = (
+    Signed | NonNegative | OneHot | Distinct | WithSquares | Weighted | WithCounts
+)
 
 
 def sensitivity(structure: Structure, adjacency: Adjacency) -> float:

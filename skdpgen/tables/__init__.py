@@ -39,6 +39,8 @@ from skdpgen.tables._rows import (
     holds_images,
 )
 from skdpgen.tables._schema import Schema
+from skdpgen.tables._text_kinds import Says, TextKinds
+from skdpgen.tables._trimming import is_far_from_zero, trimmed, within
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
 
 __all__ = [
@@ -65,7 +67,9 @@ __all__ = [
     "Ordinal",
     "Regenerate",
     "Rows",
+    "Says",
     "Schema",
+    "TextKinds",
     "as_numbers",
     "as_pixels",
     "as_seconds",
@@ -77,6 +81,7 @@ __all__ = [
     "group_cells",
     "holds_images",
     "image_size",
+    "is_far_from_zero",
     "is_image",
     "quantile_bins",
     "read_table",
@@ -84,4 +89,6 @@ __all__ = [
     "regenerate",
     "simple_cells",
     "tree_estimate",
+    "trimmed",
+    "within",
 ]

@@ -28,17 +28,27 @@ from skdpgen.tables._values import (
 )
 from skdpgen.utils import saved
 
+UNIFORM = 128  # cells between the bounds of a number
 TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
 
 
 @saved
 @dataclass(frozen=True)
 class CategoryCells:
-    """One cell a category."""
+    """One cell a category; values without one are in cell ``other``, if there is one.
+
+    Parameters
+    ----------
+    categories : tuple
+        What each cell stands for.
+    other : int or None, default=None
+        The cell of values that are not listed; None counts them as missing.
+    """
 
     categories: tuple[Any, ...]
     nullable: bool
     is_ordered: bool = False
+    other: int | None = None
 
     is_lattice = False
 
@@ -55,17 +65,19 @@ class CategoryCells:
     def encode(self, values: Values) -> Codes:
         """Return a cell for each value."""
         void = self.n_known if self.nullable else -1
+        strange = void if self.other is None else self.other
         if isinstance(values, Numbers):
             known = [(_as_float(c), i) for i, c in enumerate(self.categories)]
             pairs = sorted((c, i) for c, i in known if not np.isnan(c))
             if not pairs:
-                return np.full(len(values.values), void)
+                return np.where(np.isnan(values.values), void, strange)
             keys = np.array([c for c, _ in pairs])
             cells = np.array([i for _, i in pairs])
             place = np.searchsorted(keys, values.values).clip(max=len(keys) - 1)
-            return np.where(keys[place] == values.values, cells[place], void)
+            found = np.where(keys[place] == values.values, cells[place], strange)
+            return np.where(np.isnan(values.values), void, found)
         index = {str(category): i for i, category in enumerate(self.categories)}
-        table = [index.get(value, void) for value in values.values]
+        table = [index.get(value, strange) for value in values.values]
         return np.array([*table, void], dtype=np.int64)[values.codes]
 
 
@@ -93,6 +105,7 @@ class NumberCells:
     is_time: bool = False
 
     is_ordered = True
+    other = None
 
     @property
     def n_known(self) -> int:
@@ -148,8 +161,9 @@ def simple_cells(column: Column, max_lattice: int) -> Cells | None:
     if isinstance(column, Boolean):
         return CategoryCells((False, True), nullable)
     if isinstance(column, Categorical):
-        categories = tuple(column.categories or ())
-        return CategoryCells(categories, nullable, _is_ordinal(column))
+        texts = list(map(str, column.values))
+        other = None if column.other is None else texts.index(str(column.other))
+        return CategoryCells(column.values, nullable, _is_ordinal(column), other)
     lower, upper = bounds(column)
     step, n_values = step_of(column), column.n_values  # type: ignore[union-attr]
     is_time = isinstance(column, Datetime)
@@ -162,7 +176,7 @@ def simple_cells(column: Column, max_lattice: int) -> Cells | None:
     return None
 
 
-def fine_cells(column: Column, n_uniform: int = 128) -> NumberCells:
+def fine_cells(column: Column, n_uniform: int = UNIFORM) -> NumberCells:
     """Return a fine grid between the bounds of a number column; knows no data.
 
     Uniform cells resolve a shifted range, octaves around 0 a skewed one; their union

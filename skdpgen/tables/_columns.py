@@ -146,16 +146,27 @@ class Datetime:
 @saved
 @dataclass(frozen=True)
 class Categorical:
-    """One of a public list of values; other values count as missing.
+    """One of a public list of values.
+
+    Parameters
+    ----------
+    categories : sequence
+        The values, in any order.
+    nullable : bool, default=True
+        Whether values may be missing.
+    other : value or None, default=None
+        What stands for every value that is not listed; None counts such values as
+        missing.
 
     Examples
     --------
-    >>> Categorical(["red", "white"]).categories
-    ('red', 'white')
+    >>> Categorical(["red", "white"], other="another").values
+    ('red', 'white', 'another')
     """
 
     categories: Sequence[Any] | None = None
     nullable: bool = True
+    other: Any = None
 
     def __post_init__(self) -> None:
         """Store a tuple of plain values, whatever sequence came in."""
@@ -170,6 +181,14 @@ class Categorical:
                 for value in self.categories
             )
             object.__setattr__(self, "categories", plain)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """What the column may hold: the categories, and what stands for others."""
+        listed = tuple(self.categories or ())
+        if self.other is None or str(self.other) in map(str, listed):
+            return listed
+        return (*listed, self.other)
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
@@ -186,10 +205,15 @@ class Categorical:
                 f"categories of column {name!r} must not be missing values. Got "
                 f"{list(self.categories)!r}; say `nullable=True` instead."
             )
-        if not texts and not self.nullable:
+        if not self.values and not self.nullable:
             raise SchemaError(
                 f"Column {name!r} must have a category if it cannot be missing. "
                 "Got none; list some, or say `nullable=True`."
+            )
+        if self.other is not None and self.other != self.other:
+            raise SchemaError(
+                f"other of column {name!r} must be a value, or None, which counts "
+                f"values that are not listed as missing. Got {self.other!r} instead."
             )
 
 

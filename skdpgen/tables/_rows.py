@@ -146,6 +146,7 @@ class Rows:
         cells: Mapping[Any, Cells],
         labels: Cells | None = None,
         tokens: Sequence[Any] = (),
+        distinct: Sequence[Any] = (),
     ) -> Iterator[EncodedBatch]:
         """Encode the rows, chunk by chunk.
 
@@ -157,6 +158,8 @@ class Rows:
             How the target becomes a label; None gives every row the label 0.
         tokens : sequence of names
             Columns of text for the part ``"tokens"``.
+        distinct : sequence of names
+            Columns whose values are told apart in the part ``"distinct"``.
 
         The target can be read as one more column, under the name TARGET.
         """
@@ -175,7 +178,8 @@ class Rows:
             if labels is not None and target is not None:
                 known = labels.encode(target)
             text = {name: _as_tokens(columns[name]) for name in tokens}
-            parts = {"columns": codes, "tokens": text}
+            levels = {name: _as_levels(columns[name]) for name in distinct}
+            parts = {"columns": codes, "tokens": text, "distinct": levels}
             if PIXELS in columns:
                 parts["pixels"] = columns[PIXELS]
             yield EncodedBatch(known, parts)
@@ -311,6 +315,14 @@ def _as_tokens(values: Values) -> TokenColumn:
     codes, found = pd.factorize(values.values, use_na_sentinel=True)
     text = (repr(int(v)) if v == int(v) else repr(float(v)) for v in found)
     return TokenColumn(codes.astype(np.int64), tuple(text))
+
+
+def _as_levels(values: Values) -> Any:
+    """Return values as codes into what is distinct, whatever their type."""
+    if isinstance(values, TokenColumn):
+        return values
+    codes, found = pd.factorize(values.values, use_na_sentinel=True)
+    return TokenColumn(codes.astype(np.int64), tuple(found.tolist()))
 
 
 def _length(columns: Mapping[Any, Any]) -> int:

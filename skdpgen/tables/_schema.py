@@ -40,6 +40,9 @@ class Schema:
         :class:`Boolean`, :class:`Datetime`, :class:`Drop` or :class:`Regenerate`.
     target : column type or None, default=None
         The column that ``y`` holds; its categories are the classes.
+    other : str, default="other"
+        What stands for values that are too rare to be found, where the categories of a
+        column of text are discovered.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class Schema:
 
     columns: Mapping[Any, Column] = field(default_factory=dict)
     target: Column | None = None
+    other: str = "other"
 
     def __post_init__(self) -> None:
         """Check each column by itself."""
@@ -122,7 +126,7 @@ class Schema:
         left = set(self.unfilled())
         columns = {n: c for n, c in self.columns.items() if str(n) not in left}
         is_open = bool(Schema({"y": self.target}).unfilled()) if self.target else False
-        return Schema(columns, None if is_open else self.target)
+        return Schema(columns, None if is_open else self.target, self.other)
 
     def with_column(self, name: Any, column: Column) -> "Schema":
         """Return a schema with one column added or exchanged."""
@@ -183,6 +187,8 @@ class Schema:
         content: dict[str, Any] = {"columns": columns}
         if self.target is not None:
             content["target"] = column_to_dict(self.target)
+        if self.other != "other":
+            content["other"] = self.other
         return content
 
     @classmethod
@@ -195,17 +201,19 @@ class Schema:
                 "A schema is a table of columns, as {'columns': {'age': {'type': "
                 f"'Integer'}}}}. Got {type(content).__name__} instead."
             )
-        if not set(content) <= {"columns", "target"}:
+        strange = set(content) - {"columns", "target", "other"}
+        if strange:
             raise SchemaError(
-                "A schema has the entries columns and target. Got "
-                f"{', '.join(sorted(set(content) - {'columns', 'target'}))} besides."
+                "A schema has the entries columns, target and other. Got "
+                f"{', '.join(sorted(strange))} besides."
             )
         columns = {
             name: column_from_dict(str(name), column)
             for name, column in content.get("columns", {}).items()
         }
         target = content.get("target")
-        return cls(columns, column_from_dict("target", target) if target else None)
+        known = column_from_dict("target", target) if target else None
+        return cls(columns, known, content.get("other", "other"))
 
     def to_json(self) -> str:
         """Return the schema as JSON; column names become text."""
@@ -218,8 +226,8 @@ class Schema:
 
     def to_toml(self) -> str:
         """Return the schema as TOML, the form that is pleasant to edit."""
-        lines: list[str] = []
         content = self.to_dict()
+        lines = [f"other = {_toml(self.other)}", ""] if "other" in content else []
         tables = [(f"columns.{_quote(n)}", c) for n, c in content["columns"].items()]
         tables += [("target", content["target"])] if "target" in content else []
         for heading, column in tables:

@@ -7,6 +7,9 @@ row change the codes of all, and no sensitivity would hold.
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
+from enum import StrEnum
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -35,16 +38,35 @@ class Numbers:
         return Numbers(self.values[rows])
 
 
+class Mark(StrEnum):
+    """What a cell was before it was read as text."""
+
+    TEXT = "t"
+    NUMBER = "n"
+    TRUTH = "b"
+
+
 @dataclass(frozen=True, eq=False)
 class TokenColumn:
-    """Text as codes into distinct values; -1 is missing."""
+    """Text as codes into values; -1 is missing.
+
+    Parameters
+    ----------
+    codes : ndarray of int64
+        Place of each row among the values.
+    values : tuple of str
+        Distinct, but that the text 1 and the number 1 are both written "1".
+    marks : tuple of Mark or None, default=None
+        What each value was; None is text.
+    """
 
     codes: Codes
     values: tuple[str, ...]
+    marks: tuple[Mark, ...] | None = None
 
     def __getitem__(self, rows: slice) -> "TokenColumn":
         """Return some of the rows."""
-        return TokenColumn(self.codes[rows], self.values)
+        return TokenColumn(self.codes[rows], self.values, self.marks)
 
 
 Values = Numbers | TokenColumn
@@ -107,11 +129,12 @@ def as_seconds(values: Values) -> Floats:
     """
     if isinstance(values, Numbers):
         return values.values
-    table = [_seconds(value) for value in values.values]
+    table = [seconds_of_text(value) for value in values.values]
     return np.array([*table, np.nan], dtype=np.float64)[values.codes]
 
 
-def _seconds(value: str) -> float:
+def seconds_of_text(value: str) -> float:
+    """Return the seconds since 2000 of a time in ISO format; NaN of other text."""
     try:
         stamp = datetime.fromisoformat(value)
         stamp = stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)
@@ -123,10 +146,22 @@ def _seconds(value: str) -> float:
 def _read_tokens(series: "pd.Series[Any]") -> TokenColumn:
     if not isinstance(series.dtype, pd.StringDtype):
         # text before comparison: 1, True and 1.0 are equal, and the first would win
-        texts = [None if _is_missing(value) else _text(value) for value in series]
-        series = pd.Series(texts, dtype="str")
-    codes, values = pd.factorize(series, use_na_sentinel=True)
-    return TokenColumn(codes.astype(np.int64), tuple(map(str, values)))
+        marked = [
+            None if _is_missing(value) else _mark(value) + _text(value)
+            for value in series
+        ]
+        codes, found = pd.factorize(pd.Series(marked, dtype="str"))
+        values = tuple(str(value)[1:] for value in found)
+        marks = tuple(Mark(str(value)[0]) for value in found)
+        return TokenColumn(codes.astype(np.int64), values, marks)
+    codes, found = pd.factorize(series, use_na_sentinel=True)
+    return TokenColumn(codes.astype(np.int64), tuple(map(str, found)))
+
+
+def _mark(value: Any) -> Mark:
+    if isinstance(value, bool | np.bool_):
+        return Mark.TRUTH
+    return Mark.NUMBER if isinstance(value, Real | Decimal) else Mark.TEXT
 
 
 def _is_missing(value: Any) -> bool:

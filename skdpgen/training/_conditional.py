@@ -17,7 +17,7 @@ from skdpgen.training._smoothing import (
 from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
-SHORTEST = 4  # lattices shorter than this keep their ends
+SHORTEST = 3  # lattices shorter than this keep their ends
 
 
 class ColumnCells(Protocol):
@@ -28,6 +28,7 @@ class ColumnCells(Protocol):
     nullable: bool
     is_ordered: bool
     is_lattice: bool
+    other: int | None
 
 
 @saved
@@ -80,13 +81,19 @@ def class_conditional_model(
                 counts,
                 std,
                 n_ordered=n_ordered if may_cut else 0,
-                has_missing=column.nullable,
+                rare=_may_be_empty(column),
             )
         marginals[name], conditionals[name] = conditional_histogram(
             counts, std, totals, n_ordered=n_ordered
         )
     total_std = math.sqrt(len(totals)) * inverse_root_sum(stds**2 * sizes)
     return ClassConditional(totals, total_std, marginals, conditionals)
+
+
+def _may_be_empty(column: ColumnCells) -> list[int]:
+    """Return the cells that stand for what may not be there at all."""
+    cells = [] if column.other is None else [column.other]
+    return [*cells, column.n_cells - 1] if column.nullable else cells
 
 
 def column_counts(

@@ -1,6 +1,7 @@
 """Noisy class-conditional histograms, denoised by what is known of their noise."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,19 +49,19 @@ def class_totals(
 
 
 def without_empty_cells(
-    counts: Floats, noise_std: float, *, n_ordered: int, has_missing: bool
+    counts: Floats, noise_std: float, *, n_ordered: int, rare: Sequence[int]
 ) -> Floats:
     """Return counts with cells that look empty pushed out of range.
 
     Discovered bounds are powers of two: months reach 1 to 31. A run of ordered cells
     from an end counts as empty while the sum over it and all classes stays below
-    ``EMPTY`` stds of its noise, and so does a last cell that means "missing"; else
-    the noise of such cells would become rows.
+    ``EMPTY`` stds of its noise, and so do ``rare`` cells, as "missing" and "other",
+    one by one; else the noise of such cells would become rows.
 
     Examples
     --------
     >>> counts = np.array([[9.0, 50.0, 40.0, -8.0, 6.0, 3.0]])
-    >>> without_empty_cells(counts, 5.0, n_ordered=5, has_missing=True).tolist()
+    >>> without_empty_cells(counts, 5.0, n_ordered=5, rare=[-1]).tolist()
     [[9.0, 50.0, 40.0, -inf, -inf, -inf]]
     """
     result = counts.copy()
@@ -71,8 +72,9 @@ def without_empty_cells(
         full = np.cumsum(pooled[cells]) > limit * np.sqrt(np.arange(1, n_ordered + 1))
         if full.any():
             result[:, cells[: int(full.argmax())]] = -np.inf
-    if has_missing and pooled[-1] <= limit < pooled[:-1].max(initial=0.0):
-        result[:, -1] = -np.inf
+    for cell in rare:
+        if pooled[cell] <= limit < pooled.max():
+            result[:, cell] = -np.inf
     return result
 
 

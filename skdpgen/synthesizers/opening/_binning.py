@@ -1,18 +1,40 @@
 """Cells of every column; numbers get bins of about equal mass, privately."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from skdpgen.privacy import Histograms, OneHot, release, sensitivity
+from skdpgen.privacy import (
+    Histograms,
+    OneHot,
+    Release,
+    Selections,
+    release,
+    sensitivity,
+)
+from skdpgen.synthesizers.opening._codes import as_codes, may_be_codes
 from skdpgen.synthesizers.opening._context import Opening
-from skdpgen.synthesizers.opening._unknown_columns import by_column, share_for
-from skdpgen.tables import TARGET, Cells, fine_cells, quantile_bins, simple_cells
+from skdpgen.synthesizers.opening._shares import by_column, share_for
+from skdpgen.tables import (
+    TARGET,
+    Cells,
+    Column,
+    NumberCells,
+    fine_cells,
+    is_far_from_zero,
+    quantile_bins,
+    simple_cells,
+    trimmed,
+    within,
+)
 
 BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most
 BIN_STD = 1 / 24  # of the rows: the noise at which a bin's place is good enough
+PLACE_STD = 1 / 60  # and at which a range far from zero is found
 MAX_LATTICE = 32  # columns with at most so many values are their own bins
 MAX_BINS = 64
 MAX_TARGET_BINS = 16
 NOISE_OF_BIN = 4.0  # a bin should hold this many noise stds of rows
+FINER = 1024  # uniform cells of a range whose place is not known well
 
 
 def discover_bins(
@@ -22,34 +44,96 @@ def discover_bins(
 
     Categories, truth values and short lattices are their own cells. Other numbers
     share one joint release of a histogram on a fine grid, whose cells are merged to
-    hold about as many rows as the main release can tell from its noise. A numeric
+    hold about as many rows as the main release can tell from its noise; a range that
+    was discovered far from zero is cut to where they are. Whole numbers with few
+    values are looked at value by value beside, and may turn out to be codes. A numeric
     target gets few bins: they are the labels of a regression.
     """
-    facts, ledger = opening.facts, opening.ledger
-    columns, n_rows = facts.columns, facts.n_rows
     opening.step("bins")
+    columns = opening.facts.columns
     cells: dict[Any, Cells | None] = {
         name: simple_cells(column, MAX_TARGET_BINS if name is TARGET else MAX_LATTICE)
         for name, column in columns.items()
     }
-    grids = {name: fine_cells(columns[name]) for name in cells if cells[name] is None}
+    grids = {
+        name: _fine_grid(columns[name], is_discovered=name in opening.facts.discovered)
+        for name in cells
+        if cells[name] is None
+    }
     if grids:
-        share = share_for(len(grids), n_rows * BIN_STD, ledger, BIN_SHARES)
-        share *= ledger.remaining
-        released = release(
-            opening.rows.batches(grids),
-            {"columns": Histograms(tuple(g.n_cells for g in grids.values()))},
-            name=f"bins of {len(grids)} columns",
-            ledger=ledger,
-            share=share,
-        )
-        delta = sensitivity(OneHot(len(columns)), ledger.budget.adjacency)
-        noise = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-        mass = max(n_rows / max_bins, NOISE_OF_BIN * noise)
-        for name, counts in by_column(released, grids).items():
-            least = max(mass, n_rows / MAX_TARGET_BINS) if name is TARGET else mass
-            std = released.noise_std["columns"]
-            cells[name] = quantile_bins(grids[name], counts, std, least)
+        codes = [n for n in opening.few if n in grids and may_be_codes(columns[n])]
+        released = _release_grids(opening, grids, tuple(codes))
+        cells |= _bins(opening, grids, released, max_bins)
+        cells |= _codes(opening, grids, released)
     opening.step("histograms")
-    labels = cells.pop(TARGET, facts.labels)
+    labels = cells.pop(TARGET, opening.facts.labels)
     return {name: known for name, known in cells.items() if known is not None}, labels
+
+
+def _fine_grid(column: Column, *, is_discovered: bool) -> NumberCells:
+    """Return a grid fine enough for what is known of a column's range."""
+    if is_discovered and is_far_from_zero(column):
+        return fine_cells(column, FINER)
+    return fine_cells(column)
+
+
+def _release_grids(
+    opening: Opening, grids: Mapping[Any, NumberCells], codes: tuple[Any, ...]
+) -> Release:
+    """Release the fine histograms, and beside them values that may be codes."""
+    ledger = opening.ledger
+    is_unsure = any(grid.n_known >= FINER for grid in grids.values())
+    wanted = opening.facts.n_rows * (PLACE_STD if is_unsure else BIN_STD)
+    share = share_for(OneHot(len(grids) + len(codes)), wanted, ledger, BIN_SHARES)
+    blocks: dict[str, Any] = {
+        "columns": Histograms(tuple(g.n_cells for g in grids.values()))
+    }
+    if codes:
+        blocks["tokens"] = Selections(codes)
+    return release(
+        opening.rows.batches(grids, tokens=codes),
+        blocks,
+        name=f"bins of {len(grids)} columns",
+        ledger=ledger,
+        share=share * ledger.remaining,
+    )
+
+
+def _bins(
+    opening: Opening,
+    grids: Mapping[Any, NumberCells],
+    released: Release,
+    max_bins: int,
+) -> dict[Any, Cells]:
+    """Merge fine cells; ranges that turn out narrower are kept so."""
+    facts, ledger = opening.facts, opening.ledger
+    std = released.noise_std["columns"]
+    delta = sensitivity(OneHot(len(facts.columns)), ledger.budget.adjacency)
+    noise = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
+    mass = max(facts.n_rows / max_bins, NOISE_OF_BIN * noise)
+    cells: dict[Any, Cells] = {}
+    for name, counts in by_column(released, grids).items():
+        grid, column = grids[name], facts.columns[name]
+        if name in facts.discovered and is_far_from_zero(column):
+            grid, counts = trimmed(grid, counts, std)
+            opening.correct(name, within(column, grid))
+        least = max(mass, facts.n_rows / MAX_TARGET_BINS) if name is TARGET else mass
+        cells[name] = quantile_bins(grid, counts, std, least)
+    return cells
+
+
+def _codes(
+    opening: Opening, grids: Mapping[Any, NumberCells], released: Release
+) -> dict[Any, Cells]:
+    """Return the cells of columns whose values turned out to be codes."""
+    cells: dict[Any, Cells] = {}
+    counts = by_column(released, grids)
+    for name, found in released.values.get("tokens", {}).items():
+        column, std = opening.facts.columns[name], released.noise_std["tokens"]
+        missing = float(counts[name][grids[name].n_known :].sum())
+        codes = as_codes(column, found, opening.facts.n_rows - missing, std)
+        known = codes and simple_cells(codes, MAX_LATTICE)
+        if codes and known:
+            opening.correct(name, codes)
+            cells[name] = known
+    return cells

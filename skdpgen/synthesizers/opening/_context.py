@@ -1,7 +1,7 @@
 """An opened table: private rows, and the account that pays for what is learnt."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tqdm import tqdm
@@ -18,13 +18,13 @@ from skdpgen.privacy import (
 from skdpgen.synthesizers.opening._classes import discover_classes, parse_classes
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
-from skdpgen.synthesizers.opening._statements import dtypes_stated
+from skdpgen.synthesizers.opening._statements import dtypes_stated, kinds_stated
 from skdpgen.synthesizers.opening._unknown_columns import (
     check_feasible,
     count_rows,
     discover_columns,
 )
-from skdpgen.tables import TARGET, Categorical, Chunks, ImageLayout, Rows, Schema
+from skdpgen.tables import TARGET, Chunks, Column, ImageLayout, Rows, Schema
 from skdpgen.utils import SchemaRequiredError
 
 N_STAGES = 3  # of a fit, on the progress bar
@@ -47,6 +47,8 @@ class Opening:
         Counts stages, never rows.
     kept : dict
         Attributes that the estimator keeps, whatever interrupts its fit.
+    few : tuple of names
+        Columns of numbers that were found to have few different values.
     """
 
     rows: Rows
@@ -55,6 +57,7 @@ class Opening:
     statements: list[str]
     progress: Any
     kept: dict[str, Any] = field(default_factory=dict)
+    few: tuple[Any, ...] = ()
     _facts: Facts | None = None
 
     @property
@@ -92,6 +95,15 @@ class Opening:
         self.kept[attribute] = found
         return found
 
+    def correct(self, name: Any, column: Column) -> None:
+        """Put what a later release says of a column in place of what was found."""
+        schema = self.facts.schema
+        if name is TARGET:
+            schema = replace(schema, target=column)
+        else:
+            schema = schema.with_column(name, column)
+        self._facts = replace(self.facts, schema=schema)
+
     def learn_schema(self) -> None:
         """Release what is not public of columns and labels, and pay for it."""
         if self.ledger.budget.adjacency is Adjacency.REPLACE:
@@ -105,8 +117,13 @@ class Opening:
                 found = discover_classes(self.rows, self.ledger)
                 classes = parse_classes(found, self.rows.target_layout)
                 text = f"{len(found)} discovered privately"
-            columns = discover_columns(
-                self.rows, known.kinds, known.columns, self.ledger, n_rows
+            columns, unknown = discover_columns(
+                self.rows,
+                known.kinds,
+                known.columns,
+                self.ledger,
+                n_rows,
+                known.other,
             )
         except SchemaRequiredError as error:
             spent = 1 - self.ledger.remaining
@@ -114,10 +131,8 @@ class Opening:
             raise SchemaRequiredError(f"{error}{note}") from None
         if known.task == "classification":
             self.statements.append(f"class labels: {text}")
-        empty = [n for n in known.unknown.texts if columns[n] == Categorical([])]
-        if empty:
-            names = ", ".join(map(str, empty))
-            self.statements.append(f"no category found, all missing: {names}")
+        self.few = unknown.few
+        self.statements += kinds_stated(unknown, columns)
         self._facts = Facts(
             self.rows.layout,
             self.rows.target_layout,
@@ -155,12 +170,12 @@ def open_rows(
     known = Known.of(rows, schema, classes, task)
     _check_weights(class_weight, known)
     unknown = known.unknown
-    n_selections = len(unknown.texts) + known.has_unknown_classes
+    n_selections = len(unknown) + known.has_unknown_classes
     budget = PrivacyBudget.reserving(float(epsilon), delta, neighbours, n_selections)
     ledger = Ledger(budget)
     if is_size_public:
         check_size(rows.n_rows)
-        check_feasible(len(unknown), float(rows.n_rows), ledger)
+        check_feasible(unknown, float(rows.n_rows), ledger)
     progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
     return Opening(rows, known, ledger, _stated(X, rows, known, budget), progress)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skdpgen.synthesizers.opening._classes import public_classes
-from skdpgen.synthesizers.opening._unknown_columns import Unknown
+from skdpgen.synthesizers.opening._column_kinds import Unknown
 from skdpgen.tables import (
     NUMBERS,
     TARGET,
@@ -34,6 +34,7 @@ class Known:
     kinds: Mapping[Any, Kind]
     columns: Mapping[Any, Column]
     classes: tuple[Any, ...] | None
+    other: str = "other"
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema, classes: Any, task: str) -> "Known":
@@ -46,9 +47,8 @@ class Known:
         _check_something_is_left(schema, rows.layout)
         kinds, known = _kinds(rows, schema, found_task)
         _check_dtypes(known, rows.layout)
-        return cls(
-            found_task, kinds, known, public_classes(classes, schema, found_task)
-        )
+        found = public_classes(classes, schema, found_task)
+        return cls(found_task, kinds, known, found, schema.other)
 
     @property
     def unknown(self) -> Unknown:
@@ -63,6 +63,11 @@ class Known:
             kind in numbers or isinstance(self.columns.get(name), NUMBERS)
             for name, kind in self.kinds.items()
         )
+
+    @property
+    def most_numbers(self) -> int:
+        """Columns that may need bins, text that may say numbers included."""
+        return self.n_numbers + len(self.unknown.texts)
 
     @property
     def has_unknown_classes(self) -> bool:

@@ -42,6 +42,20 @@ def dtypes_stated(layout: Layout | ImageLayout, target: Layout | None) -> str:
     return f"dtypes as read, taken as public: {', '.join(found)}"
 
 
+def kinds_stated(unknown: Any, columns: Any) -> list[str]:
+    """Say of which columns the rows themselves told the kind, and what was lost."""
+    lines = {
+        "text read as numbers, as most cells are": unknown.parsed,
+        "text read as times, as most cells are": unknown.dated,
+        "text that differs in nearly every row, written anew": unknown.identifiers,
+        "text in which no value stood out, all of it is other": [
+            name for name in unknown.texts if not columns[name].categories
+        ],
+    }
+    told = {what: ", ".join(map(str, names)) for what, names in lines.items()}
+    return [f"{what}: {names}" for what, names in told.items() if names]
+
+
 def parameters_stated(estimator: Any) -> str:
     """Say which parameters were set; whoever looked at the rows first may tell them.
 

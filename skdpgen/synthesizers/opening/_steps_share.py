@@ -1,15 +1,16 @@
 """What steps on secret samples may spend: fixed before anything is released."""
 
-from skdpgen.privacy import Adjacency, Ledger
-from skdpgen.synthesizers.opening._binning import BIN_SHARES, BIN_STD
+from skdpgen.privacy import Adjacency, Ledger, OneHot
+from skdpgen.synthesizers.opening._binning import BIN_SHARES, BIN_STD, PLACE_STD
 from skdpgen.synthesizers.opening._classes import CLASS_SHARE
+from skdpgen.synthesizers.opening._column_kinds import LOOK_SHARES
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._known_columns import Known
+from skdpgen.synthesizers.opening._shares import share_for
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,
     SCHEMA_SHARES,
-    SCHEMA_STD,
-    share_for,
+    schema_share,
 )
 
 
@@ -29,15 +30,15 @@ def steps_share(opening: Opening, part: float) -> float:
 def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
     """Return what discovery leaves at least; reads ``n_rows`` only if it is public."""
     is_public = ledger.budget.adjacency is Adjacency.REPLACE
-    n_unknown, left = len(known.unknown), 1.0
+    n_unknown, n_numbers, left = len(known.unknown), known.most_numbers, 1.0
     schema, bins = SCHEMA_SHARES[1], BIN_SHARES[1]
     if is_public:
-        schema = share_for(
-            max(n_unknown, 1), n_rows * SCHEMA_STD, ledger, SCHEMA_SHARES
-        )
-        n_numbers = max(known.n_numbers, 1)
-        bins = share_for(n_numbers, n_rows * BIN_STD, ledger, BIN_SHARES)
+        schema = schema_share(known.unknown, n_rows, ledger) if n_unknown else 0.0
+        # a number may be counted twice: in bins, and by its values
+        structure = OneHot(max(2 * n_numbers, 1))
+        wanted = n_rows * (PLACE_STD if n_unknown else BIN_STD)
+        bins = share_for(structure, wanted, ledger, BIN_SHARES)
     left -= 0.0 if is_public else COUNT_SHARE
     left -= CLASS_SHARE * known.has_unknown_classes
-    left -= schema * (n_unknown > 0)
-    return left * (1.0 - bins * (known.n_numbers > 0))
+    left -= (schema + LOOK_SHARES[1]) * (n_unknown > 0)
+    return left * (1.0 - bins * (n_numbers > 0))

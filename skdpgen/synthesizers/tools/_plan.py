@@ -17,12 +17,11 @@ from skdpgen.privacy import (
 from skdpgen.synthesizers.embedding._row_kernel import RICH, TYPICAL
 from skdpgen.synthesizers.opening._binning import BIN_SHARES
 from skdpgen.synthesizers.opening._classes import CLASS_SHARE
+from skdpgen.synthesizers.opening._column_kinds import Unknown
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,
-    SCHEMA_SHARES,
-    SCHEMA_STD,
     STANDS_OUT,
-    share_for,
+    schema_share,
 )
 from skdpgen.synthesizers.pairwise import affordable_pairs
 
@@ -140,7 +139,7 @@ def plan(
     whole = sensitivity(OneHot(columns), neighbours)
     share, noise, category, label = 0.0, 0.0, 0.0, 0.0
     if not is_schema_public:
-        share = share_for(columns, n * SCHEMA_STD, ledger, SCHEMA_SHARES)
+        share = schema_share(Unknown({}, tuple(range(columns))), n, ledger)
         noise = ledger.noise_std(share=share, sensitivity=whole)
         failure = budget.delta_selection
         category = selection_threshold(noise, failure, n_selections)

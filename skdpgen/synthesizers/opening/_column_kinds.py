@@ -1,0 +1,141 @@
+"""A first, cheap look at columns without a schema: what text says, how many values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skdpgen.privacy import (
+    Distinct,
+    DistinctCounts,
+    Histograms,
+    Ledger,
+    OneHot,
+    Weighted,
+    release,
+    sensitivity,
+)
+from skdpgen.synthesizers.opening._shares import by_column, share_for
+from skdpgen.tables import TARGET, Column, Kind, Rows, Says, TextKinds
+
+LOOK_SHARES = (0.001, 0.03)  # of mu², at least and at most
+LOOK_STD = 1 / 40  # of the rows: the noise that is aimed at
+BLURRED = 1 / 12  # noise at which nothing could be told, and nothing is spent
+MOST = 0.9  # of the cells that are not missing: so many make a kind
+ALL_DIFFERENT = 0.8  # different values of so many cells are identifiers, or free text
+FEW = 1 / 20  # different values of so many rows may be codes
+SOME = 0.01  # of the cells begin with a zero: the digits are codes
+SURE = 2.0  # noise stds
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Columns that no schema describes, by what they turned out to hold.
+
+    Parameters
+    ----------
+    numbers : mapping of name to Kind
+        Numbers and times, by dtype, or by what their text says.
+    texts : tuple of names
+        Words, whose values are to be found.
+    identifiers : tuple of names
+        Text that is different in nearly every row.
+    truths : tuple of names
+        Objects that are True or False.
+    parsed : tuple of names
+        Numbers that were text.
+    dated : tuple of names
+        Times that were text.
+    few : tuple of names
+        Numbers with few different values.
+    """
+
+    numbers: Mapping[Any, Kind]
+    texts: tuple[Any, ...]
+    identifiers: tuple[Any, ...] = ()
+    truths: tuple[Any, ...] = ()
+    parsed: tuple[Any, ...] = ()
+    dated: tuple[Any, ...] = ()
+    few: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, kinds: Mapping[Any, Kind], known: Mapping[Any, Column]) -> "Unknown":
+        """List what the schema leaves open; booleans hold no secret."""
+        left = {name: kind for name, kind in kinds.items() if name not in known}
+        numbers = {
+            name: kind
+            for name, kind in left.items()
+            if kind not in (Kind.TEXT, Kind.BOOLEAN)
+        }
+        texts = tuple(name for name, kind in left.items() if kind is Kind.TEXT)
+        return cls(numbers, texts)
+
+    def __len__(self) -> int:
+        """Return the number of columns that must be paid for."""
+        return len(self.numbers) + len(self.texts)
+
+
+def look_at_kinds(
+    rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float
+) -> Unknown:
+    """Release what the cells of each text say, and how many values columns have.
+
+    Text of dates and numbers is read as such if nine in ten cells are; text that is
+    different nearly everywhere cannot be learnt. The look costs little, because it asks
+    for shares of all rows; where even those would drown in noise it is not taken.
+    """
+    names = (
+        *unknown.texts,
+        *(
+            name
+            for name, kind in unknown.numbers.items()
+            if kind is not Kind.DATETIME and name is not TARGET
+        ),
+    )
+    structure = Weighted((OneHot(len(unknown.texts)), Distinct(len(names))), (1.0, 1.0))
+    share = share_for(structure, n_rows * LOOK_STD, ledger, LOOK_SHARES)
+    delta = sensitivity(structure, ledger.budget.adjacency)
+    std = ledger.noise_std(share=share, sensitivity=delta)
+    if not names or std > BLURRED * n_rows:
+        return unknown
+    grids = {name: TextKinds() for name in unknown.texts}
+    blocks: dict[str, Any] = {"distinct": DistinctCounts(names)}
+    if grids:
+        blocks["columns"] = Histograms(tuple(g.n_cells for g in grids.values()))
+    released = release(
+        rows.batches(grids, distinct=names),
+        blocks,
+        name=f"kinds and numbers of values of {len(names)} columns",
+        ledger=ledger,
+        share=share,
+    )
+    distinct = dict(zip(names, released.values["distinct"][0], strict=True))
+    for name, counts in by_column(released, grids).items():
+        unknown = _sorted_in(unknown, name, counts, float(distinct[name]), std)
+    most = FEW * n_rows + SURE * std
+    few = (name for name in unknown.numbers if distinct.get(name, n_rows) <= most)
+    return replace(unknown, few=tuple(few))
+
+
+def _sorted_in(
+    unknown: Unknown, name: Any, counts: Any, distinct: float, std: float
+) -> Unknown:
+    """Put a column of text where its cells say that it belongs."""
+    present = counts[1:].sum()
+    enough = max(MOST * present - SURE * std, 0.5 * present + SURE * std)
+    n_numbers = counts[Says.NUMBER] + counts[Says.NUMBER_ITSELF]
+    left = replace(
+        unknown, texts=tuple(other for other in unknown.texts if other != name)
+    )
+    if counts[Says.TIME] > enough:
+        left = replace(left, numbers={**unknown.numbers, name: Kind.DATETIME})
+        return replace(left, dated=(*unknown.dated, name))
+    if n_numbers > enough and counts[Says.PADDED] < SOME * present + SURE * std:
+        left = replace(left, numbers={**unknown.numbers, name: Kind.FLOAT})
+        if counts[Says.NUMBER] > counts[Says.NUMBER_ITSELF]:
+            return replace(left, parsed=(*unknown.parsed, name))
+        return left
+    if counts[Says.TRUTH] > enough:
+        return replace(left, truths=(*unknown.truths, name))
+    if distinct > max(ALL_DIFFERENT * present, 0.5 * present + SURE * std):
+        return replace(left, identifiers=(*unknown.identifiers, name))
+    return unknown
