@@ -9,6 +9,7 @@ from skdpgen.synthesizers.opening import (
     discover_bins,
     n_classes_of,
 )
+from skdpgen.utils import Key
 
 
 @documented
@@ -94,7 +95,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
             opening.release(
                 "release_",
                 opening.rows.batches(cells, labels),
-                {"columns": Histograms(tuple(c.n_cells for c in cells.values()))},
+                {Key.COLUMNS: Histograms(tuple(c.n_cells for c in cells.values()))},
                 name=f"histograms of {len(cells)} columns by class",
                 n_classes=n_classes_of(labels),
             )

@@ -3,7 +3,6 @@
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from tqdm.auto import tqdm
 
 from skdpgen.privacy import Subsampling
@@ -198,7 +197,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             opening.keep(settings_=settings, _seed=seed_of(for_training))
             keep_points(opening, settings)
             steps = steps_share(opening, SLOPES_SHARE)
-            train_by_slopes(
+            kept, noise = train_by_slopes(
                 opening,
                 release_counts(opening, steps=steps),
                 share=steps,
@@ -207,8 +206,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )
         del X, y, opening  # private data ends here
-        totals, noise = self._model.totals, self.release_.noise_std["classes"]
-        return self._stating_classes(totals.sum(), noise * np.sqrt(len(totals)))
+        return self._stating_classes(kept, noise)
 
     def _learn(self, kernel, released):
         """Return what a release says; slopes leave none to learn from."""

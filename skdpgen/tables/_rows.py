@@ -14,6 +14,7 @@ from skdpgen.tables._chunks import Chunks
 from skdpgen.tables._images import ImageLayout, is_image, read_images
 from skdpgen.tables._layout import Kind, Layout, read_table
 from skdpgen.tables._values import Codes, TokenColumn, Values, read_values
+from skdpgen.utils import Key
 
 CHUNK = 65_536
 IMAGES = 4_096  # at a time: they are wider than rows of a table
@@ -152,11 +153,11 @@ class Rows:
         Parameters
         ----------
         cells : mapping of name to Cells
-            Columns for the part ``"columns"``.
+            Columns for the part ``Key.COLUMNS``.
         labels : Cells or None
             How the target becomes a label; None gives every row the label 0.
         tokens : sequence of names
-            Columns of text for the part ``"tokens"``.
+            Columns of text for the part ``Key.TOKENS``.
 
         The target can be read as one more column, under the name TARGET.
         """
@@ -175,9 +176,9 @@ class Rows:
             if labels is not None and target is not None:
                 known = labels.encode(target)
             text = {name: _as_tokens(columns[name]) for name in tokens}
-            parts = {"columns": codes, "tokens": text}
+            parts: dict[str, Any] = {Key.COLUMNS: codes, Key.TOKENS: text}
             if PIXELS in columns:
-                parts["pixels"] = columns[PIXELS]
+                parts[Key.PIXELS] = columns[PIXELS]
             yield EncodedBatch(known, parts)
 
 

@@ -1,5 +1,6 @@
 """DP-Kernel step by step: a generator that follows noisy slopes at its own points."""
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,6 +14,7 @@ from skdpgen.synthesizers.opening import Opening, discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import pixel_scales
 from skdpgen.tables import ImageLayout
 from skdpgen.training import descend, project_to_total
+from skdpgen.utils import Key
 
 SLOPES_SHARE = 0.98  # of mu², at most; the rest says how many rows each class has
 
@@ -50,17 +52,18 @@ def train_by_slopes(
     is_balanced: bool,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
-) -> None:
+) -> tuple[float, float]:
     """Train a generator with a fixed share of the budget; keeps it and its losses.
 
     ``opening`` keeps the kernel, cells and labels, the settings and the seed already.
+    Returns how many rows have a class, and the noise of that number.
     """
     kept = opening.kept
     kernel, settings, seed = kept["kernel_"], kept["settings_"], kept["_seed"]
     rng = torch.Generator().manual_seed(seed)
     batches = opening.rows.batches(kept["cells_"], kept["_labels"])
     points = PointRows(kernel, batches)
-    noisy = counts.values["classes"][:, 0]
+    noisy = counts.values[Key.CLASSES][:, 0]
     totals = project_to_total(noisy, max(float(noisy.sum()), 1.0))
     model = kernel.untrained(totals, settings, kept["cells_"], rng)
     scales = pixel_scales(settings.length_scale, kernel.width)
@@ -93,3 +96,5 @@ def train_by_slopes(
     points.close()
     model.generator.cpu()
     opening.keep(_model=model, loss_curve_=losses, n_iter_=len(losses))
+    noise = counts.noise_std[Key.CLASSES] * math.sqrt(len(model.totals))
+    return model.totals.sum(), noise

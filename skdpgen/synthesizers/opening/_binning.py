@@ -6,6 +6,7 @@ from skdpgen.privacy import Histograms, OneHot, release, sensitivity
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._unknown_columns import by_column, share_for
 from skdpgen.tables import TARGET, Cells, fine_cells, quantile_bins, simple_cells
+from skdpgen.utils import Key
 
 BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most
 BIN_STD = 1 / 24  # of the rows: the noise at which a bin's place is good enough
@@ -38,7 +39,7 @@ def discover_bins(
         share *= ledger.remaining
         released = release(
             opening.rows.batches(grids),
-            {"columns": Histograms(tuple(g.n_cells for g in grids.values()))},
+            {Key.COLUMNS: Histograms(tuple(g.n_cells for g in grids.values()))},
             name=f"bins of {len(grids)} columns",
             ledger=ledger,
             share=share,
@@ -48,7 +49,7 @@ def discover_bins(
         mass = max(n_rows / max_bins, NOISE_OF_BIN * noise)
         for name, counts in by_column(released, grids).items():
             least = max(mass, n_rows / MAX_TARGET_BINS) if name is TARGET else mass
-            std = released.noise_std["columns"]
+            std = released.noise_std[Key.COLUMNS]
             cells[name] = quantile_bins(grids[name], counts, std, least)
     opening.step("histograms")
     labels = cells.pop(TARGET, facts.labels)

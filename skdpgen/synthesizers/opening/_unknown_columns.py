@@ -27,7 +27,7 @@ from skdpgen.tables import (
     Rows,
     discovered_column,
 )
-from skdpgen.utils import SchemaRequiredError
+from skdpgen.utils import Key, SchemaRequiredError
 
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
 SCHEMA_SHARES = (0.05, 0.4)  # of mu², at least and at most
@@ -72,12 +72,12 @@ def count_rows(rows: Rows, ledger: Ledger) -> float:
     """Release the number of rows, where it is private."""
     released = release(
         rows.batches({}),
-        {"rows": Counts()},
+        {Key.ROWS: Counts()},
         name="number of rows",
         ledger=ledger,
         share=COUNT_SHARE,
     )
-    return max(float(released.values["rows"][0, 0]), 2.0)
+    return max(float(released.values[Key.ROWS][0, 0]), 2.0)
 
 
 def discover_columns(
@@ -99,9 +99,9 @@ def discover_columns(
         grids = {name: MagnitudeCells(kind) for name, kind in unknown.numbers.items()}
         blocks: dict[str, Any] = {}
         if grids:
-            blocks["columns"] = Histograms(tuple(g.n_cells for g in grids.values()))
+            blocks[Key.COLUMNS] = Histograms(tuple(g.n_cells for g in grids.values()))
         if unknown.texts:
-            blocks["tokens"] = Selections(unknown.texts)
+            blocks[Key.TOKENS] = Selections(unknown.texts)
         released = release(
             rows.batches(grids, tokens=unknown.texts),
             blocks,
@@ -110,17 +110,17 @@ def discover_columns(
             share=share,
         )
         for name, counts in by_column(released, grids).items():
-            std = released.noise_std["columns"]
+            std = released.noise_std[Key.COLUMNS]
             found[name] = discovered_column(counts, std, grids[name].kind)
         for name in unknown.texts:
-            found[name] = Categorical(list(released.values["tokens"][name]))
+            found[name] = Categorical(list(released.values[Key.TOKENS][name]))
     return {name: found[name] for name in kinds}
 
 
 def by_column(released: Release, grids: Mapping[Any, Any]) -> dict[Any, Any]:
     """Cut the joint histogram of an unlabelled release into its columns."""
     ends = list(accumulate(grid.n_cells for grid in grids.values()))[:-1]
-    parts = np.split(released.values["columns"][0], ends) if grids else []
+    parts = np.split(released.values[Key.COLUMNS][0], ends) if grids else []
     return dict(zip(grids, parts, strict=True))
 
 

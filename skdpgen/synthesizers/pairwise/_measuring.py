@@ -14,6 +14,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel, release_pairs
 from skdpgen.tables import Cells, group_cells
 from skdpgen.training import ClassConditional
+from skdpgen.utils import Key
 
 FIRST_ROUND = 0.25  # of what is spent on pairs
 BY_CLASS = 32  # most classes whose pairs are counted one by one
@@ -37,7 +38,7 @@ def measure_columns(
     released = opening.release(
         "release_",
         opening.rows.batches(cells, labels),
-        {"columns": Histograms(sizes, scales)},
+        {Key.COLUMNS: Histograms(sizes, scales)},
         name=f"histograms of {len(cells)} columns by class",
         share=1.0 - for_pairs,
         n_classes=n_classes_of(labels),
