@@ -20,6 +20,7 @@ PACKAGES = sorted(path.parent for path in PACKAGE.rglob("*/__init__.py"))
 ESTIMATORS = sorted((PACKAGE / "synthesizers").glob("_dp_*.py"))
 
 MAX_LINES, USUAL_LINES = 350, 140  # of a file
+MAX_ESTIMATOR = 250  # lines of its file, all that it says of itself included
 MAX_FUNCTION, MAX_FIT = 60, 20  # lines of code, without its docstring
 # Made from an explicit seed, or types; everything else in np.random is global state.
 SEEDED = {"default_rng", "Generator", "SeedSequence", "RandomState", "BitGenerator"}
@@ -128,6 +129,12 @@ def test_a_file_is_one_concept():
     sizes = {relative(p): len(p.read_text("utf-8").splitlines()) for p in MODULES}
     assert not {name: size for name, size in sizes.items() if size > MAX_LINES}
     assert statistics.median(sizes.values()) <= USUAL_LINES
+
+
+def test_an_estimator_is_a_few_pages():
+    sizes = {relative(p): len(p.read_text("utf-8").splitlines()) for p in ESTIMATORS}
+    assert sizes
+    assert not {name: size for name, size in sizes.items() if size > MAX_ESTIMATOR}
 
 
 def test_a_function_can_be_read_at_once():

@@ -40,6 +40,7 @@ from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.synthesizers.opening import decode_rows
 from skdpgen.tables import Cells, Rows
+from skdpgen.utils import Key
 
 RIVALS = tuple(runner.RIVALS)
 FEWEST_ROWS, MOST_ROWS = 5_000, 20_000  # as `draw_samples` asks for them
@@ -278,7 +279,7 @@ def _codes(floor: Any, X: Any, y: Any) -> Any:
     """
     parts = []
     for batch in Rows.read(X, y, task=floor.task_).batches(floor.cells_, floor._labels):
-        codes = np.column_stack([batch.parts["columns"], batch.labels])
+        codes = np.column_stack([batch.parts[Key.COLUMNS], batch.labels])
         parts.append(codes[batch.labels >= 0])
     table = np.concatenate(parts)
     cells = [*floor.cells_.values(), floor._labels]

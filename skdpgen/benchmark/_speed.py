@@ -27,6 +27,7 @@ from skdpgen.synthesizers import (
     DPPairwiseSynthesizer,
 )
 from skdpgen.tables import Chunks, EncodedBatch, NumberCells, Numeric, Rows, Schema
+from skdpgen.utils import Key
 
 CHUNK = 50_000
 
@@ -73,7 +74,7 @@ def release_ratio(n_rows: int = 100_000, n_columns: int = 50) -> float:
     edges = np.linspace(0.0, 1.0, 33)
     rows = Rows.read(values, labels)
     cells = {name: NumberCells(edges, False) for name in rows.layout.names}
-    blocks = {"columns": Histograms((32,) * n_columns)}
+    blocks = {Key.COLUMNS: Histograms((32,) * n_columns)}
 
     def bare() -> None:
         for j in range(n_columns):
@@ -107,10 +108,10 @@ def embedding_ratio(n_rows: int = 50_000, width: int = 50) -> float:
     def ours() -> None:
         ledger = Ledger(PrivacyBudget(1.0, 1e-5))
         batches = (
-            EncodedBatch(labels[k : k + 1000], {"features": phi(x[k : k + 1000])})
+            EncodedBatch(labels[k : k + 1000], {Key.FEATURES: phi(x[k : k + 1000])})
             for k in starts
         )
-        blocks = {"features": Vectors(phi.n_features)}
+        blocks = {Key.FEATURES: Vectors(phi.n_features)}
         release(batches, blocks, name="speed", ledger=ledger, share=1.0, n_classes=2)
 
     pairs = [(_seconds(ours), _seconds(bare)) for _ in range(5)]
@@ -158,11 +159,11 @@ def _tangent(n_rows: int, n_at_once: int = 4000) -> None:
     phi = NTKFeatures.draw(784, 800, has_layer_norm=True, rng=rng).double()
     batches = (
         EncodedBatch(
-            labels[k : k + n_at_once], {"features": phi.factors(some.double())}
+            labels[k : k + n_at_once], {Key.FEATURES: phi.factors(some.double())}
         )
         for k, some in zip(range(0, n_rows, n_at_once), x.split(n_at_once), strict=True)
     )
-    blocks = {"features": OuterProducts(phi.shapes)}
+    blocks = {Key.FEATURES: OuterProducts(phi.shapes)}
     ledger = Ledger(PrivacyBudget(1.0, 1e-5))
 
     def run() -> None:

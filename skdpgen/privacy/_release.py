@@ -77,6 +77,7 @@ def release(
         neighbours share can be given the same groups; then one row moves the block
         :math:`\phi \otimes e_{(g, y)}` of one g, as far as without groups.
     """
+    blocks = {str(key): block for key, block in blocks.items()}  # no enum is published
     weights = dict.fromkeys(blocks, 1.0) | dict(weights or {})
     for key, block in blocks.items():
         if isinstance(block, Counts):

@@ -1,16 +1,14 @@
 """DP-HP: one private mean embedding with Hermite features, matched for free."""
 
-import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from skdpgen.features import HermiteFeatures, HermitePairs, JointFeatures
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import RowKernel
-from skdpgen.synthesizers.presets import HERMITE, HERMITE_IMAGES
+from skdpgen.synthesizers.presets import HERMITE, HERMITE_IMAGES, affordable_subsets
 from skdpgen.utils import Interval, StrOptions
 
-MOST_FEATURES = 4000  # of products, unless more subsets are asked for
 MOST_PAIRED = 2048  # functions of all pixels whose pairs are released, all of them
 RADIUS = 0.5  # where pairs are cut; 2 % of digits and 46 % of garments are beyond
 
@@ -48,13 +46,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon}
-    {schema}
-    {classes}
-    {adjacency}
-    {class_weight}
-    {task}
-    {preset}
+    {epsilon ... preset}
     order : int, "cells" or None, default=None
         Highest Hermite function in the sum kernel. None is "cells", which counts the
         cells of every column instead (paper: 20). Of the pixels of images it is 3
@@ -70,39 +62,17 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         (paper: 10 subsets).
     length_scale : float or None, default=None
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank;
-        0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.2 (paper:
-        0.15).
+        0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.2 (paper: 0.15).
     product_weight : float or None, default=None
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small
         epsilon, all of them public, leave relations no chance; 1 with an ``order``, 5
         for pixels (paper: 5).
-    {models}
-    {pooling}
-    {generator}
-    {hidden_layer_sizes}
-    {max_iter}
-    {learning_rate}
-    {precision}
-    {device}
-    {random_state}
-    {verbose}
+    {models ... verbose}
 
     Attributes
     ----------
-    {privacy_}
-    {schema_}
-    {release_}
-    {kernel_}
-    {cells_}
-    {settings_}
-    {generator_}
-    {loss_curve_}
-    {n_iter_}
-    {classes_}
-    {task_}
-    {n_samples_}
-    {n_features_in_}
+    {privacy_ ... n_features_in_}
 
     See Also
     --------
@@ -266,15 +236,3 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         each = draw(settings.order, 1, n_pixels)
         product = draw(order, together, n_subsets)
         return JointFeatures((each, product), (1.0, settings.product_weight))
-
-
-def affordable_subsets(n_columns, n_together, order):
-    """Return how many subsets there are, or as many as ``MOST_FEATURES`` allow.
-
-    Examples
-    --------
-    >>> affordable_subsets(14, 2, 4), affordable_subsets(100, 2, 4)
-    (91, 160)
-    """
-    each = (order + 1) ** n_together
-    return max(min(math.comb(n_columns, n_together), MOST_FEATURES // each), 1)

@@ -4,13 +4,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import Histograms
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
-from skdpgen.synthesizers.models import draw_given
+from skdpgen.synthesizers.models import draw_given, single_columns
 from skdpgen.synthesizers.opening import (
-    decode_rows,
     discover_bins,
     n_classes_of,
 )
-from skdpgen.training import class_conditional_model
+from skdpgen.utils import Key
 
 
 @documented
@@ -30,28 +29,20 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
     Parameters
     ----------
-    {epsilon}
-    {schema}
-    {classes}
-    {adjacency}
+    {epsilon ... adjacency}
     {task}
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the sampling; the privacy noise cannot be seeded.
+    {random_state}
     verbose : int, default=0
         1 shows a progress bar over the stages.
 
     Attributes
     ----------
-    {privacy_}
-    {schema_}
+    {privacy_ ... schema_}
     release_ : Release
         The noisy histograms; all that the model was made of.
     cells_ : dict
         The cells of each column that histograms were released on.
-    {classes_}
-    {task_}
-    {n_samples_}
-    {n_features_in_}
+    {classes_ ... n_features_in_}
 
     See Also
     --------
@@ -92,10 +83,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
-            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
-        y : array-like of shape (n_samples,) or None, default=None
-            Labels, numbers, or nothing.
+        {X ... y}
 
         Returns
         -------
@@ -107,7 +95,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
             opening.release(
                 "release_",
                 opening.rows.batches(cells, labels),
-                {"columns": Histograms(tuple(c.n_cells for c in cells.values()))},
+                {Key.COLUMNS: Histograms(tuple(c.n_cells for c in cells.values()))},
                 name=f"histograms of {len(cells)} columns by class",
                 n_classes=n_classes_of(labels),
             )
@@ -125,10 +113,8 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self : DPIndependentSynthesizer
         """
         check_is_fitted(self, "release_")
-        is_public = self.release_.adjacency == "replace" and self._labels is None
-        n_rows = self._facts.n_rows if is_public else None
-        self._model = class_conditional_model(
-            self.release_, self.cells_, n_rows, self._facts.discovered
+        self._model = single_columns(
+            self.release_, self.cells_, self._labels, self._facts
         )
         return self._stating_classes(self._model.totals.sum(), self._model.total_std)
 
@@ -137,22 +123,11 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        n_samples : int or None, default=None
-            Number of rows; None takes as many as were fitted.
-        y : array-like or None, default=None
-            Labels (or numbers) to draw rows for, one each.
-        class_shares : "balanced", dict or None, default=None
-            How often each class is drawn: as in the data, all alike, or by their
-            shares, ``{"yes": 0.2, "no": 0.8}``. What was learnt is the same.
-        random_state : int, RandomState, Generator or None, default=None
-            An int gives the same rows each time; None gives new ones.
+        {n_samples ... random_state}
 
         Returns
         -------
-        X : table
-            As it came in: container, columns, dtypes.
-        y : Series or ndarray
-            Only if fitted with labels.
+        {X}
         """
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)
@@ -162,13 +137,5 @@ class DPIndependentSynthesizer(BaseSynthesizer):
             name: draw_given(table, labels, rng=rng)
             for name, table in self._model.conditionals.items()
         }
-        container = getattr(self, "_container", None)
-        X = decode_rows(
-            self._facts,
-            self.cells_,
-            codes,
-            self._model.marginals,
-            rng=rng,
-            container=container,
-        )
+        X = self._decoded(codes, self._model.marginals, rng)
         return self._with_target(X, labels, y, shares, rng)

@@ -3,29 +3,22 @@
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from tqdm.auto import tqdm
 
-from skdpgen.features import FourierFeatures
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import (
-    PointRows,
+    SLOPES_SHARE,
     RowKernel,
-    kernel_without_features,
+    keep_points,
+    release_counts,
     train_by_slopes,
+    waves_of_columns,
+    waves_of_pixels,
 )
-from skdpgen.synthesizers.opening import discover_bins, n_classes_of, steps_share
-from skdpgen.synthesizers.presets import kernel_presets, pixel_scales
-from skdpgen.utils import (
-    Interval,
-    StrOptions,
-    pick_device,
-    seed_of,
-    split_generator,
-)
-
-COUNTS_SHARE = 0.02  # of mu², at least, for how many rows each class has
+from skdpgen.synthesizers.opening import steps_share
+from skdpgen.synthesizers.presets import kernel_presets
+from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
 
 
 @documented
@@ -52,13 +45,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon}
-    {schema}
-    {classes}
-    {adjacency}
-    {class_weight}
-    {task}
-    {preset}
+    {epsilon ... preset}
         The paper's steps take days on a CPU.
     release : {"one_shot", "per_step"}, default="one_shot"
         See above.
@@ -75,43 +62,25 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     n_points : int or None, default=None
         Of "per_step": generated points of a class and step, 64 at most. None is 8; the
         noise takes seconds a step beyond 30.
-    models : {"auto", "conditional", "parallel"} or None, default=None
-        Of images: one generator that is told the class, or one for each class. None is
-        "auto": "parallel", unless a release at once is too noisy (paper:
-        "conditional").
-    {pooling}
+    {models ... pooling}
     generator : {"full", "upsample", "decoder", "residual"} or None, default=None
         Of images: full layers (None), or convolutions (paper: "decoder").
     {hidden_layer_sizes}
     max_iter, batch_size : int or None, default=None
         Training steps, and latent vectors a step of "one_shot", where they cost no
         privacy. **Steps of "per_step" share the budget**: more of them are noisier.
-    {learning_rate}
-    {precision}
-    {device}
-    {random_state}
-    {verbose}
+    {learning_rate ... verbose}
 
     Attributes
     ----------
-    {privacy_}
-    {schema_}
+    {privacy_ ... schema_}
     release_ : Release
         The noisy function, of "one_shot"; the noisy class counts, of "per_step".
-    kernel_ : RowKernel or ImageKernel
-        How rows become points.
-    {cells_}
-    {settings_}
-    generator_ : TableGenerator or ImageGenerator
-        The torch module.
+    {kernel_ ... generator_}
     loss_curve_ : list of float
         Loss of every training step of "one_shot"; length of the noisy slopes of
         "per_step".
-    {n_iter_}
-    {classes_}
-    {task_}
-    {n_samples_}
-    {n_features_in_}
+    {n_iter_ ... n_features_in_}
 
     See Also
     --------
@@ -138,11 +107,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
         "release": [StrOptions({"one_shot", "per_step"})],
-        "length_scale": [
-            Interval(Real, 0, None, closed="neither"),
-            "array-like",
-            None,
-        ],
+        "length_scale": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "n_features": [Interval(Integral, 2, None, closed="left"), None],
         "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
         "n_points": [Interval(Integral, 2, 64, closed="both"), None],
@@ -215,11 +180,8 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features), or images
-            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
-            Arrays (n, height, width) and (n, channels, height, width) are images.
-        y : array-like of shape (n_samples,) or None, default=None
-            Labels, numbers, or nothing.
+        {X_or_images}
+        {y}
 
         Returns
         -------
@@ -233,87 +195,43 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             opening.keep(settings_=settings, _seed=seed_of(for_training))
-            self._follow_slopes(opening, settings, device)
+            keep_points(opening, settings)
+            steps = steps_share(opening, SLOPES_SHARE)
+            kept, noise = train_by_slopes(
+                opening,
+                release_counts(opening, steps=steps),
+                share=steps,
+                is_balanced=self.class_weight == "balanced",
+                device=device,
+                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+            )
         del X, y, opening  # private data ends here
-        totals, noise = self._model.totals, self.release_.noise_std["classes"]
-        return self._stating_classes(totals.sum(), noise * np.sqrt(len(totals)))
+        return self._stating_classes(kept, noise)
 
-    def refit(self, **settings):
-        """Train the generator anew on the release of "one_shot"; free.
-
-        Parameters
-        ----------
-        **settings
-            Any of ``max_iter``, ``batch_size``, ``learning_rate``, ``n_latent`` and
-            ``hidden_layer_sizes``; they replace those of ``settings_``.
-
-        Returns
-        -------
-        self : DPKernelSynthesizer
-        """
-        if self.release == "per_step":
+    def _learn(self, kernel, released):
+        """Return what a release says; slopes leave none to learn from."""
+        if kernel.phi is None:
             raise ValueError(
                 "refit needs a release to train on, and release='per_step' reads rows "
                 "at every step. Use release='one_shot', or `fit`, which costs."
             )
-        return super().refit(**settings)
-
-    def _follow_slopes(self, opening, settings, device):
-        """Release how many rows each class has, then slopes, step by step."""
-        cells, labels = discover_bins(opening)
-        kernel = kernel_without_features(opening, cells, settings)
-        opening.keep(cells_=cells, _labels=labels, kernel_=kernel)
-        steps = steps_share(opening, 1.0 - COUNTS_SHARE)
-        counts = opening.release(
-            "release_",
-            opening.rows.batches(cells, labels),
-            kernel.blocks,
-            name="rows of each class",
-            share=1.0 - steps / opening.ledger.remaining,
-            n_classes=n_classes_of(labels),
-        )
-        points = PointRows(kernel, opening.rows.batches(cells, labels))
-        train_by_slopes(
-            opening,
-            points,
-            counts,
-            share=steps,
-            is_balanced=self.class_weight == "balanced",
-            device=device,
-            progress=lambda s: tqdm(s, "training", disable=not self.verbose),
-        )
-        points.close()
+        return super()._learn(kernel, released)
 
     def _map_columns(self, cells, settings, rng):
         """Draw cosines of all columns together."""
-
-        def draw(widths, are_numbers):
-            del are_numbers
-            return FourierFeatures.draw(
-                widths,
-                settings.n_features,
-                length_scale=settings.length_scale,
-                rng=rng,
-            )
-
+        draw = waves_of_columns(settings, rng)
         return RowKernel.of(cells, draw, layout=settings.layout, share=None)
 
     def _map_pixels(self, n_pixels, settings, rng):
         """Draw cosines of all pixels."""
-        return FourierFeatures.draw(
-            (n_pixels,),
-            settings.n_features,
-            length_scale=pixel_scales(settings.length_scale, n_pixels),
-            rng=rng,
-        )
+        return waves_of_pixels(n_pixels, settings, rng)
 
     def _without_effect(self, is_image):
         """Return parameters that this way to release has no use for, and who has."""
         del is_image
+        steps, once = "release='per_step'", "release='one_shot'"
         if self.release == "one_shot":
-            steps = "release='per_step'"
             return {"sampling_rate": steps, "n_points": steps}
-        once = "release='one_shot'"
         return {"n_features": once, "batch_size": once}
 
     def _subsampling(self):
@@ -321,5 +239,4 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         if self.release == "one_shot":
             return None
         settings = self._presets[self.preset].filled(self.get_params(deep=False))
-        share = 1.0 - COUNTS_SHARE
-        return Subsampling(settings.sampling_rate, settings.max_iter, share)
+        return Subsampling(settings.sampling_rate, settings.max_iter, SLOPES_SHARE)

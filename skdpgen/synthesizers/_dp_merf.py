@@ -1,15 +1,20 @@
 """DP-MERF: one private mean embedding with random features, matched for free."""
 
-import math
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from skdpgen.features import FourierFeatures
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
-from skdpgen.synthesizers.embedding import RATE, STEPS, RowKernel, encoded_kernel
+from skdpgen.synthesizers.embedding import (
+    RATE,
+    STEPS,
+    RowKernel,
+    encoded_kernel,
+    waves_of_columns,
+    waves_of_pixels,
+)
 from skdpgen.synthesizers.opening import steps_share
-from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES, pixel_scales
+from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES
 from skdpgen.utils import Interval, StrOptions
 
 
@@ -38,13 +43,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon}
-    {schema}
-    {classes}
-    {adjacency}
-    {class_weight}
-    {task}
-    {preset}
+    {epsilon ... preset}
     numbers : {"binned", "fourier"} or None, default=None
         "binned" (default) counts cells of every column, numbers too, and Fourier
         features see all columns. "fourier" (paper) leaves numbers to Fourier features
@@ -73,8 +72,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         Of "minibatch". None is 10.
     {models}
         Behind a private encoder all classes share the decoder.
-    {pooling}
-    {generator}
+    {pooling ... generator}
     encoder : "private" or None, default=None
         Of images: "private" first trains an auto-encoder by DP-SGD, the features are of
         its codes, and its decoder ends the generator: the paper's section 3.3, whose
@@ -83,29 +81,11 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         less of them.
     encoder_budget : float or None, default=None
         Part of the budget (of mu²) that the encoder gets. None is 0.5.
-    {hidden_layer_sizes}
-    {max_iter}
-    {learning_rate}
-    {precision}
-    {device}
-    {random_state}
-    {verbose}
+    {hidden_layer_sizes ... verbose}
 
     Attributes
     ----------
-    {privacy_}
-    {schema_}
-    {release_}
-    {kernel_}
-    {cells_}
-    {settings_}
-    {generator_}
-    {loss_curve_}
-    {n_iter_}
-    {classes_}
-    {task_}
-    {n_samples_}
-    {n_features_in_}
+    {privacy_ ... n_features_in_}
 
     See Also
     --------
@@ -240,35 +220,14 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         return unused
 
     def _map_columns(self, cells, settings, rng):
-        """Draw Fourier features of the columns that the settings ask for.
-
-        ``length_scale="public"`` is the paper's median of distances, as if columns
-        were independent and uniform: sqrt(d / 6).
-        """
-
-        def draw(widths, are_numbers):
-            scale = settings.length_scale
-            if isinstance(scale, str):
-                scale = math.sqrt(len(are_numbers) / 6)
-            return FourierFeatures.draw(
-                widths,
-                settings.n_features,
-                length_scale=scale,
-                n_together=settings.n_together,
-                rng=rng,
-            )
-
+        """Draw Fourier features of the columns that the settings ask for."""
+        draw = waves_of_columns(settings, rng, settings.n_together)
         layout = "binned" if settings.numbers == "binned" else "split"
         return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_norm)
 
     def _map_pixels(self, n_pixels, settings, rng):
         """Draw Fourier features of all pixels."""
-        return FourierFeatures.draw(
-            (n_pixels,),
-            settings.n_features,
-            length_scale=pixel_scales(settings.length_scale, n_pixels),
-            rng=rng,
-        )
+        return waves_of_pixels(n_pixels, settings, rng)
 
     def _kernel_of_images(self, opening, cells, labels, settings, rng):
         """Train an encoder privately first, if there is to be one."""

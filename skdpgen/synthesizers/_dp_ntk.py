@@ -40,13 +40,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon}
-    {schema}
-    {classes}
-    {adjacency}
-    {class_weight}
-    {task}
-    {preset}
+    {epsilon ... preset}
     architecture : {"mlp", "layer_norm"}, callable or None, default=None
         The network that is differentiated: ReLU layers ("mlp", default), or each
         normalised first ("layer_norm": paper). A callable gets the number
@@ -63,32 +57,11 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         The number a², in (0, 1]: how much of a row's norm its gradient gets. None is
         0.1, or 0.02 where few rows, many classes or a small epsilon, all of them
         public, leave relations no chance (paper: 1, which counts no cells).
-    {models}
-    {pooling}
-    {generator}
-    {hidden_layer_sizes}
-    {max_iter}
-    {learning_rate}
-    {precision}
-    {device}
-    {random_state}
-    {verbose}
+    {models ... verbose}
 
     Attributes
     ----------
-    {privacy_}
-    {schema_}
-    {release_}
-    {kernel_}
-    {cells_}
-    {settings_}
-    {generator_}
-    {loss_curve_}
-    {n_iter_}
-    {classes_}
-    {task_}
-    {n_samples_}
-    {n_features_in_}
+    {privacy_ ... n_features_in_}
 
     See Also
     --------

@@ -3,30 +3,25 @@
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from tqdm import tqdm
 
-from skdpgen.privacy import Histograms
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
-from skdpgen.synthesizers.models import MixtureModel
-from skdpgen.synthesizers.opening import (
-    MAX_BINS,
-    cell_scales,
-    decode_rows,
-    discover_bins,
-    n_classes_of,
-)
+from skdpgen.synthesizers.models import single_columns
+from skdpgen.synthesizers.opening import MAX_BINS, discover_bins
 from skdpgen.synthesizers.pairwise import (
     PairModel,
     affordable_pairs,
+    check_given,
+    measure_columns,
     measure_pairs,
+    mixture_of_columns,
+    mixture_of_pairs,
     read_given,
 )
-from skdpgen.tables import TARGET, group_cells
-from skdpgen.training import class_conditional_model, column_counts, fit_mixture
+from skdpgen.training import column_counts
 from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
 
 FINE_BINS = 256
@@ -50,12 +45,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
 
     Parameters
     ----------
-    {epsilon}
-    {schema}
-    {classes}
-    {adjacency}
-    {class_weight}
-    {task}
+    {epsilon ... task}
     n_rounds : {1, 2}, default=2
         2 looks at all pairs first and then measures those that stand out; 1 measures
         all of them once.
@@ -71,16 +61,11 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         Training steps.
     learning_rate : float, default=0.1
         Of Adam, at its height.
-    device : str or torch.device, default="auto"
-        Where training runs; "auto" takes a GPU if there is one.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of training and sampling; the privacy noise cannot be seeded.
-    {verbose}
+    {device ... verbose}
 
     Attributes
     ----------
-    {privacy_}
-    {schema_}
+    {privacy_ ... schema_}
     release_ : Release
         The noisy histograms of single columns.
     pair_releases_ : tuple of PairRelease
@@ -90,11 +75,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     {cells_}
     loss_curve_ : list of float
         Loss of each training step; independent columns are at 1.
-    {n_iter_}
-    {classes_}
-    {task_}
-    {n_samples_}
-    {n_features_in_}
+    {n_iter_ ... n_features_in_}
 
     See Also
     --------
@@ -164,10 +145,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
-            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
-        y : array-like of shape (n_samples,) or None, default=None
-            Labels, numbers, or nothing.
+        {X ... y}
 
         Returns
         -------
@@ -177,9 +155,13 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             opening.keep(groups_=(), pair_releases_=(), _seed=seed_of(for_training))
-            n_pairs = self._affordable_pairs(opening)
+            facts = opening.facts
+            n_pairs = affordable_pairs(
+                opening.ledger, facts.n_rows, facts.n_columns, self.pair_budget
+            )
             cells, labels = discover_bins(opening, FINE_BINS if n_pairs else MAX_BINS)
-            known = self._release_columns(opening, cells, labels, has_pairs=n_pairs > 0)
+            for_pairs = self.pair_budget if n_pairs else 0.0
+            known = measure_columns(opening, cells, labels, for_pairs=for_pairs)
             if n_pairs:
                 asked = {"n_groups": self.n_groups, "n_rounds": self.n_rounds}
                 measure_pairs(opening, cells, labels, known, n_pairs=n_pairs, **asked)
@@ -194,9 +176,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        n_components, max_iter : int or None, default=None
-            Instead of the estimator's, this once.
-        learning_rate : float or None, default=None
+        n_components, max_iter, learning_rate : number or None, default=None
             Instead of the estimator's, this once.
 
         Returns
@@ -211,37 +191,22 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         }
         chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
         clone(self).set_params(**chosen)._validate_params()
-        known = self._singles(
-            self.release_, self.cells_, self._labels, self._facts, self._scales
-        )
-        names = list(self.cells_)
+        released, cells, scales = self.release_, self.cells_, self._scales
+        known = single_columns(released, cells, self._labels, self._facts, scales)
         if self.pair_releases_:
-            sizes = [column.n_cells for column in self.cells_.values()]
-            counts = column_counts(self.release_, sizes, self._scales)
-            pairs = PairModel(known, self.groups_, self.pair_releases_, *counts)
-            tables, losses = fit_mixture(
-                pairs.target(),
-                pairs.sizes,
+            sizes = [column.n_cells for column in cells.values()]
+            counts = column_counts(released, sizes, scales)
+            self._model, losses = mixture_of_pairs(
+                known,
+                PairModel(known, self.groups_, self.pair_releases_, *counts),
                 **chosen,
                 is_balanced=self.class_weight == "balanced",
                 device=pick_device(self.device),
                 seed=self._seed,
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )
-            columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
-            groups = self.groups_
         else:
-            columns = [known.conditionals[name][:, None] for name in names]
-            groups = [
-                group_cells(self.cells_[name], known.marginals[name], table.shape[2])
-                for name, table in zip(names, columns, strict=True)
-            ]
-            losses = []
-        self._model = MixtureModel(
-            known,
-            dict(zip(names, groups, strict=True)),
-            dict(zip(names, columns, strict=True)),
-        )
+            self._model, losses = mixture_of_columns(known, cells), []
         self.loss_curve_, self.n_iter_ = losses, len(losses)
         return self._stating_classes(known.totals.sum(), known.total_std)
 
@@ -252,88 +217,30 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        n_samples : int or None, default=None
-            Number of rows; None takes as many as were fitted.
-        y : array-like or None, default=None
-            Labels (or numbers) to draw rows for, one each.
+        {n_samples ... y}
         given : DataFrame or None, default=None
             Some columns of rows to complete, one each; the others, and labels unless
             ``y`` has them, are drawn from what the mixture says of such rows. They come
             back as they are: given private values, the result is private too.
-        class_shares : "balanced", dict or None, default=None
-            How often each class is drawn: as in the data, all alike, or by their
-            shares, ``{"yes": 0.2, "no": 0.8}``. What was learnt is the same.
-        random_state : int, RandomState, Generator or None, default=None
-            An int gives the same rows each time; None gives new ones.
+        {class_shares ... random_state}
 
         Returns
         -------
-        X : table
-            As it came in: container, columns, dtypes.
-        y : Series or ndarray
-            Only if fitted with labels.
+        {X}
         """
         check_is_fitted(self)
-        kept, codes = {}, {}
-        if given is not None:
-            kept, codes = read_given(given, self.cells_, self._facts)
-            n_samples = len(given) if n_samples is None and y is None else n_samples
+        kept, codes = read_given(given, self.cells_, self._facts)
+        if given is not None and n_samples is None and y is None:
+            n_samples = len(given)
         n_samples = self._sample_size(n_samples, y)
-        if given is not None and len(given) != n_samples:
-            raise ValueError(
-                f"given must have one row for each of the {n_samples} rows to draw. "
-                f"Got {len(given)} rows instead."
-            )
+        if given is not None:
+            check_given(given, n_samples, y, class_shares)
         rng = self._sampling_generator(random_state)
-        if codes and y is None:
-            if class_shares is not None:
-                raise ValueError(
-                    "class_shares must be None when columns are given: labels follow "
-                    f"from them. Got {class_shares!r}; say which ones by `y=`."
-                )
+        shares = self._model.shares
+        if given is not None and y is None:
             labels = self._model.draw_labels(codes, rng=rng)
         else:
-            shares = self._model.shares
             labels = self._draw_labels(n_samples, y, class_shares, shares, rng)
         drawn = self._model.draw(labels, codes, rng=rng)
-        X = decode_rows(
-            self._facts,
-            self.cells_,
-            drawn,
-            self._model.known.marginals,
-            rng=rng,
-            container=getattr(self, "_container", None),
-            given=kept,
-        )
-        return self._with_target(X, labels, y, self._model.shares, rng)
-
-    def _affordable_pairs(self, opening):
-        """Return how many pairs to measure, by public quantities and releases."""
-        facts = opening.facts
-        n_columns = len(facts.columns) - (TARGET in facts.columns)
-        return affordable_pairs(
-            opening.ledger, facts.n_rows, n_columns, self.pair_budget
-        )
-
-    def _release_columns(self, opening, cells, labels, *, has_pairs):
-        """Release every column by class, and return what it says of them."""
-        sizes = tuple(column.n_cells for column in cells.values())
-        scales = cell_scales(sizes) if has_pairs else None
-        opening.keep(cells_=cells, _labels=labels, _scales=scales)
-        released = opening.release(
-            "release_",
-            opening.rows.batches(cells, labels),
-            {"columns": Histograms(sizes, scales)},
-            name=f"histograms of {len(cells)} columns by class",
-            share=1.0 - self.pair_budget * has_pairs,
-            n_classes=n_classes_of(labels),
-        )
-        return self._singles(released, cells, labels, opening.facts, scales)
-
-    def _singles(self, released, cells, labels, facts, scales):
-        """Return what is known of single columns; n is public at most."""
-        has_public_total = released.adjacency == "replace" and labels is None
-        n_rows = facts.n_rows if has_public_total else None
-        return class_conditional_model(
-            released, cells, n_rows, facts.discovered, scales
-        )
+        X = self._decoded(drawn, self._model.known.marginals, rng, given=kept)
+        return self._with_target(X, labels, y, shares, rng)

@@ -14,6 +14,7 @@ from skdpgen.tables._chunks import Chunks
 from skdpgen.tables._images import ImageLayout, is_image, read_images
 from skdpgen.tables._layout import Kind, Layout, read_table
 from skdpgen.tables._values import Codes, TokenColumn, Values, read_values
+from skdpgen.utils import Key
 
 CHUNK = 65_536
 IMAGES = 4_096  # at a time: they are wider than rows of a table
@@ -153,13 +154,13 @@ class Rows:
         Parameters
         ----------
         cells : mapping of name to Cells
-            Columns for the part ``"columns"``.
+            Columns for the part ``Key.COLUMNS``.
         labels : Cells or None
             How the target becomes a label; None gives every row the label 0.
         tokens : sequence of names
-            Columns of text for the part ``"tokens"``.
+            Columns of text for the part ``Key.TOKENS``.
         distinct : sequence of names
-            Columns whose values are told apart in the part ``"distinct"``.
+            Columns whose values are told apart in the part ``Key.DISTINCT``.
 
         The target can be read as one more column, under the name TARGET.
         """
@@ -179,9 +180,13 @@ class Rows:
                 known = labels.encode(target)
             text = {name: _as_tokens(columns[name]) for name in tokens}
             levels = {name: _as_levels(columns[name]) for name in distinct}
-            parts = {"columns": codes, "tokens": text, "distinct": levels}
+            parts: dict[str, Any] = {
+                Key.COLUMNS: codes,
+                Key.TOKENS: text,
+                Key.DISTINCT: levels,
+            }
             if PIXELS in columns:
-                parts["pixels"] = columns[PIXELS]
+                parts[Key.PIXELS] = columns[PIXELS]
             yield EncodedBatch(known, parts)
 
 

@@ -14,7 +14,7 @@ from skdpgen.training._smoothing import (
     conditional_histogram,
     without_empty_cells,
 )
-from skdpgen.utils import saved
+from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
 SHORTEST = 3  # lattices shorter than this keep their ends
@@ -59,7 +59,7 @@ def class_conditional_model(
     Parameters
     ----------
     released : Release
-        With a block "columns" of joint histograms.
+        With a block ``Key.COLUMNS`` of joint histograms.
     cells : mapping of name to cells
         The columns, in the order of the release.
     n_rows : float or None
@@ -101,9 +101,9 @@ def column_counts(
 ) -> tuple[list[Floats], Floats]:
     """Return the noisy counts of each column, (n_classes, n_cells), and their noise."""
     units = np.ones(len(sizes)) if scales is None else np.asarray(scales, dtype=float)
-    blocks = np.split(released.values["columns"], np.cumsum(sizes)[:-1], axis=1)
+    blocks = np.split(released.values[Key.COLUMNS], np.cumsum(sizes)[:-1], axis=1)
     blocks = [block / unit for block, unit in zip(blocks, units, strict=True)]
-    return blocks, released.noise_std["columns"] / units
+    return blocks, released.noise_std[Key.COLUMNS] / units
 
 
 def inverse_root_sum(variances: Floats) -> float:

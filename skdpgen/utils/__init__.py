@@ -8,6 +8,7 @@ from skdpgen.utils._errors import (
     SchemaRequiredError,
     SearchCostWarning,
 )
+from skdpgen.utils._key import Key
 from skdpgen.utils._optional import require
 from skdpgen.utils._random import (
     pick_device,
@@ -22,6 +23,7 @@ __all__ = [
     "SAVED",
     "BudgetExceededError",
     "Interval",
+    "Key",
     "NotPrivateWarning",
     "PrivacyLeakWarning",
     "SchemaError",

@@ -244,8 +244,8 @@ BUGS = (
         "error-with-a-count",
         "the error about classes says how many labels there are",
         S + "opening/_classes.py",
-        '    return list(released.values["tokens"][TARGET])',
-        '    found = list(released.values["tokens"][TARGET])\n'
+        "    return list(released.values[Key.TOKENS][TARGET])",
+        "    found = list(released.values[Key.TOKENS][TARGET])\n"
         "    if not found:\n"
         "        (batch,) = rows.batches({}, tokens=(TARGET,))\n"
         '        n = len(batch.parts["tokens"][TARGET].values)\n'

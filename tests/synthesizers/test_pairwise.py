@@ -11,8 +11,7 @@ import torch
 from skdpgen import DPPairwiseSynthesizer
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
-from skdpgen.synthesizers import _dp_pairwise
-from skdpgen.synthesizers.pairwise import _measuring
+from skdpgen.synthesizers.pairwise import _measuring, _mixtures
 from skdpgen.synthesizers.pairwise._measuring import BY_CLASS
 from skdpgen.tables import Boolean, Chunks, Rows, Schema
 from tests.synthesizers._tables import CASES, Case, assert_obeys, build, split
@@ -253,7 +252,7 @@ def test_an_interrupted_fit_goes_on_from_its_releases(monkeypatch):
     synth = fitted(epsilon=90.0)
     synth.set_params(epsilon=100.0)
     with monkeypatch.context() as patch:
-        patch.setattr(_dp_pairwise, "fit_mixture", interrupt)
+        patch.setattr(_mixtures, "fit_mixture", interrupt)
         with pytest.raises(KeyboardInterrupt):
             synth.fit(FEW.X, FEW.y)
     assert synth.privacy_.epsilon == 100.0  # it is spent, and says so
@@ -270,7 +269,7 @@ def test_an_interrupted_refit_keeps_release_and_model(monkeypatch):
     synth = fitted()
     before, losses = tables_of(synth), synth.loss_curve_
     kept, pairs = synth.release_, synth.pair_releases_
-    monkeypatch.setattr(_dp_pairwise, "fit_mixture", interrupt)
+    monkeypatch.setattr(_mixtures, "fit_mixture", interrupt)
     with pytest.raises(KeyboardInterrupt):
         synth.refit(max_iter=3)
     assert same_model(before, tables_of(synth))

@@ -2,12 +2,13 @@
 
 import re
 import textwrap
+from types import FunctionType
 from typing import TypeVar
 
 T = TypeVar("T", bound=type)
-PLACE = re.compile(r"^    \{(\w+)\}$", re.MULTILINE)
+PLACE = re.compile(r"^( *)\{(\w+)(?: \.\.\. (\w+))?\}$", re.MULTILINE)
 
-TEXTS = """
+CLASS = """
 epsilon, delta : float, default=1.0 and 1e-5
     Privacy budget of one call to :meth:`fit`, everything included.
     ``epsilon=float("inf")`` adds no noise and promises nothing.
@@ -62,7 +63,7 @@ device : str or torch.device, default="auto"
     "auto" takes a GPU if there is one.
 
 random_state : int, RandomState, Generator or None, default=None
-    Seed of features, training and sampling; the privacy noise cannot be seeded.
+    Seed of everything but the privacy noise, which cannot be seeded.
 
 verbose : int, default=0
     1 shows progress bars.
@@ -76,8 +77,8 @@ schema_ : Schema
 release_ : Release
     The noisy embedding; all that the generator was made of.
 
-kernel_ : RowKernel
-    The feature map.
+kernel_ : RowKernel or ImageKernel
+    The feature map, and how rows become what it takes.
 
 cells_ : dict
     The cells of each column.
@@ -85,7 +86,7 @@ cells_ : dict
 settings_ : Settings
     The method's parameters as they were used.
 
-generator_ : TableGenerator
+generator_ : TableGenerator or ImageGenerator
     The torch module.
 
 loss_curve_ : list of float
@@ -106,24 +107,86 @@ n_samples_ : int
 n_features_in_, feature_names_in_ : int and ndarray
     Columns that were fitted.
 """
-SHARED = {
-    re.match(r"\w+", text)[0]: textwrap.indent(text, "    ")  # type: ignore[index]
-    for text in TEXTS.strip().split("\n\n")
+FIT = """
+X : table of shape (n_samples, n_features)
+    A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+
+y : array-like of shape (n_samples,) or None, default=None
+    Labels, numbers, or nothing.
+"""
+IMAGES = """
+X : table of shape (n_samples, n_features), or images
+    A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+    Arrays (n, height, width) and (n, channels, height, width) are images.
+"""
+SAMPLE = """
+n_samples : int or None, default=None
+    Number of rows; None takes as many as were fitted.
+
+y : array-like or None, default=None
+    Labels (or numbers) to draw rows for, one each.
+
+class_shares : "balanced", dict or None, default=None
+    How often each class is drawn: as in the data, all alike, or by their
+    shares, ``{"yes": 0.2, "no": 0.8}``. What was learnt is the same.
+
+random_state : int, RandomState, Generator or None, default=None
+    An int gives the same rows each time; None gives new ones.
+
+X : table
+    As it came in: container, columns, dtypes.
+y : Series or ndarray
+    Only if fitted with labels.
+"""
+
+
+def by_first_word(texts: str) -> dict[str, str]:
+    """Return texts, which blank lines part, by their first words."""
+    every = texts.strip().split("\n\n")
+    return {re.match(r"\w+", text)[0]: text for text in every}  # type: ignore[index]
+
+
+OF_CLASS = by_first_word(CLASS)
+OF_METHOD = {
+    "fit": {"X_or_images": IMAGES.strip(), **by_first_word(FIT)},
+    "sample": by_first_word(SAMPLE),
 }
 
 
 def documented(cls: T) -> T:
-    """Fill lines such as ``{verbose}`` of a class's docstring; a decorator.
+    """Fill places in the docstrings of a class and of its own methods; a decorator.
+
+    A place is a line of its own: ``{verbose}`` stands for one text, ``{task ...
+    models}`` for all from one to another in the order of this file. Methods have texts
+    of their own, by their names. What an estimator says beyond them follows in the
+    next line, indented.
 
     Examples
     --------
     >>> class Example:
     ...     "Says: "
-    >>> Example.__doc__ += chr(10) + "    {task_}"
+    >>> Example.__doc__ += chr(10) + "    {classes_ ... task_}"
     >>> print(documented(Example).__doc__)
     Says:
+        classes_ : ndarray
+            Class labels, of a classification.
         task_ : {"classification", "regression"} or None
             What y was.
     """
-    cls.__doc__ = PLACE.sub(lambda found: SHARED[found[1]], cls.__doc__ or "")
+    cls.__doc__ = filled(cls.__doc__, OF_CLASS)
+    for name, method in vars(cls).items():
+        if isinstance(method, FunctionType) and name in OF_METHOD:
+            method.__doc__ = filled(method.__doc__, OF_METHOD[name])
     return cls
+
+
+def filled(docstring: str | None, shared: dict[str, str]) -> str:
+    """Return a docstring with its places filled, indented as they were."""
+    names = list(shared)
+
+    def text(place: re.Match[str]) -> str:
+        indent, first, last = place.groups()
+        some = names[names.index(first) : names.index(last or first) + 1]
+        return "\n".join(textwrap.indent(shared[name], indent) for name in some)
+
+    return PLACE.sub(text, docstring or "")

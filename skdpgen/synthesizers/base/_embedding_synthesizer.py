@@ -7,6 +7,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
+from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
 from skdpgen.synthesizers.embedding import ImageKernel, n_seen, pooling_of
 from skdpgen.synthesizers.models import mixing
@@ -22,6 +23,7 @@ from skdpgen.utils import (
 )
 
 
+@documented
 class EmbeddingSynthesizer(BaseSynthesizer):
     """One private mean embedding of rows, and a generator that is trained on it.
 
@@ -88,11 +90,8 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features), or images
-            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
-            Arrays (n, height, width) and (n, channels, height, width) are images.
-        y : array-like of shape (n_samples,) or None, default=None
-            Labels, numbers, or nothing.
+        {X_or_images}
+        {y}
 
         Returns
         -------
@@ -155,22 +154,11 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        n_samples : int or None, default=None
-            Number of rows; None takes as many as were fitted.
-        y : array-like or None, default=None
-            Labels (or numbers) to draw rows for, one each.
-        class_shares : "balanced", dict or None, default=None
-            How often each class is drawn: as in the data, all alike, or by their
-            shares, ``{"yes": 0.2, "no": 0.8}``. What was learnt is the same.
-        random_state : int, RandomState, Generator or None, default=None
-            An int gives the same rows each time; None gives new ones.
+        {n_samples ... random_state}
 
         Returns
         -------
-        X : table
-            As it came in: container, columns, dtypes.
-        y : Series or ndarray
-            Only if fitted with labels.
+        {X}
         """
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)
@@ -212,13 +200,12 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
     def _learn(self, kernel, released):
         """Return what a release says; only the number of rows is taken as public."""
-        is_public = released.adjacency == "replace" and self._labels is None
         return kernel.learn(
             released,
             self.cells_,
             self._facts,
             n_classes=n_classes_of(self._labels),
-            n_rows=self._facts.n_rows if is_public else None,
+            n_rows=self._facts.public_total(released.adjacency, self._labels),
             seed=self._seed,
         )
 

@@ -20,6 +20,7 @@ from skdpgen.synthesizers.opening import (
     Facts,
     Opening,
     class_array,
+    decode_rows,
     decode_target,
     label_codes,
     open_rows,
@@ -57,6 +58,7 @@ class BaseSynthesizer(BaseEstimator):
 
     _labels: Cells | Any  # of the target; the estimator keeps them in `fit`
     _facts: Facts
+    cells_: dict[Any, Cells]
     _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -275,6 +277,20 @@ class BaseSynthesizer(BaseEstimator):
             assert self._facts.target_layout is not None
             return target_codes(self._facts.target_layout, self._labels, y)
         return label_codes(self.classes_, y)
+
+    def _decoded(
+        self, codes: Any, marginals: Any, rng: Generator, given: Any = None
+    ) -> Any:
+        """Return drawn cells as X came in, or as :meth:`set_output` asks."""
+        return decode_rows(
+            self._facts,
+            self.cells_,
+            codes,
+            marginals,
+            rng=rng,
+            container=getattr(self, "_container", None),
+            given=given,
+        )
 
     def _with_target(
         self, X: Any, labels: Any, y: Any, shares: Any, rng: Generator

@@ -7,28 +7,33 @@ from skdpgen.synthesizers.embedding._image_kernel import (
     n_seen,
     pooling_of,
 )
-from skdpgen.synthesizers.embedding._point_rows import PointRows
 from skdpgen.synthesizers.embedding._private_encoder import (
     RATE,
     STEPS,
 )
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
 from skdpgen.synthesizers.embedding._slope_steps import (
-    kernel_without_features,
+    SLOPES_SHARE,
+    keep_points,
+    release_counts,
     train_by_slopes,
 )
+from skdpgen.synthesizers.embedding._waves import waves_of_columns, waves_of_pixels
 
 __all__ = [
     "RATE",
+    "SLOPES_SHARE",
     "STEPS",
     "FeatureMap",
     "ImageKernel",
     "Mapper",
-    "PointRows",
     "RowKernel",
     "encoded_kernel",
-    "kernel_without_features",
+    "keep_points",
     "n_seen",
     "pooling_of",
+    "release_counts",
     "train_by_slopes",
+    "waves_of_columns",
+    "waves_of_pixels",
 ]

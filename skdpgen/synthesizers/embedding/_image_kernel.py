@@ -22,7 +22,7 @@ from skdpgen.synthesizers.models import (
 )
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import EncodedBatch, ImageLayout, as_pixels
-from skdpgen.utils import saved
+from skdpgen.utils import Key, saved
 
 HALVED = 16  # pixels a side from which on "auto" averages 2 x 2 of them
 PAID = 0.1  # squared weight of class counts where they are not free
@@ -87,15 +87,15 @@ class ImageKernel:
     @property
     def blocks(self) -> dict[str, Any]:
         """What a release sums."""
-        counts = {"classes": Counts(self.beta)}
+        counts = {Key.CLASSES: Counts(self.beta)}
         if self.phi is None:
             return counts
-        return {"features": feature_block(self.phi), **counts}
+        return {Key.FEATURES: feature_block(self.phi), **counts}
 
     @property
     def weights(self) -> dict[str, float]:
         """What each block is scaled by."""
-        return {"features": 1.0}
+        return {Key.FEATURES: 1.0}
 
     def encode(
         self, batches: Iterable[EncodedBatch], device: torch.device
@@ -103,11 +103,11 @@ class ImageKernel:
         """Map images, a few at a time: n x features is never in memory."""
         mapper = Mapper.of(self.phi, device)
         for batch in batches:
-            images = batch.parts["pixels"]
+            images = batch.parts[Key.PIXELS]
             for start in range(0, len(images), mapper.at_once):
                 some = slice(start, start + mapper.at_once)
                 features = mapper(self.inputs(images[some]))
-                yield EncodedBatch(batch.labels[some], {"features": features})
+                yield EncodedBatch(batch.labels[some], {Key.FEATURES: features})
 
     @property
     def width(self) -> int:
@@ -116,7 +116,7 @@ class ImageKernel:
 
     def rows_of(self, batch: EncodedBatch) -> Any:
         """Return what :meth:`inputs` takes, of a batch."""
-        return batch.parts["pixels"]
+        return batch.parts[Key.PIXELS]
 
     def inputs(self, rows: Any) -> Any:
         """Return rows as points."""
@@ -188,8 +188,8 @@ class ImageKernel:
 
         def embed(outputs: list[Tensor], n_parts: int = 1) -> dict[str, Tensor]:
             if self.decoder:  # its codes: pixels would only lose some of them
-                return {"features": phi.phi.mean(outputs[1], n_parts)}
-            return {"features": phi.mean(self.view(outputs[0]), n_parts)}
+                return {Key.FEATURES: phi.phi.mean(outputs[1], n_parts)}
+            return {Key.FEATURES: phi.mean(self.view(outputs[0]), n_parts)}
 
         return embed
 

@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 
 from skdpgen.networks import CellsHead
 from skdpgen.training import strata
+from skdpgen.utils import Key
 
 
 def row_embedding(
@@ -34,9 +35,9 @@ def row_embedding(
         blocks = {}
         if kernel.counted:
             counted = torch.cat([outputs[j] for j in kernel.counted], dim=1)
-            blocks["columns"] = counted.unflatten(0, (n_parts, -1)).mean(dim=1)
+            blocks[Key.COLUMNS] = counted.unflatten(0, (n_parts, -1)).mean(dim=1)
         if expected is not None:
-            blocks["features"] = expected.mean(outputs, n_parts)
+            blocks[Key.FEATURES] = expected.mean(outputs, n_parts)
         elif phi is not None:
             n = len(outputs[0])
             each = n // n_parts
@@ -48,7 +49,7 @@ def row_embedding(
                 rows = [t.repeat_interleave(each, dim=0) for t in tables]
                 same = phi.mean(_drawn(kernel, rows, points, places), n_parts)
                 found = found + (mean - same)
-            blocks["features"] = found
+            blocks[Key.FEATURES] = found
         return blocks
 
     return embed

@@ -35,7 +35,7 @@ from skdpgen.synthesizers.models import (
 )
 from skdpgen.synthesizers.opening import Facts, Opening, cell_scales, decode_rows
 from skdpgen.tables import Cells, EncodedBatch, cell_points
-from skdpgen.utils import saved
+from skdpgen.utils import Key, saved
 
 RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
 TYPICAL = 5e-3
@@ -135,11 +135,11 @@ class RowKernel:
         blocks: dict[str, Any] = {}
         if self.counted:
             sizes = tuple(self.sizes[j] for j in self.counted)
-            blocks["columns"] = Histograms(sizes, self.scales)
+            blocks[Key.COLUMNS] = Histograms(sizes, self.scales)
         if self.phi is not None:
-            blocks["features"] = feature_block(self.phi)
+            blocks[Key.FEATURES] = feature_block(self.phi)
         if not self.counted:
-            blocks["classes"] = Counts(beta=self.share)  # free up to a²
+            blocks[Key.CLASSES] = Counts(beta=self.share)  # free up to a²
         return blocks
 
     @property
@@ -152,9 +152,9 @@ class RowKernel:
         """What each block is scaled by."""
         weights = {}
         if self.counted:
-            weights["columns"] = math.sqrt(1 - self.share)
+            weights[Key.COLUMNS] = math.sqrt(1 - self.share)
         if self.phi is not None:
-            weights["features"] = math.sqrt(self.share)
+            weights[Key.FEATURES] = math.sqrt(self.share)
         return weights
 
     @property
@@ -177,12 +177,12 @@ class RowKernel:
         mapper = None if self.phi is None else Mapper.of(self.phi, device)
         at_once = mapper.at_once if mapper else MOST_ROWS
         for batch in batches:
-            codes = batch.parts["columns"]
+            codes = batch.parts[Key.COLUMNS]
             for start in range(0, len(codes), at_once):
                 some = codes[start : start + at_once]
-                parts = {"columns": some[:, self.counted]}
+                parts = {Key.COLUMNS: some[:, self.counted]}
                 if mapper is not None:
-                    parts["features"] = mapper(self.inputs(some))
+                    parts[Key.FEATURES] = mapper(self.inputs(some))
                 yield EncodedBatch(batch.labels[start : start + at_once], parts)
 
     @property
@@ -192,7 +192,7 @@ class RowKernel:
 
     def rows_of(self, batch: EncodedBatch) -> Any:
         """Return what :meth:`inputs` takes, of a batch."""
-        return batch.parts["columns"]
+        return batch.parts[Key.COLUMNS]
 
     def inputs(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         """Return rows of cells as points; a value without a cell is all zeros."""
@@ -229,9 +229,9 @@ class RowKernel:
         n_classes = len(outputs[0])
         points = [torch.as_tensor(at).float() for at in self.points_at]
         if self.phi.expected(points) is not None:
-            return embed(outputs, n_classes)["features"].double().numpy()
+            return embed(outputs, n_classes)[Key.FEATURES].double().numpy()
         rows = [output.repeat_interleave(DRAWN, dim=0) for output in outputs]
-        found = [embed(rows, n_classes)["features"].double() for _ in range(ROUNDS)]
+        found = [embed(rows, n_classes)[Key.FEATURES].double() for _ in range(ROUNDS)]
         return torch.stack(found).mean(dim=0).numpy()
 
     def learn(

@@ -1,6 +1,7 @@
 """DP-Kernel step by step: a generator that follows noisy slopes at its own points."""
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -9,40 +10,60 @@ from skdpgen.privacy import Release, functional_oracle
 from skdpgen.synthesizers.embedding._image_kernel import ImageKernel, pooling_of
 from skdpgen.synthesizers.embedding._point_rows import PointRows
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
-from skdpgen.synthesizers.opening import Opening
+from skdpgen.synthesizers.opening import Opening, discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import pixel_scales
-from skdpgen.tables import Cells, ImageLayout
+from skdpgen.tables import ImageLayout
 from skdpgen.training import descend, project_to_total
+from skdpgen.utils import Key
+
+SLOPES_SHARE = 0.98  # of mu², at most; the rest says how many rows each class has
 
 
-def kernel_without_features(
-    opening: Opening, cells: Mapping[Any, Cells], settings: Any
-) -> Any:
-    """Return a kernel that sums class counts alone, and makes points of rows."""
+def keep_points(opening: Opening, settings: Any) -> None:
+    """Choose cells, and a kernel that makes points of rows and sums class counts."""
+    cells, labels = discover_bins(opening)
     layout = opening.facts.layout
+    kernel: Any
     if isinstance(layout, ImageLayout):
-        return ImageKernel(None, layout, pooling_of(layout, settings.pooling))
-    return RowKernel.of(cells, lambda *columns: None, layout="whole", share=1.0)
+        kernel = ImageKernel(None, layout, pooling_of(layout, settings.pooling))
+    else:
+        kernel = RowKernel.of(cells, lambda *_: None, layout="whole", share=1.0)
+    opening.keep(cells_=cells, _labels=labels, kernel_=kernel)
+
+
+def release_counts(opening: Opening, *, steps: float) -> Release:
+    """Release how many rows each class has, with all but the steps' share."""
+    kept = opening.kept
+    return opening.release(
+        "release_",
+        opening.rows.batches(kept["cells_"], kept["_labels"]),
+        kept["kernel_"].blocks,
+        name="rows of each class",
+        share=1.0 - steps / opening.ledger.remaining,
+        n_classes=n_classes_of(kept["_labels"]),
+    )
 
 
 def train_by_slopes(
     opening: Opening,
-    points: PointRows,
     counts: Release,
     *,
     share: float,
     is_balanced: bool,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
-) -> None:
+) -> tuple[float, float]:
     """Train a generator with a fixed share of the budget; keeps it and its losses.
 
-    ``opening`` keeps the kernel, the cells, the settings and the seed already.
+    ``opening`` keeps the kernel, cells and labels, the settings and the seed already.
+    Returns how many rows have a class, and the noise of that number.
     """
     kept = opening.kept
     kernel, settings, seed = kept["kernel_"], kept["settings_"], kept["_seed"]
     rng = torch.Generator().manual_seed(seed)
-    noisy = counts.values["classes"][:, 0]
+    batches = opening.rows.batches(kept["cells_"], kept["_labels"])
+    points = PointRows(kernel, batches)
+    noisy = counts.values[Key.CLASSES][:, 0]
     totals = project_to_total(noisy, max(float(noisy.sum()), 1.0))
     model = kernel.untrained(totals, settings, kept["cells_"], rng)
     scales = pixel_scales(settings.length_scale, kernel.width)
@@ -72,5 +93,8 @@ def train_by_slopes(
             device=device,
             progress=progress,
         )
+    points.close()
     model.generator.cpu()
     opening.keep(_model=model, loss_curve_=losses, n_iter_=len(losses))
+    noise = counts.noise_std[Key.CLASSES] * math.sqrt(len(model.totals))
+    return model.totals.sum(), noise

@@ -10,6 +10,7 @@ from skdpgen.synthesizers.models._image_model import (
     train_images,
 )
 from skdpgen.synthesizers.models._mixture_model import MixtureModel
+from skdpgen.synthesizers.models._single_columns import single_columns
 from skdpgen.synthesizers.models._table_model import (
     TableModel,
     learn_table,
@@ -29,6 +30,7 @@ __all__ = [
     "mixing",
     "new_generator",
     "new_table_generator",
+    "single_columns",
     "systematic",
     "train_images",
     "train_table",

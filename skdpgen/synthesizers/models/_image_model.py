@@ -21,7 +21,7 @@ from skdpgen.training import (
     project_to_total,
     sobol,
 )
-from skdpgen.utils import saved, torch_generator
+from skdpgen.utils import Key, saved, torch_generator
 
 Floats = NDArray[np.float64]
 IMAGES_AT_ONCE = 1024
@@ -128,19 +128,19 @@ def learn_images(
 ) -> Denoised:
     """Read a release of images: class counts, and the embedding to match."""
     whole = in_one(released, n_classes)
-    counts = whole.values["classes"][:, 0]
-    total_std = whole.noise_std["classes"] * np.sqrt(n_classes)
+    counts = whole.values[Key.CLASSES][:, 0]
+    total_std = whole.noise_std[Key.CLASSES] * np.sqrt(n_classes)
     totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
     n = totals.sum()
-    noisy, std = whole.values["features"] / n, whole.noise_std["features"] / n
-    groups = released.values["features"].reshape(-1, *noisy.shape)
+    noisy, std = whole.values[Key.FEATURES] / n, whole.noise_std[Key.FEATURES] / n
+    groups = released.values[Key.FEATURES].reshape(-1, *noisy.shape)
     groups = [len(groups) * group / n for group in groups]
     return Denoised(
         totals,
         total_std,
         {},
         None,
-        tuple({"features": group} for group in groups),
+        tuple({Key.FEATURES: group} for group in groups),
         {},
         energy=max(float((noisy**2).sum()) - noisy.size * std**2, 0.0),
         noisy=noisy,
@@ -183,7 +183,7 @@ def train_images(
             kernel.embedding(device, rng),
             [{name: tensor(block) for name, block in t.items()} for t in known.targets],
             shares=tensor(known.shares),
-            weights={"features": LossWeight(one, one)},
+            weights={Key.FEATURES: LossWeight(one, one)},
             mix=None if mix is None else tensor(mix),
             floors=known.floors,
             n_latent=settings.n_latent,

@@ -25,7 +25,7 @@ from skdpgen.training import (
     sobol,
     strata,
 )
-from skdpgen.utils import saved, torch_generator
+from skdpgen.utils import Key, saved, torch_generator
 
 Floats = NDArray[np.float64]
 MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # against features
@@ -111,19 +111,19 @@ def learn_table(
         totals, total_std = model.totals, model.total_std
         conditionals = [np.asarray(model.conditionals[name]) for name in counted]
         joined = np.concatenate(conditionals, axis=1)
-        first["columns"] = (totals / totals.sum())[:, None] * joined
+        first[Key.COLUMNS] = (totals / totals.sum())[:, None] * joined
         marginals |= model.marginals
         if kernel.is_binned:
             start = np.log(np.maximum(joined, CERTAIN))
     else:
-        counts = whole.values["classes"][:, 0]
-        total_std = whole.noise_std["classes"] * np.sqrt(n_classes)
+        counts = whole.values[Key.CLASSES][:, 0]
+        total_std = whole.noise_std[Key.CLASSES] * np.sqrt(n_classes)
         totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
     n, shares = totals.sum(), totals / totals.sum()
     if kernel.phi is None:
         return Denoised(totals, total_std, marginals, start, (first,), {})
-    noisy = whole.values["features"] / n
-    std = whole.noise_std["features"] / n
+    noisy = whole.values[Key.FEATURES] / n
+    std = whole.noise_std[Key.FEATURES] / n
     if start is not None:
         rng = torch.Generator().manual_seed(seed)
         alone = (tuple(conditionals), kernel.independent(conditionals, rng))
@@ -132,7 +132,7 @@ def learn_table(
         groups = [matched]
     else:  # raw, part by part
         guess = np.zeros_like(noisy)
-        groups = list(released.values["features"].reshape(-1, *noisy.shape))
+        groups = list(released.values[Key.FEATURES].reshape(-1, *noisy.shape))
         groups = [len(groups) * group / n for group in groups]
         error = noisy.size * std**2 * len(groups)
     return Denoised(
@@ -140,8 +140,8 @@ def learn_table(
         total_std,
         marginals,
         start,
-        tuple({**first, "features": group} for group in groups),
-        {"features": NEAR * error},
+        tuple({**first, Key.FEATURES: group} for group in groups),
+        {Key.FEATURES: NEAR * error},
         energy=float(((np.mean(groups, axis=0) - guess) ** 2).sum()),
         noisy=noisy,
         noise_std=std,
@@ -165,7 +165,7 @@ def train_table(
         kernel, settings, len(known.totals), rng, known.start
     )
     model = TableModel(generator, known.totals, known.marginals)
-    stands_out = known.energy > known.floors.get("features", 0.0)
+    stands_out = known.energy > known.floors.get(Key.FEATURES, 0.0)
     if known.start is not None and not (stands_out and settings.max_iter):
         with torch.no_grad():  # columns stay alone
             generator.heads.weight.zero_()
@@ -178,7 +178,7 @@ def train_table(
         share = kernel.share
         natural = (1.0 - share) / (share or 1.0) / max(len(kernel.counted), 1)
         columns = LossWeight(natural * one, natural * one)
-    weights = {"columns": columns, "features": LossWeight(one, one)}
+    weights = {Key.COLUMNS: columns, Key.FEATURES: LossWeight(one, one)}
     generator.to(device)
     losses = match_embedding(
         generator,

@@ -26,6 +26,7 @@ from skdpgen.tables import (
     trimmed,
     within,
 )
+from skdpgen.utils import Key
 
 BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most
 BIN_STD = 1 / 24  # of the rows: the noise at which a bin's place is good enough
@@ -86,10 +87,10 @@ def _release_grids(
     wanted = opening.facts.n_rows * (PLACE_STD if is_unsure else BIN_STD)
     share = share_for(OneHot(len(grids) + len(codes)), wanted, ledger, BIN_SHARES)
     blocks: dict[str, Any] = {
-        "columns": Histograms(tuple(g.n_cells for g in grids.values()))
+        Key.COLUMNS: Histograms(tuple(g.n_cells for g in grids.values()))
     }
     if codes:
-        blocks["tokens"] = Selections(codes)
+        blocks[Key.TOKENS] = Selections(codes)
     return release(
         opening.rows.batches(grids, tokens=codes),
         blocks,
@@ -107,7 +108,7 @@ def _bins(
 ) -> dict[Any, Cells]:
     """Merge fine cells; ranges that turn out narrower are kept so."""
     facts, ledger = opening.facts, opening.ledger
-    std = released.noise_std["columns"]
+    std = released.noise_std[Key.COLUMNS]
     delta = sensitivity(OneHot(len(facts.columns)), ledger.budget.adjacency)
     noise = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
     mass = max(facts.n_rows / max_bins, NOISE_OF_BIN * noise)
@@ -128,8 +129,8 @@ def _codes(
     """Return the cells of columns whose values turned out to be codes."""
     cells: dict[Any, Cells] = {}
     counts = by_column(released, grids)
-    for name, found in released.values.get("tokens", {}).items():
-        column, std = opening.facts.columns[name], released.noise_std["tokens"]
+    for name, found in released.values.get(Key.TOKENS, {}).items():
+        column, std = opening.facts.columns[name], released.noise_std[Key.TOKENS]
         missing = float(counts[name][grids[name].n_known :].sum())
         codes = as_codes(column, found, opening.facts.n_rows - missing, std)
         known = codes and simple_cells(codes, MAX_LATTICE)

@@ -19,7 +19,7 @@ from skdpgen.tables import (
     Rows,
     Schema,
 )
-from skdpgen.utils import SchemaError, SchemaRequiredError
+from skdpgen.utils import Key, SchemaError, SchemaRequiredError
 
 CLASS_SHARE = 0.05  # of mu²
 MAX_CLASSES = 10_000
@@ -67,12 +67,12 @@ def discover_classes(rows: Rows, ledger: Ledger) -> list[str]:
     """Release the labels that stand above the selection threshold, as text."""
     released = release(
         rows.batches({}, tokens=(TARGET,)),
-        {"tokens": Selections((TARGET,))},
+        {Key.TOKENS: Selections((TARGET,))},
         name="class labels",
         ledger=ledger,
         share=CLASS_SHARE,
     )
-    return list(released.values["tokens"][TARGET])
+    return list(released.values[Key.TOKENS][TARGET])
 
 
 def parse_classes(found: list[str], layout: Layout | None) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import TARGET, Column, Kind, Rows, Says, TextKinds
+from skdpgen.utils import Key
 
 LOOK_SHARES = (0.001, 0.03)  # of mu², at least and at most
 LOOK_STD = 1 / 40  # of the rows: the noise that is aimed at
@@ -98,9 +99,9 @@ def look_at_kinds(
     if not names or std > BLURRED * n_rows:
         return unknown
     grids = {name: TextKinds() for name in unknown.texts}
-    blocks: dict[str, Any] = {"distinct": DistinctCounts(names)}
+    blocks: dict[str, Any] = {Key.DISTINCT: DistinctCounts(names)}
     if grids:
-        blocks["columns"] = Histograms(tuple(g.n_cells for g in grids.values()))
+        blocks[Key.COLUMNS] = Histograms(tuple(g.n_cells for g in grids.values()))
     released = release(
         rows.batches(grids, distinct=names),
         blocks,
@@ -108,7 +109,7 @@ def look_at_kinds(
         ledger=ledger,
         share=share,
     )
-    distinct = dict(zip(names, released.values["distinct"][0], strict=True))
+    distinct = dict(zip(names, released.values[Key.DISTINCT][0], strict=True))
     for name, counts in by_column(released, grids).items():
         unknown = _sorted_in(unknown, name, counts, float(distinct[name]), std)
     most = FEW * n_rows + SURE * std

@@ -43,6 +43,15 @@ class Facts:
         return kept
 
     @property
+    def n_columns(self) -> int:
+        """Columns to encode, without the target."""
+        return len(self.columns) - (TARGET in self.columns)
+
+    def public_total(self, adjacency: str, labels: Cells | None) -> float | None:
+        """Return the number of rows if it is public and each of them counts."""
+        return self.n_rows if adjacency == "replace" and labels is None else None
+
+    @property
     def labels(self) -> Cells | None:
         """How a target of classes becomes a label."""
         return None if self.classes is None else CategoryCells(self.classes, False)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skdpgen.privacy import Ledger, Release, sensitivity
+from skdpgen.utils import Key
 
 
 def share_for(
@@ -21,5 +22,5 @@ def share_for(
 def by_column(released: Release, grids: Mapping[Any, Any]) -> dict[Any, Any]:
     """Cut the joint histogram of an unlabelled release into its columns."""
     ends = list(accumulate(grid.n_cells for grid in grids.values()))[:-1]
-    parts = np.split(released.values["columns"][0], ends) if grids else []
+    parts = np.split(released.values[Key.COLUMNS][0], ends) if grids else []
     return dict(zip(grids, parts, strict=True))

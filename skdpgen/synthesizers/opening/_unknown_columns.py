@@ -20,15 +20,13 @@ from skdpgen.tables import (
     Boolean,
     Categorical,
     Column,
-    Integer,
     Kind,
     MagnitudeCells,
-    Numeric,
     Regenerate,
     Rows,
     discovered_column,
 )
-from skdpgen.utils import SchemaRequiredError
+from skdpgen.utils import Key, SchemaRequiredError
 
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
 SCHEMA_SHARES = (0.05, 0.4)  # of mu², at least and at most
@@ -42,12 +40,12 @@ def count_rows(rows: Rows, ledger: Ledger) -> float:
     """Release the number of rows, where it is private."""
     released = release(
         rows.batches({}),
-        {"rows": Counts()},
+        {Key.ROWS: Counts()},
         name="number of rows",
         ledger=ledger,
         share=COUNT_SHARE,
     )
-    return max(float(released.values["rows"][0, 0]), 2.0)
+    return max(float(released.values[Key.ROWS][0, 0]), 2.0)
 
 
 def discover_columns(
@@ -84,9 +82,9 @@ def _release_columns(
     grids = {name: MagnitudeCells(kind) for name, kind in unknown.numbers.items()}
     blocks: dict[str, Any] = {}
     if grids:
-        blocks["columns"] = Histograms(tuple(g.n_cells for g in grids.values()))
+        blocks[Key.COLUMNS] = Histograms(tuple(g.n_cells for g in grids.values()))
     if unknown.texts:
-        blocks["tokens"] = Selections(unknown.texts)
+        blocks[Key.TOKENS] = Selections(unknown.texts)
     released = release(
         rows.batches(grids, tokens=unknown.texts),
         blocks,
@@ -96,12 +94,12 @@ def _release_columns(
     )
     found: dict[Any, Column] = {}
     for name, counts in by_column(released, grids).items():
-        std = released.noise_std["columns"]
+        std = released.noise_std[Key.COLUMNS]
         column = discovered_column(counts, std, grids[name].kind, len(unknown))
-        is_parsed = hasattr(column, "parse") and name in unknown.parsed and isinstance(column, Integer | Numeric)
+        is_parsed = name in unknown.parsed and hasattr(column, "parse")
         found[name] = replace(column, parse=True) if is_parsed else column  # type: ignore[call-arg]
     for name in unknown.texts:
-        found[name] = Categorical(list(released.values["tokens"][name]), other=other)
+        found[name] = Categorical(list(released.values[Key.TOKENS][name]), other=other)
     return found
 
 

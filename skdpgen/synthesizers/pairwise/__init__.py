@@ -6,8 +6,12 @@ from skdpgen.synthesizers.pairwise._affordable import (
     pair_groups,
     worth_measuring,
 )
-from skdpgen.synthesizers.pairwise._given_columns import read_given
-from skdpgen.synthesizers.pairwise._measuring import measure_pairs
+from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
+from skdpgen.synthesizers.pairwise._measuring import measure_columns, measure_pairs
+from skdpgen.synthesizers.pairwise._mixtures import (
+    mixture_of_columns,
+    mixture_of_pairs,
+)
 from skdpgen.synthesizers.pairwise._pair_rounds import (
     PairModel,
     PairRelease,
@@ -18,7 +22,11 @@ __all__ = [
     "PairModel",
     "PairRelease",
     "affordable_pairs",
+    "check_given",
+    "measure_columns",
     "measure_pairs",
+    "mixture_of_columns",
+    "mixture_of_pairs",
     "nearest_pairs",
     "pair_groups",
     "read_given",

@@ -12,6 +12,8 @@ from skdpgen.tables import Cells, NumberCells, as_numbers, as_seconds, read_valu
 
 def read_given(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> tuple[Any, Any]:
     """Return given columns and their cells; raise for what the schema does not know."""
+    if given is None:
+        return {}, {}
     if not isinstance(given, pd.DataFrame) or not len(given.columns):
         raise TypeError(
             "given must be a pandas DataFrame with some of the columns. Got "
@@ -43,3 +45,17 @@ def read_given(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> tuple[An
             column = column.dt.tz_convert(None)  # as everything that is decoded
         kept[name], codes[name] = column, found
     return kept, codes
+
+
+def check_given(given: Any, n_samples: int, y: Any, class_shares: Any) -> None:
+    """Raise unless there is a given row for each to draw, and nothing against it."""
+    if len(given) != n_samples:
+        raise ValueError(
+            f"given must have one row for each of the {n_samples} rows to draw. "
+            f"Got {len(given)} rows instead."
+        )
+    if y is None and class_shares is not None:
+        raise ValueError(
+            "class_shares must be None when columns are given: labels follow "
+            f"from them. Got {class_shares!r}; say which ones by `y=`."
+        )

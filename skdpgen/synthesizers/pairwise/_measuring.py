@@ -1,10 +1,11 @@
-"""Two looks at pairs of columns: all of them coarsely, then the ones that matter."""
+"""Columns by class, then two looks at pairs: all coarsely, then those that matter."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from skdpgen.privacy import OneHot, sensitivity
-from skdpgen.synthesizers.opening import Opening
+from skdpgen.privacy import Histograms, OneHot, sensitivity
+from skdpgen.synthesizers.models import single_columns
+from skdpgen.synthesizers.opening import Opening, cell_scales, n_classes_of
 from skdpgen.synthesizers.pairwise._affordable import (
     nearest_pairs,
     pair_groups,
@@ -13,9 +14,36 @@ from skdpgen.synthesizers.pairwise._affordable import (
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel, release_pairs
 from skdpgen.tables import Cells, group_cells
 from skdpgen.training import ClassConditional
+from skdpgen.utils import Key
 
 FIRST_ROUND = 0.25  # of what is spent on pairs
 BY_CLASS = 32  # most classes whose pairs are counted one by one
+
+
+def measure_columns(
+    opening: Opening,
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    *,
+    for_pairs: float,
+) -> ClassConditional:
+    """Release every column by class, and return what it says of them.
+
+    Keeps ``release_``, ``cells_`` and what one row counts in each column: where no part
+    of the budget is ``for_pairs``, 1.
+    """
+    sizes = tuple(column.n_cells for column in cells.values())
+    scales = cell_scales(sizes) if for_pairs else None
+    opening.keep(cells_=cells, _labels=labels, _scales=scales)
+    released = opening.release(
+        "release_",
+        opening.rows.batches(cells, labels),
+        {Key.COLUMNS: Histograms(sizes, scales)},
+        name=f"histograms of {len(cells)} columns by class",
+        share=1.0 - for_pairs,
+        n_classes=n_classes_of(labels),
+    )
+    return single_columns(released, cells, labels, opening.facts, scales)
 
 
 def measure_pairs(

@@ -18,7 +18,7 @@ from skdpgen.training import (
     conditional_histogram,
     smooth_pair,
 )
-from skdpgen.utils import saved
+from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -42,12 +42,12 @@ class PairRelease:
     @property
     def by_class(self) -> bool:
         """Whether classes were counted one by one."""
-        return len(self.released.values["pairs"]) > 1
+        return len(self.released.values[Key.PAIRS]) > 1
 
     def tables(self, groups: Sequence[CellGroups]) -> Iterator[tuple[Pair, Any, float]]:
         """Yield each pair, its counts (n_classes, g, g'), and their noise."""
-        std, start = self.released.noise_std["pairs"], 0
-        values = self.released.values["pairs"]
+        std, start = self.released.noise_std[Key.PAIRS], 0
+        values = self.released.values[Key.PAIRS]
         for (j, k), scale in zip(self.pairs, self.scales, strict=True):
             shape = (groups[j].n_groups, groups[k].n_groups)
             width = shape[0] * shape[1]
@@ -72,15 +72,15 @@ def release_pairs(
 
     def batches() -> Iterator[EncodedBatch]:
         for batch in opening.rows.batches(cells, labels):
-            codes = batch.parts["columns"]
+            codes = batch.parts[Key.COLUMNS]
             coarse = [one.encode(codes[:, j]) for j, one in enumerate(groups)]
             known = np.where(batch.labels >= 0, 0, -1)
             label = batch.labels if by_class else known
-            yield EncodedBatch(label, {"pairs": np.stack(coarse).T})
+            yield EncodedBatch(label, {Key.PAIRS: np.stack(coarse).T})
 
     released = release(
         batches(),
-        {"pairs": Histograms(sizes, scales, pairs)},
+        {Key.PAIRS: Histograms(sizes, scales, pairs)},
         name=f"{len(pairs)} pairs of columns" + (" by class" if by_class else ""),
         ledger=opening.ledger,
         share=share * opening.ledger.remaining,

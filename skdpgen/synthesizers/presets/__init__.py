@@ -6,7 +6,12 @@ from skdpgen.synthesizers.presets import (
     _kernel_presets,
     _tangent_presets,
 )
-from skdpgen.synthesizers.presets._fourier_presets import PAPER_SIZES, pixel_scales
+from skdpgen.synthesizers.presets._fourier_presets import (
+    PAPER_SIZES,
+    column_scales,
+    pixel_scales,
+)
+from skdpgen.synthesizers.presets._hermite_presets import affordable_subsets
 from skdpgen.synthesizers.presets._settings import fill
 
 FOURIER = _fourier_presets.PRESETS
@@ -25,6 +30,8 @@ __all__ = [
     "PAPER_SIZES",
     "TANGENT",
     "TANGENT_IMAGES",
+    "affordable_subsets",
+    "column_scales",
     "fill",
     "kernel_presets",
     "pixel_scales",

@@ -81,6 +81,19 @@ class FourierImageSettings(Waves, ImageSettings):
     """What one fit of images was made with."""
 
 
+def column_scales(length_scale: Any, n_columns: int) -> Any:
+    """Return length scales of columns; "public" is the paper's median of distances.
+
+    Of rows, that is, whose columns are independent and uniform.
+
+    Examples
+    --------
+    >>> column_scales("public", 6), column_scales((0.5,), 6)
+    (1.0, (0.5,))
+    """
+    return math.sqrt(n_columns / 6) if isinstance(length_scale, str) else length_scale
+
+
 def pixel_scales(length_scale: Any, n_pixels: int) -> tuple[float, ...]:
     """Return length scales of pixels; "public" is 5 for 784, and grows as the root.
 

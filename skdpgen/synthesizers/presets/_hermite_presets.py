@@ -1,5 +1,6 @@
 """Settings of DP-HP: ours, and the paper's."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,6 +14,8 @@ from skdpgen.synthesizers.presets._settings import (
     TableSettings,
 )
 from skdpgen.utils import saved
+
+MOST_FEATURES = 4000  # of products, unless more subsets are asked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +62,18 @@ class HermiteImageSettings(_Functions, ImageSettings):
                 "order must be an integer for images: pixels have no cells. Got "
                 "'cells' instead."
             )
+
+
+def affordable_subsets(n_columns: int, n_together: int, order: int) -> int:
+    """Return how many subsets there are, or as many as ``MOST_FEATURES`` allow.
+
+    Examples
+    --------
+    >>> affordable_subsets(14, 2, 4), affordable_subsets(100, 2, 4)
+    (91, 160)
+    """
+    each = (order + 1) ** n_together
+    return max(min(math.comb(n_columns, n_together), MOST_FEATURES // each), 1)
 
 
 PRESETS = {

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.features import Part
 from skdpgen.training import Latents
+from skdpgen.utils import Key
 
 LATENTS = 4096  # a class, to judge a generator by
 
@@ -113,8 +114,8 @@ def _score(pair: Any) -> float:
 
 def _some(released: Any, which: Any) -> Any:
     """Return a release with some of its features."""
-    features = released.values["features"][:, np.asarray(which)]
-    return replace(released, values={**released.values, "features": features})
+    features = released.values[Key.FEATURES][:, np.asarray(which)]
+    return replace(released, values={**released.values, Key.FEATURES: features})
 
 
 def _distance(model: Any, kernel: Any, judged: Any, rng: Any) -> float:
@@ -127,7 +128,7 @@ def _distance(model: Any, kernel: Any, judged: Any, rng: Any) -> float:
         for rows in latents.draw().split(LATENTS):  # class by class
             labels = torch.full((LATENTS,), len(means))
             outputs = model.generator(rows, labels)
-            means.append(embed(outputs)["features"][0].double().numpy())
+            means.append(embed(outputs)[Key.FEATURES][0].double().numpy())
     error = judged.noisy - judged.shares[:, None] * np.array(means)
     noise = judged.noise_std**2 * error.size
     return float((error**2).sum() / (noise or (judged.noisy**2).sum()))

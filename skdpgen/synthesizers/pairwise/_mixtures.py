@@ -1,0 +1,34 @@
+"""From what is known of columns, and of pairs, to a mixture that has them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from skdpgen.synthesizers.models import MixtureModel
+from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
+from skdpgen.tables import Cells, group_cells
+from skdpgen.training import ClassConditional, fit_mixture
+
+
+def mixture_of_columns(
+    known: ClassConditional, cells: Mapping[Any, Cells]
+) -> MixtureModel:
+    """Return a mixture of one product: columns are independent given the class."""
+    tables = {name: known.conditionals[name][:, None] for name in cells}
+    groups = {
+        name: group_cells(column, known.marginals[name], tables[name].shape[2])
+        for name, column in cells.items()
+    }
+    return MixtureModel(known, groups, tables)
+
+
+def mixture_of_pairs(
+    known: ClassConditional, pairs: PairModel, **training: Any
+) -> tuple[MixtureModel, list[float]]:
+    """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses."""
+    tables, losses = fit_mixture(pairs.target(), pairs.sizes, **training)
+    columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
+    names = list(known.conditionals)
+    groups = dict(zip(names, pairs.groups, strict=True))
+    return MixtureModel(known, groups, dict(zip(names, columns, strict=True))), losses

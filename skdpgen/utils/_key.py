@@ -1,0 +1,37 @@
+"""What parts of a batch of rows, and blocks of a release, are called."""
+
+from enum import StrEnum
+
+
+class Key(StrEnum):
+    """What a part of a batch, or a block of a release, stands under.
+
+    Examples
+    --------
+    >>> {"columns": 1}[Key.COLUMNS]
+    1
+    """
+
+    COLUMNS = "columns"
+    """Cells of each column."""
+
+    PAIRS = "pairs"
+    """Groups of cells, counted two columns at a time."""
+
+    FEATURES = "features"
+    """A bounded feature map of the row."""
+
+    PIXELS = "pixels"
+    """An image; no release sums it as it is."""
+
+    TOKENS = "tokens"
+    """Text, before its values are known."""
+
+    DISTINCT = "distinct"
+    """Values of a column, to be told apart and counted."""
+
+    CLASSES = "classes"
+    """Nothing beside the label: how many rows each class has."""
+
+    ROWS = "rows"
+    """Nothing at all: how many rows there are."""
