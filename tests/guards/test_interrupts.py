@@ -1,5 +1,8 @@
 """Whatever interrupts a fit, and wherever: what was paid for is kept, and told."""
 
+from copy import deepcopy
+from functools import lru_cache
+
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -11,13 +14,11 @@ from tests.guards import _neighbours, _variants
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
 OF_TABLES, OF_IMAGES = _variants.of_tables(), _variants.of_images()
 EPSILON, BEFORE = 40.0, 30.0
-CASES = [
-    *((name, OF_TABLES[name], TABLES["frame"]) for name in OF_TABLES),
-    *((f"{name}, images", OF_IMAGES[name], IMAGES["images"]) for name in OF_IMAGES),
-]
-each = pytest.mark.parametrize(
-    ("make", "case"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
-)
+CASES = {
+    **{name: (OF_TABLES[name], TABLES["frame"]) for name in OF_TABLES},
+    **{f"{name}, images": (OF_IMAGES[name], IMAGES["images"]) for name in OF_IMAGES},
+}
+each = pytest.mark.parametrize("name", CASES)
 
 
 class Fault:
@@ -60,22 +61,36 @@ def interrupted(synth, case, fault, monkeypatch):
     return False
 
 
-def n_entries(make, case, monkeypatch):
+@lru_cache
+def undisturbed(name, epsilon):
+    """Return a fit that nothing interrupts; who changes it takes a copy."""
+    make, case = CASES[name]
+    synth = make(epsilon=epsilon, **case.params)
+    with pytest.MonkeyPatch.context() as patch:
+        assert not interrupted(synth, case, Fault("charge", -1), patch)
+    return synth
+
+
+def n_entries(name):
     """Return how many releases an undisturbed fit pays for."""
-    synth = make(epsilon=EPSILON, **case.params)
-    assert not interrupted(synth, case, Fault("charge", -1), monkeypatch)
-    return len(synth.privacy_.releases)
+    return len(undisturbed(name, EPSILON).privacy_.releases)
+
+
+def begun(name, is_second):
+    """Return an estimator that has the budget of before, and was fitted with it."""
+    if is_second:
+        return deepcopy(undisturbed(name, BEFORE))
+    make, case = CASES[name]
+    return make(epsilon=BEFORE, **case.params)
 
 
 @each
 @pytest.mark.parametrize("is_second", [False, True])
-def test_each_charge_is_in_the_certificate(make, case, is_second, monkeypatch):
-    whole = n_entries(make, case, monkeypatch)
-    for k in range(1, whole + 1):
-        synth = make(epsilon=BEFORE, **case.params)
-        if is_second:
-            assert not interrupted(synth, case, Fault("charge", -1), monkeypatch)
-        synth.set_params(epsilon=EPSILON)
+def test_each_charge_is_in_the_certificate(name, is_second, monkeypatch):
+    case = CASES[name][1]
+    for k in range(1, n_entries(name) + 1):
+        synth = begun(name, is_second).set_params(epsilon=EPSILON)
+        assert hasattr(synth, "privacy_") == is_second
         assert interrupted(synth, case, Fault("charge", k), monkeypatch)
         assert synth.privacy_.epsilon == EPSILON
         assert len(synth.privacy_.releases) == k
@@ -88,14 +103,12 @@ def test_each_charge_is_in_the_certificate(make, case, is_second, monkeypatch):
 
 @each
 @pytest.mark.parametrize("is_second", [False, True])
-def test_an_interrupt_while_rows_are_read(make, case, is_second, monkeypatch):
-    k = 0
+def test_an_interrupt_while_rows_are_read(name, is_second, monkeypatch):
+    case, k = CASES[name][1], 0
     while True:
         k += 1
-        synth = make(epsilon=BEFORE, **case.params)
-        if is_second:
-            assert not interrupted(synth, case, Fault("charge", -1), monkeypatch)
-        synth.set_params(epsilon=EPSILON)
+        synth = begun(name, is_second).set_params(epsilon=EPSILON)
+        assert hasattr(synth, "privacy_") == is_second
         before, fault = getattr(synth, "privacy_", None), Fault("batch", k)
         if not interrupted(synth, case, fault, monkeypatch):
             break
@@ -111,10 +124,9 @@ def test_an_interrupt_while_rows_are_read(make, case, is_second, monkeypatch):
 
 @pytest.mark.parametrize("name", ["DPMERFSynthesizer", "DPPairwiseSynthesizer"])
 def test_what_was_released_is_kept_and_can_be_trained_on(name, monkeypatch):
-    make, case = OF_TABLES[name], TABLES["frame"]
-    whole = n_entries(make, case, monkeypatch)
+    make, case = CASES[name]
     synth = make(epsilon=EPSILON, **case.params)
-    last = Fault("charge", whole)
+    last = Fault("charge", n_entries(name))
     assert interrupted(synth, case, last, monkeypatch)
     if name == "DPPairwiseSynthesizer":  # all but the last look at pairs
         assert len(synth.pair_releases_) == 1

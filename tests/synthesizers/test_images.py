@@ -1,7 +1,9 @@
 """Images through the estimators: the same interface, the same promises."""
 
 import pickle
+from copy import deepcopy
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from skdpgen import (
     search_generator,
 )
 from skdpgen import load as load_estimator
+from skdpgen.synthesizers.embedding import _private_encoder
 from skdpgen.synthesizers.embedding._image_kernel import ImageKernel
 from skdpgen.synthesizers.embedding._point_rows import PointRows
 from skdpgen.synthesizers.embedding._private_encoder import Pairs
@@ -49,6 +52,18 @@ def build(cls, **params):
     return cls(**given | small | params)
 
 
+@lru_cache
+def fitted(cls):
+    """Return a fit on all digits that is only looked at and sampled from."""
+    return build(cls).fit(PIXELS, LABELS)
+
+
+@pytest.fixture
+def short_encoder(monkeypatch):
+    """A private encoder of few steps: what they cost is for other tests."""
+    monkeypatch.setattr(_private_encoder, "STEPS", 3)
+
+
 def accuracy(synth, n=1000):
     X, y = synth.sample(y=np.arange(n) % 10, random_state=0)
     model = LogisticRegression(max_iter=300).fit(X.reshape(n, -1) / 255.0, y)
@@ -62,7 +77,8 @@ def accuracy(synth, n=1000):
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 def test_shape_and_dtype_come_back(cls, dtype):
     images = PIXELS if dtype == "uint8" else (PIXELS / 255).astype(dtype)
-    X, y = build(cls).fit(images, LABELS).sample(20)
+    synth = fitted(cls) if dtype == "uint8" else build(cls).fit(images, LABELS)
+    X, y = synth.sample(20)
     assert (X.shape, X.dtype, y.dtype) == ((20, 8, 8), dtype, LABELS.dtype)
     top = 255 if dtype == "uint8" else 1
     assert X.min() >= 0
@@ -104,8 +120,7 @@ def test_classes_can_be_discovered():
 
 @each_method
 def test_labels_can_be_asked_for(cls):
-    synth = build(cls).fit(PIXELS, LABELS)
-    X, y = synth.sample(y=[3, 3, 7])
+    X, y = fitted(cls).sample(y=[3, 3, 7])
     assert X.shape == (3, 8, 8)
     assert y.tolist() == [3, 3, 7]
 
@@ -131,7 +146,7 @@ def test_every_generator_draws(generator):
 
 @each_method
 def test_a_saved_estimator_draws_the_same(cls, tmp_path):
-    synth = build(cls).fit(PIXELS, LABELS)
+    synth = fitted(cls)
     synth.save(tmp_path / "synth.npz")
     copies = load_estimator(tmp_path / "synth.npz"), pickle.loads(pickle.dumps(synth))
     for copy in copies:
@@ -142,7 +157,7 @@ def test_a_saved_estimator_draws_the_same(cls, tmp_path):
 
 @each_method
 def test_the_generator_is_trained_anew_for_free(cls):
-    synth = build(cls).fit(PIXELS, LABELS)
+    synth = deepcopy(fitted(cls))
     before, report = synth.release_, synth.privacy_
     synth.refit(max_iter=5, hidden_layer_sizes=(16,))
     assert synth.release_ is before
@@ -151,7 +166,7 @@ def test_the_generator_is_trained_anew_for_free(cls):
 
 
 def test_generator_settings_are_searched_on_one_release():
-    synth = build(DPMERFSynthesizer).fit(PIXELS, LABELS)
+    synth = deepcopy(fitted(DPMERFSynthesizer))
     found = search_generator(synth, {"max_iter": [1, 200]})
     assert found.best_params == {"max_iter": 200}
 
@@ -255,6 +270,7 @@ def test_one_image_moves_the_release_by_the_sensitivity_at_most(
     cls, adjacency, pooling
 ):
     synth = build(cls, epsilon=INF, max_iter=0, adjacency=adjacency, pooling=pooling)
+    synth.set_params(hidden_layer_sizes=(8,))  # there are a hundred fits
     synth.fit(PIXELS[:64], LABELS[:64])
     claimed = synth.privacy_.releases[-1].sensitivity
     kernel = synth.kernel_
@@ -375,7 +391,7 @@ def test_the_papers_have_one_generator():
     assert not synth.fit(PIXELS[:100], LABELS[:100]).generator_.shape.is_parallel
 
 
-def test_a_private_encoder_has_one_decoder_for_all():
+def test_a_private_encoder_has_one_decoder_for_all(short_encoder):
     params = {
         "encoder": "private",
         "models": "parallel",
@@ -413,7 +429,7 @@ def test_the_number_of_images_is_private_under_add_remove():
         (DPMERFSynthesizer, {"encoder": "private"}),
     ],
 )
-def test_an_image_is_mapped_alike_beside_any_others(cls, params):
+def test_an_image_is_mapped_alike_beside_any_others(short_encoder, cls, params):
     synth = build(cls, epsilon=INF, max_iter=0, **params)
     kernel = synth.fit(PIXELS[:100], LABELS[:100]).kernel_
     first = []
@@ -473,7 +489,7 @@ def test_the_kernel_of_steps_needs_no_features():
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-def test_an_encoder_is_paid_for_beside_the_release(adjacency):
+def test_an_encoder_is_paid_for_beside_the_release(short_encoder, adjacency):
     synth = build(DPMERFSynthesizer, encoder="private", adjacency=adjacency)
     synth.fit(PIXELS, LABELS)
     encoder, embedding = synth.privacy_.releases[-2:]
@@ -482,7 +498,7 @@ def test_an_encoder_is_paid_for_beside_the_release(adjacency):
     assert synth.sample(20)[0].shape == (20, 8, 8)
 
 
-def test_an_encoded_estimator_is_saved(tmp_path):
+def test_an_encoded_estimator_is_saved(short_encoder, tmp_path):
     synth = build(DPMERFSynthesizer, encoder="private").fit(PIXELS[:200], LABELS[:200])
     synth.save(tmp_path / "synth.npz")
     copy = load_estimator(tmp_path / "synth.npz")
@@ -495,7 +511,7 @@ def test_without_noise_the_encoder_helps_to_draw():
     assert accuracy(synth.fit(PIXELS, LABELS)) > 0.7
 
 
-def test_what_is_matched_is_the_codes_that_the_decoder_draws():
+def test_what_is_matched_is_the_codes_that_the_decoder_draws(short_encoder):
     synth = build(DPMERFSynthesizer, encoder="private", max_iter=2).fit(PIXELS, LABELS)
     latents = torch.zeros(3, synth.settings_.n_latent)
     outputs = synth.generator_(latents, torch.arange(3))
@@ -510,7 +526,7 @@ def test_what_is_matched_is_the_codes_that_the_decoder_draws():
     )
 
 
-def test_an_encoder_sees_what_features_would_see():
+def test_an_encoder_sees_what_features_would_see(short_encoder):
     synth = build(DPMERFSynthesizer, encoder="private", pooling=2, max_iter=2)
     synth.fit(PIXELS[:200], LABELS[:200])
     assert synth.kernel_.phi.weights[0].shape[1] == 16  # means of 2 x 2 pixels
