@@ -18,7 +18,7 @@ from skdpgen.training import descend, project_to_total
 def kernel_without_features(
     opening: Opening, cells: Mapping[Any, Cells], settings: Any
 ) -> Any:
-    """Return a kernel that sums class counts alone, and makes points of rows."""
+    """Return a kernel that sums class counts alone, and turns rows into points."""
     layout = opening.facts.layout
     if isinstance(layout, ImageLayout):
         return ImageKernel(None, layout, pooling_of(layout, settings.pooling))
@@ -35,9 +35,9 @@ def train_by_slopes(
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
 ) -> None:
-    """Train a generator with a fixed share of the budget; keeps it and its losses.
+    """Train a generator with a fixed share of the budget; keep it and its losses.
 
-    ``opening`` keeps the kernel, the cells, the settings and the seed already.
+    ``opening`` already holds the kernel, the cells, the settings and the seed.
     """
     kept = opening.kept
     kernel, settings, seed = kept["kernel_"], kept["settings_"], kept["_seed"]

@@ -9,7 +9,7 @@ from skdpgen.tables import TARGET, Cells, fine_cells, quantile_bins, simple_cell
 
 BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most
 BIN_STD = 1 / 24  # of the rows: the noise at which a bin's place is good enough
-MAX_LATTICE = 32  # columns with at most so many values are their own bins
+MAX_LATTICE = 32  # in columns with at most this many values each value is a bin
 MAX_BINS = 64
 MAX_TARGET_BINS = 16
 NOISE_OF_BIN = 4.0  # a bin should hold this many noise stds of rows
@@ -18,11 +18,11 @@ NOISE_OF_BIN = 4.0  # a bin should hold this many noise stds of rows
 def discover_bins(
     opening: Opening, max_bins: int = MAX_BINS
 ) -> tuple[dict[Any, Cells], Cells | None]:
-    """Choose cells of columns and labels by public and released quantities alone.
+    """Choose cells of columns and labels from public and released quantities alone.
 
     Categories, truth values and short lattices are their own cells. Other numbers
-    share one joint release of a histogram on a fine grid, whose cells are merged to
-    hold about as many rows as the main release can tell from its noise. A numeric
+    share one joint release of a histogram on a fine grid, whose cells are merged until
+    each holds about as many rows as the main release can tell from its noise. A numeric
     target gets few bins: they are the labels of a regression.
     """
     facts, ledger = opening.facts, opening.ledger

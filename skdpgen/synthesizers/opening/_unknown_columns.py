@@ -1,4 +1,4 @@
-"""What the estimators learn of a table before the main release, and what it costs."""
+"""What estimators learn about a table before the main release, and what it costs."""
 
 import math
 from collections.abc import Mapping
@@ -31,20 +31,20 @@ from skdpgen.utils import SchemaRequiredError
 
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
 SCHEMA_SHARES = (0.05, 0.4)  # of mu², at least and at most
-STANDS_OUT = 4.5  # noise stds at which a value surely shows
+STANDS_OUT = 4.5  # noise stds from which on a value is almost sure to be shown
 SCHEMA_STD = 1 / 64  # of the rows: the noise that discovery aims at
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """Columns that no schema describes; from public names and dtype kinds."""
+    """Columns that no schema describes, known from public names and dtype kinds."""
 
     numbers: Mapping[Any, Kind]
     texts: tuple[Any, ...]
 
     @classmethod
     def of(cls, kinds: Mapping[Any, Kind], known: Mapping[Any, Column]) -> "Unknown":
-        """List what the schema leaves open; booleans hold no secret."""
+        """List what the schema leaves open; booleans need no discovery."""
         left = {name: kind for name, kind in kinds.items() if name not in known}
         numbers = {
             name: kind
