@@ -45,7 +45,7 @@ def paper_row(
     n_releases: int,
     settings: dict[str, Any],
 ) -> dict[str, Any]:
-    """Measure one table: real rows, the floor, a method, and it with paper settings.
+    """Measure one table: real rows, the floor, a method, and that with paper settings.
 
     ``settings`` override the paper's where its training would take too long.
     """

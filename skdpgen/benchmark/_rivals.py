@@ -4,13 +4,13 @@ The rivals are those of the package dpmm [1]_, installed by hand in an environme
 its own; skdpgen does not depend on it. What is the same and what is not:
 
 * The same training and test rows, the same classifiers, the same number of synthetic
-rows.
+  rows.
 * A rival sees the codes of the cells that a :class:`DPIndependentSynthesizer` with the
   same budget found, with the label as one more column, and its rows are decoded by the
   same code. It does not pay for the cells, which favours it.
 * Rivals know only "add_remove", so ours run under it too.
 * Every fit has a process of its own; its time is reported without imports, its peak
-memory with them.
+  memory with them.
 
 References
 ----------

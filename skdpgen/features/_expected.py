@@ -23,8 +23,7 @@ class ExpectedFourier:
     tables : tuple of Tensor of shape (2, frequencies of the column, points)
         Cosines and sines of the frequencies that look at a column, at its points.
     order, back : Tensor
-        Permutation that brings the frequencies of all columns in order, and its
-        inverse.
+        Permutation that puts the frequencies of all columns in order, and its inverse.
     n_together : int
         Columns in a subset.
 

@@ -15,7 +15,7 @@ from skdpgen.utils import saved
 
 SHORTEST = 1e-4  # length scale
 AT_ONCE = 2**22  # angles in memory
-MOST_SUBSETS = 100_000  # up to so many are listed one by one, beyond that drawn
+MOST_SUBSETS = 100_000  # up to this many are listed one by one, beyond that drawn
 
 
 @saved

@@ -35,8 +35,8 @@ class HermiteFeatures:
     categories their directions are orthogonal.
 
     *Bound.* A column's functions are cut to norm 1, whatever x is (of themselves they
-    stay below 1: :math:`\sum_k \phi_k^2 \le k(x, x) = 1`), so their products have norm
-    1 at most, and the mean over S subsets divides each by :math:`\sqrt{|S|}`:
+    do not exceed it: :math:`\sum_k \phi_k^2 \le k(x, x) = 1`), so their products have
+    norm 1 at most, and the mean over S subsets divides each by :math:`\sqrt{|S|}`:
     :math:`\|\phi(x)\| \le 1`. Entries have any sign.
 
     Parameters

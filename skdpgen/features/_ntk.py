@@ -50,10 +50,10 @@ class NTKFeatures:
     depends on the place of a row, and can decide whether a slope of ReLU is 0 or 1:
     removing a row could flip the slopes of all later ones. So products are exact.
     Inputs of a layer are multiples of 2⁻¹⁴ up to 32, weights multiples of 2⁻¹² up to 8;
-    a sum of K products is then a multiple of 2⁻²⁶ up to K 2⁸, which float64 holds for K
-    <= 2¹⁹, in whatever order it is added. In a normalised layer the sums over 2¹⁵ units
-    and over their squares are exact, too. The rest up to the slopes is done number by
-    number.
+    a sum of K products is then a multiple of 2⁻²⁶ up to K 2⁸, which float64 holds for
+    K <= 2¹⁹, in whatever order it is added. In a normalised layer the sums over 2¹⁵
+    units and over their squares are exact, too. The rest up to the slopes is done
+    number by number.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ class ImageGenerator(nn.Module):
 
 
 class Full(nn.Sequential):
-    """Full layers; from 16 pixels a side on, half the size, doubled smoothly."""
+    """Full layers; from 16 pixels a side on, drawn at half size and doubled."""
 
     def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
         step = 2 if min(shape.height, shape.width) >= HALVED else 1

@@ -149,12 +149,12 @@ def subsampled_epsilon(
     adjacencies. The smallest of these sound bounds is returned:
 
     * *All rows every time.* Given who is drawn, a step is a Gaussian release or does
-    not depend on the row, so sampling never adds cost: ``n_steps`` Gaussians.
+      not depend on the row, so sampling never adds cost: ``n_steps`` Gaussians.
     * *Renyi.* autodp's moments of the sampled Gaussian [3]_, which hold for adding
       and removing a row, plus those of the other Gaussian, converted by [4]_.
     * *Renyi, ``"replace"``.* A replaced row is one removed and one added. With P and R
-    the results on the two tables, Q on the one without the row, and 1/p + 1/q = 1, the
-    weak triangle inequality [5]_ gives :math:`D_\alpha(P \| R) \le
+      the results on the two tables, Q on the one without the row, and 1/p + 1/q = 1,
+      the weak triangle inequality [5]_ gives :math:`D_\alpha(P \| R) \le
       \frac{\alpha - 1/p}{\alpha - 1} D_{p\alpha}(P \| Q) + D_{q(\alpha-1/p)}(Q \| R)`;
       at p = 2 - 1/alpha it doubles the mu of a Gaussian, no more.
     * *Group privacy, ``"replace"``.* If removing a row is (e, d)-private, replacing one
@@ -173,7 +173,7 @@ def subsampled_epsilon(
     adjacency : {"replace", "add_remove"}
         Which tables are neighbours.
     gaussian_mu : float, default=0
-        Of all other Gaussian releases on the same rows, under the same ``adjacency``.
+        Mu of all other Gaussian releases on the same rows, under this ``adjacency``.
 
     Examples
     --------

@@ -43,8 +43,8 @@ class Histograms:
 
     Codes outside ``range(sizes[j])`` count nowhere, so in each histogram a row is at
     most one-hot. With ``scales`` a row counts ``scales[i]`` in histogram i: it moves
-    the histogram by that much, and the same noise, measured in rows, is ``1 /
-    scales[i]`` times as large.
+    the histogram by that much, and the same noise, measured in rows, is
+    ``1 / scales[i]`` times as large.
 
     Parameters
     ----------

@@ -38,8 +38,8 @@ class PrivacyBudget:
     Gaussian releases are limited to what is left. *Proof.* Let E be "no value owned by
     the differing row alone is shown", P(E) >= 1 - d on both tables, and let the rest of
     the output be (e', d')-private. Let Q' be the distribution of M(D') given E. Then
-    P(M(D) in S) <= d + P(M(D) in S, E) <= d + d' + exp(e') Q'(S), and P(M(D') in S) >=
-    (1 - d) Q'(S); so M is (e' - log(1 - d), d + d')-private.
+    P(M(D) in S) <= d + P(M(D) in S, E) <= d + d' + exp(e') Q'(S), and
+    P(M(D') in S) >= (1 - d) Q'(S); so M is (e' - log(1 - d), d + d')-private.
 
     Parameters
     ----------

@@ -249,7 +249,7 @@ def slope_covariance(points: Floats, scales: Floats) -> Floats:
 
 
 def factor(covariance: Floats) -> Floats:
-    """Return L with L Lᵀ = covariance + a little; it never leaves noise out, it raises.
+    """Return L with L Lᵀ = covariance + a little; raises rather than leave noise out.
 
     The little is additional independent noise, so it takes no privacy away.
     """

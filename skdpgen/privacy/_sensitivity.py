@@ -33,7 +33,7 @@ class Signed:
 class NonNegative:
     r"""A vector of norm at most ``bound`` without negative entries, or x xᵀ.
 
-    Or any vector of that norm from a set in which no inner product is negative.
+    Or any vector of that norm from a set where no inner product is negative.
 
     *Proof.* :math:`\|\phi - \phi'\|^2 = \|\phi\|^2 + \|\phi'\|^2 - 2 \phi^\top \phi'
     \le 2B^2`, because the inner product is not negative; for

@@ -84,12 +84,12 @@ def conditional_histogram(
     First the histogram of each class is projected to the simplex: counts are not
     negative, which says most about rare classes. Their sum is the marginal h. The
     excess f of a class is what it has above its even share of each cell: it is small,
-    sums to 0 and is smooth along ordered cells. Its prior is N(0, t² K) with K = P hᵃ ρ
-    hᵃ Pᵀ: a = 1/2 is the Dirichlet's covariance, a = 1 says that class shares vary
-    alike in all cells, ρ is the identity or decays exponentially in quantiles, and P
-    removes the sum. The noise is known, so evidence and posterior mean of every
-    candidate (a, ρ, t) are exact; posterior means are averaged, weighted by evidence,
-    and a column without information returns to f = 0.
+    sums to 0 and is smooth along ordered cells. Its prior is N(0, t² K) with
+    K = P hᵃ ρ hᵃ Pᵀ: a = 1/2 is the Dirichlet's covariance, a = 1 says that class
+    shares vary alike in all cells, ρ is the identity or decays exponentially in
+    quantiles, and P removes the sum. The noise is known, so evidence and posterior mean
+    of every candidate (a, ρ, t) are exact; posterior means are averaged, weighted by
+    evidence, and a column without information returns to f = 0.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ PAID = 0.1  # squared weight of class counts where they are not free
 @saved
 @dataclass(frozen=True, eq=False)
 class ImageKernel:
-    r"""An image becomes :math:`\phi(x)`, of norm 1 at most, beside class counts.
+    r"""An image becomes :math:`\phi(x)`, of norm 1 at most, next to class counts.
 
     Replacing an image moves the sum of :math:`\phi(x) \otimes y` by at most 2, and by
     less if features cannot point in opposite directions (proof: the structure of the

@@ -41,7 +41,10 @@ class PointRows:
         return len(self._rows)
 
     def take(self, indices: NDArray[np.intp]) -> Points:
-        """Return the rows at ``indices``; for none, an error would tell."""
+        """Return the rows at ``indices``.
+
+        An error for an empty sample would tell that it is empty.
+        """
         if not len(indices):
             return Points(np.empty((0, self._kernel.width)), np.empty(0, np.int64))
         return Points(self._kernel.inputs(self._rows[indices]), self._labels[indices])

@@ -70,7 +70,7 @@ def in_one(released: Release, n_classes: int) -> Release:
 
 
 def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | None:
-    """Return how errors of classes are mixed: not, evened out, or with neighbours.
+    """Return how errors of classes are mixed: not at all, evened out, or as neighbours.
 
     For a number the classes are its bins, and the square root of a Gaussian kernel
     between their ranks makes the product kernel on (row, target) of the loss.

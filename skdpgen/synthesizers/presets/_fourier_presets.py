@@ -29,7 +29,7 @@ class Waves(Settings):
     length_scale: Any
 
     def filled(self, given: dict[str, Any]) -> Self:
-        """Return these settings, with those replaced that are given and not None."""
+        """Return these settings, replaced where a given one is not None."""
         given = dict(given)
         scale = given.get("length_scale")
         if scale is not None and not isinstance(scale, str):
@@ -64,7 +64,7 @@ class FourierSettings(Waves, TableSettings):
     fourier_norm: float | None
 
     def filled(self, given: dict[str, Any]) -> Self:
-        """Return these settings, with those replaced that are given and not None."""
+        """Return these settings, replaced where a given one is not None."""
         result = super().filled(given)
         return (
             replace(result, n_together=None) if result.n_together == "all" else result

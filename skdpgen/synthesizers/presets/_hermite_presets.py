@@ -33,7 +33,7 @@ class HermiteSettings(_Functions, TableSettings):
     """What one fit was made with; parameters that were None are filled in."""
 
     def filled(self, given: dict[str, Any]) -> Self:
-        """Return these settings, with those replaced that are given and not None."""
+        """Return these settings, replaced where a given one is not None."""
         result = super().filled(given)
         if result.order == "cells" or result.product_weight is not None:
             return result

@@ -71,7 +71,7 @@ class Settings:
     learning_rate: float
 
     def filled(self, given: dict[str, Any]) -> Self:
-        """Return these settings, with those replaced that are given and not None."""
+        """Return these settings, replaced where a given one is not None."""
         known = self.names()
         chosen = {k: v for k, v in given.items() if k in known and v is not None}
         if "hidden_layer_sizes" in chosen:
@@ -141,7 +141,7 @@ class ImageSettings(Settings):
     precision: str
 
     def filled(self, given: dict[str, Any]) -> Self:
-        """Return these settings, with those replaced that are given and not None."""
+        """Return these settings, replaced where a given one is not None."""
         chosen = given.get("generator")
         if (
             chosen not in (None, self.generator)
