@@ -61,7 +61,7 @@ class ExpectedFourier:
         return cls(tuple(tables), back.argsort(), back, phi.subsets.shape[1])
 
     def __call__(self, probabilities: Sequence[Tensor]) -> Tensor:
-        """Return (n, n_features) from a list of (n, n_points), one a column."""
+        """Return (n, n_features) from a list of (n, n_points), one per column."""
         factors = torch.cat(
             [t @ p.T for t, p in zip(self.tables, probabilities, strict=True)], dim=1
         )  # (2, all places, n)

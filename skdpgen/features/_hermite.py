@@ -210,7 +210,7 @@ class ExpectedHermite:
     tables: tuple[Tensor, ...]  # functions at the points of each column
 
     def __call__(self, probabilities: Sequence[Tensor]) -> Tensor:
-        """Return (n, n_features) from a list of (n, n_points), one a column."""
+        """Return (n, n_features) from a list of (n, n_points), one per column."""
         means = [p @ t for p, t in zip(probabilities, self.tables, strict=True)]
         return self.phi._products(torch.stack(means, dim=1))
 

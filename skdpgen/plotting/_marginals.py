@@ -45,7 +45,7 @@ def plot_marginals(
     columns : sequence of column names, default=None
         What to draw; None draws the columns that both tables have.
     max_columns : int, default=12
-        How many of them to draw at most, from the first.
+        At most this many of them are drawn, the first ones.
 
     Returns
     -------

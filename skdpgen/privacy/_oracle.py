@@ -65,7 +65,7 @@ def private_oracle(
     width: int,
     expected_rows: float,
 ) -> Iterator[Step[T]]:
-    r"""Open the rows for ``n_steps`` noisy, sub-sampled sums of one vector a row.
+    r"""Open the rows for ``n_steps`` noisy, sub-sampled sums of one vector per row.
 
     ``step(per_row)`` draws a secret Poisson sample S of the rows and returns
 
