@@ -52,7 +52,7 @@ def without_empty_cells(
 ) -> Floats:
     """Return the counts, with -inf in cells that look empty.
 
-    Discovered bounds are powers of two: months reach 1 to 31. A run of ordered cells
+    Discovered bounds are powers of two: months get 1 to 31. A run of ordered cells
     from an end counts as empty while the sum over it and all classes stays below
     ``EMPTY`` stds of its noise, and so does a last cell that means "missing"; otherwise
     the noise of such cells would become rows.
