@@ -1,4 +1,4 @@
-"""Comparisons: synthesizers between the real-data ceiling and the floor."""
+"""Comparisons: synthesizers between the real-data ceiling and a simple floor."""
 
 from skdpgen.benchmark._compare import Comparison, compare
 

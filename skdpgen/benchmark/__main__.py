@@ -45,7 +45,7 @@ def main() -> None:
     """Measure utility or discovery on named tables, or speed."""
     parser = argparse.ArgumentParser(prog="python -m skdpgen.benchmark", description=main.__doc__)  # fmt: skip  # noqa: E501
     parser.add_argument("what", choices=WHAT)
-    parser.add_argument("tables", nargs="*", help=f"of {', '.join(TABLES)}")
+    parser.add_argument("tables", nargs="*", help=f"names among {', '.join(TABLES)}")
     parser.add_argument("--data", default=".", help="folder of the tables")
     parser.add_argument("--synthesizer", default="DPIndependentSynthesizer")
     parser.add_argument("--schema", choices=["discovered", "public"], nargs="+",
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE",
                         help="parameters, as JSON or a word; for `rivals`, theirs")  # fmt: skip  # noqa: E501
     parser.add_argument("--rival", choices=RIVALS, nargs="+", default=["mst"])
-    parser.add_argument("--python", help="of the environment that has the rivals")
+    parser.add_argument("--python", help="of an environment that has the rivals")
     parser.add_argument("--timeout", type=float, default=1200.0,
                         help="seconds that a rival may take")  # fmt: skip
     parser.add_argument("--models", choices=["quick", "all"], default="quick",
@@ -79,10 +79,10 @@ def main() -> None:
         print(markdown(_discovery(options)))
         return
     if options.what == "images" and not options.tables:
-        parser.error("images needs the names of .npz files in --data, as `mnist`")
+        parser.error("images needs the names of .npz files in --data, such as `mnist`")
     is_rivals = options.what == "rivals"
     if is_rivals and not options.python:
-        parser.error("rivals needs --python, of an environment that has them")
+        parser.error("rivals needs --python, from an environment that has them")
     kinds = {"rivals": _rivals, "images": _images, "utility": _utility}
     runs = []
     for run in kinds[options.what](options):
@@ -161,7 +161,7 @@ def _settings(options):
 
 
 def _value(text):
-    """Read JSON; what is none is a string, as `release=per_step`."""
+    """Read JSON; what is not JSON is a string, as in `release=per_step`."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:
@@ -169,7 +169,7 @@ def _value(text):
 
 
 def _papers(options):
-    """A paper's method as it measures it: ours, its settings, the printed row."""
+    """A paper's method under its protocol: ours, its settings, the printed row."""
     method = all_synthesizers()[options.synthesizer]
     for name in options.tables or PRINTED.index:
         split = read_split(name, options.data)
@@ -184,7 +184,7 @@ def _papers(options):
 
 
 def _discovery(options):
-    """By the number of rows and epsilon; the columns are those of the table."""
+    """Judge discovery by number of rows and epsilon, with the columns of the table."""
     make = all_synthesizers()[options.synthesizer]
     found = []
     for name in options.tables or ["adult"]:

@@ -1,4 +1,4 @@
-"""Synthesizers side by side, between the real-data ceiling and the floor."""
+"""Synthesizers side by side, between the real-data ceiling and a simple floor."""
 
 import time
 import warnings
@@ -78,8 +78,8 @@ def compare(
 
     The ceiling, "real", trains the models on ``X_train`` itself. The floor is a
     :class:`~skdpgen.synthesizers.DPIndependentSynthesizer` with the first
-    synthesizer's budget, schema, classes and adjacency; it is added unless one is
-    there. **Every release of every synthesizer is paid for, the floor's too.**
+    synthesizer's budget, schema, classes and adjacency; it is added unless there is one
+    already. **Every release of every synthesizer is paid for, the floor's too.**
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def _seeded(model: Any, seed: int | None) -> Any:
 
 def _fit(model: Any, X: Any, y: Any) -> Any:
     with warnings.catch_warnings():
-        # the notes of the comparison say that every release is paid for
+        # the notes of the comparison already say that every release costs
         warnings.simplefilter("ignore", SearchCostWarning)
         return model.fit(X, y)
 

@@ -15,7 +15,7 @@ def judge_discovery(synthesizer: Any, X: pd.DataFrame) -> dict[str, float]:
     -------
     covered : share of numbers inside the found bounds
     overshoot : found range over the range of the middle 99 %, as a power of two;
-        the median column's
+        that of the median column
     category_mass : share of text cells whose category was found
     largest_bin : largest share of rows in a bin that holds more than one value
     """

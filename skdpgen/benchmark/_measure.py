@@ -36,7 +36,7 @@ def measure_releases(
     epsilon: float,
     adjacency: str = "replace",
 ) -> Iterator[dict[str, Any]]:
-    """Fit independent releases and score each; yields a row of numbers a release."""
+    """Fit independent releases and score each; yield a row of numbers per release."""
     schema = Schema.infer(*split.whole) if is_schema_public else None
     about = {
         "set": split.name,
@@ -88,7 +88,7 @@ def measure_discovery(
     epsilon: float,
     n_releases: int,
 ) -> dict[str, Any]:
-    """Judge what discovery finds in some of the rows, on average over releases."""
+    """Judge what discovery finds in a sample of the rows, averaged over releases."""
     found = []
     for release in range(n_releases):
         rows = np.random.default_rng(release).permutation(len(split.X_train))[:n_rows]

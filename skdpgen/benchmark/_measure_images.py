@@ -1,4 +1,4 @@
-"""Images: accuracies of models trained on synthetic ones, and how near they are."""
+"""Images: accuracy of models trained on synthetic ones, and how real these look."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -29,9 +29,9 @@ def measure_images(
     adjacency: str,
     picture: Path | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Fit independent releases of an ``.npz`` of images; a row of accuracies each.
+    """Fit independent releases of an ``.npz`` of images; yield accuracies for each.
 
-    The first row is of models trained on as many real images.
+    The first row is for models trained on the same number of real images.
     """
     path = Path(path)
     X, y, *test = read_image_set(path)
@@ -75,11 +75,11 @@ def measure_images(
 
 
 def read_image_set(path: Path) -> list[Any]:
-    """Return training images, their labels, test images and theirs.
+    """Return training images, their labels, test images, and their labels.
 
     They are ``x_train``, ``y_train``, ``x_test`` and ``y_test`` of the file. Instead of
     an array it may hold the images as JPEG, ``jpeg_train`` with ``offset_train`` and so
-    on; then rows are shuffled, for such files are in the order of their classes.
+    on; then rows are shuffled, since such files are sorted by class.
     """
     found: list[Any] = []
     with np.load(path) as file:
@@ -105,7 +105,7 @@ def read_image_set(path: Path) -> list[Any]:
 
 
 def accuracies(scores: pd.DataFrame) -> dict[str, float]:
-    """Return the accuracy of each model, and the mean of those of all but the CNN."""
+    """Return the accuracy of each model, and the mean over all but the CNN."""
     found = {str(k): float(v) for k, v in scores["accuracy"].items()}
     models = [value for name, value in found.items() if name != "cnn"]
     if len(models) >= 12:

@@ -1,4 +1,4 @@
-"""The papers' protocol: hard predictions, beside the numbers that they printed."""
+"""The papers' protocol: hard predictions, beside the numbers that they print."""
 
 from functools import partial
 from typing import Any
@@ -45,9 +45,9 @@ def paper_row(
     n_releases: int,
     settings: dict[str, Any],
 ) -> dict[str, Any]:
-    """Measure one table: real rows, the floor, a method, and it with their settings.
+    """Measure one table: real rows, the floor, a method, and that with paper settings.
 
-    ``settings`` change the paper's, where its steps would take too long.
+    ``settings`` override the paper's where its training would take too long.
     """
     utility = SyntheticUtility(protocol="paper")
     known = PAPER_SIZES.get(split.name, {}) if method is DPMERFSynthesizer else {}

@@ -1,7 +1,7 @@
-"""Fit somebody else's synthesizer on coded columns, in an environment of its own.
+"""Fit a rival's synthesizer on coded columns, in an environment of its own.
 
 Not part of the package at run time: `_rivals` gives this file to another Python, which
-has the rival, numpy and pandas, and none of ours. A folder holds the question
+has the rival, numpy and pandas, but not this package. A folder holds the question
 (`request.json`, `table.npy`) and takes the answer (`answer.json`, `answer.npy`).
 """
 
@@ -41,7 +41,7 @@ def main(folder: str) -> None:
 
 
 def fit(table: Any, request: dict[str, Any]) -> Any:
-    """Fit the rival with its own defaults on codes, whose numbers are public."""
+    """Fit the rival with its own defaults on codes; the number of codes is public."""
     import pandas as pd
 
     _, module, name = RIVALS[request["rival"]]
@@ -78,10 +78,10 @@ def version(rival: str) -> str:
 
 
 def peak_mib() -> float:
-    """Return the most memory that this process has had, in MiB.
+    """Return the most memory that this process has used, in MiB.
 
-    `getrusage` would count a large parent as well: Linux hands on its peak when a
-    forked process starts another program.
+    `getrusage` would count a large parent as well: on Linux a forked process inherits
+    the parent's peak when it starts another program.
     """
     status = Path("/proc/self/status")
     if status.exists():

@@ -1,15 +1,16 @@
 """Our synthesizers beside public MST, AIM and PrivBayes, scored by the same code.
 
 The rivals are those of the package dpmm [1]_, installed by hand in an environment of
-its own; nothing of ours depends on it. What is alike and what is not:
+its own; skdpgen does not depend on it. What is the same and what is not:
 
-* The same training and test rows, the same classifiers, as many synthetic rows.
+* The same training and test rows, the same classifiers, the same number of synthetic
+  rows.
 * A rival sees the codes of the cells that a :class:`DPIndependentSynthesizer` with the
   same budget found, with the label as one more column, and its rows are decoded by the
-  same code. It does not pay for the cells: the comparison is in its favour there.
-* Rivals know "add_remove" only, so ours run under it too.
-* Every fit has a process of its own, whose time without imports and whose peak of
-  memory with them are told.
+  same code. It does not pay for the cells, which favours it.
+* Rivals know only "add_remove", so ours run under it too.
+* Every fit has a process of its own; its time is reported without imports, its peak
+  memory with them.
 
 References
 ----------
@@ -43,7 +44,7 @@ from skdpgen.tables import Cells, Rows
 from skdpgen.utils import Key
 
 RIVALS = tuple(runner.RIVALS)
-FEWEST_ROWS, MOST_ROWS = 5_000, 20_000  # as `draw_samples` asks for them
+FEWEST_ROWS, MOST_ROWS = 5_000, 20_000  # the limits of `draw_samples`
 FLOOR = "DPIndependentSynthesizer"  # whose cells the rivals get
 HEADLINES = ("roc_auc", "macro_f1", "r2")
 
@@ -57,9 +58,9 @@ class Other:
     python : str
         The interpreter of the other environment.
     settings : dict
-        Parameters of the rival other than its defaults.
+        Parameters of the rival that differ from its defaults.
     timeout : float
-        Seconds after which a fit is given up.
+        Seconds after which a fit is stopped.
     """
 
     python: str
@@ -91,7 +92,7 @@ def side_by_side(
         (name, "add_remove", partial(Rival, name, other, n_samples)) for name in rivals
     ]
     for name, adjacency, make in entrants:
-        made: list[Any] = []  # the last one has what its fit took
+        made: list[Any] = []  # the last one holds the costs of its fit
 
         def remember(make: Any = make, made: Any = made, **given: Any) -> Any:
             made.append(make(**given))
@@ -121,7 +122,7 @@ def side_by_side(
 
 
 def tabulate(runs: list[dict[str, Any]]) -> pd.DataFrame:
-    """Return a line a method: means over its releases."""
+    """Return a line per method: means over its releases."""
     frame = pd.DataFrame(runs)
     keys = [
         key
@@ -159,7 +160,7 @@ def _headline(group: pd.DataFrame, mean: "pd.Series[float]") -> str:
 
 
 class Rival:
-    """Somebody else's synthesizer, with the cells of ours and the methods of one.
+    """A rival's synthesizer, with the cells and the methods of one of ours.
 
     Parameters
     ----------
@@ -168,11 +169,11 @@ class Rival:
     other : Other
         Where it runs.
     n_samples : int
-        Rows that it draws when it is fitted, since it does not outlive its process.
+        Rows to draw right after the fit, since the rival does not outlive its process.
     adjacency : {"add_remove"}
         The only one that rivals know.
     **given
-        Parameters of the floor, whose cells and budget the rival has.
+        Parameters of the floor, whose cells and budget the rival gets.
     """
 
     def __init__(
@@ -220,14 +221,14 @@ class Rival:
         """Decode the rows that the rival drew, as our own are decoded."""
         if n_samples not in (None, len(self._drawn)):
             raise ValueError(
-                f"n_samples must be {len(self._drawn)}: the rival drew so many rows "
+                f"n_samples must be {len(self._drawn)}: the rival drew that many rows "
                 f"and is gone. Got {n_samples!r} instead."
             )
         floor, rng = self.floor, np.random.default_rng(random_state)
         sizes = [column.n_cells for column in floor.cells_.values()]
         drawn = dict(zip(floor.cells_, self._drawn.T, strict=False))
         labels = self._drawn[:, -1]
-        # how a number decays in an end cell goes by the rival's own histogram
+        # the decay of a number in an end cell follows the rival's own histogram
         marginals = {
             name: np.bincount(codes, minlength=size) / len(codes)
             for (name, codes), size in zip(drawn.items(), sizes, strict=True)
@@ -245,7 +246,7 @@ class Apart:
     make : callable
         Makes the synthesizer.
     **given
-        What it is made with.
+        Parameters for ``make``.
     """
 
     def __init__(self, make: Callable[..., Any], **given: Any) -> None:
@@ -258,7 +259,7 @@ class Apart:
         return self
 
     def __getattr__(self, name: str) -> Any:
-        """All the rest is the synthesizer's."""
+        """Everything else is the synthesizer's."""
         if name in ("made", "costs_"):
             raise AttributeError(name)
         return getattr(self.made, name)
@@ -275,7 +276,7 @@ def _codes(floor: Any, X: Any, y: Any) -> Any:
     """Return the cells of all columns, the label last; rows of no class are left out.
 
     A rival has no code for "in no cell". Where a column has no cell for missing, such
-    values, rare as they are, go to its last cell.
+    values, which are rare, go to its last cell.
     """
     parts = []
     for batch in Rows.read(X, y, task=floor.task_).batches(floor.cells_, floor._labels):
@@ -290,8 +291,8 @@ def _codes(floor: Any, X: Any, y: Any) -> Any:
 def _ask(
     other: Other, table: Any, request: dict[str, Any]
 ) -> tuple[Any, dict[str, float]]:
-    """Let the other Python fit and draw; return codes and what it took."""
-    # what leads to our packages must not lead the other environment there
+    """Let the other Python fit and draw; return the codes and the costs."""
+    # paths to our packages must not reach the other environment
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -308,7 +309,7 @@ def _ask(
         if done.returncode:
             raise RuntimeError(
                 f"{request['rival']} failed under {other.python}. Install "
-                f"{runner.RIVALS[request['rival']][0]} there, or read what it said:\n"
+                f"{runner.RIVALS[request['rival']][0]} there, or read its errors:\n"
                 f"{done.stderr[-2000:]}"
             )
         answer = json.loads((place / "answer.json").read_text())

@@ -33,7 +33,7 @@ CHUNK = 50_000
 
 
 def wide_table(n_rows: int, n_columns: int, seed: int = 0) -> pd.DataFrame:
-    """Make a table of half numbers, half small categories."""
+    """Make a table of which half the columns are numbers, half small categories."""
     rng = np.random.default_rng(seed)
     columns: dict[str, Any] = {}
     for j in range(n_columns):
@@ -67,7 +67,7 @@ def pairwise_seconds(n_rows: int, n_columns: int) -> float:
 
 
 def release_ratio(n_rows: int = 100_000, n_columns: int = 50) -> float:
-    """Return the time of a release over that of counting one-hot cells, no more."""
+    """Return the time of a release over that of merely counting one-hot cells."""
     rng = np.random.default_rng(0)
     values = rng.random((n_rows, n_columns))
     labels = rng.integers(0, 2, n_rows)

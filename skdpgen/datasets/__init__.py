@@ -1,4 +1,4 @@
-"""Example tables, made by code: no download, no private row."""
+"""Example tables, made by code: no download, no private rows."""
 
 from skdpgen.datasets._example import load_example
 from skdpgen.datasets._example_regression import load_example_regression

@@ -38,16 +38,16 @@ def load_example(
     """Make a table of bank customers, 15 % of whom left.
 
     The columns have what real tables have: text with missing values, an ordered
-    category, integers with a spike, an amount that is zero for nine rows of ten, a
-    boolean, a date, numbers that are not there. Most of what tells the classes apart
-    is in single columns; age ties some columns together.
+    category, integers with a spike, an amount that is zero in nine rows out of ten, a
+    boolean, a date, missing numbers. Most of what tells the classes apart is in single
+    columns; age ties some columns together.
 
     Parameters
     ----------
     n_samples : int, default=5000
         Number of rows.
     random_state : int or None, default=0
-        Seed of the rows; None makes other rows at each call.
+        Seed of the rows; None makes different rows at each call.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def _choose(
     y: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Draw one of ``values`` a row, from the shares of the row's class."""
+    """Draw one of ``values`` per row, with the shares of the row's class."""
     chosen = np.empty(len(y), dtype=object)
     for label, shares in by_class.items():
         rows = y == label
@@ -134,7 +134,7 @@ def _weekly_hours(job: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _capital_gain(left: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Zero for nine of ten, heavy-tailed for the rest."""
+    """Zero for nine out of ten, heavy-tailed for the rest."""
     gain = np.exp(rng.normal(8.0, 1.2, len(left))).round()
     gain[rng.random(len(left)) >= np.where(left, 0.05, 0.11)] = 0
     return gain.astype("int64")
@@ -147,13 +147,13 @@ def _complaints(left: np.ndarray, rng: np.random.Generator) -> pd.Series:
 
 
 def _region(y: np.ndarray, rng: np.random.Generator) -> pd.Series:
-    """Nullable text; those who left kept their address to themselves more often."""
+    """Nullable text; those who left gave no address more often."""
     region = pd.Series(_choose(_REGIONS, _REGIONS_BY_CLASS, y, rng), dtype="string")
     return region.mask(rng.random(len(y)) < np.where(y == "left", 0.12, 0.04))
 
 
 def _customer_since(left: np.ndarray, rng: np.random.Generator) -> pd.Series:
-    """Opening days within twelve years; who left had come late; some are unknown."""
+    """Opening days within twelve years; those who left came later; some are unknown."""
     share = rng.beta(np.where(left, 1.9, 1.3), np.where(left, 1.2, 1.4))
     days = pd.Series(_OPENING_DAY + (share * 4380).astype("timedelta64[D]"))
     return days.mask(rng.random(len(left)) < 0.02)

@@ -17,7 +17,7 @@ def load_example_regression(
     n_samples : int, default=5000
         Number of rows.
     random_state : int or None, default=0
-        Seed of the rows; None makes other rows at each call.
+        Seed of the rows; None makes different rows at each call.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Features of codes: a map of what an encoder makes of a row."""
+"""Features of codes: a map applied to what an encoder makes of a row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +15,13 @@ class EncodedFeatures:
     """A bounded map of the codes of an encoder with two layers.
 
     *Bound.* That of ``phi``, whatever the codes are. The encoder's weights must be
-    public, or released: if rows decide them otherwise, one row moves the features of
-    all, and no bound on a row helps.
+    public, or released: if rows influence them in any other way, one row moves the
+    features of all, and no bound on a row helps.
 
     Parameters
     ----------
     phi : FeatureMap
-        Of codes.
+        Map of the codes.
     weights : tuple of Tensor
         Weight and bias of the first layer, and of the second.
 
@@ -50,7 +50,7 @@ class EncodedFeatures:
 
     @property
     def row_size(self) -> int:
-        """Numbers that one row takes."""
+        """How many numbers one row takes."""
         return int(self.phi.row_size)
 
     @property
@@ -74,7 +74,7 @@ class EncodedFeatures:
         return found
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         found: Tensor = self.phi.mean(self.codes(x), n_parts)
         return found
 

@@ -13,17 +13,17 @@ from torch import Tensor
 class ExpectedFourier:
     r"""The mean of :class:`FourierFeatures` over rows that are drawn column by column.
 
-    Given its latent vector, a generator draws each column by itself, among few points.
-    Then the mean of :math:`\exp(i w^\top x)` is a product of sums,
-    :math:`\prod_j \sum_k p_{jk} \exp(i w_j^\top a_{jk})`: no row has to be sampled,
-    and no gradient has to be guessed.
+    Given its latent vector, a generator draws each column by itself, from a few points.
+    Then the mean of :math:`\exp(i w^\top x)` is a product of sums, :math:`\prod_j
+    \sum_k p_{jk} \exp(i w_j^\top a_{jk})`: no row has to be sampled, and no gradient
+    has to be estimated.
 
     Parameters
     ----------
     tables : tuple of Tensor of shape (2, frequencies of the column, points)
         Cosines and sines of the frequencies that look at a column, at its points.
     order, back : Tensor
-        Where the frequencies of all columns stand, and the way back.
+        Permutation that puts the frequencies of all columns in order, and its inverse.
     n_together : int
         Columns in a subset.
 
@@ -61,7 +61,7 @@ class ExpectedFourier:
         return cls(tuple(tables), back.argsort(), back, phi.subsets.shape[1])
 
     def __call__(self, probabilities: Sequence[Tensor]) -> Tensor:
-        """Return (n, n_features) from a list of (n, n_points), one a column."""
+        """Return (n, n_features) from a list of (n, n_points), one per column."""
         factors = torch.cat(
             [t @ p.T for t, p in zip(self.tables, probabilities, strict=True)], dim=1
         )  # (2, all places, n)
@@ -77,13 +77,13 @@ class ExpectedFourier:
         return torch.cat([real, imaginary]).T / math.sqrt(len(real))
 
     def mean(self, probabilities: Sequence[Tensor], n_parts: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         rows = self(probabilities)
         return rows.reshape(n_parts, -1, rows.shape[1]).mean(dim=1)
 
 
 class _Reorder(torch.autograd.Function):
-    """Permute; autograd's own way back would add up, entry by entry."""
+    """Permute; autograd's own backward pass would add up, entry by entry."""
 
     @staticmethod
     def forward(context: Any, x: Tensor, order: Tensor, back: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ def outer(factors: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
 
 
 def mean_outer(factors: Sequence[tuple[Tensor, Tensor]], n_parts: int) -> Tensor:
-    """Return the mean products of as many equal groups of rows; none is formed."""
+    """Return mean products of ``n_parts`` equal groups of rows; none is formed."""
     blocks = []
     for pair in factors:
         u, v = (part.reshape(n_parts, -1, part.shape[1]) for part in pair)

@@ -15,7 +15,7 @@ from skdpgen.utils import saved
 
 SHORTEST = 1e-4  # length scale
 AT_ONCE = 2**22  # angles in memory
-MOST_SUBSETS = 100_000  # listed one by one up to here, drawn beyond
+MOST_SUBSETS = 100_000  # up to this many are listed one by one, beyond that drawn
 
 
 @saved
@@ -81,8 +81,8 @@ class FourierFeatures:
         n_features : int
             Cosines and sines together; even.
         length_scale : float or sequence of float, default=1.0
-            Several take turns. At least 1e-4: the last digit of an angle goes by the
-            place of a row in a matrix product, and is divided by this.
+            Several are used in turn. At least 1e-4: the last digit of an angle depends
+            on the place of a row in a matrix product, and is divided by this.
         n_together : int or None, default=None
             Columns in a subset; None is all of them.
         """
@@ -92,7 +92,7 @@ class FourierFeatures:
             )
         n_columns, half = len(widths), n_features // 2
         if n_columns > torch.iinfo(torch.int16).max:
-            raise ValueError(f"Columns must be at most 32,767. Got {n_columns}.")
+            raise ValueError(f"There must be at most 32,767 columns. Got {n_columns}.")
         n_together = min(n_together or n_columns, n_columns)
         subsets = draw_subsets(n_columns, n_together, half, rng).short()
         scales = torch.as_tensor(length_scale, dtype=torch.float32).reshape(-1)
@@ -116,7 +116,7 @@ class FourierFeatures:
 
     @property
     def row_size(self) -> int:
-        """Numbers that one row takes."""
+        """How many numbers one row takes."""
         return self.n_features
 
     def to(self, device: torch.device) -> "FourierFeatures":
@@ -136,10 +136,10 @@ class FourierFeatures:
         return pairs.mul_(math.sqrt(2 / self.n_features))
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_parts, n_features).
+        """Return the means of ``n_parts`` equal groups of rows, (n_parts, n_features).
 
-        Works through a part of the frequencies at a time, and again on the way back:
-        rows x features are never in memory.
+        Works through a part of the frequencies at a time, and again in the backward
+        pass: rows x features are never in memory.
         """
         part = max(AT_ONCE // len(x), 1)
         if part >= self.frequencies.shape[1]:
@@ -152,7 +152,7 @@ class FourierFeatures:
         return waves * math.sqrt(2 / self.n_features)
 
     def expected(self, points: Sequence[Tensor]) -> ExpectedFourier:
-        """Return the exact mean over rows whose columns are drawn one by one."""
+        """Return the exact mean over rows whose columns are drawn independently."""
         return ExpectedFourier.of(self, points)
 
 
@@ -163,7 +163,7 @@ def _waves(x: Tensor, frequencies: Tensor, n_parts: int) -> Tensor:
 
 
 def draw_subsets(n: int, n_together: int, n_draws: int, rng: Generator) -> Tensor:
-    """Draw subsets of ``range(n)``, (n_draws, n_together); all as often as can be.
+    """Draw subsets of ``range(n)``, (n_draws, n_together); all about equally often.
 
     Examples
     --------

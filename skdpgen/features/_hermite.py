@@ -12,11 +12,11 @@ from torch import Generator, Tensor
 from skdpgen.features._fourier import draw_subsets
 from skdpgen.utils import saved
 
-HALF = 0.5  # numbers stand from 0 to 1; functions are centred between
-FINE = 257  # places where the largest norm is looked for
-NEAR = 50.0  # exponents of what can be told from 0 in any precision
-HUGE = 1e30  # recursion is scaled down beyond
-LARGEST = 1e8  # inputs beyond are as far off as these
+HALF = 0.5  # numbers lie in [0, 1]; functions are centred in the middle
+FINE = 257  # points at which the largest norm is looked for
+NEAR = 50.0  # exp(-NEAR) can be told from 0 in any precision
+HUGE = 1e30  # beyond this the recursion is scaled down
+LARGEST = 1e8  # inputs beyond this are clamped to it
 
 
 @saved
@@ -31,19 +31,19 @@ class HermiteFeatures:
     [1]_, :math:`\sum_k \phi_k(x)\phi_k(y)`: unlike random features these are the best
     for their number. A subset of one column is the paper's sum kernel, one of several
     its product kernel, with the tensor product of their functions. A category has a
-    random direction among as many; so has "missing". If there are few categories their
-    directions are orthogonal.
+    random direction in ``order + 1`` dimensions; so has "missing". If there are few
+    categories their directions are orthogonal.
 
-    *Bound.* A column's functions are cut to norm 1, whatever x is (below 1 they stay
-    under it by themselves: :math:`\sum_k \phi_k^2 \le k(x, x) = 1`), so are products,
-    and the mean over S subsets divides each by :math:`\sqrt{|S|}`: :math:`\|\phi(x)\|
-    \le 1`. Entries have any sign.
+    *Bound.* A column's functions are cut to norm 1, whatever x is (of themselves they
+    do not exceed it: :math:`\sum_k \phi_k^2 \le k(x, x) = 1`), so their products have
+    norm 1 at most, and the mean over S subsets divides each by :math:`\sqrt{|S|}`:
+    :math:`\|\phi(x)\| \le 1`. Entries have any sign.
 
     Parameters
     ----------
     directions : tuple of (Tensor of shape (n_values, order + 1) or None)
-        Of a column's categories; None for a number that has no "missing"; one row, of
-        "missing", for one that has.
+        Those of a column's categories; None for a number that cannot be missing; one
+        row, for "missing", for a number that can.
     are_numbers : tuple of bool
         Which columns are numbers.
     subsets : Tensor of shape (n_subsets, n_together)
@@ -89,14 +89,14 @@ class HermiteFeatures:
         Parameters
         ----------
         widths : sequence of int
-            Inputs of each column: 1 for a number, 2 if it may be missing; as many as
-            it has values for a category.
+            Inputs of each column: 1 for a number, 2 if it may be missing; for a
+            category as many as it has values.
         n_subsets : int or None, default=None
             None is every subset of ``n_together`` columns, once.
         """
         n_columns = len(widths)
         if n_columns > torch.iinfo(torch.int16).max:
-            raise ValueError(f"Columns must be at most 32,767. Got {n_columns}.")
+            raise ValueError(f"There must be at most 32,767 columns. Got {n_columns}.")
         n_together = min(n_together, n_columns)
         if n_subsets is None:
             n_subsets = math.comb(n_columns, n_together)
@@ -116,7 +116,7 @@ class HermiteFeatures:
 
     @property
     def row_size(self) -> int:
-        """Numbers that one row takes."""
+        """How many numbers one row takes."""
         return self.n_features
 
     def to(self, device: torch.device) -> "HermiteFeatures":
@@ -141,11 +141,11 @@ class HermiteFeatures:
         return self._products(self._functions(torch.split(x, widths, dim=1)))
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         return self(x).reshape(n_parts, -1, self.n_features).mean(dim=1)
 
     def expected(self, points: Sequence[Tensor]) -> "ExpectedHermite":
-        """Return the exact mean over rows whose columns are drawn one by one."""
+        """Return the exact mean over rows whose columns are drawn independently."""
         tables = []
         for j, at in enumerate(points):
             one = HermiteFeatures(
@@ -174,7 +174,7 @@ class HermiteFeatures:
             found = found / _largest_norm(self.order, self.length_scale)
             if len(numbers) == len(columns) and not any(
                 directions is not None for directions in self.directions
-            ):  # finite and small already, and as one tensor several times as fast
+            ):  # already finite and small; one tensor is several times as fast
                 return _cut(torch.nan_to_num(found))
             each = list(found.unbind(1))
         for j, (x, directions) in enumerate(zip(columns, self.directions, strict=True)):
@@ -210,12 +210,12 @@ class ExpectedHermite:
     tables: tuple[Tensor, ...]  # functions at the points of each column
 
     def __call__(self, probabilities: Sequence[Tensor]) -> Tensor:
-        """Return (n, n_features) from a list of (n, n_points), one a column."""
+        """Return (n, n_features) from a list of (n, n_points), one per column."""
         means = [p @ t for p, t in zip(probabilities, self.tables, strict=True)]
         return self.phi._products(torch.stack(means, dim=1))
 
     def mean(self, probabilities: Sequence[Tensor], n_parts: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         return self(probabilities).reshape(n_parts, -1, self.phi.n_features).mean(dim=1)
 
 
@@ -229,8 +229,9 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
        \phi_1 = \sqrt{2\rho}\, x\, \phi_0, \quad \phi_{k+1} =
        \sqrt{2\rho / (k+1)}\, x\, \phi_k - \rho \sqrt{k / (k+1)}\, \phi_{k-1}.
 
-    The exponential is kept apart and put in once it can be told from 0: far from 0 the
-    functions that matter are of an order where :math:`\phi_0` has long underflowed.
+    The exponential is kept apart, and multiplied in once the product can be told from
+    0: for large x the functions that matter have orders at which :math:`\phi_0` has
+    long underflowed.
 
     Parameters
     ----------
@@ -251,12 +252,12 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
     True
     """
     wide = length_scale**2  # 1 / 2 alpha
-    rho = 1.0 / (wide + math.hypot(wide, 1.0))  # without a difference of near numbers
+    rho = 1.0 / (wide + math.hypot(wide, 1.0))  # avoids a difference of close numbers
     x = x.clamp(-LARGEST, LARGEST)
     log_scale = -rho / (1.0 + rho) * x**2
     first = (2.0 * rho * wide) ** 0.25  # 1 - rho² = rho / alpha
     before, now = torch.zeros_like(x), torch.full_like(x, first)
-    is_near = bool((log_scale > -NEAR).all())  # always, between the public ends
+    is_near = bool((log_scale > -NEAR).all())  # always, between the public bounds
     if is_near:
         now, log_scale = now * log_scale.exp(), torch.zeros_like(x)
     found = [now * log_scale.exp()]
@@ -284,14 +285,14 @@ def _cut(functions: Tensor) -> Tensor:
 
 
 def _largest_norm(order: int, length_scale: float) -> float:
-    """Return the largest norm between the public ends; what is cut off is made up."""
+    """Return the largest norm in public bounds; dividing by it makes up for the cut."""
     x = torch.linspace(-HALF, HALF, FINE, dtype=torch.float64)
     functions = hermite_functions(x, order, length_scale)
     return float(torch.linalg.vector_norm(functions, dim=1).max())
 
 
 def _directions(n_values: int, width: int, rng: Generator) -> Tensor | None:
-    """Return unit vectors, orthogonal as far as can be."""
+    """Return unit vectors, orthogonal as far as possible."""
     if not n_values:
         return None
     blocks = []

@@ -21,26 +21,29 @@ class HermitePairs:
               \langle \psi(x), \psi(y) \rangle^2, \qquad
               s(x, y) = \mathrm{mean}_j \exp(-(x_j - y_j)^2 / 2\ell^2)
 
-    The square of a sum kernel is the mean of the products of its terms, two by two: all
-    pairs of columns, and each with itself. So its features are the outer product of
-    those of the sum kernel with themselves, and a mean over rows is one product of
-    matrices, however many pairs there are.
+    Here :math:`s_1` and :math:`s_2` are s cut off at two orders. The square of a sum
+    kernel is the mean of the products of its terms, two by two: all pairs of columns,
+    and each with itself. So its features are the outer product of those of the sum
+    kernel with themselves, and a mean over rows is one product of matrices, however
+    many pairs there are.
 
     :math:`\psi` are the features of :math:`s_2` as differences from those of 0, divided
-    by r and cut to norm 1. Rows that are 0 in most columns, as images are black, are
-    all alike in s; without what they share, pairs say how columns go together and not
-    once more how large each is. A radius of None takes the features as they are.
+    by r and cut to norm 1. Rows that are 0 in most columns, such as mostly black
+    images, are all alike in s; without what they share, pairs say how columns go
+    together, and do not repeat how large each is. A radius of None takes the features
+    as they are.
 
     *Bound.* Features of the sum kernel have norm 1 at most (:class:`HermiteFeatures`),
-    :math:`\psi` is cut to it whatever x is, an outer product has the product of the
-    norms, and weights of squares sum to 1: :math:`\|\phi(x)\| \le 1`. The centre and r
-    are public. Features of the sum kernel have any sign, an outer product with itself
-    is a square: its inner products are never negative.
+    :math:`\psi` is cut to norm 1 whatever x is, an outer product has the product of the
+    norms, and the weights of the squared norms sum to 1: :math:`\|\phi(x)\| \le 1`. The
+    centre and r are public. Features of the sum kernel have any sign. An outer product
+    of a vector with itself is a square: inner products of such squares are never
+    negative.
 
     Parameters
     ----------
     single, paired : HermiteFeatures
-        Of one column at a time; of the sum kernel, and of the one that is squared.
+        Of one column at a time; for the sum kernel, and for the one that is squared.
     product_weight : float
         Weight of the pairs beside the sum kernel.
     radius : float or None, default=None
@@ -74,7 +77,7 @@ class HermitePairs:
         radius: float | None = None,
         rng: Generator,
     ) -> Self:
-        """Make both sum kernels, of numbers from 0 to 1; nothing is random in them."""
+        """Make both sum kernels, for numbers from 0 to 1; nothing in them is random."""
         single, paired = (
             HermiteFeatures.draw(
                 (1,) * n_inputs,
@@ -90,7 +93,7 @@ class HermitePairs:
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
-        """Of the sum kernel, a column, and of the pairs."""
+        """Shape for the sum kernel, a single column, and for the pairs."""
         n = self.paired.n_features
         return (self.single.n_features, 1), (n, n)
 
@@ -107,7 +110,7 @@ class HermitePairs:
 
     @property
     def row_size(self) -> int:
-        """Numbers that one row takes."""
+        """How many numbers one row takes."""
         return sum(a + b for a, b in self.shapes)
 
     def to(self, device: torch.device) -> "HermitePairs":
@@ -140,8 +143,8 @@ class HermitePairs:
         return outer(self.factors(x))
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         return mean_outer(self.factors(x), n_parts)
 
     def expected(self, points: Any) -> None:
-        """Return None: a mean over independent columns is not offered."""
+        """Return None: a mean over independent columns is not implemented."""

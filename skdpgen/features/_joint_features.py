@@ -20,8 +20,8 @@ class JointFeatures:
 
     *Bound.* Squared norms of disjoint coordinates add up:
     :math:`\|\phi\|^2 = \sum_i w_i \|\phi_i\|^2 / \sum_i w_i \le 1` if all maps have
-    norm 1 at most. So are squared distances: a loss on these features weighs the maps
-    as ``weights`` says.
+    norm 1 at most. Squared distances add up in the same way: a loss on these features
+    weighs the maps as ``weights`` says.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class JointFeatures:
 
     @property
     def row_size(self) -> int:
-        """Numbers that one row takes."""
+        """How many numbers one row takes."""
         return sum(phi.row_size for phi in self.maps)
 
     def to(self, device: torch.device) -> "JointFeatures":
@@ -67,11 +67,11 @@ class JointFeatures:
         return self._beside([phi(x) for phi in self.maps])
 
     def mean(self, x: Any, n_parts: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         return self._beside([phi.mean(x, n_parts) for phi in self.maps])
 
     def expected(self, points: Sequence[Tensor]) -> "JointFeatures | None":
-        """Return the mean over rows whose columns are drawn one by one, if known."""
+        """Return the mean over rows whose columns are drawn independently, if known."""
         found = tuple(phi.expected(points) for phi in self.maps)
         return None if None in found else JointFeatures(found, self.weights)
 

@@ -14,8 +14,8 @@ from torch.func import functional_call, grad, vmap
 from skdpgen.features._factors import Factors, mean_outer, outer
 from skdpgen.utils import saved
 
-FINE, LARGEST = 2.0**-14, 32.0  # what goes into a layer: multiples of, and at most
-COARSE, STEEPEST = 2.0**-12, 8.0  # its weights
+FINE, LARGEST = 2.0**-14, 32.0  # inputs of a layer: multiples of, and at most
+COARSE, STEEPEST = 2.0**-12, 8.0  # the same for its weights
 
 
 @saved
@@ -26,32 +26,34 @@ class NTKFeatures:
     .. math:: \phi(x) = \nabla_\theta f_\theta(x) / \|\nabla_\theta f_\theta(x)\|
 
     for a network f with public random weights, which is never trained [1]_. The
-    gradient by a layer's weights is an outer product, what comes back to the layer
-    times what goes into it, so
+    gradient by a layer's weights is an outer product, of what comes back to the layer
+    and what goes into it. So
 
     * its norm is a product of norms: no row's gradient is ever formed;
     * the sum over rows is a matrix product, :math:`\sum_i u_i v_i^\top = U^\top V`.
 
-    The sum of several outputs has the gradient of one output with other weights,
-    only with equal copies of its last block: one output is enough, and has less noise.
-    Weights are normal and divided by the root of a layer's inputs (the tangent
+    The sum of several outputs has the gradient of one output with other weights, except
+    that its last block is repeated: one output is enough, and has less noise. Weights
+    are normal and divided by the root of a layer's inputs (the tangent
     parametrisation), so no layer outweighs another; a bias is one more input.
 
     *Bound.* :math:`\|\phi(x)\| = 1` unless the gradient is 0 or not finite, where it is
     the zero vector. Entries have any sign, unless ``is_nonnegative``: one hidden layer,
-    inputs that are not negative, and biases and a readout of ones that are no weights
-    of the network but part of it, so that the gradient is
-    :math:`1[w_k^\top x + b_k > 0] x`. (The kernel has a readout only as squares: ones
-    give what random signs would. The gradient by it, ReLU, tells little more than
-    brightness, and had half of the norm; the one by biases tells how dark a row is.)
+    inputs that are not negative, and fixed biases and a fixed readout of ones, which do
+    not count as weights, so that the gradient is :math:`1[w_k^\top x + b_k > 0] x`.
+    (Only the squares of a readout enter the kernel, so ones give what random signs
+    would. The gradient by the readout, the ReLU outputs, tells little more than
+    brightness, and would take half of the norm; the one by biases tells how dark a row
+    is.)
 
     *Why a row is mapped alike wherever it stands.* The last digit of a matrix product
-    goes by the place of a row, and a slope of ReLU is 0 or 1 by that digit: removing a
-    row could turn the slopes of all later ones. So products are exact. Inputs of a
-    layer are multiples of 2⁻¹⁴ up to 32, weights of 2⁻¹² up to 8; a sum of K products
-    is then a multiple of 2⁻²⁶ up to K 2⁸, which float64 holds for K <= 2¹⁹, in whatever
-    order it is added. Of a normalised layer, so are the sums over 2¹⁵ units and their
-    squares. The rest up to the slopes is done number by number.
+    depends on the place of a row, and can decide whether a slope of ReLU is 0 or 1:
+    removing a row could flip the slopes of all later ones. So products are exact.
+    Inputs of a layer are multiples of 2⁻¹⁴ up to 32, weights multiples of 2⁻¹² up to 8;
+    a sum of K products is then a multiple of 2⁻²⁶ up to K 2⁸, which float64 holds for
+    K <= 2¹⁹, in whatever order it is added. In a normalised layer the sums over 2¹⁵
+    units and over their squares are exact, too. The rest up to the slopes is done
+    number by number.
 
     Parameters
     ----------
@@ -61,7 +63,8 @@ class NTKFeatures:
     centre, scale : Tensor of shape (n_inputs,)
         Public constants: inputs become ``scale * (x - centre)`` first.
     has_layer_norm : bool
-        Whether layers are normalised before their ReLU, without weights of its own.
+        Whether layers are normalised before their ReLU; the normalisation has no
+        weights.
     is_nonnegative : bool
         Whether no entry is negative, and biases and the readout are fixed.
 
@@ -88,7 +91,7 @@ class NTKFeatures:
     norm_bound = 1.0
 
     def __post_init__(self) -> None:
-        """Round the weights; sums over more than these would not be exact."""
+        """Round the weights; sums over larger layers would not be exact."""
         sizes = [w.shape for w in self.weights]
         width, n_inputs = (max(size[k] for size in sizes) for k in (0, 1))
         if n_inputs > 2**19 or (self.has_layer_norm and width > 2**15):
@@ -115,8 +118,8 @@ class NTKFeatures:
         """Draw the weights of ``depth`` hidden layers of ``width`` units.
 
         ``is_positive`` says that inputs, centred and scaled, are never negative: then
-        the gradients by one hidden layer without normalisation are not either, and they
-        are the features.
+        the gradients by a single hidden layer without normalisation are not negative
+        either, and they are the features.
         """
         centre, scale = (
             torch.as_tensor(value, dtype=torch.float32).expand(n_inputs).contiguous()
@@ -137,7 +140,7 @@ class NTKFeatures:
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
-        """Of the gradient by each layer."""
+        """Shape of the gradient by each layer."""
         if self.is_nonnegative:
             return ((self.weights[0].shape[0], self.weights[0].shape[1] - 1),)
         return tuple((w.shape[0], w.shape[1]) for w in (*self.weights, self.readout))
@@ -155,7 +158,7 @@ class NTKFeatures:
 
     @property
     def row_size(self) -> int:
-        """Numbers that one row takes."""
+        """How many numbers one row takes."""
         return sum(a + b for a, b in self.shapes)
 
     def to(self, device: torch.device) -> "NTKFeatures":
@@ -209,17 +212,17 @@ class NTKFeatures:
         return outer(self.factors(x))
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_parts, n_features).
+        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features).
 
         Rows x features are never in memory.
         """
         return mean_outer(self.factors(x), n_parts)
 
     def expected(self, points: Any) -> None:
-        """Return None: a mean over rows has no closed form, they must be drawn."""
+        """Return None: a mean over rows has no closed form, so rows must be drawn."""
 
     def _layer(self, x: Tensor) -> tuple[Tensor, Any]:
-        """Return a layer's output, and what its way back needs."""
+        """Return a layer's output, and what its backward pass needs."""
         scale = None
         if self.has_layer_norm:
             x = _rounded(x, FINE, LARGEST)
@@ -242,12 +245,12 @@ class ModuleNTKFeatures:
     """Neural-tangent features of any module, by automatic differentiation.
 
     Slower than :class:`NTKFeatures`, for networks without a closed form. The gradient
-    is of the sum of all outputs, by all weights that require one, and divided by its
-    norm. The module is copied. It must treat each row by itself, its weights must be
-    public (random, or trained on public data), and its ``forward`` must be pure: it is
-    run on private rows, and what it would write down of them nobody accounts for. The
-    last digit of what it computes may decide a ReLU's slope, so it sees private rows
-    one at a time: beside others, removing one could turn the slopes of all.
+    of the sum of all outputs is taken by all weights that require one, and divided by
+    its norm. The module is copied. It must treat each row by itself, its weights must
+    be public (random, or trained on public data), and its ``forward`` must be pure: it
+    is run on private rows, and nobody accounts for what it may write down about them.
+    The last digit of what it computes may decide a ReLU's slope, so it sees private
+    rows one at a time: in a batch, removing one row could flip the slopes of all.
 
     Parameters
     ----------
@@ -279,7 +282,7 @@ class ModuleNTKFeatures:
 
     @property
     def row_size(self) -> int:
-        """Numbers that one row takes."""
+        """How many numbers one row takes."""
         return self.n_features
 
     def to(self, device: torch.device) -> "ModuleNTKFeatures":
@@ -306,21 +309,21 @@ class ModuleNTKFeatures:
         return _normalised([ones], [rows])[0][1]
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         return self(x).reshape(n_parts, -1, self.n_features).mean(dim=1)
 
     def expected(self, points: Any) -> None:
-        """Return None: a mean over rows has no closed form, they must be drawn."""
+        """Return None: a mean over rows has no closed form, so rows must be drawn."""
 
 
 def _rounded(x: Tensor, step: float, largest: float) -> Tensor:
-    """Cut and round, number by number; the slope is that of cutting alone."""
+    """Clamp and round, number by number; the slope is that of clamping alone."""
     near = x.clamp(-largest, largest)
     return near + ((near / step).round() * step - near).detach()
 
 
 def _normalised(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Factors:
-    """Divide by the norm of all outer products of a row side by side."""
+    """Divide by the joint norm of all outer products of a row."""
     squares = [
         u.square().sum(dim=1) * v.square().sum(dim=1)
         for u, v in zip(outputs, inputs, strict=True)

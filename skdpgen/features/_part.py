@@ -1,4 +1,4 @@
-"""Some of the features of a map: what is left where others are held out."""
+"""Some of the features of a map: what is left when others are held out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Part:
 
     @property
     def norm_bound(self) -> float:
-        """As of the whole."""
+        """That of the whole map."""
         return float(self.phi.norm_bound)
 
     @property
@@ -36,7 +36,7 @@ class Part:
 
     @property
     def row_size(self) -> int:
-        """Numbers that one row takes."""
+        """How many numbers one row takes."""
         return int(self.phi.row_size)
 
     def to(self, device: torch.device) -> "Part":
@@ -48,10 +48,10 @@ class Part:
         return self.phi(x)[:, self.which]
 
     def mean(self, x: Any, n_parts: int = 1) -> Tensor:
-        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         return self.phi.mean(x, n_parts)[:, self.which]
 
     def expected(self, points: Sequence[Tensor]) -> "Part | None":
-        """Return the mean over rows whose columns are drawn one by one, if known."""
+        """Return the mean over rows whose columns are drawn independently, if known."""
         whole = self.phi.expected(points)
         return None if whole is None else Part(whole, self.which)

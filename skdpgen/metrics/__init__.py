@@ -1,4 +1,4 @@
-"""What synthetic rows are worth. Everything here reads real rows: no guarantee."""
+"""Scores of synthetic rows. Everything here reads real rows: no privacy guarantee."""
 
 from skdpgen.metrics._classifiers import CLASSIFIERS, REGRESSORS, ModelSpec
 from skdpgen.metrics._encoding import TableEncoder

@@ -1,6 +1,6 @@
 """The twelve classifiers and the twelve regressors, as data.
 
-A change of any setting is a new version string: scores compare only within one.
+A change of any setting gets a new version string: only scores of one version compare.
 """
 
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ class ModelSpec:
     def build(self, random_state: int | None, shape: Any = None) -> BaseEstimator:
         """Make an unfitted model; seeded and single-threaded where it can be.
 
-        One that sees images as such is told their ``shape``.
+        A model that sees images as such gets their ``shape``.
         """
         settings = dict(self.settings)
         if self.kind is ImageCNN:
@@ -61,7 +61,7 @@ class ModelSpec:
         shared = {"random_state": random_state, "n_jobs": 1}
         fitting = {key: value for key, value in shared.items() if key in known}
         if known.get("n_jobs", 1) is None:
-            fitting.pop("n_jobs", None)  # None is one job there, and prints shorter
+            fitting.pop("n_jobs", None)  # None means one job there, and prints shorter
         return model.set_params(**fitting)
 
 
@@ -97,7 +97,7 @@ _MODERN_CLASSIFIERS = _table(
 )
 
 # The DP-MERF authors' tabular script: scikit-learn 0.21's defaults (10 trees in a
-# forest), but for the first and third. Those of xgboost are the ones before 1.0.
+# forest), except for the first and third model; xgboost's defaults before 1.0.
 _PAPER_CLASSIFIERS = _table(
     "paper-2",
     ("logistic_regression", LogisticRegression, {"C": 1.0, "max_iter": 2000}),
@@ -117,8 +117,8 @@ _PAPER_CLASSIFIERS = _table(
      {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 3}),
 )
 
-# Of images, on flat pixels in [0, 1]. Stumps and small samples keep ten classes of 784
-# pixels within minutes; the network sees rows and columns and is asked for by name.
+# For images, on flat pixels in [0, 1]. Stumps and small samples keep ten classes of 784
+# pixels within minutes; the network sees rows and columns and is requested by name.
 _IMAGE_CLASSIFIERS = _table(
     "images-1",
     ("logistic_regression", LogisticRegression, {"C": 1.0, "max_iter": 200}),

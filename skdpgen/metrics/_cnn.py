@@ -14,7 +14,7 @@ PEAK = 3e-3  # learning rate
 
 
 class ImageCNN(ClassifierMixin, BaseEstimator):
-    """Two convolutions and a full layer, trained for a fixed number of steps.
+    """Two convolutions and a dense layer, trained for a fixed number of steps.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from skdpgen.metrics._frames import align, as_frame, is_numeric, is_time, keys, 
 from skdpgen.metrics._frames import times as seconds
 
 MAX_LEVELS = 64  # one-hot cells of one column: the most frequent ones
-MAX_INTEGERS = 12  # integers with at most so many values are categories
-MAX_DEVIATIONS = 10.0  # numbers are clipped there, so no tail wrecks a linear model
+MAX_INTEGERS = 12  # integers with at most this many values are categories
+MAX_DEVIATIONS = 10.0  # numbers are clipped here, so that no tail wrecks a linear model
 
 Matrix = NDArray[np.float32]
 
@@ -29,7 +29,7 @@ class NumberCode:
 
     @classmethod
     def fit(cls, column: pd.Series) -> Self:
-        """Read median, mean and deviation; the outer 0.1 % do not move the last two."""
+        """Read median, mean and deviation; the last two ignore the outer 0.1 %."""
         values = _values(column, is_time(column))
         known = values[~np.isnan(values)]
         low, median, high = np.quantile(known, [0.001, 0.5, 0.999])
@@ -75,7 +75,7 @@ class IntegerCode:
 
 @dataclass(frozen=True)
 class CategoryCode:
-    """A cell for each frequent category; what was not seen has none."""
+    """A cell for each frequent category; categories that were not seen have none."""
 
     levels: tuple[str | None, ...]
 
@@ -83,7 +83,7 @@ class CategoryCode:
     def fit(cls, column: pd.Series) -> Self:
         """Keep the most frequent keys; missing is one of them."""
         counts = pd.Series(keys(column)).value_counts(dropna=False, sort=False)
-        # name breaks ties, so that the order of rows does not
+        # names break ties, so that the order of rows does not
         ranked = sorted(
             ((-count, key is None, key) for key, count in _items(counts)), key=_order
         )
@@ -110,7 +110,7 @@ class TableEncoder:
     template : DataFrame
         No rows; the columns in their order.
     codes : tuple
-        One code a column; None drops the column.
+        One code per column; None drops the column.
 
     Examples
     --------

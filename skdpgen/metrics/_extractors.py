@@ -1,4 +1,4 @@
-"""What images are compared by: features of a network that was never trained on them."""
+"""Features to compare images by, from a network that was never trained on them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ INCEPTION_SIDE = 299
 
 @dataclass(frozen=True)
 class Extractor:
-    """A named map of images to features; numbers of different names do not compare.
+    """A named map of images to features; scores under different names do not compare.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ class Extractor:
 def random_features(n_channels: int = 1) -> Extractor:
     """Return an extractor that needs no file: three layers of fixed random filters.
 
-    Each layer normalises its maps, so all images count alike; the features are the
-    mean and the spread of every map of every layer, 448 numbers. They tell images
-    apart by strokes and textures, not by what they show.
+    Each layer normalises its maps, so all images count alike; the features are the mean
+    and the spread of every map of every layer, 448 numbers. They distinguish images by
+    strokes and textures, not by what they show.
 
     Examples
     --------
@@ -91,11 +91,11 @@ def inception_features(weights: Any) -> Extractor:
     Parameters
     ----------
     weights : str or path
-        A state dict of ``torchvision.models.inception_v3``. Published numbers mostly
-        rest on another set of weights, TensorFlow's: compare with care.
+        A state dict of ``torchvision.models.inception_v3``. Most published numbers rest
+        on another set of weights, TensorFlow's: compare with care.
     """
     models = require("torchvision.models", extra="images")
-    with torch.device("meta"):  # no weights are drawn, the global seed stays
+    with torch.device("meta"):  # no weights are drawn, so the global random state stays
         network = models.inception_v3(weights=None, init_weights=False)
     state = torch.load(weights, weights_only=True, map_location="cpu")
     network.load_state_dict(state, assign=True)

@@ -32,23 +32,25 @@ def total_variation(
     .. math:: \frac12 \sum_c |p_c - q_c| \in [0, 1]
 
     over the cells of each column (``order=1``) or pair of columns (``order=2``).
-    Numbers are cut at quantiles of the real rows, missing is a cell, and so is what
-    the real rows never hold. It reads real rows: it is outside the guarantee.
+    Numbers are cut at quantiles of the real rows; missing is a cell, and so are the
+    values that the real rows never hold. This reads real rows, so it is outside the
+    guarantee.
 
     Parameters
     ----------
     real, synthetic : table or tuple (X, y)
         Tables with the same columns; with targets, these count as a column.
     order : {1, 2}, default=1
-        Of more than 300 pairs a fixed sample is taken, the same at every call.
+        If there are more than 300 pairs, a fixed sample is taken, the same at every
+        call.
     n_bins : int, default=16
         Cells of a numeric column.
 
     Returns
     -------
     float
-        0 for equal marginals, 1 for disjoint ones. Two samples of one distribution
-        are not at 0: compare with the distance between two sets of real rows.
+        0 for equal marginals, 1 for disjoint ones. Two samples of one distribution do
+        not reach 0: compare with the distance between two sets of real rows.
 
     Examples
     --------
@@ -97,7 +99,7 @@ def _bins(real: pd.Series, synthetic: pd.Series, n_bins: int) -> Cells:
     known = sides[0][~np.isnan(sides[0])]
     inner = np.linspace(0, 1, n_bins + 1)[1:-1]
     distinct = np.unique(known)
-    # few values: a cell each, so that spikes and codes are not merged
+    # few values: one cell each, so that spikes and codes are not merged
     edges = (
         (distinct[1:] + distinct[:-1]) / 2
         if len(distinct) <= n_bins

@@ -63,7 +63,7 @@ def align(frame: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
         return frame.set_axis(reference.columns, axis=1)
     raise ValueError(
         "Real and synthetic rows must have the same columns. Got "
-        f"{frame.shape[1]} and {reference.shape[1]} columns of other names instead. "
+        f"{frame.shape[1]} and {reference.shape[1]} columns of different names. "
         "Give both as frames with the same column names."
     )
 
@@ -71,7 +71,7 @@ def align(frame: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
 def is_numeric(column: pd.Series) -> bool:
     """Say whether a column holds numbers or times rather than categories.
 
-    Booleans and categories are not numbers. A column of Python objects is one when
+    Booleans and categories are not numbers. A column of Python objects is numeric when
     every cell that is not missing is an ``int`` or a ``float``.
 
     Examples
@@ -111,7 +111,7 @@ def is_time(column: pd.Series) -> bool:
 
 
 def numbers(column: pd.Series) -> NDArray[np.float64]:
-    """Turn a column into floats; what is no finite number becomes NaN.
+    """Turn a column into floats; what is not a finite number becomes NaN.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def keys(column: pd.Series) -> NDArray[np.object_]:
     """
     try:
         codes, distinct = pd.factorize(column, use_na_sentinel=True)
-    except TypeError:  # cells that do not hash, as lists
+    except TypeError:  # cells that cannot be hashed, such as lists
         codes, distinct = pd.factorize(column.astype(str), use_na_sentinel=True)
     names = np.array([*(_key(value) for value in distinct), None], dtype=object)
     return names[codes]

@@ -21,7 +21,7 @@ NEAR_ZERO = 1e-12
 
 @dataclass(frozen=True)
 class ImageFidelity:
-    """Scores of synthetic images; those of two extractors do not compare.
+    """Scores of synthetic images; scores from different extractors do not compare.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class ImageFidelity:
         Share of 50 bins of real images that are drawn too often or too seldom; about
         .05 for real images.
     extractor : str
-        Whose features ``fid``, ``precision`` and ``recall`` are of.
+        Name of the extractor whose features ``fid``, ``precision`` and ``recall`` use.
     """
 
     fid: float
@@ -64,10 +64,10 @@ def image_fidelity(
     * precision and recall [2]_: :math:`F_{1/8}` and :math:`F_8` of how 20 clusters of
       all features divide into real and synthetic.
     * NDB [3]_: 50 bins of real images, by nearest mean of pixels; the share whose
-      frequency differs by a two-sided test of level .05. With less than a thousand
+      frequency differs by a two-sided test of level .05. With fewer than a thousand
       images on a side the test has no power: NDB is small whatever was drawn.
 
-    .. warning:: It reads real images and stands outside the privacy guarantee.
+    .. warning:: This reads real images and stands outside the privacy guarantee.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ def image_fidelity(
 def frechet_distance(real: Floats, synthetic: Floats) -> float:
     """Return the Fréchet distance of two normal distributions fitted to features.
 
-    The trace of the root of a product is that of the roots of eigenvalues, which do
-    not leave the real numbers.
+    The trace of the root of a product is the sum of the roots of its eigenvalues, which
+    stay real numbers.
 
     Examples
     --------

@@ -8,9 +8,9 @@ FEWEST_ROWS, MOST_ROWS = 5_000, 20_000
 
 
 def unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Return what samples, and ``X`` in the space that it samples in.
+    """Return the estimator that samples, and ``X`` in the space that it samples in.
 
-    A search gives its best estimator, a pipeline its last step: the steps before
+    A search gives its best estimator, a pipeline its last step. The steps before it
     transform ``X``, since the synthetic rows come out transformed too.
 
     Examples
@@ -34,7 +34,7 @@ def draw_samples(
     """Sample labelled rows; by default as many as were fitted, within limits.
 
     Sampling is free post-processing, so a small table is judged by more rows than it
-    has, and a large one by as many as the models can learn from in seconds.
+    has, and a large one by no more than the models can learn from in seconds.
 
     Raises
     ------

@@ -80,7 +80,7 @@ def multiclass_scores(truth: Codes, guess: Codes) -> Scores:
 
 
 def regression_scores(truth: Floats, guess: Floats) -> Scores:
-    """Score numbers; R² is clipped to [-1, 1] so that one failure stays one.
+    """Score numbers; R² is clipped to [-1, 1], so one failure cannot ruin a mean.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def regression_scores(truth: Floats, guess: Floats) -> Scores:
 
 
 def chance(task: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> Scores:
-    """Score the best guess that looks at no feature.
+    """Score the best guess that ignores all features.
 
     The guess is the most frequent synthetic label, or the synthetic mean; without
     any synthetic label, the first class of the test labels or their mean.

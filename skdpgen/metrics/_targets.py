@@ -14,7 +14,7 @@ TASKS = ("auto", "classification", "regression")
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Both targets, coded alike; rows whose target is missing are not ``known``.
+    """Both targets, coded alike; rows whose target is missing are not "known".
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class Targets:
 def prepare_targets(y_train: Any, y_test: Any, task: str = "auto") -> Targets:
     """Code synthetic and real targets alike.
 
-    Labels match by their text (``1``, ``1.0`` and ``"1"`` are one class). Classes
-    are those of either side, sorted as numbers when all are numbers, else as text;
-    of two classes the last is the positive one (``">50K"``, ``"yes"``, ``1``).
+    Labels match by their text (``1``, ``1.0`` and ``"1"`` are one class). The classes
+    are those of both sides together, sorted as numbers if all are numbers, else as
+    text; of two classes the last is the positive one (``">50K"``, ``"yes"``, ``1``).
 
     Examples
     --------

@@ -38,9 +38,9 @@ class SyntheticUtility:
     :func:`~sklearn.model_selection.cross_val_score`, and callable on plain tables.
 
     .. warning::
-       **This reads real rows and stands outside the privacy guarantee.** Publish
-       such a score, or choose by it, only if the rows it reads are public or if
-       you pay for that otherwise.
+       **This reads real rows and stands outside the privacy guarantee.** Publish such a
+       score, or choose by it, only if the rows it reads are public or if you pay for
+       that in some other way.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class SyntheticUtility:
         classes). Never compare the numbers of one with those of the other.
     n_samples : int or None, default=None
         Rows to sample from an estimator; None samples as many as it was fitted on,
-        but at least 5,000 (rows are free) and at most 20,000 (models are not).
+        but at least 5,000 (rows are free) and at most 20,000 (training models is not).
     classifiers : sequence of str or None, default=None
         Names of a subset of the models; None takes all 12.
     metric : str or None, default=None
@@ -64,14 +64,14 @@ class SyntheticUtility:
     random_state : int or None, default=0
         Seed of the sampling and of the models; the score repeats for an int.
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" takes the task of the estimator, or by the dtype kind of ``y_test``:
-        float is regression, anything else is classes.
+        "auto" takes the task of the estimator, or goes by the dtype kind of ``y_test``:
+        float means regression, anything else classification.
 
     Notes
     -----
-    Arrays of images (three or four dimensions) are judged by their accuracy, with
-    models of their own on flat pixels whatever the protocol; ``"cnn"``, a small
-    convolutional network, is there by name.
+    Arrays of images (three or four dimensions) are judged by accuracy, with models of
+    their own on flat pixels, whatever the protocol; ``"cnn"``, a small convolutional
+    network, can be requested by name.
 
     The encoding (see :class:`TableEncoder`) is learnt from the synthetic rows. Of
     two classes the positive one is the last, sorted as numbers if all are numbers
@@ -98,7 +98,7 @@ class SyntheticUtility:
     task: str = "auto"
 
     def __post_init__(self) -> None:
-        """Check every field, since a value is used long after it is made."""
+        """Check every field now, since they are used much later."""
         _check_in("protocol", self.protocol, sorted(REGRESSORS))
         _check_in("task", self.task, TASKS)
         metrics = {name for names in METRICS.values() for name in names}
@@ -176,7 +176,7 @@ class SyntheticUtility:
         if (protocol, task) not in PRIMARY:
             raise ValueError(
                 f"Images are scored by classes. Got a {task}; for labels that are "
-                "floats say `task='classification'`."
+                "floats set `task='classification'`."
             )
         metric = self.metric or PRIMARY[protocol, task]
         _check_in(f"metric (task {task})", metric, METRICS[task])
@@ -200,14 +200,14 @@ def _score(
     X_test: NDArray[np.float32],
     targets: Targets,
 ) -> dict[str, Any]:
-    """Fit and score one model; chance and a note where that is impossible."""
+    """Fit and score one model; return chance and a note where that is impossible."""
     y_train, y_test = targets.train, targets.test
     if len(np.unique(y_train)) < 2:
         note = "the synthetic target is constant"
         return {**chance(targets.task, y_train, y_test), "note": note}
     try:
-        # one thread: the same sums at every n_jobs. The warnings are those of the
-        # models about themselves (no convergence, collinear columns).
+        # one thread: the same sums at every n_jobs. The warnings come from the models
+        # (no convergence, collinear columns).
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             guess, ranking = _predict(model, protocol, X_train, X_test, targets)
@@ -227,13 +227,13 @@ def _predict(
     X_test: NDArray[np.float32],
     targets: Targets,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return predictions and, for two classes, what ranks the rows."""
+    """Return predictions and, for two classes, numbers that rank the rows."""
     if targets.task == "regression":
         center, scale = targets.train.mean(), targets.train.std()
         model.fit(X_train, (targets.train - center) / scale)
         guess = np.asarray(model.predict(X_test), dtype=np.float64) * scale + center
         return guess, guess
-    # sampled classes, renumbered without gaps: XGBoost takes no others
+    # sampled classes, renumbered without gaps: XGBoost accepts no others
     seen, codes = np.unique(targets.train, return_inverse=True)
     model.fit(X_train, codes)
     guess = seen[model.predict(X_test)]

@@ -4,11 +4,11 @@ from torch import Generator, Tensor, nn
 
 from skdpgen.networks._layers import linear
 
-DARK = -2.0  # first bias of every pixel: most images are drawn on black
+DARK = -2.0  # first bias of every pixel: most images have a black background
 
 
 class AutoEncoder(nn.Module):
-    """Pixels to codes in [-1, 1] and back, two full layers each; no layer sees a batch.
+    """Pixels to codes in [-1, 1] and back, two full layers each; no layer mixes images.
 
     Parameters
     ----------
@@ -51,6 +51,6 @@ class AutoEncoder(nn.Module):
         return pixels.sigmoid()
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """Return codes, and pixels made of them."""
+        """Return codes, and the pixels made from them."""
         codes = self.encode(pixels)
         return codes, self.decode(codes)

@@ -11,8 +11,8 @@ from skdpgen.networks._autoencoder import AutoEncoder
 from skdpgen.networks._layers import ByClass, convolution, linear, up_convolution
 from skdpgen.utils import saved
 
-SMALLEST = 4  # side of the first map of those that double
-HALVED = 16  # pixels a side from which on "full" draws half as many
+SMALLEST = 4  # pixels a side of the first map, in architectures that double it
+HALVED = 16  # from this many pixels a side on, "full" draws half as many
 UPSAMPLED = 16  # channels of the first map of "upsample"
 
 
@@ -28,15 +28,17 @@ class ImageShape:
     n_classes, n_latent : int
         Width of the one-hot label and of the latent vector.
     architecture : {"full", "upsample", "decoder", "residual", "coded"}
-        Full layers, smoothly doubled; full layers and two bilinear doublings with a
-        convolution each, as DP-MERF, DP-HP and DP-NTK had; transposed convolutions, as
-        MMD-GAN and functional RDP; residual blocks, for 32 to 64 pixels a side; full
-        layers to codes, for a decoder that is there already and belongs to all classes.
+        In this order: full (fully connected) layers, then a smooth doubling; full
+        layers and two bilinear doublings, each with a convolution, as in DP-MERF, DP-HP
+        and DP-NTK; transposed convolutions, as in MMD-GAN and functional RDP; residual
+        blocks, for 32 to 64 pixels a side; full layers to codes, for a given decoder
+        that all classes share.
     hidden : tuple of int
-        Units of the full layers. Of "decoder" and "residual" the first is the number
-        of channels of the first map, the rest follows from it.
+        Units of the full layers. For "decoder" and "residual" the first is the number
+        of channels of the first map, and the other layers follow from it.
     code : tuple of int or None
-        Of "coded": units of the decoder, codes, and pixels a side that it draws as one.
+        For "coded": units of the decoder, number of codes, and how many pixels a side
+        it draws as one.
     is_parallel : bool, default=False
         Whether each class has a network of its own.
     """
@@ -53,7 +55,7 @@ class ImageShape:
 
     @property
     def n_pixels(self) -> int:
-        """Numbers of an image."""
+        """How many numbers an image has."""
         return self.channels * self.height * self.width
 
     @property
@@ -63,7 +65,7 @@ class ImageShape:
 
 
 class ImageGenerator(nn.Module):
-    """Images from latent vectors and labels; whatever a label, its images differ.
+    """Images from latent vectors and labels; images of one label differ.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ class ImageGenerator(nn.Module):
 
 
 class Full(nn.Sequential):
-    """Full layers; from 16 pixels a side on to half of it, doubled smoothly."""
+    """Full layers; from 16 pixels a side on, drawn at half size and doubled."""
 
     def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
         step = 2 if min(shape.height, shape.width) >= HALVED else 1
@@ -135,7 +137,7 @@ class Coded(nn.Sequential):
 
 
 class CodesDecoder(nn.Sequential):
-    """The second half of an auto-encoder; what it draws small is doubled smoothly."""
+    """The decoder of an auto-encoder; what it draws smaller is doubled smoothly."""
 
     def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
         assert shape.code is not None
@@ -149,7 +151,7 @@ class CodesDecoder(nn.Sequential):
         super().__init__(*layers)
 
     def take(self, state: Mapping[str, Tensor]) -> None:
-        """Take trained weights, and leave them as they are from here on."""
+        """Load trained weights, and train them no further."""
         self[0].load_state_dict(state)
         self[0].requires_grad_(False)
 
@@ -175,7 +177,7 @@ class Upsample(nn.Sequential):
 
 
 class Decoder(nn.Sequential):
-    """A full layer, then transposed convolutions that double and halve the channels."""
+    """A full layer, then transposed convolutions: maps double, channels halve."""
 
     def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
         n_maps = shape.hidden[0]
@@ -234,7 +236,7 @@ class ResidualBlock(nn.Module):
 
 
 def _full(shape: ImageShape, rng: Generator | None) -> tuple[list[nn.Module], int]:
-    """Return the hidden full layers, and the width that they end with."""
+    """Return the hidden full layers, and the width of the last one."""
     width, layers = shape.n_latent + shape.n_classes, []
     for units in shape.hidden:
         layers += [linear(width, units, rng), nn.BatchNorm1d(units), nn.ReLU()]

@@ -7,7 +7,7 @@ from torch import Generator, Tensor, nn
 
 
 class ByClass(nn.Module):
-    """A network for each class; rows go through that of their label."""
+    """A network for each class; each row goes through the network of its label."""
 
     def __init__(self, networks: Iterable[nn.Module]) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class ByClass(nn.Module):
 
 
 def linear(n_inputs: int, n_outputs: int, rng: Generator | None) -> nn.Linear:
-    """Return a full layer; None leaves its weights empty, to be loaded."""
+    """Return a fully connected layer; None leaves its weights empty, to be loaded."""
     return _drawn(nn.utils.skip_init(nn.Linear, n_inputs, n_outputs), rng)
 
 

@@ -10,13 +10,13 @@ from torch import Generator, Tensor, nn
 from skdpgen.networks._layers import linear
 from skdpgen.utils import saved
 
-FIRST_SPREAD = 0.1  # of the heads' weights: rows must differ before they can learn to
+FIRST_SPREAD = 0.1  # of the heads' weights: equal rows could not learn to differ
 
 
 @saved
 @dataclass(frozen=True)
 class CellsHead:
-    """A head of probabilities, one a cell; cells may be categories, bins, "missing"."""
+    """A head of one probability per cell; cells may be categories, bins, "missing"."""
 
     n_cells: int
 
@@ -24,7 +24,7 @@ class CellsHead:
 @saved
 @dataclass(frozen=True)
 class PositionHead:
-    """A head of one number in [0, 1]; with a second output, how far it is missing."""
+    """A head of one number in [0, 1]; a second output says how far it is missing."""
 
     is_nullable: bool = False
 
@@ -46,7 +46,7 @@ class TableShape:
     hidden : tuple of int
         Units of the hidden layers.
     has_batch_norm : bool
-        Whether hidden layers are batch norm and ReLU, as in the papers, or SiLU.
+        Whether hidden layers use batch norm and ReLU, as in the papers, or SiLU.
     """
 
     heads: tuple[Head, ...]
@@ -65,10 +65,10 @@ class TableShape:
 
 
 class TableGenerator(nn.Module):
-    """Rows from latent vectors and labels, with a true head for every column.
+    """Rows from latent vectors and labels, with one head for every column.
 
-    A head of cells gives probabilities: exact moments in training, one drawn cell in
-    a sample. A head of positions gives a number between public ends.
+    A head of cells gives probabilities: training uses their exact moments, a sample
+    draws one cell. A head of positions gives a number between public bounds.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class TableGenerator(nn.Module):
     rng : Generator or None
         Draws the first weights; None leaves them empty, to be loaded.
     start : ndarray of shape (n_classes, outputs) or None
-        Added to the outputs: the logits of what is known of each class already.
+        Added to the outputs: the logits of what is already known about each class.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class TableGenerator(nn.Module):
 
 
 def _position(output: Tensor) -> Tensor:
-    """Return a position, pulled to the middle as far as it is missing."""
+    """Return a position, pulled towards the middle as far as it is missing."""
     place = output.sigmoid()
     if output.shape[1] == 1:
         return place

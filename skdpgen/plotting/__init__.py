@@ -1,4 +1,4 @@
-"""Pictures of real against synthetic rows, and of training."""
+"""Plots of real against synthetic rows, and of training."""
 
 from skdpgen.plotting._image_grid import plot_images
 from skdpgen.plotting._loss import plot_loss

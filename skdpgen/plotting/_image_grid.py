@@ -18,7 +18,7 @@ MOST_ROWS = 20  # of images without labels
 
 
 def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> Figure:
-    """Draw the first images of each class, a row for each.
+    """Draw the first images of each class, one row per class.
 
     A picture of synthetic images is covered by their guarantee; one of real images
     shows people.
@@ -26,16 +26,16 @@ def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> 
     Parameters
     ----------
     images : array of shape (n, height, width) or (n, channels, height, width)
-        Uint8, or floats in [0, 1]. Three channels are red, green and blue.
+        Values are uint8, or floats in [0, 1]. Three channels are red, green and blue.
     labels : array-like of shape (n,) or None, default=None
-        One row each; None fills up to 20 rows in order.
+        Each label gets a row; None fills up to 20 rows in order.
     n_columns : int, default=10
-        Images of a class.
+        Images of each class.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A figure without a window; save it by ``figure.savefig("images.png")``.
+        A figure without a window; save it with ``figure.savefig("images.png")``.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> 
         keys = np.asarray(labels, dtype=object).ravel()
         if len(keys) != len(images):
             raise ValueError(
-                f"labels must have one label an image. Got {len(keys)} labels and "
+                f"labels must have one label per image. Got {len(keys)} labels and "
                 f"{len(images)} images."
             )
         names = _in_order({str(key) for key in keys})

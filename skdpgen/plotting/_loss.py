@@ -1,4 +1,4 @@
-"""How near a generator came to the embedding that it was trained on."""
+"""How near a generator came to the embedding it was trained on."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _RECENT = 20  # steps in the running mean
 def plot_loss(synthesizer: Any, ax: Axes | None = None) -> Figure:
     """Draw the loss of every training step of a fitted synthesizer.
 
-    The dashed line at 1 is what independent columns leave of the released embedding
-    (with ``numbers="fourier"``: what features that are all zero leave). How far the
-    curve goes below it is what the generator learnt about relations. It starts above,
-    since a fresh network does not know the columns yet.
+    The dashed line at 1 is the loss of independent columns (with ``numbers="fourier"``:
+    of features that are all zero). How far the curve falls below it shows what the
+    generator learnt about relations. It starts above, since a fresh network does not
+    know the columns yet.
 
-    The target is noisy: the curve need not reach 0, and training ends early where
-    what is left is well within the noise. The loss is made of the stored release and
+    The target is noisy: the curve need not reach 0, and training ends early once what
+    is left is well within the noise. The loss is computed from the stored release and
     reads no row, so the guarantee covers this picture, unlike the others.
 
     Parameters
@@ -73,18 +73,18 @@ def plot_loss(synthesizer: Any, ax: Axes | None = None) -> Figure:
 
 
 def _losses(synthesizer: Any) -> np.ndarray:
-    """Return the loss curve, or say why there is none."""
+    """Return the loss curve, or raise an error that says why there is none."""
     check_is_fitted(synthesizer)
     if not hasattr(synthesizer, "loss_curve_"):
         raise TypeError(
-            "plot_loss needs a synthesizer that trains a generator, as "
+            "plot_loss needs a synthesizer that trains a generator, such as "
             f"DPMERFSynthesizer. Got {type(synthesizer).__name__} instead."
         )
     return np.asarray(synthesizer.loss_curve_, dtype=float)
 
 
 def _scale(ax: Axes) -> None:
-    """Logarithmic, with plain numbers beside it."""
+    """Make the loss axis logarithmic, labelled with plain numbers."""
     ticker = require("matplotlib.ticker", extra="plot")
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))

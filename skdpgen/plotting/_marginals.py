@@ -1,4 +1,4 @@
-"""One panel a column: how often each value is real, how often synthetic."""
+"""One panel per column: how often each value occurs in real and in synthetic rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plot_marginals(
 ) -> Figure:
     """Draw each column's distribution, real against synthetic.
 
-    Text and columns of few values become bars, other numbers and dates step
+    Text and columns of few values become bars; other numbers and dates become step
     histograms on common bins; the outermost bins also hold the values beyond the
     central 99 % of both tables, so that a tail does not squeeze the rest.
 
@@ -45,12 +45,12 @@ def plot_marginals(
     columns : sequence of column names, default=None
         What to draw; None draws the columns that both tables have.
     max_columns : int, default=12
-        Draw the first ``max_columns`` of them.
+        At most this many of them are drawn, the first ones.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A figure without a window; save it by ``figure.savefig("marginals.png")``.
+        A figure without a window; save it with ``figure.savefig("marginals.png")``.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _shown_columns(
 
 
 def _is_continuous(real: pd.Series, synthetic: pd.Series) -> bool:
-    """Tell numbers and dates of many values from what bars show better."""
+    """Say whether a column is of numbers or dates with too many values for bars."""
     kinds = [
         pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
         for values in (real, synthetic)
@@ -148,7 +148,7 @@ def _finite(values: pd.Series) -> np.ndarray:
 
 
 def _common_edges(values: np.ndarray) -> np.ndarray:
-    """Bins over the central 99 %; between whole numbers where all are whole."""
+    """Bins over the central 99 %; edges between whole numbers if all are whole."""
     if not len(values):
         return np.array([0.0, 1.0])
     low, high = np.quantile(values, [0.005, 0.995])
@@ -185,7 +185,7 @@ def _draw_steps(axes: Axes, real: pd.Series, synthetic: pd.Series) -> None:
 
 
 def _draw_bars(axes: Axes, real: pd.Series, synthetic: pd.Series) -> None:
-    """Two bars a value: its share among the real and among the synthetic rows."""
+    """Two bars per value: its share among the real and among the synthetic rows."""
     shares = pd.concat([_shares(real), _shares(synthetic)], axis=1).fillna(0.0)
     shares = shares.reindex(_in_order(shares, real)).iloc[:_N_BARS]
     places = np.arange(len(shares))
@@ -199,7 +199,7 @@ def _draw_bars(axes: Axes, real: pd.Series, synthetic: pd.Series) -> None:
 
 
 def _shares(values: pd.Series) -> pd.Series:
-    """Shares of the values, missing as a value of its own."""
+    """Shares of the values; missing counts as a value of its own."""
     labels = values.astype("object").where(values.notna(), _MISSING)
     return labels.value_counts(normalize=True)
 

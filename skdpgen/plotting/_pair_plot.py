@@ -1,4 +1,4 @@
-"""Two panels a pair of columns: which values go together, real and synthetic."""
+"""Two panels per pair of columns: which values go together, real and synthetic."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OTHER = "other"
 
 @dataclass(frozen=True, eq=False)
 class _CutColumn:
-    """A column cut into cells: the cell of every row, and what each is called."""
+    """A column cut into cells: the cell of every row, and the name of each cell."""
 
     real: np.ndarray
     synthetic: np.ndarray
@@ -50,9 +50,9 @@ def plot_pairs(
     """Draw how often values of two columns go together, real beside synthetic.
 
     Each pair of columns has two heat maps on the same cells and colours, darker where
-    more rows are. Numbers and dates are cut at quantiles of the real rows, so two
-    columns that have nothing to do with each other give an even colour; text has a cell
-    for each of its ten most frequent values. Missing is a cell of its own.
+    there are more rows. Numbers and dates are cut at quantiles of the real rows, so two
+    unrelated columns give an even colour; text has a cell for each of its ten most
+    frequent values. Missing is a cell of its own.
 
     **A picture of real rows is outside the privacy guarantee**: it shows true
     frequencies, without noise, and even the choice of pairs reads them. Keep it where
@@ -65,12 +65,13 @@ def plot_pairs(
     columns : sequence of column names, default=None
         Pairs of these are drawn; None takes the columns that both tables have.
     max_pairs : int, default=6
-        Draw as many, those first that depend most on each other in the real rows.
+        How many pairs to draw; those come first that depend most on each other in the
+        real rows.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A figure without a window; save it by ``figure.savefig("pairs.png")``.
+        A figure without a window; save it with ``figure.savefig("pairs.png")``.
 
     Examples
     --------
@@ -147,7 +148,7 @@ def _cut(real: pd.Series, synthetic: pd.Series) -> _CutColumn:
 
 
 def _bins(real: pd.Series, synthetic: pd.Series) -> tuple[list[np.ndarray], list[str]]:
-    """Cut at quantiles of the real rows; a bin is called by its real median."""
+    """Cut at quantiles of the real rows; a bin is named by its real median."""
     sides = [_floats(real), _floats(synthetic)]
     known = sides[0][np.isfinite(sides[0])]
     if not len(known):
@@ -184,7 +185,7 @@ def _levels(
     ]
     shares = pd.concat([side.value_counts(normalize=True) for side in sides], axis=1)
     shares = shares.fillna(0.0)
-    # by position: booleans as labels would be taken for a mask
+    # by position: boolean labels would be mistaken for a mask
     frequent = np.argsort(-shares.max(axis=1).to_numpy(), kind="stable")[:_N_LEVELS]
     levels = _in_order(shares.iloc[frequent], real)
     code_of = {level: code for code, level in enumerate(levels)}
@@ -204,7 +205,7 @@ def _strongest(cut: dict[Any, _CutColumn], max_pairs: int) -> list[tuple[Any, An
 
 
 def _dependence(first: _CutColumn, second: _CutColumn) -> float:
-    """Cramér's V, squared, less what chance alone gives to tables of that size."""
+    """Cramér's V, squared, less what chance alone gives in tables of that size."""
     some = slice(None, None, math.ceil(len(first.real) / _N_JUDGED))
     table = _joint(first.real[some], second.real[some], first, second)
     table = table[table.any(axis=1)][:, table.any(axis=0)]

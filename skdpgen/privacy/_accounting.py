@@ -33,7 +33,7 @@ SPLITS = 1 + np.geomspace(0.1, 10, 41)
 def gaussian_mu(epsilon: float, delta: float) -> float:
     r"""Return the largest mu that is (epsilon, delta)-private; inf for epsilon=inf.
 
-    The analytic Gaussian mechanism [2]_: autodp's calibration, held against
+    The analytic Gaussian mechanism [2]_: autodp's calibration, checked against
     :func:`gaussian_delta` and done again by bisection where it is not tight (large
     epsilon). Noise of std :math:`1/\mu` suffices for sensitivity 1.
 
@@ -144,17 +144,17 @@ def subsampled_epsilon(
 ) -> float:
     r"""Return the epsilon of Poisson sub-sampled Gaussian steps beside one Gaussian.
 
-    Each step sums the vectors of a secret Poisson sample, one of norm at most the
-    clipping norm a row, and adds noise of ``noise_multiplier`` clipping norms, under
-    both adjacencies. The smallest of these sound bounds is returned:
+    Each step sums one vector per row of a secret Poisson sample, of norm at most the
+    clipping norm, and adds noise of ``noise_multiplier`` clipping norms, under both
+    adjacencies. The smallest of these sound bounds is returned:
 
     * *All rows every time.* Given who is drawn, a step is a Gaussian release or does
-      not depend on the row, so sampling never costs: ``n_steps`` Gaussians.
+      not depend on the row, so sampling never adds cost: ``n_steps`` Gaussians.
     * *Renyi.* autodp's moments of the sampled Gaussian [3]_, which hold for adding
       and removing a row, plus those of the other Gaussian, converted by [4]_.
-    * *Renyi, ``"replace"``.* A replaced row is one removed and one added: with the
-      table without the row between the two, and 1/p + 1/q = 1, the weak triangle
-      inequality [5]_ gives :math:`D_\alpha(P \| R) \le
+    * *Renyi, ``"replace"``.* A replaced row is one removed and one added. With P and R
+      the results on the two tables, Q on the one without the row, and 1/p + 1/q = 1,
+      the weak triangle inequality [5]_ gives :math:`D_\alpha(P \| R) \le
       \frac{\alpha - 1/p}{\alpha - 1} D_{p\alpha}(P \| Q) + D_{q(\alpha-1/p)}(Q \| R)`;
       at p = 2 - 1/alpha it doubles the mu of a Gaussian, no more.
     * *Group privacy, ``"replace"``.* If removing a row is (e, d)-private, replacing one
@@ -173,7 +173,7 @@ def subsampled_epsilon(
     adjacency : {"replace", "add_remove"}
         Which tables are neighbours.
     gaussian_mu : float, default=0
-        All other Gaussian releases on the same rows, under the same ``adjacency``.
+        Mu of all other Gaussian releases on the same rows, under this ``adjacency``.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def subsampled_noise_multiplier(
     *,
     gaussian_mu: float = 0.0,
 ) -> float:
-    """Return the smallest noise multiplier whose :func:`subsampled_epsilon` fits.
+    """Return the smallest noise multiplier for which :func:`subsampled_epsilon` fits.
 
     Found by bisection, at most .1 % too large; 0 for epsilon=inf.
 
@@ -239,7 +239,7 @@ def subsampled_noise_multiplier(
 
     left = math.sqrt((whole - gaussian_mu) * (whole + gaussian_mu))
     high = shift * math.sqrt(n_steps) / left
-    while is_too_small(high):  # by a rounding only: here sampling is not used
+    while is_too_small(high):  # only by rounding: this noise suffices without sampling
         high *= 1 + RESOLUTION
     low = high / 2
     while not is_too_small(low):
@@ -264,13 +264,13 @@ def gaussian_curve(mu: float) -> Floats:
 def steps_curve(
     noise_multiplier: float, sampling_rate: float, n_steps: int, adjacency: str
 ) -> Floats:
-    """Return that of sub-sampled steps; the proof is in :func:`subsampled_epsilon`."""
+    """Return the curve of sub-sampled steps; proof in :func:`subsampled_epsilon`."""
     found = n_steps * moments(noise_multiplier, sampling_rate)
     return _at(found, ALPHAS) if _shift(adjacency) == 1 else _replaced(found)
 
 
 def renyi_epsilon(renyi: Floats, delta: float) -> float:
-    """Convert a Renyi curve at ``ALPHAS`` [4]_; sound at each order, so at the best."""
+    """Convert a Renyi curve at ``ALPHAS`` [4]_; each order is sound, so the best is."""
     gain = np.log1p(-1 / ALPHAS) - (math.log(delta) + np.log(ALPHAS)) / (ALPHAS - 1)
     return max(0.0, float((renyi + gain).min()))
 

@@ -1,4 +1,4 @@
-"""The only file that knows autodp: a calibration, and moments of sampled steps."""
+"""The only file that uses autodp: a calibration, and moments of sampled steps."""
 
 import warnings
 from functools import lru_cache
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Autodp evaluates whole orders; between them a chord lies above, by convexity.
+# autodp evaluates integer orders; between them, by convexity, a chord lies above.
 ORDERS = np.unique(np.r_[1:41, np.geomspace(41, 2048, 26).astype(int)])
 
 
@@ -42,7 +42,8 @@ def autodp_mu(epsilon: float, delta: float) -> float:
 
 
 def _autodp() -> tuple[Any, Any, Any]:
-    # A second to import, so late. `privacy_calibrator` first would be a cycle.
+    # Importing takes a second, so it is done here. `privacy_calibrator` first would be
+    # a cycle.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from autodp import calibrator_zoo, mechanism_zoo, transformer_zoo

@@ -21,7 +21,7 @@ from skdpgen.privacy._sensitivity import (
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-CACHED = 2**18  # numbers of a block of rows: 2 MiB in float64, near the cores
+CACHED = 2**18  # numbers in a block of rows: 2 MiB in float64, small enough for a cache
 
 
 class Batch(Protocol):
@@ -43,17 +43,19 @@ class Histograms:
     """Histograms of columns, or of sets of columns, on cells fixed beforehand.
 
     Codes outside ``range(sizes[j])`` count nowhere, so in each histogram a row is at
-    most one-hot. With ``scales`` histogram i counts in steps of ``scales[i]``: one row
-    moves it by so much, and of the same noise it has a part ``1 / scales[i]`` in rows.
+    most one-hot. With ``scales`` a row counts ``scales[i]`` in histogram i: it moves
+    the histogram by that much, and the same noise, measured in rows, is
+    ``1 / scales[i]`` times as large.
 
     Parameters
     ----------
     sizes : tuple of int
         Cells of each column.
     scales : tuple of float or None, default=None
-        One a histogram; None is 1.
+        One per histogram; None means 1.
     subsets : tuple of tuple of int or None, default=None
-        The columns of each histogram, last one fastest; None is each by itself.
+        The columns of each histogram, the last one varying fastest; None means each
+        column by itself.
     """
 
     sizes: tuple[int, ...]
@@ -61,7 +63,7 @@ class Histograms:
     subsets: tuple[tuple[int, ...], ...] | None = None
 
     def __post_init__(self) -> None:
-        """Every histogram has a scale, and they count what is there."""
+        """Check that every histogram has a scale."""
         n = len(self.widths)
         if self.scales is not None and len(self.scales) != n:
             raise ValueError(f"scales must be {n} numbers. Got {len(self.scales)}.")
@@ -146,7 +148,7 @@ class Vectors:
         return total
 
     def _clip(self, rows: torch.Tensor) -> torch.Tensor:
-        """Return what each row is scaled by; rows without a finite norm are redone.
+        """Return the factor of each row; rows without a finite norm are clipped here.
 
         Scaling the one-hot label instead of the row saves a pass over the row.
         """
@@ -165,7 +167,7 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Moments:
-    """First moments of clipped vectors beside their second, formed here in float64.
+    """First and second moments of clipped vectors, formed here in float64.
 
     ``second`` is ``"outer"`` (v vᵀ, width² entries) or ``"diagonal"`` (v∘v), scaled by
     ``b``; at b² = 1/2 the second moments cost nothing.
@@ -217,18 +219,18 @@ class Counts:
 
 @dataclass(frozen=True)
 class Selections:
-    """Counts of values that are not known beforehand; shown above a threshold only."""
+    """Counts of values that are not known beforehand; shown only above a threshold."""
 
     columns: tuple[Any, ...]
 
     def __post_init__(self) -> None:
-        """A column named twice would count each row twice."""
+        """Check names: a column named twice would count each row twice."""
         if len(set(self.columns)) < len(self.columns):
             raise ValueError("columns must be distinct. Got a name twice.")
 
     @property
     def structure(self) -> Structure:
-        """At most one value a column and row."""
+        """At most one value per row and column."""
         return OneHot(len(self.columns))
 
     def start(self, n_classes: int) -> dict[Any, dict[str, int]]:
@@ -246,7 +248,9 @@ class Selections:
         for column in self.columns:
             codes, values = tokens[column].codes, tokens[column].values
             if codes.ndim != 1 or codes.shape != labels.shape:
-                raise ValueError("tokens must have one code a row. Got another shape.")
+                raise ValueError(
+                    "tokens must have one code per row. Got another shape."
+                )
             known = codes[(codes >= 0) & (codes < len(values))]
             counts = np.bincount(known, minlength=len(values))
             for position in np.flatnonzero(counts):
@@ -335,10 +339,11 @@ def clip_rows(vectors: Any, bound: float, *, is_nonnegative: bool = False) -> Fl
 
 
 def _check_shape(rows: Any, labels: Integers, width: int) -> None:
-    """Shapes that broadcast would count a row many times."""
+    """Check shapes: those that broadcast would count a row many times."""
     if labels.ndim != 1 or rows.shape != (len(labels), width):
         raise ValueError(
-            f"A batch must hold one label and {width} values a row. Got another shape."
+            f"A batch must hold one label and {width} values per row. "
+            "Got another shape."
         )
 
 

@@ -20,7 +20,7 @@ class Adjacency(StrEnum):
 
     @classmethod
     def parse(cls, value: "str | Adjacency") -> "Adjacency":
-        """Return the member named ``value``, or say which there are."""
+        """Return the member named ``value``, or raise an error that lists them."""
         try:
             return cls(value)
         except ValueError:
@@ -35,11 +35,11 @@ class PrivacyBudget:
     """One end-to-end guarantee, and what it allows Gaussian releases to cost.
 
     Partition selection fails with probability at most ``delta_selection``, and the
-    Gaussian releases are held to what is left. *Proof.* Let E be "no value owned by
-    the differing row alone is shown", P(E) >= 1 - d on both tables, and let the rest
-    of the output be (e', d')-private. Then P(M(D) in S) <= d + P(M(D) in S, E)
-    <= d + d' + exp(e') Q'(S), and P(M(D') in S) >= (1 - d) Q'(S); so M is
-    (e' - log(1 - d), d + d')-private.
+    Gaussian releases are limited to what is left. *Proof.* Let E be "no value owned by
+    the differing row alone is shown", P(E) >= 1 - d on both tables, and let the rest of
+    the output be (e', d')-private. Let Q' be the distribution of M(D') given E. Then
+    P(M(D) in S) <= d + P(M(D) in S, E) <= d + d' + exp(e') Q'(S), and
+    P(M(D') in S) >= (1 - d) Q'(S); so M is (e' - log(1 - d), d + d')-private.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class PrivacyBudget:
     ) -> "PrivacyBudget":
         """Return a budget with a tenth of delta kept for ``n_selections`` columns.
 
-        A tenth costs .6 % more noise; at tiny epsilon less is kept, so that the
+        A tenth costs .6 % more noise. At tiny epsilon less is kept, so that the
         Gaussian part of epsilon never loses more than a hundredth.
         """
         kept = min(delta / 10, -math.expm1(-epsilon / 100)) if n_selections else 0.0
@@ -104,5 +104,5 @@ class PrivacyBudget:
 
     @property
     def mu(self) -> float:
-        """Exact Gaussian-DP parameter of the budget; squares of it add up."""
+        """Exact Gaussian-DP parameter of the budget; the squares of several add up."""
         return gaussian_mu(*self.gaussian)

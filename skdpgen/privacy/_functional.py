@@ -1,4 +1,4 @@
-"""Noisy slopes of a kernel mean at public points: a Gaussian process, never a path."""
+"""Noisy slopes of a kernel mean at public points; the noise is a Gaussian process."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -21,14 +21,14 @@ from skdpgen.utils import BudgetExceededError
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 JITTER = 1e-9  # of a covariance's mean diagonal; more noise, never less
-MOST_POINTS = 64  # of a label: factorisations grow with their cube
-FARTHEST = 1e3  # encoded rows stand near 0 to 1; what is beyond is out of sight
+MOST_POINTS = 64  # of one label: the cost of a factorisation grows with their cube
+FARTHEST = 1e3  # encoded rows lie in or near [0, 1]; rows beyond this are left out
 SHORTEST, LONGEST = 1e-3, 1e6  # length scales: beyond, rounding outweighs distances
 Slopes = Callable[[Floats, Labels], Floats]
 
 
 class Labelled(Protocol):
-    """Some rows: points in space, and a label each; -1 takes no part."""
+    """Some rows: points in space, and a label each; rows of label -1 take no part."""
 
     x: Any  # (n, width)
     labels: Labels
@@ -67,13 +67,15 @@ def functional_oracle(
     space of A: at most :math:`\|g\|`. So a step is a Gaussian mechanism of sensitivity
     1, at any points, and points may come from earlier steps because each step draws
     its own G. Covariances are those of the slopes of G themselves, exactly (see
-    :func:`slope_noise`), not of an approximation that lies in fewer directions than
-    the function does. The divisor is fixed: the size of the sample would tell.
+    :func:`slope_noise`), not of an approximation that spans fewer directions than the
+    function does. The divisor is fixed beforehand: the realised sample size would tell
+    about rows.
 
     Parameters
     ----------
     rows : Takeable
-        ``take(indices)`` gives ``x`` (n, width) and ``labels``; let go of at the end.
+        ``take(indices)`` gives ``x`` (n, width) and ``labels``; not kept after the
+        block.
     ledger : SubsampledLedger
         Charged on entry.
     name : str
@@ -81,11 +83,11 @@ def functional_oracle(
     share : float
         Part of the budget's squared mu.
     sampling_rate, n_steps
-        Public; one step more raises ``BudgetExceededError``.
+        Public; one more step raises ``BudgetExceededError``.
     length_scales : sequence of float
-        The kernel is the mean of Gaussians of these; public.
+        The kernel is the mean of Gaussians of these length scales; public.
     width : int
-        Numbers of a row.
+        How many numbers a row has.
     expected_rows : float
         Number of rows: the true one under ``"replace"``, a noisy one under
         ``"add_remove"``.
@@ -142,7 +144,7 @@ def functional_oracle(
         labels = np.asarray(labels)
         if points.ndim != 2 or points.shape != (len(labels), width):
             raise ValueError(
-                f"There must be one label and {width} numbers a point. Got another "
+                f"There must be one label and {width} numbers per point. Got another "
                 "shape."
             )
         if not (np.abs(points) <= FARTHEST).all() or not (labels >= 0).all():
@@ -150,7 +152,7 @@ def functional_oracle(
                 f"points must be finite, at most {FARTHEST:g}, and labels not negative."
             )
         if np.unique(labels, return_counts=True)[1].max(initial=0) > MOST_POINTS:
-            raise ValueError(f"A step takes at most {MOST_POINTS} points of a label.")
+            raise ValueError(f"A step takes at most {MOST_POINTS} points per label.")
         n_done += 1  # before the rows are read: an interrupted step is spent too
         sample = opened.take(poisson_sample(len(opened), sampling_rate))
         slopes = np.zeros(points.shape)
@@ -173,9 +175,9 @@ def functional_oracle(
 
 
 def rows_in_sight(x: Any) -> Floats:
-    """Return rows in float64 without those that are not finite or far off.
+    """Return rows in float64, without those that are not finite or too far away.
 
-    A row that is left out adds the function 0; no rows are as good as any.
+    A row that is left out adds the function 0. There may be no rows at all.
     """
     rows = np.asarray(x, dtype=np.float64)
     rows = rows.reshape(len(rows), math.prod(rows.shape[1:]))
@@ -205,10 +207,11 @@ def slope_noise(points: Floats, scales: Floats) -> Floats:
        k_h(w_i, w_j) \Big(\frac{\delta_{ab}}{h^2} - \frac{D_a D_b}{h^4}\Big),
        \quad D = w_i - w_j
 
-    Orthogonal to all differences D it is :math:`A \otimes I`, A = mean of
-    :math:`K_h / h^2`: one factorisation as large as there are points. In their span, of
-    at most one dimension less than points, it is factorised whole. The two parts are
-    independent, and nothing is left out.
+    Orthogonal to all differences D this covariance is :math:`A \otimes I` with A the
+    mean of :math:`K_h / h^2`: one factorisation, with as many rows as there are points,
+    is enough. Within the span of the differences, which has fewer dimensions than there
+    are points, it is factorised whole. The two parts are independent, and nothing is
+    left out.
     """
     m, width = points.shape
     differences = points[1:] - points[0]
@@ -248,7 +251,7 @@ def slope_covariance(points: Floats, scales: Floats) -> Floats:
 def factor(covariance: Floats) -> Floats:
     """Return L with L Lᵀ = covariance + a little; raises rather than leave noise out.
 
-    The little is independent noise on top, so it takes no privacy away.
+    The little is additional independent noise, so it takes no privacy away.
     """
     if not len(covariance):
         return covariance
@@ -259,7 +262,7 @@ def factor(covariance: Floats) -> Floats:
             return np.asarray(np.linalg.cholesky(covariance + more))
         except np.linalg.LinAlgError:
             jitter *= 100  # points that coincide: rounding is larger than their gaps
-    raise FloatingPointError("The noise of these points could not be drawn.")
+    raise FloatingPointError("The noise at these points could not be drawn.")
 
 
 def orthonormal(rows: Floats) -> Floats:

@@ -11,7 +11,7 @@ from skdpgen.privacy._selection import selection_threshold
 from skdpgen.privacy._sensitivity import Signed, sensitivity
 from skdpgen.utils import BudgetExceededError
 
-ROUNDING = 1e-9  # shares are written by people as decimals; 0.1 * 3 is 0.3
+ROUNDING = 1e-9  # people write shares as decimals, and 0.1 * 3 counts as 0.3
 
 
 class Ledger:
@@ -88,13 +88,13 @@ class Ledger:
     ) -> float:
         """Enter a Poisson sub-sampled mechanism; return its noise multiplier.
 
-        It is calibrated beside a Gaussian of everything that ``share`` leaves, so the
-        order of releases does not matter. One sub-sampled entry a ledger.
+        It is calibrated beside one Gaussian that spends everything ``share`` leaves, so
+        the order of releases does not matter. A ledger takes one sub-sampled entry.
         """
         if any("sub-sampled" in entry.mechanism for entry in self.entries):
             raise BudgetExceededError(
                 "A ledger holds one sub-sampled release. Got a second one; "
-                "join the two in one."
+                "join the two into one."
             )
         share = self._admit(share)
         multiplier = 0.0
@@ -150,7 +150,7 @@ class Ledger:
             raise ValueError(f"share must be in (0, 1]. Got {share!r} instead.")
         if share > self.remaining + ROUNDING:
             raise BudgetExceededError(
-                f"Asked for a share of {share:g}, {self.remaining:g} of the budget "
+                f"Asked for a share of {share:g}, but {self.remaining:g} of the budget "
                 f"(epsilon={self.budget.epsilon:g}) is left. "
                 "Release fewer quantities or raise `epsilon`."
             )

@@ -1,8 +1,8 @@
 r"""The only randomness of `privacy`: operating-system entropy, never a seed.
 
 Normal variates come from the Box-Muller transform of 64-bit words. Each is the sum of
-two independent ones over :math:`\sqrt 2`: from one alone the words behind it can be
-found, and with them which sums are impossible [1]_.
+two independent ones over :math:`\sqrt 2`: from a single one the words behind it can be
+recovered, and with them which sums are impossible [1]_.
 
 References
 ----------

@@ -13,7 +13,7 @@ from skdpgen.privacy._noise import add_noise, is_noise_insecure, poisson_sample
 from skdpgen.utils import BudgetExceededError
 
 T = TypeVar("T", covariant=True)
-AT_ONCE = 2**24  # numbers of the rows whose vectors are in memory together
+AT_ONCE = 2**24  # numbers of the rows' vectors that are in memory together
 
 
 class Takeable(Protocol[T]):
@@ -24,7 +24,7 @@ class Takeable(Protocol[T]):
         ...
 
     def take(self, indices: NDArray[np.intp], /) -> T:
-        """Return the rows at ``indices``, none of them included."""
+        """Return the rows at ``indices``, which may be empty."""
         ...
 
 
@@ -65,7 +65,7 @@ def private_oracle(
     width: int,
     expected_rows: float,
 ) -> Iterator[Step[T]]:
-    r"""Open the rows for ``n_steps`` noisy, sub-sampled sums of one vector a row.
+    r"""Open the rows for ``n_steps`` noisy, sub-sampled sums of one vector per row.
 
     ``step(per_row)`` draws a secret Poisson sample S of the rows and returns
 
@@ -87,7 +87,7 @@ def private_oracle(
     Parameters
     ----------
     rows : Takeable
-        Anything with ``len`` and ``take(indices)``; let go of when the block ends.
+        Anything with ``len`` and ``take(indices)``; not kept after the block.
     ledger : SubsampledLedger
         Charged on entry.
     name : str
@@ -109,7 +109,7 @@ def private_oracle(
     Yields
     ------
     step : callable
-        ``step(per_row) -> ndarray of shape (width,)``, dead after the block.
+        ``step(per_row) -> ndarray of shape (width,)``; raises after the block.
 
     Examples
     --------

@@ -26,16 +26,17 @@ class OuterProducts:
     the very numbers that are summed, and a row beyond ``bound`` is scaled down to it, by
     a factor that is not negative, so no sign changes. A row with a factor or a norm that
     is not finite becomes zero. Hence :math:`\|\phi(x)\| \le` ``bound`` whatever the map
-    promised. With a bound for each layer, layers are cut one by one, and
+    promised. With a bound for each layer, each layer is clipped by itself, and
     :math:`\|\phi(x)\|^2 \le \sum_l b_l^2`.
 
     *Sign.* The inner product of two rows is
-    :math:`\sum_l (u_l^\top u'_l)(v_l^\top v'_l)`. A layer cannot make it negative if it
-    is "nonnegative", u and v are clamped at 0, or "square", u is made a multiple
-    :math:`c v` with :math:`c \ge 0`, so that its part is
-    :math:`c c' (v^\top v')^2`. If no layer can, rows are ``NonNegative`` and move by
-    :math:`\sqrt 2` of their bound, otherwise ``Signed``. If each layer has a bound of its
-    own, squared moves add up, :math:`2 b_l^2` or :math:`4 b_l^2`: ``Weighted``.
+    :math:`\sum_l (u_l^\top u'_l)(v_l^\top v'_l)`. A layer cannot make it negative if
+    its kind is "nonnegative" (u and v are clamped at 0) or "square" (u is replaced by a
+    multiple :math:`c v` with :math:`c \ge 0`, so that the layer's part is :math:`c c'
+    (v^\top v')^2`). If no layer can, rows are ``NonNegative`` and move the sum by
+    :math:`\sqrt 2` times their bound; otherwise they are ``Signed``. If each layer has
+    a bound of its own, squared moves add up, :math:`2 b_l^2` or :math:`4 b_l^2`:
+    ``Weighted``.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class OuterProducts:
     bound : float or tuple of float, default=1.0
         Largest norm of all layers together, or of each layer.
     kinds : tuple of {"signed", "nonnegative", "square"} or None, default=None
-        One a layer; None is signed.
+        One per layer; None means that all are signed.
     """  # noqa: E501
 
     shapes: tuple[tuple[int, int], ...]
@@ -52,20 +53,20 @@ class OuterProducts:
     kinds: tuple[Kind, ...] | None = None
 
     def __post_init__(self) -> None:
-        """What the proof speaks of: kinds that are known, squares, positive bounds."""
+        """Check what the proof assumes: known kinds, square shapes, positive bounds."""
         n, bound = len(self.shapes), self.bound
         bounds = bound if isinstance(bound, tuple) else (bound,) * n
         for name, given in (("bound", bounds), ("kinds", self._kinds)):
             if len(given) != n:
                 raise ValueError(
-                    f"{name} must have one entry a layer, {n}. Got {len(given)}."
+                    f"{name} must have one entry per layer, {n}. Got {len(given)}."
                 )
         if not all(0 < one < math.inf for one in bounds):
             raise ValueError(f"bound must be positive and finite. Got {bound!r}.")
         for kind, (a, b) in zip(self._kinds, self.shapes, strict=True):
             if kind not in FORMED or (kind == "square" and a != b):
                 raise ValueError(
-                    f"kinds must be among {', '.join(FORMED)}, and squares have u as "
+                    f"kinds must be among {', '.join(FORMED)}, and a square needs u as "
                     f"long as v. Got {kind!r} for lengths {a} and {b}."
                 )
 
@@ -92,8 +93,8 @@ class OuterProducts:
         shapes = [(len(labels), a, len(labels), b) for a, b in self.shapes]
         if labels.ndim != 1 or [(*u.shape, *v.shape) for u, v in factors] != shapes:
             raise ValueError(
-                "A batch must hold one label and the factors of each layer a row. Got "
-                "another shape."
+                "A batch must hold, for each row, one label and the factors of each "
+                "layer. Got another shape."
             )
         for first in range(0, len(labels), ROWS_AT_ONCE):
             some = slice(first, first + ROWS_AT_ONCE)
@@ -146,7 +147,7 @@ def _nonnegative(u: torch.Tensor, v: torch.Tensor) -> Any:
 
 
 def _square(u: torch.Tensor, v: torch.Tensor) -> Any:
-    """Make u the multiple of v that is nearest to it, or 0 if that is negative."""
+    """Replace u by the nearest multiple of v, or by 0 if that multiple is negative."""
     n = _norms(v)[:, None]
     unit = torch.where(n > 0, v / n, v)
     along = (u * unit).sum(dim=1, keepdim=True).clamp_min(0.0)

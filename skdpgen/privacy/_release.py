@@ -51,12 +51,12 @@ def release(
     n_minibatches: int = 1,
     weights: Mapping[str, float] | None = None,
 ) -> Release:
-    r"""Sum the blocks over the rows, once, and add one calibrated noise to the lot.
+    r"""Sum the blocks over the rows, once, and add calibrated noise to all together.
 
     The joint vector of a row is its blocks side by side, block ``k`` scaled by
     ``weights[k]`` (1 unless given); its sensitivity comes from the structures alone.
-    A ``Counts`` block is appended as METHODS' class counts, free where the rest
-    allows. Noise is entered in the ledger before it is drawn.
+    A ``Counts`` block appends the class counts, free where the other blocks allow.
+    Noise is entered in the ledger before it is drawn.
 
     Parameters
     ----------
@@ -71,11 +71,12 @@ def release(
     n_classes : int, default=1
         Number of labels.
     n_minibatches : int, default=1
-        Sum the rows of as many random groups ("mini-batches") one by one; group g has
-        rows ``g * n_classes`` and up of the values. *Every group has the noise of the
-        whole.* Proof: groups are drawn without looking at rows, so the rows that two
-        neighbours share can be given the same groups; then one row moves the block
-        :math:`\phi \otimes e_{(g, y)}` of one g, as far as without groups.
+        Sum the rows of this many random groups ("mini-batches") separately; in the
+        values, group g starts at row ``g * n_classes``. *Every group gets the same
+        noise as the whole would.* Proof: groups are drawn without looking at rows, so
+        the rows that two neighbours share can be given the same groups; then one row
+        moves the block :math:`\phi \otimes e_{(g, y)}` of one g, as far as without
+        groups.
     """
     blocks = {str(key): block for key, block in blocks.items()}  # no enum is published
     weights = dict.fromkeys(blocks, 1.0) | dict(weights or {})
@@ -132,7 +133,7 @@ def _structure(blocks: Mapping[str, Block], weights: Mapping[str, float]) -> Any
 def _select(
     totals: dict[Any, dict[str, int]], std: float, ledger: Ledger
 ) -> dict[Any, dict[str, float]]:
-    """Noise on every value that exists; only those above the threshold are kept."""
+    """Add noise to counts of all existing values; keep those above the threshold."""
     threshold = ledger.admit_selection(len(totals), std)
     shown: dict[Any, dict[str, float]] = {}
     for column, counts in totals.items():

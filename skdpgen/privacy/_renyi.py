@@ -1,9 +1,10 @@
 r"""Renyi curves of whole fits: they add up where Gaussian parameters do not.
 
-A fit of Gaussian releases is a Gaussian mechanism with the mu of its budget. One that
-sub-samples is only promised the epsilon of its budget at one delta: at others, and
-together with further fits, it may cost more than that mu. Its Renyi divergences add up
-all the same, order by order, whatever later fits do with earlier results [1]_.
+A fit of Gaussian releases is a Gaussian mechanism with the mu of its budget. For a fit
+that sub-samples, only the epsilon of its budget at one delta is promised: at other
+deltas, and together with further fits, it may cost more than that mu. Its Renyi
+divergences add up all the same, order by order, whatever later fits do with earlier
+results [1]_.
 
 References
 ----------
@@ -27,19 +28,19 @@ from skdpgen.privacy._accounting import (
 from skdpgen.privacy._autodp import Floats
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 
-PARTS = 6  # of the shares from 0 to 1: more are tighter, and slower
-GRID = 1.02  # of noise multipliers; all fits of a rate share it, and its moments
-FIRST, LAST = -500, 1000  # powers of it
+PARTS = 6  # into which shares from 0 to 1 are divided: more are tighter, and slower
+GRID = 1.02  # step of noise multipliers; fits of one rate share its moments
+FIRST, LAST = -500, 1000  # powers of ``GRID``
 
 
 @dataclass(frozen=True)
 class Subsampling:
-    """What a fit will sub-sample: known before it reads a row."""
+    """How a fit will sub-sample; known before it reads a row."""
 
     sampling_rate: float
     n_steps: int
     largest_share: float = 1.0
-    """Part of the budget's squared mu that the steps get at most."""
+    """Largest part of the budget's squared mu that the steps may get."""
 
 
 @lru_cache(maxsize=256)
@@ -53,17 +54,19 @@ def fit_curve(
 
     Which share s of mu² the steps get is not known beforehand: it may depend on what
     the fit released. So all s are covered. *Proof.* Let N(s) be the noise multiplier
-    that the ledger takes. It fits: steps of N(s) beside a Gaussian of
-    :math:`\mu \sqrt{1-s}` cost at most epsilon. Beside less they cost less, so N(s)
-    also fits at any :math:`t \ge s`; and if L does not fit at t, nor does less noise,
-    so N(s) > L. Hence for s in :math:`(r, t]` the divergence is at most
-    :math:`\alpha \mu^2 (1-r) / 2` plus that of the steps at L, and the largest of
-    these over some (r, t] bounds it for every s, at each order. An s that is chosen
-    during the fit is covered by the filter [1]_, since the bound does not depend on it.
+    that the ledger takes. It *fits* at s: steps with N(s) beside a Gaussian of
+    :math:`\mu \sqrt{1-s}` cost at most epsilon. Beside a smaller Gaussian they cost
+    less, so N(s) also fits at any :math:`t \ge s`; and if a multiplier L does not fit
+    at t, neither does a smaller one, so N(s) > L. Hence for s in :math:`(r, t]` the
+    divergence is at most :math:`\alpha \mu^2 (1-r) / 2` plus that of the steps at L,
+    and the largest of these over some (r, t] bounds it for every s, at each order. An s
+    that is chosen during the fit is covered by the filter [1]_, since the bound does
+    not depend on it.
 
     *Selections.* If they keep a part of epsilon and delta, mu falls to
     :math:`m < \mu`. What fits the smaller budget at s fits the whole one at
-    :math:`t = 1 - (1-s) m^2 / \mu^2`, where the Gaussian is the same: covered, too.
+    :math:`t = 1 - (1-s) m^2 / \mu^2`, where the Gaussian is the same: this is covered,
+    too.
 
     Parameters
     ----------
@@ -72,7 +75,7 @@ def fit_curve(
     adjacency : Adjacency
         Which tables are neighbours.
     subsampling : Subsampling or None, default=None
-        None is a fit of Gaussian releases alone; so are steps that see all rows.
+        None is a fit of Gaussian releases alone; steps that see all rows count as such.
 
     Examples
     --------
@@ -105,7 +108,7 @@ def _too_little(
     adjacency: Adjacency,
     beside: float,
 ) -> float:
-    """Return the largest noise multiplier of the grid that does not fit; or 0."""
+    """Return the largest noise multiplier of the grid that does not fit, or 0."""
     low, high = FIRST, LAST
     while high - low > 1:
         middle = (low + high) // 2
@@ -118,7 +121,7 @@ def _too_little(
 
 
 def _curve(noise: float, rate: float, n_steps: int, adjacency: Adjacency) -> Floats:
-    """Return the curve of steps; sampling never makes it larger than without."""
+    """Return the curve of steps; it is never larger than without sampling."""
     if noise == 0:
         return np.full_like(ALPHAS, np.inf)
     shift = 2.0 if adjacency == Adjacency.REPLACE else 1.0
@@ -127,5 +130,5 @@ def _curve(noise: float, rate: float, n_steps: int, adjacency: Adjacency) -> Flo
 
 
 def _frozen(curve: Floats) -> Floats:
-    curve.setflags(write=False)  # it is remembered
+    curve.setflags(write=False)  # it is cached
     return curve

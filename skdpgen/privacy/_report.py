@@ -11,7 +11,7 @@ from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._sensitivity import Signed, sensitivity
 from skdpgen.utils import saved
 
-ALARMS = ("NOT PRIVATE", "LEAK")  # statements that begin so come first
+ALARMS = ("NOT PRIVATE", "LEAK")  # statements that begin with these come first
 SUBSAMPLED = "Poisson sub-sampled Gaussian, q={:g} x {}"
 PROFILE = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)  # deltas
 
@@ -28,9 +28,9 @@ class LedgerEntry:
     share: float
     """Part of the budget's squared mu."""
     sampling_rate: float = 1.0
-    """How likely a row takes part in a step; 1 if all do."""
+    """Probability that a row takes part in a step; 1 if all do."""
     n_steps: int = 1
-    """How often noise was drawn for it, of ``noise_std`` each time."""
+    """How many times noise of ``noise_std`` was drawn for it."""
 
 
 @saved
@@ -53,7 +53,7 @@ class PrivacyReport:
     delta: float
     adjacency: str
     mu: float | None
-    """Gaussian-DP parameter of the budget; None beside a sub-sampled release."""
+    """Gaussian-DP parameter of the budget; None if a release is sub-sampled."""
     delta_selection: float
     releases: tuple[LedgerEntry, ...]
     statements: tuple[str, ...]
@@ -69,11 +69,12 @@ class PrivacyReport:
 
         It covers all that the budget allowed, not only what was spent: the ledger is a
         filter. *Proof.* Gaussian releases alone are a Gaussian mechanism with the mu of
-        the budget, at every delta. Beside steps of a share s all others have at most
-        :math:`\mu^2 (1-s)`, as their calibration supposed, and
-        :func:`subsampled_epsilon` holds at every delta. Selections add their part as in
-        :class:`PrivacyBudget`; nothing is promised at or below it. From the delta of
-        the report on, its own epsilon holds as well.
+        the budget, at every delta. Beside sub-sampled steps with a share s all other
+        releases together have a squared mu of at most :math:`\mu^2 (1-s)`, as the
+        calibration of the steps assumed, and :func:`subsampled_epsilon` holds at every
+        delta. Selections add their part as in :class:`PrivacyBudget`; at or below
+        ``delta_selection`` nothing is promised. At the delta of the report and above,
+        its own epsilon holds as well.
 
         Parameters
         ----------
@@ -113,7 +114,7 @@ class PrivacyReport:
         return min(promised, epsilon + kept)
 
     def stating(self, line: str) -> "PrivacyReport":
-        """Return the certificate with one more statement, made of released values."""
+        """Return the certificate with one more statement, made from released values."""
         if line in self.statements:
             return self
         return replace(self, statements=(*self.statements, line))
@@ -180,7 +181,7 @@ class PrivacyReport:
 
 
 def valid_mu(mu: float, entries: Sequence[LedgerEntry]) -> float | None:
-    """Return mu where it says what all releases cost together: if all are Gaussian."""
+    """Return mu if it is the cost of all releases together: if all are Gaussian."""
     return None if any(entry.sampling_rate < 1 for entry in entries) else mu
 
 

@@ -8,13 +8,13 @@ from scipy.stats import norm
 def selection_threshold(noise_std: float, failure: float, n_columns: int) -> float:
     """Return the noisy count above which a value may be shown.
 
-    Values nobody has are never materialised, so a value that appears is one that some
+    Values that nobody has are never listed, so a value that appears is one that some
     row has; showing one that only the differing row has is the failure bounded here.
     *Proof.* Such a value has count 1 and is shown with probability
-    p = P(1 + N > threshold). A row owns at most one value in each of m columns and the
-    noises are independent: all fail to show with probability (1 - p)^m, and p is
-    chosen such that 1 - (1 - p)^m = ``failure``. Rounding to the noise's lattice can
-    lift a count by half a step, so the threshold is a step higher.
+    p = P(1 + N > threshold). A row owns at most one value in each of m columns, and
+    their noise is independent: the probability that none is shown is (1 - p)^m, and p
+    is chosen such that 1 - (1 - p)^m = ``failure``. Rounding to the grid of the noise
+    can lift a count by half a step, so the threshold is a step higher.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class Signed:
 class NonNegative:
     r"""A vector of norm at most ``bound`` without negative entries, or x xᵀ.
 
-    Or any other of which no two have a negative inner product.
+    Or any vector of that norm from a set where no inner product is negative.
 
     *Proof.* :math:`\|\phi - \phi'\|^2 = \|\phi\|^2 + \|\phi'\|^2 - 2 \phi^\top \phi'
     \le 2B^2`, because the inner product is not negative; for
@@ -94,9 +94,9 @@ class WithSquares:
     :math:`\|v\|^2 + \|v'\|^2 + b^2(\|v\|^4 + \|v'\|^4) - 2p - 2b^2p^2` (equal for the
     outer product, of which the squares are a part). Whatever p is,
     :math:`-2p - 2b^2p^2 \le 1/(2b^2)`, so it is at most :math:`2 + 2b^2 + 1/(2b^2)`.
-    For :math:`b^2 \le 1/2` the last two terms fall in p on [-1, 1], so with lengths
-    x, y the worst p is -xy and the move :math:`(x+y)^2 (1 + b^2(x-y)^2)`, which grows
-    in x and y up to 4: second moments are free at :math:`b^2 = 1/2`.
+    For :math:`b^2 \le 1/2` the last two terms decrease in p on [-1, 1], so with lengths
+    x, y the worst p is -xy and the squared move is :math:`(x+y)^2 (1 + b^2(x-y)^2)`,
+    which grows in x and y up to 4: second moments are free at :math:`b^2 = 1/2`.
     """
 
     b: float = math.sqrt(0.5)
@@ -140,9 +140,9 @@ class Weighted:
 class WithCounts:
     r"""A block with the class counts appended, scaled by :math:`\sqrt\beta`.
 
-    *Proof.* With equal labels the counts do not move. With different labels both
-    parts are orthogonal: :math:`2B^2 + 2\beta`. The larger of the two counts; the
-    counts are free iff :math:`\beta \le \Delta^2/2 - B^2`.
+    *Proof.* With equal labels the counts do not move. With different labels both parts
+    are orthogonal, so the squared move is at most :math:`2B^2 + 2\beta`. The larger of
+    the two moves decides; the counts are free iff :math:`\beta \le \Delta^2/2 - B^2`.
     """
 
     block: "Structure"

@@ -1,4 +1,4 @@
-"""The estimators, one method a file; `fit` reads as the algorithm box."""
+"""The estimators, one method per file; `fit` reads like the algorithm in a paper."""
 
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,7 @@ def all_synthesizers(of: str = "anything") -> dict[str, Any]:
     Parameters
     ----------
     of : {"anything", "tables", "images"}, default="anything"
-        What they can be fitted to.
+        Kind of data that they can be fitted to.
 
     Examples
     --------

@@ -21,7 +21,7 @@ SHORTEST = 3  # lattices shorter than this keep their ends
 
 
 class ColumnCells(Protocol):
-    """What must be known of a column's cells."""
+    """What must be known about a column's cells."""
 
     n_cells: int
     n_known: int
@@ -65,9 +65,9 @@ def class_conditional_model(
     n_rows : float or None
         Number of rows, if it is public and every row counts.
     discovered : container of names
-        Columns whose range is no public knowledge: empty ends of it are left out.
+        Columns whose range is not public knowledge: its empty ends are left out.
     scales : sequence of float or None
-        What one row counts in each column; None is 1.
+        What one row counts in each column; None means 1.
     """
     sizes = np.array([column.n_cells for column in cells.values()])
     blocks, stds = column_counts(released, sizes, scales)

@@ -36,9 +36,9 @@ def descend(
 
     Half the squared distance of kernel means, :math:`\|f_G - f_D\|^2 / 2`, falls
     fastest if each generated point w moves along :math:`\nabla f_D(w) - \nabla f_G(w)`.
-    The first comes with noise from ``slopes``, the second is that of the other points.
-    **Nothing else of the data is seen**: what is handed to the generator is a function
-    of the noisy slopes alone.
+    The first comes with noise from ``slopes``, the second from the other generated
+    points. **Nothing else of the data is seen**: what is handed to the generator is a
+    function of the noisy slopes alone.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def descend(
     is_balanced : bool, default=False
         Whether every class counts alike in the loss.
     n_points : int
-        Points of a class and step; even.
+        Points of each class at each step; even.
 
     Returns
     -------

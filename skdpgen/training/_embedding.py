@@ -1,4 +1,4 @@
-"""What is known of a noisy embedding before any training: shrinkage, for free."""
+"""What is known of a noisy embedding before any training: shrinkage, at no cost."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 def shrink_embedding(
     noisy: Floats, start: Floats, shares: Floats, noise_std: float
 ) -> tuple[Floats, float]:
-    r"""Shrink an embedding towards a simpler one, as far as its noise asks for.
+    r"""Shrink an embedding towards a simpler one, as far as its noise calls for.
 
     The excess of the embedding over ``start`` (what independent columns would give)
     is split into what all classes have in common, weighted by their shares
@@ -20,7 +20,8 @@ def shrink_embedding(
     Parameters
     ----------
     noisy, start : ndarray of shape (n_classes, D)
-        Released embedding, per class and per row of the table, and its simple guess.
+        Released embedding, per class and per row of the table, and a simple guess at
+        it.
     shares : ndarray of shape (n_classes,)
         Share of each class.
     noise_std : float
@@ -30,7 +31,7 @@ def shrink_embedding(
     -------
     embedding : ndarray of shape (n_classes, D)
     error : float
-        Squared error that is left in it, about: the kept part of the noise.
+        Roughly the squared error that is left in it: the kept part of the noise.
 
     References
     ----------

@@ -3,14 +3,14 @@
 import torch
 from torch import Generator, Tensor
 
-EDGE = 1e-6  # places nearer to 0 or 1 would be far-off numbers
+EDGE = 1e-6  # places nearer to 0 or 1 would give extreme numbers
 
 
 class Latents:
     """Batches of standard normal vectors, stratified and antithetic.
 
     A scrambled Sobol sequence is shifted by a random vector for each batch and class,
-    and mirrored: every vector is normal, means over a batch vary far less than of
+    and mirrored: every vector is normal, means over a batch vary far less than those of
     independent ones, and odd moments not at all.
 
     Parameters
@@ -54,7 +54,7 @@ def sobol(n: int, width: int, rng: Generator) -> Tensor:
 
 
 def strata(n: int, width: int, rng: Generator) -> Tensor:
-    """Return n places a column, one in each n-th of [0, 1), in an order of its own.
+    """Return n places per column, one in each n-th of [0, 1), in an order of its own.
 
     Examples
     --------

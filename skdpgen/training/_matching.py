@@ -1,4 +1,4 @@
-"""The loop: a generator whose mean embedding comes near the released one."""
+"""The training loop: brings a generator's mean embedding near the released one."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ class LossWeight:
     last: float
 
     def at(self, progress: float) -> float:
-        """Return the weight; between both ends it grows by a steady factor."""
+        """Return the weight; between the two it grows by a steady factor."""
         return float(self.first * (self.last / self.first) ** min(progress, 1.0))
 
 
@@ -46,9 +46,10 @@ def match_embedding(
     r"""Train a generator in place; return the loss of every step.
 
     Minimises :math:`\sum_k w_k \|S (T_k - \omega \cdot E_k)\|^2` over blocks k, where
-    :math:`E_k` is the mean embedding of what the generator makes of each class. One
-    cycle of the learning rate, weights averaged over the last steps; goes on to the end
-    of the cycle as soon as errors have come down to what the noise alone is worth.
+    :math:`E_k` is the mean embedding of what the generator makes of each class. The
+    learning rate goes through one cycle, and the generator's weights are averaged over
+    the last steps. Once errors have come down to what noise alone would leave, training
+    jumps to the end of the cycle.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def match_embedding(
     embed : callable
         From those outputs, class by class, to the mean embedding of each class.
     targets : sequence of embeddings, each block of shape (n_classes, width)
-        They take turns.
+        Used in turn.
     shares : Tensor of shape (n_classes,)
         Share of each class.
     weights : mapping of block name to LossWeight

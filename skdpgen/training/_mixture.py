@@ -13,11 +13,11 @@ from skdpgen.training._matching import one_cycle
 
 Floats = NDArray[np.float64]
 SPREAD = 0.3  # of the logits at the start
-OWN_RATE = 0.1  # learning rate of what is a class's own, against what all share
+OWN_RATE = 0.1  # learning rate of a class's own part, relative to the shared part
 SINGLES = 30.0  # weight of single columns in the loss
 RAREST = 1e-3  # least share that a balanced loss divides by
-LEAST = 1e-6  # energy of relations that losses are measured in
-CERTAIN = 1e-6  # probability of a cell that the release says is empty
+LEAST = 1e-6  # least energy of relations; losses are divided by that energy
+CERTAIN = 1e-6  # least probability of a cell, even if the release says it is empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class PairTarget:
         return np.asarray(total + squares + 2 * self.shares * mixed)
 
     def weights(self, *, is_balanced: bool) -> Floats:
-        """Return what errors of a class are multiplied by; evened out, or 1."""
+        """Return the factor of the errors of each class; evened out, or 1."""
         if not is_balanced:
             return np.ones(len(self.shares))
         weights = 1.0 / np.maximum(self.shares, RAREST)
@@ -100,9 +100,9 @@ def fit_mixture(
 
     With :math:`A_c` the probabilities of the components of a class, its moments are
     :math:`\omega_c A_c^\top A_c / K`, exactly: no batch is drawn, the loss has no
-    sampling noise. All classes share one set of components, which each bends a
-    little: relations between columns are mostly common, and where nothing is known of a
-    class the rest keeps the relations of all.
+    sampling noise. All classes share one set of components, which each class bends a
+    little: relations between columns are mostly common, and where nothing is known
+    about a class it keeps the relations of all.
 
     Returns
     -------

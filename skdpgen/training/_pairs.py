@@ -29,8 +29,8 @@ class PairPrior:
     def of(cls, marginal: Floats, n_ordered: int) -> "PairPrior":
         """Return the candidates K = P hᵃ ρ hᵃ Pᵀ of a column with marginal h.
 
-        As for single columns: a says whether rare cells may deviate more for their
-        size, ρ whether neighbours deviate alike, P takes the sum out.
+        As for single columns: a says whether rare cells may deviate more relative to
+        their size, ρ whether neighbours deviate alike, and P removes the sum.
         """
         centre = np.eye(len(marginal)) - marginal[:, None]
         middle = np.cumsum(marginal[:n_ordered]) - 0.5 * marginal[:n_ordered]
@@ -55,12 +55,12 @@ def smooth_pair(
     *,
     scale: float = 1.0,
 ) -> Floats:
-    """Return the posterior mean of what a pair has above independent columns.
+    """Return the posterior mean of a pair's excess over independent columns.
 
     The prior of the excess is N(0, t² K ⊗ K'), a Kronecker product of one candidate of
     each column, or it is 0. The noise is known, so evidence and posterior mean of each
-    candidate are exact, and posterior means are averaged by evidence: a pair without
-    a relation returns to 0.
+    candidate are exact, and posterior means are averaged, weighted by evidence: a pair
+    without a relation returns to 0.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def class_totals(
 ) -> Floats:
     """Estimate the class counts that all histograms of a release contain.
 
-    Column j with k_j cells says each class count with variance k_j s_j²; they are
+    Column j with k_j cells gives each class count with variance k_j s_j²; they are
     averaged by precision, then projected to sum to ``total`` if that is public.
     """
     weights = np.array([1.0 / block.shape[1] for block in blocks])
@@ -51,9 +51,9 @@ def class_totals(
 def without_empty_cells(
     counts: Floats, noise_std: float, *, n_ordered: int, rare: Sequence[int]
 ) -> Floats:
-    """Return counts with cells that look empty pushed out of range.
+    """Return the counts, with -inf in cells that look empty.
 
-    Discovered bounds are powers of two: months reach 1 to 31. A run of ordered cells
+    Discovered bounds are powers of two: months get 1 to 31. A run of ordered cells
     from an end counts as empty while the sum over it and all classes stays below
     ``EMPTY`` stds of its noise, and so do ``rare`` cells, as "missing" and "other",
     one by one; else the noise of such cells would become rows.
@@ -81,17 +81,17 @@ def without_empty_cells(
 def conditional_histogram(
     counts: Floats, noise_std: float, totals: Floats, *, n_ordered: int
 ) -> tuple[Floats, Floats]:
-    """Denoise one column: its marginal, and how its cells share among the classes.
+    """Denoise one column: its marginal, and its distribution in each class.
 
     First the histogram of each class is projected to the simplex: counts are not
     negative, which says most about rare classes. Their sum is the marginal h. The
-    excess f of a class is what it has above its even share of each cell: small, sums
-    to 0, smooth along ordered cells. Its prior is N(0, t² K) with K = P hᵃ ρ hᵃ Pᵀ:
-    a = 1/2 is the Dirichlet's covariance, a = 1 says that class shares vary alike in
-    all cells, ρ is the identity or decays exponentially in quantiles, P takes the sum
-    out. The noise is known, so evidence and posterior mean of every candidate
-    (a, ρ, t) are exact; posterior means are averaged by evidence, and a column without
-    information returns to f = 0.
+    excess f of a class is what it has above its even share of each cell: it is small,
+    sums to 0 and is smooth along ordered cells. Its prior is N(0, t² K) with
+    K = P hᵃ ρ hᵃ Pᵀ: a = 1/2 is the Dirichlet's covariance, a = 1 says that class
+    shares vary alike in all cells, ρ is the identity or decays exponentially in
+    quantiles, and P removes the sum. The noise is known, so evidence and posterior mean
+    of every candidate (a, ρ, t) are exact; posterior means are averaged, weighted by
+    evidence, and a column without information returns to f = 0.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What every other package may use; imports nothing of ours."""
+"""What every other package may use; imports no other package of skdpgen."""
 
 from skdpgen.utils._errors import (
     BudgetExceededError,

@@ -1,4 +1,4 @@
-"""Exceptions and warnings of the package; each message says the way out."""
+"""Exceptions and warnings of the package; each message says what to do."""
 
 
 class SchemaError(ValueError):

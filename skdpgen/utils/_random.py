@@ -28,7 +28,8 @@ def split_generator(random_state: Any, n: int) -> list[Generator]:
 def torch_generator(rng: Generator) -> torch.Generator:
     """Return a torch generator on the CPU, seeded by the next word of ``rng``.
 
-    Public randomness is drawn on the CPU and then moved, so that a GPU sees the same.
+    Public randomness is drawn on the CPU and then moved, so that a GPU gets the same
+    numbers.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def seed_of(rng: Generator) -> int:
 
 
 def pick_device(device: str | torch.device) -> torch.device:
-    """Return the device that is meant; "auto" is a GPU if there is one.
+    """Return the named device; "auto" is a GPU if there is one.
 
     Examples
     --------
@@ -65,5 +66,6 @@ def pick_device(device: str | torch.device) -> torch.device:
         return torch.empty(0, device=device).device
     except (RuntimeError, AssertionError):
         raise ValueError(
-            f"device must be 'auto' or one that torch has here. Got {device!r} instead."
+            "device must be 'auto' or one that torch finds here. "
+            f"Got {device!r} instead."
         ) from None

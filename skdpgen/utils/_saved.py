@@ -16,6 +16,6 @@ def saved(value: T) -> T:
     True
     """
     if value.__name__ in SAVED:
-        raise TypeError(f"Saved values need names of their own. Got {value!r} twice.")
+        raise TypeError(f"Saved values must have distinct names. Got {value!r} twice.")
     SAVED[value.__name__] = value
     return value

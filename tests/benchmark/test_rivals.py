@@ -76,7 +76,7 @@ def test_a_rival_samples_rows_like_those_it_was_fitted_on(fake, split):
     assert (y == "left").mean() == pytest.approx(real, abs=0.06)
     again, _ = fitted.sample(random_state=0)
     pd.testing.assert_frame_equal(X, again)
-    with pytest.raises(ValueError, match="the rival drew so many rows"):
+    with pytest.raises(ValueError, match="the rival drew that many rows"):
         fitted.sample(10)
 
 

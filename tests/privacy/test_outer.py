@@ -175,9 +175,9 @@ def test_a_square_of_nothing_leaves_the_other_layer():
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"kinds": ("signed",)}, "one entry a layer, 2"),
-        ({"bound": (1.0,)}, "one entry a layer, 2"),
-        ({"bound": (1.0, 1.0, 1.0)}, "one entry a layer, 2"),
+        ({"kinds": ("signed",)}, "one entry per layer, 2"),
+        ({"bound": (1.0,)}, "one entry per layer, 2"),
+        ({"bound": (1.0, 1.0, 1.0)}, "one entry per layer, 2"),
         ({"bound": (1.0, 0.0)}, "positive"),
         ({"bound": -1.0}, "positive"),
         ({"bound": (1.0, np.inf)}, "positive"),

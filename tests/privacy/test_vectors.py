@@ -102,5 +102,5 @@ def test_no_rows_add_nothing():
 @pytest.mark.parametrize("shape", [(7, WIDTH + 1), (1, WIDTH), (7, 1), (7,)])
 def test_shapes_that_would_broadcast_are_refused(shape):
     block = Vectors(WIDTH)
-    with pytest.raises(ValueError, match="one label and 3 values a row"):
+    with pytest.raises(ValueError, match="one label and 3 values per row"):
         block.add(block.start(1), np.ones(shape), np.zeros(7, dtype=int))

@@ -1,4 +1,4 @@
-"""Kernels: rows and images as bounded vectors, and what is made of their mean."""
+"""Kernels: rows and images as bounded vectors, and what is made from their mean."""
 
 from skdpgen.synthesizers.embedding._encoded_kernel import encoded_kernel
 from skdpgen.synthesizers.embedding._feature_map import FeatureMap, Mapper

@@ -1,4 +1,4 @@
-"""Features of the codes of an auto-encoder that was trained privately."""
+"""Features of the codes of a privately trained auto-encoder."""
 
 from typing import Any
 

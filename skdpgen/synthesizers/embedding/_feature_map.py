@@ -1,4 +1,4 @@
-"""What a feature map must offer, and rows through it a few at a time."""
+"""What a feature map must offer, and how rows go through it a few at a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from torch import Tensor
 
 from skdpgen.privacy import OuterProducts, Vectors
 
-AT_ONCE = 2**21  # numbers of the rows that are mapped together
-ALIKE = 64  # batches of rows are a multiple of it
+AT_ONCE = 2**21  # numbers in the rows that are mapped together
+ALIKE = 64  # sizes of batches are multiples of it
 MOST_ROWS = 4096  # in a batch
 
 
 class FeatureMap(Protocol):
     """What a map of rows to bounded vectors must offer.
 
-    One that has ``factors`` as well gives outer products: they are summed without ever
-    being formed for a row. It may have ``kinds``, which say what signs they can have
-    (any, otherwise), and ``norm_bounds``, one a layer.
+    A map that has ``factors`` as well gives outer products, which are summed without
+    ever being formed for a row. It may have ``kinds``, which say what signs the
+    products can have (without it, any), and ``norm_bounds``, one per layer.
     """
 
     @property
@@ -30,7 +30,7 @@ class FeatureMap(Protocol):
 
     @property
     def row_size(self) -> int:
-        """Numbers that one row takes in memory."""
+        """How many numbers one row takes in memory."""
 
     @property
     def norm_bound(self) -> float:
@@ -62,13 +62,13 @@ def feature_block(phi: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Mapper:
-    """Private rows through a feature map, in batches of one shape.
+    """Sends private rows through a feature map, in batches of one shape.
 
-    What a row becomes must not depend on the rows beside it: if one were removed all
-    others would change in their last digit. Hence batches are padded, and mapped in
+    What a row becomes must not depend on the rows beside it: otherwise removing one
+    could change all others in their last digit. Hence batches are padded, and mapped in
     double precision. A digit matters much where a function jumps:
-    :class:`~skdpgen.features.NTKFeatures` computes exactly up to its jumps, and of a
-    map that ``is_opaque`` nothing is known, so rows go one by one.
+    :class:`~skdpgen.features.NTKFeatures` computes exactly up to its jumps, and nothing
+    is known about a map that ``is_opaque``, so rows go one by one.
     """
 
     phi: Any
@@ -85,7 +85,7 @@ class Mapper:
         return cls(phi, device, at_once)
 
     def __call__(self, rows: NDArray[Any]) -> Any:
-        """Return the features of ``at_once`` rows at most, or the factors of them."""
+        """Return the features of ``at_once`` rows at most, or their factors."""
         inputs = torch.from_numpy(padded(rows, self.at_once)).double().to(self.device)
         if getattr(self.phi, "is_opaque", False):
             alone = inputs[: len(rows)].split(1)
@@ -96,16 +96,17 @@ class Mapper:
 def padded(rows: NDArray[Any], n: int) -> NDArray[Any]:
     """Add rows of zeros until there are n, a multiple of ``ALIKE``.
 
-    How a matrix product is rounded goes by its shape, and its last rows, those beyond a
-    multiple of a few, are rounded in another way than the rest. In batches of one
-    shape without such rows, each row is computed alike wherever it stands.
+    How a matrix product is rounded depends on its shape, and its last rows, those
+    beyond a multiple of a small number, are rounded differently from the rest. In
+    batches of one shape without such rows, each row is computed in the same way
+    wherever it stands.
     """
     more = n - len(rows)
     return np.concatenate([rows, np.zeros((more, rows.shape[1]), rows.dtype)])
 
 
 def map_rows(phi: Any, inputs: Tensor, n: int) -> Any:
-    """Return the features of the first n rows, or the factors of them."""
+    """Return the features of the first n rows, or their factors."""
     if hasattr(phi, "factors"):
         return [(u[:n], v[:n]) for u, v in phi.factors(inputs)]
     return phi(inputs)[:n]

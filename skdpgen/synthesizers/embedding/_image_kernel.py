@@ -24,32 +24,33 @@ from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import EncodedBatch, ImageLayout, as_pixels
 from skdpgen.utils import Key, saved
 
-HALVED = 16  # pixels a side from which on "auto" averages 2 x 2 of them
+HALVED = 16  # from this many pixels a side on, "auto" averages 2 x 2 pixels
 PAID = 0.1  # squared weight of class counts where they are not free
 
 
 @saved
 @dataclass(frozen=True, eq=False)
 class ImageKernel:
-    r"""An image becomes :math:`\phi(x)`, of norm 1 at most; class counts ride along.
+    r"""An image becomes :math:`\phi(x)`, of norm 1 at most, next to class counts.
 
     Replacing an image moves the sum of :math:`\phi(x) \otimes y` by at most 2, and by
-    less if features cannot point opposite ways (proof: the structure of the block);
-    counts of squared weight :math:`\beta` beside it cost nothing up to
+    less if features cannot point in opposite directions (proof: the structure of the
+    block); counts of squared weight :math:`\beta` beside it cost nothing up to
     :math:`\Delta^2/2 - B^2` (proof: :class:`~skdpgen.privacy.WithCounts`). Adding or
     removing one moves both by at most :math:`\sqrt{1 + \beta}`.
 
     Parameters
     ----------
     phi : FeatureMap or None
-        Of what :meth:`view` shows of an image, channel by channel and row by row.
+        Map of what :meth:`view` shows of an image, channel by channel and row by row.
     layout : ImageLayout
     pooling : int, default=1
-        Pixels a side whose mean is seen as one.
+        How many pixels a side are averaged and seen as one.
     beta : float, default=1.0
         Squared weight of the counts.
     decoder : dict of Tensor or None
-        Of an auto-encoder whose codes ``phi`` sees: what the generator ends with.
+        Weights of the decoder of an auto-encoder whose codes ``phi`` sees; the
+        generator ends with this decoder.
     """
 
     phi: Any
@@ -58,7 +59,7 @@ class ImageKernel:
     beta: float = 1.0
     decoder: Any = None
 
-    share = 1.0  # of a row's squared norm, that features get
+    share = 1.0  # of a row's squared norm that features get
 
     @classmethod
     def of(
@@ -70,7 +71,7 @@ class ImageKernel:
         pooling: int = 1,
         decoder: Any = None,
     ) -> "ImageKernel":
-        """Weigh the counts as highly as is free, or as little as they need."""
+        """Give the counts as much weight as is free, or else as little as they need."""
         free = 0.0
         if phi is not None and adjacency == "replace":
             structure = feature_block(phi).structure
@@ -111,11 +112,11 @@ class ImageKernel:
 
     @property
     def width(self) -> int:
-        """Numbers of a point."""
+        """How many numbers a point has."""
         return n_seen(self.layout, self.pooling)
 
     def rows_of(self, batch: EncodedBatch) -> Any:
-        """Return what :meth:`inputs` takes, of a batch."""
+        """Return the part of a batch that :meth:`inputs` takes."""
         return batch.parts[Key.PIXELS]
 
     def inputs(self, rows: Any) -> Any:
@@ -123,11 +124,11 @@ class ImageKernel:
         return self.view(torch.from_numpy(as_pixels(rows))).numpy()
 
     def points(self, outputs: list[Tensor]) -> Tensor:
-        """Return what a generator makes as points."""
+        """Return the outputs of a generator as points."""
         return self.view(outputs[0])
 
     def view(self, pixels: Tensor) -> Tensor:  # (n, n_pixels) -> (n, width)
-        """Return what features see of images: a map that is public, and row by row."""
+        """Return what features see of images; public, and image by image."""
         if self.pooling == 1:
             return pixels
         maps = pixels.reshape(-1, *self.layout.size)
@@ -143,7 +144,7 @@ class ImageKernel:
         n_rows: float | None,
         seed: int,
     ) -> Denoised:
-        """Return what a release says of images."""
+        """Return what a release says about images."""
         del cells, facts, seed  # there are no columns, and nothing is drawn
         return learn_images(released, n_classes=n_classes, n_rows=n_rows)
 
@@ -175,14 +176,14 @@ class ImageKernel:
         del cells, facts
         if container:
             raise ValueError(
-                "set_output is for tables. Got images, which come back as the "
-                "array that they were; call `set_output(transform='default')`."
+                "set_output is for tables. Got images, which come back as an array "
+                "like the one given; call `set_output(transform='default')`."
             )
         density = None if known is None else Density.of(self, known)
         return self.layout.restore(model.draw(labels, rng=rng, density=density))
 
     def embedding(self, device: torch.device, rng: Generator) -> Any:
-        """Return what turns a batch of images into the mean features of each class."""
+        """Return a function from images to the mean features of each class."""
         del rng  # nothing is drawn
         phi = self.phi.to(device)
 

@@ -1,4 +1,4 @@
-"""Private rows as points in memory, for methods that look at some of them each step."""
+"""Private rows as points in memory, for methods that read some of them at each step."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from skdpgen.tables import EncodedBatch
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Some rows: where they stand, and their labels."""
+    """Some rows: their points, and their labels."""
 
     x: Any
     labels: NDArray[np.int64]
 
 
 class PointRows:
-    """Rows as they are kept, cells or pixels, made points when they are taken."""
+    """Rows kept as cells or pixels, turned into points when they are taken."""
 
     def __init__(self, kernel: Any, batches: Iterable[EncodedBatch]) -> None:
         parts, labels = [], []
@@ -41,7 +41,10 @@ class PointRows:
         return len(self._rows)
 
     def take(self, indices: NDArray[np.intp]) -> Points:
-        """Return the rows at ``indices``; an error would tell that there are none."""
+        """Return the rows at ``indices``.
+
+        An error for an empty sample would tell that it is empty.
+        """
         if not len(indices):
             return Points(np.empty((0, self._kernel.width)), np.empty(0, np.int64))
         return Points(self._kernel.inputs(self._rows[indices]), self._labels[indices])

@@ -14,15 +14,15 @@ from skdpgen.synthesizers.embedding._point_rows import PointRows, Points
 
 N_UNITS, N_CODES = 200, 50
 STEPS, RATE = 300, 0.01  # public
-NORM = 0.03  # that gradients are clipped to; they are of means over pixels
+NORM = 0.03  # to which gradients are clipped; the loss is a mean over pixels
 LEARNING_RATE, MOMENTUM = 4.0, 0.9
-QUIET = 3e-4  # noise of a gradient's entry; beyond, the learning rate is smaller
+QUIET = 3e-4  # noise of a gradient's entry above which the learning rate is reduced
 MARGIN, WEIGHT = 1.0, 0.1  # of the part that tells classes apart
 AT_ONCE = 64
 
 
 class Pairs:
-    """Rows two by two, in the order they came in: no row is in two pairs."""
+    """Rows in pairs, in the order they came in: no row is in two pairs."""
 
     def __init__(self, rows: PointRows) -> None:
         self._rows = rows
@@ -37,7 +37,7 @@ class Pairs:
 
 
 class Alone:
-    """Every row as a pair of itself: where a row that is added must not move others."""
+    """Every row paired with itself: used where an added row must not move others."""
 
     def __init__(self, rows: PointRows) -> None:
         self._rows = rows
@@ -64,15 +64,15 @@ def train_autoencoder(
 ) -> AutoEncoder:
     r"""Train an auto-encoder on a secret sample of pairs at each of ``STEPS`` steps.
 
-    The loss of a pair is how far both are from what the decoder makes of their codes,
-    and, as the Siamese part, how far the codes of a class are from each other and how
-    near those of two classes.
+    The loss of a pair is how far both rows are from what the decoder makes of their
+    codes, and, as the Siamese part, how far apart their codes are if they have the same
+    class, and how near if they do not.
 
-    *Why it is private.* Pairs are disjoint and go by the place in the table alone, so
-    a row that is replaced changes one pair: one vector, clipped to ``NORM``, of a
-    sum. If a row is added all later pairs would shift; then each row is a pair of
-    itself, and the Siamese part is 0. The rest is DP-SGD
-    (:func:`~skdpgen.privacy.private_oracle`).
+    *Why it is private.* Pairs are disjoint and depend on the place in the table alone,
+    so a row that is replaced changes one pair: one vector of a sum, clipped to
+    ``NORM``. If a row were added, all later pairs would shift; so under
+    ``"add_remove"`` each row is paired with itself, and the Siamese part is 0. The rest
+    is DP-SGD (:func:`~skdpgen.privacy.private_oracle`).
     """
     is_paired = adjacency == "replace"
     source: Any = Pairs(rows) if is_paired else Alone(rows)
@@ -101,7 +101,7 @@ def train_autoencoder(
             found.append(torch.cat([part.flatten(1) for part in each.values()], dim=1))
         return torch.cat(found)
 
-    # not Adam: dividing by the size of noise makes as much of it as of gradients
+    # not Adam: it would scale noise up as much as gradients
     optimiser = torch.optim.SGD(network.parameters(), lr=0.0, momentum=MOMENTUM)
     with private_oracle(
         source,
@@ -128,7 +128,7 @@ def train_autoencoder(
 
 
 def code_scale(length_scale: float, n_pixels: int) -> float:
-    """Return a length scale of codes for one of pixels: both are of a cube's diagonal.
+    """Return a length scale of codes from one of pixels, by the cubes' diagonals.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a generator's rows would be released as: the mean of its own embedding."""
+"""The mean embedding of a generator's rows: what a release of them would hold."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ from skdpgen.utils import Key
 def row_embedding(
     kernel: Any, device: torch.device, rng: Generator, alone: Any = None
 ) -> Any:
-    """Return what turns outputs of a generator into blocks of an embedding.
+    """Return a function from outputs of a generator to blocks of an embedding.
 
     The function takes the outputs and a number of equal groups of rows (classes),
     and returns the mean of each group, (n_parts, width), block by block. Where
     the mean over drawn cells has no closed form, ``rng`` draws them. If the mean
     features of independent columns are known, as ``alone`` = (their tables, that
-    mean), only the difference from them is drawn: rows of both are made of the
-    same random numbers, so most of the chance in it cancels out.
+    mean), only the difference from it is drawn: rows of both are drawn with the same
+    random numbers, so most of the randomness cancels out.
     """
     phi = None if kernel.phi is None else kernel.phi.to(device)
     points = [torch.as_tensor(at, device=device).float() for at in kernel.points_at]
@@ -69,10 +69,10 @@ def _drawn(
 
 
 def draw_point(probabilities: Tensor, points: Tensor, place: Tensor) -> Tensor:
-    """Draw a cell for each row and return its point; straight through on the way back.
+    """Draw a cell for each row and return its point, with a straight-through gradient.
 
-    Forward it is the point of the cell that a uniform number falls into, as rows have
-    it; its gradient is that of the mean of all points.
+    Forward it is the point of the cell that a uniform number falls into, as in drawn
+    rows; its gradient is that of the mean of all points.
     """
     below = probabilities.detach().cumsum(dim=1)
     cell = (place * below[:, -1:] >= below).sum(dim=1).clamp(max=len(points) - 1)

@@ -39,7 +39,7 @@ from skdpgen.utils import Key, saved
 
 RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
 TYPICAL = 5e-3
-DRAWN, ROUNDS = 1024, 16  # rows of a class that stand for a mean, each round
+DRAWN, ROUNDS = 1024, 16  # rows of a class in each round that estimate a mean
 
 
 Draw = Callable[[Sequence[int], Sequence[bool]], FeatureMap]
@@ -50,10 +50,10 @@ Draw = Callable[[Sequence[int], Sequence[bool]], FeatureMap]
 class RowKernel:
     r"""A row becomes :math:`[a\,\phi(x) ; b\,x_{1h} / \sqrt{d}]`, a² + b² = 1.
 
-    The first part are features of some columns, the second are one-hot cells of d
+    The first part holds features of some columns, the second one-hot cells of d
     columns. The norm of a row is at most 1; the first part has any sign, the second is
-    not negative, so replacing a row moves the sum by at most
-    :math:`\sqrt{4a^2 + 2b^2}` (proof: :class:`~skdpgen.privacy.Weighted`).
+    not negative, so replacing a row moves the sum by at most :math:`\sqrt{4a^2 + 2b^2}`
+    (proof: :class:`~skdpgen.privacy.Weighted`).
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ class RowKernel:
     seen, counted : tuple of int
         Columns that phi looks at; columns whose cells are counted.
     points_at : tuple of ndarray
-        Where the cells of the columns in ``seen`` stand.
+        Points of the cells of the columns in ``seen``.
     sizes : tuple of int
         Cells of every column.
     ordered : tuple of bool
-        Which columns are numbers, or ordered as numbers are.
+        Which columns are numbers, or ordered like numbers.
     share : float or None
-        The number a²; None is yet to be chosen.
+        The number a²; None means that it is not chosen yet.
     """
 
     phi: Any
@@ -100,8 +100,8 @@ class RowKernel:
             "binned" counts and sees all columns, "split" sees numbers and counts
             categories, "whole" sees all columns and counts none.
         share : float or None
-            What features get of a row's squared norm, if cells are counted as well;
-            None is left to :meth:`with_share`.
+            Part of a row's squared norm that features get, if cells are counted as
+            well; None leaves it to :meth:`with_share`.
         """
         columns = list(cells.values())
         every = tuple(range(len(columns)))
@@ -131,7 +131,7 @@ class RowKernel:
 
     @property
     def blocks(self) -> dict[str, Any]:
-        """What a release sums; class counts ride along where nothing holds them."""
+        """What a release sums; with class counts where no other block holds them."""
         blocks: dict[str, Any] = {}
         if self.counted:
             sizes = tuple(self.sizes[j] for j in self.counted)
@@ -159,7 +159,7 @@ class RowKernel:
 
     @property
     def heads(self) -> tuple[CellsHead | PositionHead, ...]:
-        """What a generator must give out for every column."""
+        """What a generator must output for every column."""
         widths = {
             j: at.shape[1] for j, at in zip(self.seen, self.points_at, strict=True)
         }
@@ -187,11 +187,11 @@ class RowKernel:
 
     @property
     def width(self) -> int:
-        """Numbers of a point."""
+        """How many numbers a point has."""
         return sum(at.shape[1] for at in self.points_at)
 
     def rows_of(self, batch: EncodedBatch) -> Any:
-        """Return what :meth:`inputs` takes, of a batch."""
+        """Return the part of a batch that :meth:`inputs` takes."""
         return batch.parts[Key.COLUMNS]
 
     def inputs(self, codes: NDArray[Any]) -> NDArray[np.float32]:
@@ -205,7 +205,7 @@ class RowKernel:
         return np.concatenate(x, axis=1)
 
     def points(self, outputs: list[Tensor]) -> Tensor:
-        """Return what a generator makes as points: means over cells, or positions."""
+        """Return a generator's outputs as points: means over cells, or positions."""
         x = [
             outputs[j] @ torch.as_tensor(at).to(outputs[j])
             if isinstance(self.heads[j], CellsHead)
@@ -215,7 +215,7 @@ class RowKernel:
         return torch.cat(x, dim=1)
 
     def embedding(self, device: torch.device, rng: Generator, alone: Any = None) -> Any:
-        """Return what turns outputs of a generator into blocks of an embedding."""
+        """Return a function from outputs of a generator to blocks of an embedding."""
         return row_embedding(self, device, rng, alone)
 
     def independent(self, tables: Sequence[NDArray[Any]], rng: Generator) -> Any:
@@ -244,7 +244,7 @@ class RowKernel:
         n_rows: float | None,
         seed: int,
     ) -> Denoised:
-        """Return what a release says of rows."""
+        """Return what a release says about rows."""
         return learn_table(
             released,
             self,
@@ -288,11 +288,11 @@ class RowKernel:
         )
 
     def with_share(self, opening: Opening, n_classes: int) -> "RowKernel":
-        """Choose the share, if it is None, by public quantities and releases alone.
+        """Choose the share, if it is None, from public quantities and releases alone.
 
-        What relations add to an embedding of norm 1 has been of squared norm
-        ``TYPICAL`` on tables; where the noise of all features together exceeds that,
-        little is lost by leaving nearly all of the norm to the one-hot part.
+        On tables, what relations add to an embedding of norm 1 has had a squared norm
+        of ``TYPICAL``; where the noise of all features together exceeds that, little is
+        lost by leaving nearly all of the norm to the one-hot part.
         """
         if self.share is not None:
             return self

@@ -1,4 +1,4 @@
-"""From a release to rows: what it says once denoised, generators, and draws."""
+"""From a release to rows: denoising it, training a generator, and drawing."""
 
 from skdpgen.synthesizers.models._denoised import Denoised, mixing
 from skdpgen.synthesizers.models._even_draws import draw_given, systematic

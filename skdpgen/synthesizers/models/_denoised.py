@@ -1,4 +1,4 @@
-"""What a release says before any training, of tables and of images."""
+"""What a release says before any training, about tables and about images."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ TARGET_SCALE = 0.2  # length scale between the ranks of a numeric target
 
 @dataclass(frozen=True, eq=False)
 class Denoised:
-    """What a release says before any training, denoised.
+    """What a release says before any training, once denoised.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Denoised:
     start : ndarray of shape (n_classes, outputs) or None
         Logits of independent columns, if every column was counted.
     targets : tuple of dict
-        Embeddings to match, block by block, (n_classes, width); they take turns.
+        Embeddings to match, block by block, (n_classes, width); used in turn.
     floors : mapping of block name to float
         Squared errors that noise leaves in the targets.
     energy : float
@@ -37,7 +37,7 @@ class Denoised:
     noisy : ndarray of shape (n_classes, n_features) or None
         The features as they were released, per row.
     noise_std : float
-        Its noise.
+        Noise of each entry of ``noisy``.
     alone : tuple or None
         Columns given the class, and their mean features if they are independent.
     """
@@ -60,7 +60,7 @@ class Denoised:
 
 
 def in_one(released: Release, n_classes: int) -> Release:
-    """Add up the groups of a release; their noises add up too."""
+    """Add up the groups of a release; their noise adds up, too."""
     values, std = {}, {}
     for name, block in released.values.items():
         groups = block.reshape(-1, n_classes, block.shape[1])
@@ -70,7 +70,7 @@ def in_one(released: Release, n_classes: int) -> Release:
 
 
 def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | None:
-    """Return how errors of classes add up: alone, evened out, or as neighbours.
+    """Return how errors of classes are mixed: not at all, evened out, or as neighbours.
 
     For a number the classes are its bins, and the square root of a Gaussian kernel
     between their ranks makes the product kernel on (row, target) of the loss.

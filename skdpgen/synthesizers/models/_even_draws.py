@@ -6,7 +6,7 @@ import numpy as np
 def draw_given(table, labels, *, rng):
     """Draw a cell for each label, from its row of a table of probabilities.
 
-    Among the rows of a label each cell appears as often as expected, up to one.
+    Among the rows of a label each cell appears as often as expected, give or take one.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def draw_given(table, labels, *, rng):
 
 
 def systematic(probabilities, n_samples, *, rng):
-    """Draw sorted codes; each appears as often as expected, up to one.
+    """Draw sorted codes; each appears as often as expected, give or take one.
 
     Examples
     --------

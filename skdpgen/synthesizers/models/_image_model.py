@@ -25,11 +25,11 @@ from skdpgen.utils import Key, saved, torch_generator
 
 Floats = NDArray[np.float64]
 IMAGES_AT_ONCE = 1024
-TYPICAL = 512  # images that say how large the released function mostly is
-PART = 0.25  # of that; hardly a real image is below
+TYPICAL = 512  # images that tell how large the released function usually is
+PART = 0.25  # of that; hardly any real image is below
 ROUNDS = 8
 NEAR_END = 0.05  # of black or white: a sigmoid never gets there, real pixels mostly do
-CLEAR = 100.0  # times the noise of a class's function: enough for a generator each
+CLEAR = 100.0  # times the noise of a class's embedding: enough for a generator each
 MOST_FEATURES = 100_000  # that are formed for an image
 
 
@@ -37,8 +37,8 @@ MOST_FEATURES = 100_000  # that are formed for an image
 class Density:
     """The released function: large where there are many images of a class.
 
-    Features of norm 1 can be spent on images that are like none, to fit the noise. The
-    function shows them: it is near 0 there. It is a release, so asking it is free.
+    A generator can fit the noise with images that are unlike any real one. The function
+    exposes them: it is near 0 there. It is a release, so evaluating it is free.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Density:
 
     @classmethod
     def of(cls, kernel: Any, known: Denoised) -> "Density | None":
-        """Return it, unless its features are too many to be formed for an image."""
+        """Return it, unless it has too many features to form them for an image."""
         if kernel.phi is None or kernel.phi.n_features > MOST_FEATURES:
             return None
         means = known.noisy / np.maximum(known.shares, RAREST)[:, None]
@@ -75,7 +75,7 @@ class ImageModel:
     generator : ImageGenerator
     totals : ndarray of shape (n_classes,)
     least : ndarray of shape (n_classes,) or None
-        Where the released function is smaller, an image is drawn again.
+        An image at which the released function is smaller is replaced by a new one.
     """
 
     generator: ImageGenerator
@@ -111,7 +111,7 @@ class ImageModel:
     def _redraw_poor(
         self, pixels: torch.Tensor, label: int, density: Density, rng: torch.Generator
     ) -> None:
-        """Replace images that are like none of their class, a few times at most."""
+        """Replace images that are unlike their class, in a few rounds at most."""
         poor = torch.arange(len(pixels))
         for _ in range(ROUNDS):
             poor = poor[density(pixels[poor], label) < float(self.least[label])]
@@ -175,7 +175,7 @@ def train_images(
         device.type,
         dtype=torch.bfloat16,
         enabled=settings.precision == "mixed",
-        cache_enabled=False,  # it would hold the first weights throughout
+        cache_enabled=False,  # it would keep the first weights throughout
     )
     with mixed:
         losses = match_embedding(

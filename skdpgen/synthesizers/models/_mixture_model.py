@@ -16,7 +16,7 @@ from skdpgen.utils import saved
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 ROWS_AT_ONCE = 4096
-LEAST = 1e-9  # likelihood of a value that the release says does not occur
+LEAST = 1e-9  # least likelihood of a value, even if the release says it does not occur
 
 
 @saved

@@ -28,10 +28,10 @@ from skdpgen.training import (
 from skdpgen.utils import Key, saved, torch_generator
 
 Floats = NDArray[np.float64]
-MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # against features
+MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # weights of columns against features
 ROWS_AT_ONCE = 16_384
-NEAR = 0.25  # part of the error of the targets that is not worth training for
-CERTAIN = 1e-6  # probability of a cell that the release says is empty
+NEAR = 0.25  # part of the targets' error below which training is not worthwhile
+CERTAIN = 1e-6  # least probability of a cell, even if the release says it is empty
 
 
 @saved
@@ -167,7 +167,7 @@ def train_table(
     model = TableModel(generator, known.totals, known.marginals)
     stands_out = known.energy > known.floors.get(Key.FEATURES, 0.0)
     if known.start is not None and not (stands_out and settings.max_iter):
-        with torch.no_grad():  # columns stay alone
+        with torch.no_grad():  # columns stay independent
             generator.heads.weight.zero_()
         generator.eval()
         return model, []

@@ -1,4 +1,4 @@
-"""Rows in, schema paid: what an estimator may know of a table, and who pays for it."""
+"""Opening a table: what an estimator may know about it, and what pays for that."""
 
 from skdpgen.synthesizers.opening._binning import MAX_BINS, discover_bins
 from skdpgen.synthesizers.opening._cell_scales import cell_scales

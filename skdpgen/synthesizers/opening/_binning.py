@@ -41,7 +41,7 @@ FINER = 1024  # uniform cells of a range whose place is not known well
 def discover_bins(
     opening: Opening, max_bins: int = MAX_BINS
 ) -> tuple[dict[Any, Cells], Cells | None]:
-    """Choose cells of columns and labels by public and released quantities alone.
+    """Choose cells of columns and labels from public and released quantities alone.
 
     Categories, truth values and short lattices are their own cells. Other numbers
     share one joint release of a histogram on a fine grid, whose cells are merged to

@@ -11,7 +11,7 @@ def cell_scales(sizes: Sequence[int]) -> tuple[float, ...]:
     """Return how much of a release each histogram gets; squares sum to 1.
 
     A histogram of k cells with noise s in each is off by k s² in all. Under a fixed
-    norm the sum of that over histograms is least for squares in proportion to the
+    norm the sum of these errors is least if squared scales are in proportion to the
     square root of k.
 
     Examples

@@ -51,20 +51,20 @@ def public_classes(classes: Any, schema: Schema, task: str | None) -> Any:
         if (target.n_values or math.inf) > MAX_CLASSES:
             raise SchemaError(
                 f"An Integer target lists at most {MAX_CLASSES} classes. Got "
-                f"{target.lower!r} to {target.upper!r}; say `task='regression'`."
+                f"{target.lower!r} to {target.upper!r}; set `task='regression'`."
             )
         return tuple(range(int(target.lower or 0), int(target.upper or 0) + 1))
     if target is not None:
         raise SchemaError(
             "The target of a classification must be Categorical, Boolean or Integer. "
-            f"Got {type(target).__name__} instead; say `task='regression'` if y is a "
+            f"Got {type(target).__name__} instead; set `task='regression'` if y is a "
             "number."
         )
     return None
 
 
 def discover_classes(rows: Rows, ledger: Ledger) -> list[str]:
-    """Release the labels that stand above the selection threshold, as text."""
+    """Release the labels whose noisy counts exceed the selection threshold, as text."""
     released = release(
         rows.batches({}, tokens=(TARGET,)),
         {Key.TOKENS: Selections((TARGET,))},
@@ -79,8 +79,8 @@ def parse_classes(found: list[str], layout: Layout | None) -> tuple[Any, ...]:
     """Turn released labels back into the kind of value that y holds."""
     if not found:
         raise SchemaRequiredError(
-            "No class label stood out of the noise. Say which labels there are: "
-            "`classes=[...]`, or a schema with a target."
+            "No class label was frequent enough to be told from noise. List the "
+            "labels in `classes=[...]`, or give a schema with a target."
         )
     assert layout is not None
     kind = layout.kinds[0]
@@ -92,7 +92,7 @@ def parse_classes(found: list[str], layout: Layout | None) -> tuple[Any, ...]:
 
 
 def shares_of(given: Mapping[Any, float] | str, classes: Sequence[Any]) -> Any:
-    """Return how often each class is to be drawn; classes that are left out are not.
+    """Return the share of each class to draw; classes that are left out get 0.
 
     Examples
     --------

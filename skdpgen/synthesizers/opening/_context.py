@@ -1,4 +1,4 @@
-"""An opened table: private rows, and the account that pays for what is learnt."""
+"""An opened table: private rows, and the account that pays for learning from them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -38,7 +38,7 @@ class Opening:
     ----------
     rows : Rows
     known : Known
-        What is public of them.
+        What is public about them.
     ledger : Ledger
         Pays for what is released.
     statements : list of str
@@ -77,7 +77,7 @@ class Opening:
         self.progress.update()
 
     def keep(self, **attributes: Any) -> None:
-        """Keep attributes of the estimator: public, or made of releases."""
+        """Keep attributes of the estimator: public, or made from releases."""
         self.kept |= attributes
 
     def release(
@@ -105,7 +105,7 @@ class Opening:
         self._facts = replace(self.facts, schema=schema)
 
     def learn_schema(self) -> None:
-        """Release what is not public of columns and labels, and pay for it."""
+        """Release what is not public about columns and labels, and pay for it."""
         if self.ledger.budget.adjacency is Adjacency.REPLACE:
             n_rows = float(self.rows.n_rows)
         else:
@@ -144,7 +144,7 @@ class Opening:
         )
 
     def close(self) -> tuple[Facts | None, PrivacyReport]:
-        """Forget the rows; return what was learnt of them, and the certificate."""
+        """Forget the rows; return what was learnt about them, and the certificate."""
         self.rows.close()
         self.progress.close()
         return self._facts, self.ledger.report(self.statements)
@@ -163,7 +163,7 @@ def open_rows(
     class_weight: Any,
     verbose: int,
 ) -> Opening:
-    """Open private rows under a ledger; raise for what is wrong before it pays."""
+    """Open private rows under a ledger; raise for errors before anything is paid."""
     neighbours = Adjacency.parse(adjacency)
     is_size_public = neighbours is Adjacency.REPLACE
     rows = Rows.read(X, y, task=task, is_size_public=is_size_public)
@@ -181,7 +181,7 @@ def open_rows(
 
 
 def check_size(n_rows: int) -> None:
-    """Raise for less than two rows; only where their number is public."""
+    """Raise for fewer than two rows; only used where their number is public."""
     if n_rows < 2:
         raise ValueError(
             f"Found array with {n_rows} sample(s) while a minimum of 2 is required. "

@@ -1,4 +1,4 @@
-"""Drawn cells and labels become what came in: container, columns, dtypes."""
+"""Drawn cells and labels in the form of the input: container, columns, dtypes."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,7 +30,7 @@ def decode_rows(
     container: str | None = None,
     given: Mapping[Any, Any] | None = None,
 ) -> Any:
-    """Return drawn cells as a table; columns that were ``given`` as they are."""
+    """Return drawn cells as a table; columns that were ``given`` stay as they are."""
     n_rows = len(next(iter(codes.values())))
     columns: dict[Any, Any] = {}
     for name, column in facts.schema.columns.items():

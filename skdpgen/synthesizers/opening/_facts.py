@@ -32,7 +32,7 @@ class Facts:
 
     @property
     def columns(self) -> dict[Any, Column]:
-        """Every column to encode; a numeric target stands under TARGET."""
+        """Every column to encode; a numeric target is stored under TARGET."""
         kept = {
             name: column
             for name, column in self.schema.columns.items()

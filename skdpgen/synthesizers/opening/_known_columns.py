@@ -1,4 +1,4 @@
-"""What is public of a table before a row is read: kinds, a schema, dtypes."""
+"""What is public about a table before a row is read: kinds, a schema, dtypes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from skdpgen.utils import SchemaError
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of columns and labels, and what is left to discover."""
+    """What is known about columns and labels, and what is left to discover."""
 
     task: str | None
     kinds: Mapping[Any, Kind]
@@ -57,7 +57,7 @@ class Known:
 
     @property
     def n_numbers(self) -> int:
-        """Number of columns that may need bins; a numeric target is one."""
+        """Number of columns that may need bins; a numeric target counts as one."""
         numbers = {Kind.FLOAT, Kind.INTEGER, Kind.DATETIME}
         return sum(
             kind in numbers or isinstance(self.columns.get(name), NUMBERS)
@@ -108,7 +108,7 @@ def _task(task: str, target: Layout | None) -> str | None:
 def _kinds(
     rows: Rows, schema: Schema, task: str | None
 ) -> tuple[dict[Any, Kind], dict[Any, Column]]:
-    """Kinds of all columns and what is known of them, a numeric target included."""
+    """Kinds of all columns and what is known about them, a numeric target included."""
     kinds = dict(zip(rows.layout.names, rows.layout.kinds, strict=True))
     known = dict(schema.columns)
     if task == "regression":
@@ -140,7 +140,7 @@ def _check_dtypes(known: Mapping[Any, Column], layout: Layout) -> None:
 
 
 def _within_dtypes(columns: Mapping[Any, Column], layout: Layout) -> dict[Any, Column]:
-    """Bounds that a public dtype cannot hold would wrap around when decoded."""
+    """Cut bounds to what a public dtype can hold; others would wrap when decoded."""
     result = dict(columns)
     for name, limits in zip(layout.names, layout.limits, strict=True):
         column = columns[name]
@@ -154,7 +154,7 @@ def _within_dtypes(columns: Mapping[Any, Column], layout: Layout) -> dict[Any, C
 def _without_impossible_missing(
     columns: Mapping[Any, Column], layout: Layout
 ) -> dict[Any, Column]:
-    """A dtype that cannot say missing has none to count; its kind is public."""
+    """Rule out missing values where the dtype, which is public, cannot hold any."""
     possible = dict(zip(layout.names, layout.can_be_missing, strict=True))
     possible[TARGET] = False
     return {

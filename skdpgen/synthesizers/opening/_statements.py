@@ -8,10 +8,10 @@ import numpy as np
 from skdpgen.tables import ImageLayout, Layout
 
 ELSEWHERE = {"epsilon", "delta", "adjacency", "schema", "classes"}
-NO_MATTER = {"random_state", "verbose", "device"}  # for what is learnt of the rows
+NO_MATTER = {"random_state", "verbose", "device"}  # for what is learnt about the rows
 IS_CLONE = (
-    "fitted as a clone, as a search makes many: each one that was fitted on these rows "
-    "costs its own epsilon"
+    "fitted as a clone, such as a search makes: each clone that was fitted on these "
+    "rows costs its own epsilon"
 )
 
 
@@ -57,7 +57,7 @@ def kinds_stated(unknown: Any, columns: Any) -> list[str]:
 
 
 def parameters_stated(estimator: Any) -> str:
-    """Say which parameters were set; whoever looked at the rows first may tell them.
+    """Say which parameters were set; if the rows were looked at first, they may leak.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def _is(value: Any, default: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    """Return a parameter in words; of a function or network what it is called."""
+    """Return a parameter in words; for a function or network return its name."""
     if isinstance(value, str | int | float | type(None)):
         return repr(value)
     if isinstance(value, dict):

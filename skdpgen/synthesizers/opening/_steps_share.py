@@ -17,18 +17,19 @@ from skdpgen.synthesizers.opening._unknown_columns import (
 def steps_share(opening: Opening, part: float) -> float:
     """Return a share of the whole budget that is left after discovery for certain.
 
-    It is ``part`` of what discovery leaves at least, by public quantities alone. *Why.*
-    Sub-sampled steps are calibrated at the Renyi order that suits their share best. A
-    share that depended on releases would make that order depend on them, and then no
-    single order bounds the whole. With a fixed share the Gaussian releases beside it
-    are a filter of mu² times what it leaves, so their divergence is bounded at every
-    order, whichever way they were chosen, and that of the steps adds to it.
+    It is ``part`` of the least that discovery leaves, from public quantities alone.
+    *Why.* Sub-sampled steps are calibrated at the Renyi order that suits their share
+    best. A share that depended on releases would make that order depend on them, and
+    then no single order bounds the whole. With a fixed share the Gaussian releases
+    beside the steps are a filter with the limit mu² times what the share leaves, so
+    their divergence is bounded at every order, however they were chosen, and that of
+    the steps adds to it.
     """
     return part * least_left(opening.known, opening.ledger, opening.rows.n_rows)
 
 
 def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
-    """Return what discovery leaves at least; reads ``n_rows`` only if it is public."""
+    """Return the least that discovery leaves; reads ``n_rows`` only if it is public."""
     is_public = ledger.budget.adjacency is Adjacency.REPLACE
     n_unknown, n_numbers, left = len(known.unknown), known.most_numbers, 1.0
     schema, bins = SCHEMA_SHARES[1], BIN_SHARES[1]

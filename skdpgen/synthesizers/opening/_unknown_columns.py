@@ -1,4 +1,4 @@
-"""What the estimators learn of a table before the main release, and what it costs."""
+"""What estimators learn about a table before the main release, and what it costs."""
 
 import math
 from collections.abc import Mapping

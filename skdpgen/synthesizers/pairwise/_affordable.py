@@ -9,7 +9,7 @@ import numpy as np
 from skdpgen.privacy import Ledger, OneHot, sensitivity
 
 FEWEST, MOST = 4, 12  # groups of a column in pairs
-SINGLE = 64  # stds of noise that all rows must be, in a single column
+SINGLE = 64  # how many noise stds of a single column all rows must be worth
 NOISE_OF_CELL = 3.0  # a cell of an even pair should hold this many stds of rows
 MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together
@@ -17,7 +17,7 @@ KEPT = 0.3  # part of the noise that smoothing leaves in
 
 
 def nearest_pairs(n_columns: int, n_pairs: int) -> tuple[tuple[int, int], ...]:
-    """Return pairs of columns; those that stand next to each other come first.
+    """Return pairs of columns; those that are next to each other come first.
 
     Where not all can be afforded, a column is paired with its neighbours in the table:
     the order of columns is public, and series and blocks of questions stay together.
@@ -43,8 +43,8 @@ def affordable_pairs(
 
     ``n_rows`` is public or released, ``pair_budget`` is the part of what is left of the
     budget that pairs would get. The rest must measure single columns well: classifiers
-    live on them. Pairs must stand out of their noise, which grows with the root of
-    their number, at 4 x 4 groups, and there should be at least one a column.
+    depend on them. At 4 x 4 groups pairs must be told from their noise, which grows
+    with the root of their number, and there should be about one per column at least.
     """
     if not 0 < 1 - pair_budget < 1:  # too near an end to be split
         return 0
@@ -68,7 +68,7 @@ def affordable_pairs(
 def pair_groups(
     ledger: Ledger, n_rows: float, n_columns: int, n_pairs: int, share: float
 ) -> int:
-    """Return how many groups a column has in pairs: as many as noise lets be told."""
+    """Return how many groups a column has in pairs: as many as the noise permits."""
     delta = sensitivity(OneHot(n_pairs), ledger.budget.adjacency)
     noise = ledger.noise_std(share=share, sensitivity=delta)
     groups = math.sqrt(n_rows / (NOISE_OF_CELL * noise)) if noise else MOST
@@ -78,11 +78,11 @@ def pair_groups(
 def worth_measuring(
     energies: Mapping[Any, float], widths: Mapping[Any, int], unit_variance: float
 ) -> tuple[Any, ...]:
-    """Return the pairs to measure again, by what a first look says of them.
+    """Return the pairs to measure again, by what a first look says about them.
 
-    With the R strongest, the noise of each of their cells has R times the variance of
-    a single histogram, of which smoothing keeps a part; what is left out is lost. R
-    makes the sum least.
+    If the R strongest pairs are measured, the noise of each of their cells has R times
+    the variance of a single histogram, of which smoothing keeps a part; what is left
+    out is lost. R is chosen to minimise the sum.
 
     Examples
     --------

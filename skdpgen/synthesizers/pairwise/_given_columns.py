@@ -1,4 +1,4 @@
-"""Columns that a user gives, for rows to be completed."""
+"""Columns that a user gives, to be completed to whole rows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -42,7 +42,7 @@ def read_given(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> tuple[An
                 "`schema_`."
             )
         if isinstance(column.dtype, pd.DatetimeTZDtype):
-            column = column.dt.tz_convert(None)  # as everything that is decoded
+            column = column.dt.tz_convert(None)  # like everything that is decoded
         kept[name], codes[name] = column, found
     return kept, codes
 

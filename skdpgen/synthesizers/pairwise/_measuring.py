@@ -17,7 +17,7 @@ from skdpgen.training import ClassConditional
 from skdpgen.utils import Key
 
 FIRST_ROUND = 0.25  # of what is spent on pairs
-BY_CLASS = 32  # most classes whose pairs are counted one by one
+BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
 
 
 def measure_columns(

@@ -31,8 +31,8 @@ class PairRelease:
 
     A row is one-hot in each pair, scaled so that the squares of the scales sum to 1:
     its vector is not negative and has norm 1. So the release moves by at most
-    :math:`\sqrt 2` if a row is replaced and by 1 if it is added or removed. These
-    are the entries of :math:`x x^\top` that were chosen, x the one-hot row.
+    :math:`\sqrt 2` if a row is replaced and by 1 if it is added or removed. Its entries
+    are chosen entries of :math:`x x^\top`, with x the one-hot row.
     """
 
     pairs: tuple[Pair, ...]
@@ -90,7 +90,7 @@ def release_pairs(
 
 
 class PairModel:
-    """What is known of pairs: independent columns, and smoothed excess over them.
+    """What is known about pairs: independent columns, and smoothed excess over them.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ class PairModel:
     ) -> None:
         """Learn single columns from pairs too: each pair adds up to both of them.
 
-        Estimates of a group's count by class are averaged by precision and denoised as
-        single columns are. What looked empty stays empty.
+        Estimates of a group's count by class are averaged by precision and denoised
+        like single columns. What looked empty stays empty.
         """
         sums = [one.add_up(c) for one, c in zip(self.groups, counts, strict=True)]
         weights = [
@@ -162,7 +162,7 @@ class PairModel:
         return np.einsum("c,ca,cb->cab", self.shares, first, second)
 
     def common_excess(self) -> dict[Pair, tuple[Floats, float]]:
-        """Return excess and variance of each pair, classes together, best combined."""
+        """Return excess and variance of each pair over all classes, from both looks."""
         found: dict[Pair, tuple[Floats, float]] = {}
         for one in self.measured:
             for pair, counts, std in one.tables(self.groups):
@@ -186,14 +186,14 @@ class PairModel:
         return smooth_pair(excess, variance, first, second, scale=scale)
 
     def energies(self) -> dict[Pair, float]:
-        """Return the squared norm of what each pair has above independence."""
+        """Return the squared norm of each pair's excess over independence."""
         return {
             pair: float((self.smooth(pair, *found) ** 2).sum())
             for pair, found in self.common_excess().items()
         }
 
     def target(self) -> PairTarget:
-        """Return what the moments of a generator should be."""
+        """Return what the moments of a model should be."""
         ends = np.cumsum([0, *self.sizes])
         width, n_classes = int(ends[-1]), len(self.shares)
         places = [slice(a, b) for a, b in pairwise(ends)]

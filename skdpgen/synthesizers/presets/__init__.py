@@ -1,4 +1,4 @@
-"""Parameters that are None are filled in from here: ours, and the papers'."""
+"""Presets that fill in parameters that are None: ours, and the papers'."""
 
 from skdpgen.synthesizers.presets import (
     _fourier_presets,

@@ -29,7 +29,7 @@ class Waves(Settings):
     length_scale: Any
 
     def filled(self, given: dict[str, Any]) -> Self:
-        """Return these settings with the given ones, unless they are None."""
+        """Return these settings, replaced where a given one is not None."""
         given = dict(given)
         scale = given.get("length_scale")
         if scale is not None and not isinstance(scale, str):
@@ -37,7 +37,7 @@ class Waves(Settings):
         return super().filled(given)
 
     def check(self) -> None:
-        """Raise for settings that nothing could be fitted with."""
+        """Raise for settings with which nothing could be fitted."""
         super().check()
         if self.n_features % 2:
             raise ValueError(
@@ -64,14 +64,14 @@ class FourierSettings(Waves, TableSettings):
     fourier_norm: float | None
 
     def filled(self, given: dict[str, Any]) -> Self:
-        """Return these settings with the given ones, unless they are None."""
+        """Return these settings, replaced where a given one is not None."""
         result = super().filled(given)
         return (
             replace(result, n_together=None) if result.n_together == "all" else result
         )
 
     def sharing(self, share: float) -> Self:
-        """Return these settings with what features got of a row's squared norm."""
+        """Return these settings with the part of the squared norm that features got."""
         return replace(self, fourier_norm=self.fourier_norm or share)
 
 
@@ -95,7 +95,7 @@ def column_scales(length_scale: Any, n_columns: int) -> Any:
 
 
 def pixel_scales(length_scale: Any, n_pixels: int) -> tuple[float, ...]:
-    """Return length scales of pixels; "public" is 5 for 784, and grows as the root.
+    """Return length scales of pixels; "public" is 5 for 784, and grows like the root.
 
     Examples
     --------
@@ -107,9 +107,9 @@ def pixel_scales(length_scale: Any, n_pixels: int) -> tuple[float, ...]:
     return tuple(length_scale)
 
 
-# Features and steps of the paper's tables, by their names in the benchmark. Of adult
-# and the others the paper thinned the majority class by a rate before it split off its
-# test rows; that changes what is tested, so it is not done here.
+# Features and steps for the paper's tables, by their names in the benchmark. For adult
+# and others the paper thinned out the majority class before it split off its test
+# rows; that changes what is tested, so it is not done here.
 PAPER_SIZES = {
     "adult": {"n_features": 1000, "max_iter": 8000},
     "census_kdd": {"n_features": 5000, "max_iter": 2000},

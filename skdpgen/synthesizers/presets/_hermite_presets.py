@@ -36,14 +36,14 @@ class HermiteSettings(_Functions, TableSettings):
     """What one fit was made with; parameters that were None are filled in."""
 
     def filled(self, given: dict[str, Any]) -> Self:
-        """Return these settings with the given ones, unless they are None."""
+        """Return these settings, replaced where a given one is not None."""
         result = super().filled(given)
         if result.order == "cells" or result.product_weight is not None:
             return result
         return replace(result, product_weight=1.0)
 
     def sharing(self, share: float) -> Self:
-        """Return these settings with what features got of a row's squared norm."""
+        """Return these settings with the part of the squared norm that features got."""
         return replace(
             self, product_weight=self.product_weight or share / (1.0 - share)
         )
@@ -55,7 +55,7 @@ class HermiteImageSettings(_Functions, ImageSettings):
     """What one fit of images was made with."""
 
     def check(self) -> None:
-        """Raise for settings that no images could be fitted with."""
+        """Raise for settings with which no images could be fitted."""
         super().check()
         if self.order == "cells":
             raise ValueError(

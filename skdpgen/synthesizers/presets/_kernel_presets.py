@@ -18,13 +18,13 @@ from skdpgen.utils import saved
 
 @dataclass(frozen=True, kw_only=True)
 class _Steps(Settings):
-    """What both releases of tables and of images have in common."""
+    """What the settings of tables and of images have in common."""
 
     sampling_rate: float
     n_points: int
 
     def check_steps(self) -> None:
-        """Raise, before anything is paid, for settings that no step could be with."""
+        """Raise, before anything is paid, for settings that allow no step."""
         if self.max_iter < 1:
             raise ValueError(
                 "max_iter must be at least 1 for release='per_step'. Got "
@@ -37,7 +37,7 @@ class _Steps(Settings):
 class KernelSettings(_Steps, Waves, TableSettings):
     """What one fit was made with; parameters that were None are filled in."""
 
-    layout: str  # "binned" counts cells of all columns beside, "whole" none
+    layout: str  # "binned" counts cells of all columns as well, "whole" none
 
 
 @saved
@@ -46,7 +46,7 @@ class KernelImageSettings(_Steps, Waves, ImageSettings):
     """What one fit of images was made with."""
 
 
-BANDWIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # the paper's 1 to 16, of pixels in [-1, 1]
+BANDWIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # the paper's 1 to 16, for pixels in [-1, 1]
 FEW = {"sampling_rate": 0.1, "n_points": 8}
 MANY = {"sampling_rate": 1e-3, "n_points": 6}
 

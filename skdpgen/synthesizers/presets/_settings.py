@@ -1,4 +1,4 @@
-"""What a fit was made with: the generator's part, shared by all that train one."""
+"""Settings of a fit: the generator's part, shared by all that train one."""
 
 import math
 from dataclasses import dataclass, fields, replace
@@ -38,7 +38,7 @@ PAPER_IMAGES: dict[str, Any] = {
     "models": "conditional",
     "hidden_layer_sizes": (200,),
     "n_latent": 5,
-    "max_iter": 6000,  # 10 epochs of 60,000 in batches of 100, as DP-MERF
+    "max_iter": 6000,  # 10 epochs of 60,000 in batches of 100, as in DP-MERF
     "batch_size": 500,
     "learning_rate": 1e-2,
     "generator": "upsample",
@@ -71,7 +71,7 @@ class Settings:
     learning_rate: float
 
     def filled(self, given: dict[str, Any]) -> Self:
-        """Return these settings with the given ones, unless they are None."""
+        """Return these settings, replaced where a given one is not None."""
         known = self.names()
         chosen = {k: v for k, v in given.items() if k in known and v is not None}
         if "hidden_layer_sizes" in chosen:
@@ -88,12 +88,12 @@ class Settings:
         return {field.name for field in fields(cls)}
 
     def sharing(self, share: float) -> Self:
-        """Return these settings with what features got of a row's squared norm."""
+        """Return these settings with the part of the squared norm that features got."""
         del share
         return self
 
     def check(self) -> None:
-        """Raise for settings that no table could be fitted with."""
+        """Raise for settings with which no table could be fitted."""
         for units in self.hidden_layer_sizes:
             if not isinstance(units, Integral) or units < 1:
                 raise ValueError(
@@ -115,7 +115,7 @@ class Settings:
             )
 
     def for_generator(self, given: dict[str, Any]) -> Self:
-        """Return these settings with others for the generator, and no others."""
+        """Return these settings with new ones for the generator only."""
         if not given.keys() <= GENERATOR:
             raise TypeError(
                 f"Only {', '.join(sorted(GENERATOR))} can change without new rows. "
@@ -141,7 +141,7 @@ class ImageSettings(Settings):
     precision: str
 
     def filled(self, given: dict[str, Any]) -> Self:
-        """Return these settings with the given ones, unless they are None."""
+        """Return these settings, replaced where a given one is not None."""
         chosen = given.get("generator")
         if (
             chosen not in (None, self.generator)
@@ -151,7 +151,7 @@ class ImageSettings(Settings):
         return super().filled(given)
 
     def check(self) -> None:
-        """Raise for settings that no images could be fitted with."""
+        """Raise for settings with which no images could be fitted."""
         super().check()
         if (
             self.generator in ("decoder", "residual")
@@ -172,7 +172,7 @@ def fill(
 ) -> Settings:
     """Return the settings of one kind of data; those of the other must be None.
 
-    None are those of a kind that the estimator does not take.
+    Settings are None for a kind of data that the estimator does not take.
     """
     settings, others = (of_images, of_tables) if is_image else (of_tables, of_images)
     assert settings is not None  # the estimator said what it takes

@@ -32,7 +32,7 @@ class TangentSettings(_Network, TableSettings):
     tangent_norm: float | None
 
     def sharing(self, share: float) -> Self:
-        """Return these settings with what features got of a row's squared norm."""
+        """Return these settings with the part of the squared norm that features got."""
         return replace(self, tangent_norm=self.tangent_norm or share)
 
 

@@ -48,7 +48,7 @@ class Plan:
     n_pairs: int
     """Pairs of columns that DPPairwiseSynthesizer can look at."""
     relations: float
-    """Noise of an embedding over what relations have been in tables; learnt below 1."""
+    """Noise of an embedding over usual sizes of relations; below 1 they are learnt."""
 
     def __str__(self) -> str:
         """Return the plan in words."""
@@ -76,7 +76,7 @@ class Plan:
         every = self.columns * (self.columns - 1) // 2
         pairs = f"looks at {self.n_pairs} of {every} pairs of columns"
         if not self.n_pairs:
-            pairs = "can afford no pairs, and is the floor then"
+            pairs = "can afford no pairs, and counts single columns only"
         lines.append(f"  DPPairwiseSynthesizer {pairs}")
         chance = "a chance" if self.relations < 1 else "hardly a chance"
         lines.append(
@@ -98,7 +98,7 @@ def plan(
     is_schema_public: bool = False,
     classes: int = 2,
 ) -> Plan:
-    """Print-ready expected noise of a fit, from public quantities alone.
+    """Return the expected noise of a fit, from public quantities alone.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def plan(
 
 
 def _noise_of_relations(ledger: Ledger, n: int, classes: int, share: float) -> float:
-    """Return the noise of DP-MERF's features, over what relations usually are."""
+    """Return the noise of DP-MERF's features relative to usual relations."""
     delta = sensitivity(
         Weighted((Signed(), NonNegative()), (RICH**0.5, (1 - RICH) ** 0.5)),
         ledger.budget.adjacency,

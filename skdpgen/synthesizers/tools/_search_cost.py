@@ -68,16 +68,16 @@ def search_cost(search: Any) -> SearchCost:
     refit. Gaussian releases compose exactly: :math:`\mu^2 = \sum_c (k-1)\,\mu_c^2 +
     \max_c \mu_c^2`, converted to epsilon at the largest delta of the candidates; what
     selections reserve of delta and epsilon adds up beside it. The refit is charged as
-    the dearest candidate, because the scores that chose it are not private.
+    the most expensive candidate, because the scores that chose it are not private.
 
     *If a candidate sub-samples* (``release="per_step"``, ``encoder="private"``), its
-    fit is no Gaussian mechanism and has no mu. Then Renyi divergences add up instead,
-    at each order, those of the refit being the largest of any candidate at that order
-    (:func:`~skdpgen.privacy.fit_curve`); that is some percent dearer.
+    fit is not a Gaussian mechanism and has no mu. Then Renyi divergences add up
+    instead, at each order, that of the refit being the largest of any candidate at that
+    order (:func:`~skdpgen.privacy.fit_curve`); that costs a few percent more.
 
     **Folds must not depend on the rows.** Stratified folds do: one label that changes
     moves hundreds of other rows to another fold, and then nothing is bounded. Under
-    "add_remove" one row more moves the others, too. **Nor may rows depend on each
+    "add_remove" one more row moves the others, too. **Nor may rows depend on each
     other**: a scaler in front, fitted to raw rows, moves all of them if one changes.
 
     Parameters
@@ -100,9 +100,9 @@ def search_cost(search: Any) -> SearchCost:
     """
     if not hasattr(search, "cv_results_"):
         raise TypeError(
-            "search_cost takes a search, as GridSearchCV, after its fit. Got "
-            f"{type(search).__name__}, which is not fitted or no search; `privacy_` is "
-            "the cost of a single fit."
+            "search_cost takes a fitted search, such as GridSearchCV. Got "
+            f"{type(search).__name__}, which is not fitted or not a search; `privacy_` "
+            "is the cost of a single fit."
         )
     candidates = [
         _synthesizer(clone(search.estimator).set_params(**params))
@@ -156,7 +156,7 @@ def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
     splitter = check_cv(search.cv)
     if adjacencies != {Adjacency.REPLACE}:
         raise ValueError(
-            "search_cost needs adjacency='replace': under 'add_remove' one row more "
+            "search_cost needs adjacency='replace': under 'add_remove' one more row "
             "moves others to another fold. Got 'add_remove'; search with 'replace'."
         )
     if type(splitter) is KFold:
@@ -178,7 +178,7 @@ def _synthesizer(estimator: Any) -> BaseSynthesizer:
             raise ValueError(
                 "search_cost needs pipelines whose steps before the synthesizer are "
                 f"'passthrough'. Got {type(fitted[0]).__name__}, which reads raw rows, "
-                "so one of them may move all others; leave it out, synthesizers need "
+                "so one of them may move all others; leave it out: synthesizers need "
                 "no scaler."
             )
         return _synthesizer(last)

@@ -14,7 +14,7 @@ from skdpgen.features import Part
 from skdpgen.training import Latents
 from skdpgen.utils import Key
 
-LATENTS = 4096  # a class, to judge a generator by
+LATENTS = 4096  # per class, to judge a generator by
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +41,12 @@ class GeneratorSearch:
 def search_generator(
     synthesizer: Any, param_grid: Any, *, held_out: float = 0.2
 ) -> GeneratorSearch:
-    """Choose settings of the generator by a stored release, at no cost.
+    """Choose settings of the generator with a stored release, at no cost.
 
     Part of the features is held out, generators are trained on the rest and
     judged by how near they come to the released values of the held-out ones. Noise of
     different features is independent, so a generator that learns noise does worse.
-    Then ``synthesizer`` is refitted with the best settings on all of them. All of it
+    Then ``synthesizer`` is refitted with the best settings on all features. All of this
     reads the release and no row: **the guarantee stays as it is.**
 
     Parameters
