@@ -32,8 +32,10 @@ from skdpgen.utils import (
     BudgetExceededError,
     NotPrivateWarning,
     PrivacyLeakWarning,
+    RareValuesWarning,
     SchemaError,
     SchemaRequiredError,
+    SchemaWarning,
     SearchCostWarning,
 )
 
@@ -58,10 +60,12 @@ __all__ = [
     "Ordinal",
     "PrivacyLeakWarning",
     "PrivacyReport",
+    "RareValuesWarning",
     "Regenerate",
     "Schema",
     "SchemaError",
     "SchemaRequiredError",
+    "SchemaWarning",
     "SearchCostWarning",
     "SyntheticUtility",
     "all_synthesizers",

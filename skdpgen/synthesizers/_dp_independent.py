@@ -116,7 +116,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self._model = single_columns(
             self.release_, self.cells_, self._labels, self._facts
         )
-        return self._stating_classes(self._model.totals.sum(), self._model.total_std)
+        return self._telling_losses(self._model.totals.sum(), self._model.total_std)
 
     def sample(self, n_samples=None, y=None, class_shares=None, random_state=None):
         """Draw synthetic rows; free, and as often as wanted.

@@ -206,7 +206,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )
         del X, y, opening  # private data ends here
-        return self._stating_classes(kept, noise)
+        return self._telling_losses(kept, noise)
 
     def _learn(self, kernel, released):
         """Return what a release says; slopes leave none to learn from."""

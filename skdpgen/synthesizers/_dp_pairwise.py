@@ -208,7 +208,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         else:
             self._model, losses = mixture_of_columns(known, cells), []
         self.loss_curve_, self.n_iter_ = losses, len(losses)
-        return self._stating_classes(known.totals.sum(), known.total_std)
+        return self._telling_losses(known.totals.sum(), known.total_std)
 
     def sample(
         self, n_samples=None, y=None, given=None, class_shares=None, random_state=None

@@ -2,6 +2,7 @@
 
 from skdpgen.tables._bins import quantile_bins, tree_estimate
 from skdpgen.tables._cells import (
+    UNIFORM,
     CategoryCells,
     Cells,
     NumberCells,
@@ -47,6 +48,7 @@ __all__ = [
     "EPOCH",
     "NUMBERS",
     "TARGET",
+    "UNIFORM",
     "Boolean",
     "Categorical",
     "CategoryCells",

@@ -5,7 +5,7 @@ column is "missing"; a value with no cell has code -1 and contributes nothing.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,13 @@ class NumberCells:
         codes = np.searchsorted(self.edges[1:-1], x, side="right")
         void = self.n_known if self.nullable else -1
         return np.where(np.isnan(x), void, codes)
+
+    def with_outside(self) -> "NumberCells":
+        """Return the cells with one more at each end, for values outside of them."""
+        first, last = self.edges[0], np.nextafter(self.edges[-1], np.inf)
+        inner = self.edges[1:-1]
+        edges = np.concatenate([[-np.inf, first], inner, [last, np.inf]])
+        return replace(self, edges=edges)
 
     @property
     def is_lattice(self) -> bool:

@@ -4,8 +4,10 @@ from skdpgen.utils._errors import (
     BudgetExceededError,
     NotPrivateWarning,
     PrivacyLeakWarning,
+    RareValuesWarning,
     SchemaError,
     SchemaRequiredError,
+    SchemaWarning,
     SearchCostWarning,
 )
 from skdpgen.utils._key import Key
@@ -26,8 +28,10 @@ __all__ = [
     "Key",
     "NotPrivateWarning",
     "PrivacyLeakWarning",
+    "RareValuesWarning",
     "SchemaError",
     "SchemaRequiredError",
+    "SchemaWarning",
     "SearchCostWarning",
     "StrOptions",
     "clone_parametrized",

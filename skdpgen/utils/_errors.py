@@ -21,5 +21,13 @@ class NotPrivateWarning(UserWarning):
     """The result carries no privacy guarantee at all."""
 
 
+class RareValuesWarning(UserWarning):
+    """Many rows of a column hold values that are too rare to be found."""
+
+
+class SchemaWarning(UserWarning):
+    """What was said to be public does not fit what was released of the rows."""
+
+
 class SearchCostWarning(UserWarning):
     """Several fits on the same rows each cost privacy; together they add up."""

@@ -177,7 +177,8 @@ def delta_of(monkeypatch, adjacency):
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def test_selection_and_noise_together_cost_delta(monkeypatch, adjacency):
-    assert delta_of(monkeypatch, adjacency) == pytest.approx(1e-5, rel=1e-4)
+    used = delta_of(monkeypatch, adjacency)
+    assert 0.97e-5 < used <= 1.0001e-5  # numbers that were no codes did not select
 
 
 def test_a_selection_whose_delta_is_not_reserved_is_caught(monkeypatch):

@@ -207,7 +207,7 @@ BAD_FORMS = {
         {"columns": {"x": {"type": "Boolean", "lower": 0}}},
         "Boolean column 'x' takes nullable. Got lower besides",
     ),
-    "entry": ({"column": {}}, "entries columns and target. Got column"),
+    "entry": ({"column": {}}, "entries columns, target and other. Got column"),
     "number for a column": ({"columns": {"x": 5}}, "'x' must be a table.*Got int"),
     "list of columns": ({"columns": ["x"]}, "A schema is a table of columns"),
     "list": ([], "A schema is a table of columns.*Got list"),

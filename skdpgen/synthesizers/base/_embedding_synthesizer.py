@@ -141,7 +141,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         model, losses = self._train(known, self.kernel_, settings)
         self._model, self.settings_, self.loss_curve_ = model, settings, losses
         self._known, self.n_iter_ = known, len(losses)
-        return self._stating_classes(known.totals.sum(), known.total_std)
+        return self._telling_losses(known.totals.sum(), known.total_std)
 
     @property
     def generator_(self):
@@ -192,6 +192,13 @@ class EmbeddingSynthesizer(BaseSynthesizer):
                     "would have no effect."
                 )
         return fill(given, of_tables=of_tables, of_images=of_images, is_image=is_image)
+
+    def _counted(self):
+        """Return the columns whose cells were counted, and in which units."""
+        counted = getattr(self.kernel_, "counted", ())
+        names = list(self.cells_)
+        cells = {names[j]: self.cells_[names[j]] for j in counted}
+        return cells, self.kernel_.scales if counted else None
 
     def _without_effect(self, is_image):
         """Return parameters that this fit has no use for, and what they are for."""

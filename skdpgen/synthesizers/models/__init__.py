@@ -1,5 +1,11 @@
 """From a release to rows: denoising it, training a generator, and drawing."""
 
+from skdpgen.synthesizers.models._column_facts import (
+    contradictions,
+    counted_columns,
+    describe_columns,
+    rare_values,
+)
 from skdpgen.synthesizers.models._denoised import Denoised, mixing
 from skdpgen.synthesizers.models._even_draws import draw_given, systematic
 from skdpgen.synthesizers.models._image_model import (
@@ -24,12 +30,16 @@ __all__ = [
     "ImageModel",
     "MixtureModel",
     "TableModel",
+    "contradictions",
+    "counted_columns",
+    "describe_columns",
     "draw_given",
     "learn_images",
     "learn_table",
     "mixing",
     "new_generator",
     "new_table_generator",
+    "rare_values",
     "single_columns",
     "systematic",
     "train_images",

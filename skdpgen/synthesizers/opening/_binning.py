@@ -1,7 +1,10 @@
 """Cells of every column; numbers get bins of about equal mass, privately."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from skdpgen.privacy import (
     Histograms,
@@ -16,6 +19,7 @@ from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import (
     TARGET,
+    UNIFORM,
     Cells,
     Column,
     NumberCells,
@@ -64,18 +68,40 @@ def discover_bins(
     if grids:
         codes = [n for n in opening.few if n in grids and may_be_codes(columns[n])]
         released = _release_grids(opening, grids, tuple(codes))
-        cells |= _bins(opening, grids, released, max_bins)
-        cells |= _codes(opening, grids, released)
+        counts = _inside(opening, grids, by_column(released, grids))
+        std = released.noise_std[Key.COLUMNS]
+        cells |= _bins(opening, grids, counts, std, max_bins)
+        cells |= _codes(opening, grids, counts, released)
     opening.step("histograms")
     labels = cells.pop(TARGET, opening.facts.labels)
     return {name: known for name, known in cells.items() if known is not None}, labels
 
 
 def _fine_grid(column: Column, *, is_discovered: bool) -> NumberCells:
-    """Return a grid fine enough for what is known of a column's range."""
-    if is_discovered and is_far_from_zero(column):
-        return fine_cells(column, FINER)
-    return fine_cells(column)
+    """Return a grid fine enough for what is known of a column's range.
+
+    Public bounds are watched: one more cell at each end counts what is outside them.
+    """
+    if not is_discovered:
+        return fine_cells(column).with_outside()
+    return fine_cells(column, FINER if is_far_from_zero(column) else UNIFORM)
+
+
+def _inside(
+    opening: Opening, grids: dict[Any, NumberCells], counts: dict[Any, Any]
+) -> dict[Any, Any]:
+    """Keep what was counted outside public bounds; add it to the cells at the ends."""
+    facts, outside = opening.facts, {}
+    for name in set(grids) - set(facts.discovered):
+        known = counts[name][: grids[name].n_known]
+        outside[name] = float(known[0] / facts.n_rows), float(known[-1] / facts.n_rows)
+        inner = known[1:-1].copy()
+        inner[0] += known[0]
+        inner[-1] += known[-1]
+        counts[name] = np.concatenate([inner, counts[name][len(known) :]])
+        grids[name] = replace(grids[name], edges=grids[name].edges[1:-1])
+    opening.keep(_outside=outside)
+    return counts
 
 
 def _release_grids(
@@ -103,32 +129,34 @@ def _release_grids(
 def _bins(
     opening: Opening,
     grids: Mapping[Any, NumberCells],
-    released: Release,
+    counts: Mapping[Any, Any],
+    std: float,
     max_bins: int,
 ) -> dict[Any, Cells]:
     """Merge fine cells; ranges that turn out narrower are kept so."""
     facts, ledger = opening.facts, opening.ledger
-    std = released.noise_std[Key.COLUMNS]
     delta = sensitivity(OneHot(len(facts.columns)), ledger.budget.adjacency)
     noise = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
     mass = max(facts.n_rows / max_bins, NOISE_OF_BIN * noise)
     cells: dict[Any, Cells] = {}
-    for name, counts in by_column(released, grids).items():
-        grid, column = grids[name], facts.columns[name]
+    for name, grid in grids.items():
+        column, known = facts.columns[name], counts[name]
         if name in facts.discovered and is_far_from_zero(column):
-            grid, counts = trimmed(grid, counts, std)
+            grid, known = trimmed(grid, known, std)
             opening.correct(name, within(column, grid))
         least = max(mass, facts.n_rows / MAX_TARGET_BINS) if name is TARGET else mass
-        cells[name] = quantile_bins(grid, counts, std, least)
+        cells[name] = quantile_bins(grid, known, std, least)
     return cells
 
 
 def _codes(
-    opening: Opening, grids: Mapping[Any, NumberCells], released: Release
+    opening: Opening,
+    grids: Mapping[Any, NumberCells],
+    counts: Mapping[Any, Any],
+    released: Release,
 ) -> dict[Any, Cells]:
     """Return the cells of columns whose values turned out to be codes."""
     cells: dict[Any, Cells] = {}
-    counts = by_column(released, grids)
     for name, found in released.values.get(Key.TOKENS, {}).items():
         column, std = opening.facts.columns[name], released.noise_std[Key.TOKENS]
         missing = float(counts[name][grids[name].n_known :].sum())

@@ -1,0 +1,117 @@
+"""What a release says of each column, for people: what was found, what was lost."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.opening import Facts
+from skdpgen.tables import NUMBERS, TARGET, Categorical, CategoryCells, Cells
+from skdpgen.training import column_counts
+from skdpgen.utils import Key
+
+MANY = 0.1  # of the rows are other: more than is usual
+NOTHING = 0.1  # of the rows have a listed value: less than is usual
+MOST = 0.5  # of the rows are beyond a bound
+SURE = 2.0  # noise stds
+
+
+def describe_columns(
+    facts: Facts,
+    cells: Mapping[Any, Cells],
+    counts: Mapping[Any, Any],
+    outside: Mapping[Any, Any],
+) -> pd.DataFrame:
+    """Return one line a column: its kind, what was found in it, shares of the rest.
+
+    Parameters
+    ----------
+    facts : Facts
+    cells : mapping of name to Cells
+    counts : mapping of name to (ndarray, float)
+        RELEASED counts of the cells, and their noise; columns may be absent.
+    outside : mapping of name to (float, float)
+        RELEASED shares of rows below and above public bounds.
+    """
+    lines = {}
+    for name, column in facts.schema.columns.items():
+        known = cells.get(name)
+        line: dict[str, Any] = {
+            "type": type(column).__name__,
+            "is_discovered": name in facts.discovered,
+            "n_values": getattr(column, "n_values", None),
+            "lower": getattr(column, "lower", None),
+            "upper": getattr(column, "upper", None),
+            "n_cells": 0 if known is None else known.n_cells,
+        }
+        if isinstance(column, Categorical):
+            line["n_values"] = len(column.categories or ())
+        if name in counts and known is not None:
+            shares, std = counts[name][0] / facts.n_rows, counts[name][1] / facts.n_rows
+            line |= _shares(known, shares) | {"noise": std}
+        below, above = outside.get(name, (math.nan, math.nan))
+        lines[name] = {**line, "below": below, "above": above}
+    columns = [*LINE, "other", "missing", "no_cell", "noise", "below", "above"]
+    return pd.DataFrame.from_dict(lines, orient="index").reindex(columns=columns)
+
+
+LINE = ("type", "is_discovered", "n_values", "lower", "upper", "n_cells")
+
+
+def _shares(cells: Cells, shares: Any) -> dict[str, float]:
+    """Return the shares of rows that have none of the values that were listed."""
+    is_listed = isinstance(cells, CategoryCells) and cells.other is not None
+    return {
+        "other": float(shares[cells.other]) if is_listed else math.nan,
+        "missing": float(shares[-1]) if cells.nullable else 0.0,
+        "no_cell": 1.0 - float(shares.sum()),
+    }
+
+
+def counted_columns(
+    released: Release, cells: Mapping[Any, Cells], scales: Any
+) -> dict[Any, tuple[Any, float]]:
+    """Return the counts of every cell, classes together, and their noise."""
+    if not cells or Key.COLUMNS not in released.values:
+        return {}
+    sizes = np.array([column.n_cells for column in cells.values()])
+    blocks, stds = column_counts(released, sizes, scales)
+    return {
+        name: (block.sum(axis=0), float(std) * math.sqrt(len(block)))
+        for name, block, std in zip(cells, blocks, stds, strict=True)
+    }
+
+
+def rare_values(table: pd.DataFrame) -> dict[Any, float]:
+    """Return the columns of which many rows are other, and their shares."""
+    surely = table["other"] - SURE * table["noise"]
+    many = table[table["is_discovered"] & (surely > MANY)]
+    return {name: min(float(share), 1.0) for name, share in many["other"].items()}
+
+
+def contradictions(table: pd.DataFrame, facts: Facts) -> Iterator[str]:
+    """Say where released counts do not fit what was said to be public."""
+    for name, line in table[~table["is_discovered"]].iterrows():
+        column = facts.schema.columns[name]
+        if (
+            isinstance(column, Categorical)
+            and line["n_values"]
+            and column.other is None
+        ):
+            listed = 1.0 - line["missing"] - line["no_cell"]
+            noise = SURE * line["noise"] * math.sqrt(line["n_cells"])
+            if listed + noise < NOTHING:
+                yield (
+                    f"column {name!r}: only {max(listed, 0.0):.0%} of the rows hold one "
+                    "of its categories; are they spelt as in the table?"
+                )
+        if isinstance(column, NUMBERS) and name is not TARGET:
+            for where, bound in (("below", column.lower), ("above", column.upper)):
+                if line[where] > MOST:
+                    yield (
+                        f"column {name!r}: {min(line[where], 1.0):.0%} of the rows are "
+                        f"{where} {bound!r} and were clipped to it"
+                    )
