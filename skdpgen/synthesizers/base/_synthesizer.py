@@ -59,8 +59,8 @@ CONDITIONAL = (
     "and categories are public anyway"
 )
 RARE = (
-    "Many rows hold values that are too rare to be found privately; they are sampled as "
-    "one value, `other`: {}. List the values in a schema if they are public, as "
+    "Many rows hold values that are too rare to be found privately; they are sampled "
+    "as one value, other: {}. List the values in a schema if they are public, as "
     "Categorical([...]), or spend a larger epsilon. `columns_` has all shares."
 )
 HIDDEN = {

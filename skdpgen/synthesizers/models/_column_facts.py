@@ -105,8 +105,8 @@ def contradictions(table: pd.DataFrame, facts: Facts) -> Iterator[str]:
             noise = SURE * line["noise"] * math.sqrt(line["n_cells"])
             if listed + noise < NOTHING:
                 yield (
-                    f"column {name!r}: only {max(listed, 0.0):.0%} of the rows hold one "
-                    "of its categories; are they spelt as in the table?"
+                    f"column {name!r}: only {max(listed, 0.0):.0%} of the rows hold "
+                    "one of its categories; are they spelt as in the table?"
                 )
         if isinstance(column, NUMBERS) and name is not TARGET:
             for where, bound in (("below", column.lower), ("above", column.upper)):

@@ -1,7 +1,7 @@
 """Class labels: public, or released above a threshold that no single row passes."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from skdpgen.tables import (
 from skdpgen.utils import Key, SchemaError, SchemaRequiredError
 
 CLASS_SHARE = 0.05  # of mu²
+MOST = 0.7  # of the rows have a label that was found, if integers are classes
+SOME, NEARLY_ALL = 10, 0.95  # more labels than that, and what they carry
 MAX_CLASSES = 10_000
 
 
@@ -63,8 +65,8 @@ def public_classes(classes: Any, schema: Schema, task: str | None) -> Any:
     return None
 
 
-def discover_classes(rows: Rows, ledger: Ledger) -> list[str]:
-    """Release the labels whose noisy counts exceed the selection threshold, as text."""
+def discover_classes(rows: Rows, ledger: Ledger) -> Mapping[str, float]:
+    """Release the labels above the selection threshold, and their noisy counts."""
     released = release(
         rows.batches({}, tokens=(TARGET,)),
         {Key.TOKENS: Selections((TARGET,))},
@@ -72,10 +74,23 @@ def discover_classes(rows: Rows, ledger: Ledger) -> list[str]:
         ledger=ledger,
         share=CLASS_SHARE,
     )
-    return list(released.values[Key.TOKENS][TARGET])
+    counts: Mapping[str, float] = released.values[Key.TOKENS][TARGET]
+    return counts
 
 
-def parse_classes(found: list[str], layout: Layout | None) -> tuple[Any, ...]:
+def are_classes(found: Mapping[str, float], n_rows: float) -> bool:
+    """Say whether a few labels carry most rows; else integers are numbers.
+
+    Examples
+    --------
+    >>> are_classes({"0": 60.0, "1": 35.0}, 100), are_classes({"7": 10.0}, 100)
+    (True, False)
+    """
+    least = MOST if len(found) <= SOME else NEARLY_ALL
+    return sum(found.values()) > least * n_rows
+
+
+def parse_classes(found: Iterable[str], layout: Layout | None) -> tuple[Any, ...]:
     """Turn released labels back into the kind of value that y holds."""
     if not found:
         raise SchemaRequiredError(

@@ -15,7 +15,11 @@ from skdpgen.privacy import (
     Release,
     release,
 )
-from skdpgen.synthesizers.opening._classes import discover_classes, parse_classes
+from skdpgen.synthesizers.opening._classes import (
+    are_classes,
+    discover_classes,
+    parse_classes,
+)
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
 from skdpgen.synthesizers.opening._statements import dtypes_stated, kinds_stated
@@ -27,6 +31,7 @@ from skdpgen.synthesizers.opening._unknown_columns import (
 from skdpgen.tables import TARGET, Chunks, Column, ImageLayout, Rows, Schema
 from skdpgen.utils import SchemaRequiredError
 
+IS_NUMBER = "y: no few integers carry most rows, so it is taken as a number"
 N_STAGES = 3  # of a fit, on the progress bar
 
 
@@ -115,8 +120,12 @@ class Opening:
         try:
             if known.has_unknown_classes:
                 found = discover_classes(self.rows, self.ledger)
-                classes = parse_classes(found, self.rows.target_layout)
-                text = f"{len(found)} discovered privately"
+                if known.may_be_a_number and not are_classes(found, n_rows):
+                    known = self.known = known.with_number()
+                    self.statements.append(IS_NUMBER)
+                else:
+                    classes = parse_classes(found, self.rows.target_layout)
+                    text = f"{len(found)} discovered privately"
             columns, unknown = discover_columns(
                 self.rows,
                 known.kinds,
@@ -140,7 +149,7 @@ class Opening:
             known.task,
             classes,
             n_rows,
-            tuple(name for name in self.rows.layout.names if name not in known.columns),
+            tuple(name for name in columns if name not in known.columns),
         )
 
     def close(self) -> tuple[Facts | None, PrivacyReport]:

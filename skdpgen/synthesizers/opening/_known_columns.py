@@ -35,6 +35,7 @@ class Known:
     columns: Mapping[Any, Column]
     classes: tuple[Any, ...] | None
     other: str = "other"
+    is_asked: bool = False
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema, classes: Any, task: str) -> "Known":
@@ -48,12 +49,26 @@ class Known:
         kinds, known = _kinds(rows, schema, found_task)
         _check_dtypes(known, rows.layout)
         found = public_classes(classes, schema, found_task)
-        return cls(found_task, kinds, known, found, schema.other)
+        target = rows.target_layout
+        is_asked = (
+            task == "auto" and target is not None and target.kinds[0] is Kind.INTEGER
+        )
+        return cls(found_task, kinds, known, found, schema.other, is_asked)
 
     @property
     def unknown(self) -> Unknown:
         """The columns that no schema describes."""
         return Unknown.of(self.kinds, self.columns)
+
+    @property
+    def may_be_a_number(self) -> bool:
+        """Whether released labels decide what y is: integers that nothing explains."""
+        return self.is_asked and self.has_unknown_classes
+
+    def with_number(self) -> "Known":
+        """Return the same with a target that turned out to be a number."""
+        kinds = {**self.kinds, TARGET: Kind.INTEGER}
+        return replace(self, task="regression", kinds=kinds, is_asked=False)
 
     @property
     def n_numbers(self) -> int:
@@ -67,7 +82,7 @@ class Known:
     @property
     def most_numbers(self) -> int:
         """Columns that may need bins, text that may say numbers included."""
-        return self.n_numbers + len(self.unknown.texts)
+        return self.n_numbers + len(self.unknown.texts) + self.may_be_a_number
 
     @property
     def has_unknown_classes(self) -> bool:

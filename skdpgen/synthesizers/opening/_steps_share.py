@@ -31,10 +31,11 @@ def steps_share(opening: Opening, part: float) -> float:
 def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
     """Return the least that discovery leaves; reads ``n_rows`` only if it is public."""
     is_public = ledger.budget.adjacency is Adjacency.REPLACE
-    n_unknown, n_numbers, left = len(known.unknown), known.most_numbers, 1.0
+    unknown = (known.with_number() if known.may_be_a_number else known).unknown
+    n_unknown, n_numbers, left = len(unknown), known.most_numbers, 1.0
     schema, bins = SCHEMA_SHARES[1], BIN_SHARES[1]
     if is_public:
-        schema = schema_share(known.unknown, n_rows, ledger) if n_unknown else 0.0
+        schema = schema_share(unknown, n_rows, ledger) if n_unknown else 0.0
         # a number may be counted twice: in bins, and by its values
         structure = OneHot(max(2 * n_numbers, 1))
         wanted = n_rows * (PLACE_STD if n_unknown else BIN_STD)
