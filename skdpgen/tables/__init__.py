@@ -20,6 +20,7 @@ from skdpgen.tables._columns import (
     Numeric,
     Ordinal,
 )
+from skdpgen.tables._containers import read_table
 from skdpgen.tables._discovery import MagnitudeCells, discovered_column
 from skdpgen.tables._draw import draw_values, regenerate
 from skdpgen.tables._groups import CellGroups, group_cells
@@ -29,9 +30,10 @@ from skdpgen.tables._images import (
     image_size,
     is_image,
 )
-from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
+from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._points import cell_points
+from skdpgen.tables._restoring import restore_series, restore_table
 from skdpgen.tables._rows import (
     TARGET,
     EncodedBatch,
@@ -82,6 +84,8 @@ __all__ = [
     "read_table",
     "read_values",
     "regenerate",
+    "restore_series",
+    "restore_table",
     "simple_cells",
     "tree_estimate",
 ]

@@ -20,7 +20,9 @@ from skdpgen.tables._columns import (
     column_from_dict,
     column_to_dict,
 )
-from skdpgen.tables._layout import Kind, Layout, column_kind, read_table
+from skdpgen.tables._containers import read_table
+from skdpgen.tables._dtypes import pandas_kind
+from skdpgen.tables._layout import Kind, Layout
 from skdpgen.utils import SchemaError, saved
 
 MAX_DECIMALS = 3
@@ -146,7 +148,7 @@ class Schema:
         del table
         if y is None:
             return cls(columns)
-        target = column_kind(pd.Series(y))
+        target = pandas_kind(pd.Series(y).dtype, "y")
         if target is not Kind.FLOAT:
             return cls(columns, Categorical(nullable=False))
         return cls(columns, empty_column(target, nullable=False))
@@ -171,7 +173,7 @@ class Schema:
         if y is None:
             return cls(columns)
         series = pd.Series(y)
-        kind = column_kind(series)
+        kind = pandas_kind(series.dtype, "y")
         is_number = kind in (Kind.FLOAT, Kind.DATETIME) or task == "regression"
         if is_number and task != "classification":
             return cls(columns, _infer_column(series, kind))
