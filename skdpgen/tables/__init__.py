@@ -41,6 +41,13 @@ from skdpgen.tables._rows import (
     holds_images,
 )
 from skdpgen.tables._schema import Schema
+from skdpgen.tables._text_columns import (
+    hinted_kind,
+    is_written,
+    read_text,
+    with_hint,
+    write_text,
+)
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
 
 __all__ = [
@@ -77,15 +84,20 @@ __all__ = [
     "draw_values",
     "fine_cells",
     "group_cells",
+    "hinted_kind",
     "holds_images",
     "image_size",
     "is_image",
+    "is_written",
     "quantile_bins",
     "read_table",
+    "read_text",
     "read_values",
     "regenerate",
     "restore_series",
     "restore_table",
     "simple_cells",
     "tree_estimate",
+    "with_hint",
+    "write_text",
 ]

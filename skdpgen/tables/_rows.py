@@ -11,10 +11,12 @@ import pandas as pd
 
 from skdpgen.tables._cells import Cells, encode_all
 from skdpgen.tables._chunks import Chunks
+from skdpgen.tables._columns import Column
 from skdpgen.tables._containers import array_series, read_table
 from skdpgen.tables._dtypes import pandas_kind
 from skdpgen.tables._images import ImageLayout, is_image, read_images
 from skdpgen.tables._layout import Kind, Layout
+from skdpgen.tables._text_columns import read_text
 from skdpgen.tables._values import Codes, TokenColumn, Values, read_values
 
 CHUNK = 65_536
@@ -63,6 +65,7 @@ class Rows:
         self.target_layout = target_layout
         self.n_rows = n_rows
         self.has_lists = has_lists
+        self._written: dict[Any, Column] = {}
 
     @classmethod
     def read(
@@ -143,6 +146,10 @@ class Rows:
         """Forget the rows."""
         self._chunks = None
 
+    def read_as(self, written: Mapping[Any, Column]) -> None:
+        """Read the text of some columns as these describe it, from now on."""
+        self._written = dict(written)
+
     def batches(
         self,
         cells: Mapping[Any, Cells],
@@ -167,6 +174,8 @@ class Rows:
         for columns, target in self._chunks():
             if target is not None:
                 columns = {**columns, TARGET: target}
+            for name in self._written.keys() & cells.keys():
+                columns[name] = read_text(columns[name], self._written[name])
             n_rows = _length(columns)
             codes = (
                 encode_all(list(cells.values()), [columns[name] for name in cells])

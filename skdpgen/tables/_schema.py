@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skdpgen.tables._column_dicts import column_from_dict, column_to_dict
 from skdpgen.tables._columns import (
     Boolean,
     Categorical,
@@ -17,8 +18,7 @@ from skdpgen.tables._columns import (
     Datetime,
     Integer,
     Numeric,
-    column_from_dict,
-    column_to_dict,
+    is_hint,
 )
 from skdpgen.tables._containers import read_table
 from skdpgen.tables._dtypes import pandas_kind
@@ -107,7 +107,8 @@ class Schema:
         return [
             str(name)
             for name, column in self.columns.items()
-            if any(
+            if not is_hint(column)
+            and any(
                 getattr(column, item, "") is None
                 for item in ("lower", "upper", "categories")
             )
@@ -137,7 +138,7 @@ class Schema:
         Examples
         --------
         >>> Schema.template(pd.DataFrame({"age": [1, 2]})).columns
-        {'age': Integer(lower=None, upper=None, nullable=False)}
+        {'age': Integer(lower=None, upper=None, nullable=False, parse=False)}
         """
         table, layout = read_table(frame)
         nullable = dict(zip(layout.names, layout.can_be_missing, strict=True))
@@ -162,8 +163,8 @@ class Schema:
 
         Examples
         --------
-        >>> Schema.infer(pd.DataFrame({"age": [17, 90]})).columns["age"]
-        Integer(lower=17, upper=90, nullable=False)
+        >>> Schema.infer(pd.DataFrame({"age": [17, 90]})).columns["age"].upper
+        90
         """
         table, layout = read_table(frame)
         columns = {

@@ -105,8 +105,10 @@ class Opening:
                 found = discover_classes(self.rows, self.ledger)
                 classes = parse_classes(found, self.rows.target_layout)
                 text = f"{len(found)} discovered privately"
-            columns = discover_columns(
-                self.rows, known.kinds, known.columns, self.ledger, n_rows
+            columns = known.with_hints(
+                discover_columns(
+                    self.rows, known.kinds, known.columns, self.ledger, n_rows
+                )
             )
         except SchemaRequiredError as error:
             spent = 1 - self.ledger.remaining
@@ -153,6 +155,7 @@ def open_rows(
     is_size_public = neighbours is Adjacency.REPLACE
     rows = Rows.read(X, y, task=task, is_size_public=is_size_public)
     known = Known.of(rows, schema, classes, task)
+    rows.read_as(known.written)
     _check_weights(class_weight, known)
     unknown = known.unknown
     n_selections = len(unknown.texts) + known.has_unknown_classes
@@ -202,6 +205,9 @@ def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str
         lines.append(f"schema of {len(described)} columns: taken as public")
     if TARGET in known.columns:
         lines.append("schema of the target: taken as public")
+    if known.hints:
+        names = ", ".join(map(str, known.hints))
+        lines.append(f"how the text of columns is written: taken as public ({names})")
     if len(known.unknown):
         lines.append(f"schema of {len(known.unknown)} columns: discovered privately")
     return lines

@@ -15,10 +15,12 @@ from skdpgen.tables import (
     Layout,
     Regenerate,
     draw_values,
+    is_written,
     read_values,
     regenerate,
     restore_series,
     restore_table,
+    write_text,
 )
 
 
@@ -41,9 +43,10 @@ def decode_rows(
         elif isinstance(column, Regenerate):
             columns[name] = regenerate(column, n_rows)
         elif not isinstance(column, Drop):
-            columns[name] = draw_values(
+            drawn = draw_values(
                 column, cells[name], codes[name], marginals[name], rng=rng
             )
+            columns[name] = write_text(drawn, column) if is_written(column) else drawn
     categories = {
         name: column.categories or ()
         for name, column in facts.schema.columns.items()
