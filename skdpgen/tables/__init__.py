@@ -21,6 +21,7 @@ from skdpgen.tables._columns import (
     Numeric,
     Ordinal,
 )
+from skdpgen.tables._containers import read_table
 from skdpgen.tables._discovery import MagnitudeCells, discovered_column
 from skdpgen.tables._draw import draw_values, regenerate
 from skdpgen.tables._groups import CellGroups, group_cells
@@ -30,9 +31,10 @@ from skdpgen.tables._images import (
     image_size,
     is_image,
 )
-from skdpgen.tables._layout import EPOCH, Kind, Layout, read_table
+from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._points import cell_points
+from skdpgen.tables._restoring import restore_series, restore_table
 from skdpgen.tables._rows import (
     TARGET,
     EncodedBatch,
@@ -40,6 +42,13 @@ from skdpgen.tables._rows import (
     holds_images,
 )
 from skdpgen.tables._schema import Schema
+from skdpgen.tables._text_columns import (
+    hinted_kind,
+    is_written,
+    read_text,
+    with_hint,
+    write_text,
+)
 from skdpgen.tables._text_kinds import Says, TextKinds
 from skdpgen.tables._trimming import is_far_from_zero, trimmed, within
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
@@ -81,16 +90,23 @@ __all__ = [
     "draw_values",
     "fine_cells",
     "group_cells",
+    "hinted_kind",
     "holds_images",
     "image_size",
     "is_far_from_zero",
     "is_image",
+    "is_written",
     "quantile_bins",
     "read_table",
+    "read_text",
     "read_values",
     "regenerate",
+    "restore_series",
+    "restore_table",
     "simple_cells",
     "tree_estimate",
     "trimmed",
+    "with_hint",
     "within",
+    "write_text",
 ]

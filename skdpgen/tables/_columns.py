@@ -1,8 +1,8 @@
 """What is publicly known of a column: its kind, its bounds, its categories."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.tables._left_out_columns import Drop, Regenerate
+from skdpgen.tables._spelling import has_date, has_time_of_day, is_form, read_time
 from skdpgen.utils import SchemaError, saved
 
 DAY = 86_400.0  # seconds
@@ -24,11 +25,15 @@ class Numeric:
     Parameters
     ----------
     lower, upper : float
-        Bounds; values outside are clipped to them.
+        Bounds; values outside are clipped to them. With ``parse`` both may be left
+        out, to be discovered.
     decimals : int or None, default=None
         Digits after the point that values are rounded to; None is continuous.
     nullable : bool, default=True
         Whether values may be missing.
+    parse : bool, default=False
+        Whether text is read as people write numbers: spaces around, a sign, thousands
+        apart, as in " +1,234.50". Other text is missing; text is what comes back.
 
     Examples
     --------
@@ -40,6 +45,7 @@ class Numeric:
     upper: float | None = None
     decimals: int | None = None
     nullable: bool = True
+    parse: bool = False
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
@@ -63,7 +69,7 @@ class Numeric:
 @saved
 @dataclass(frozen=True)
 class Integer:
-    """A whole number between public bounds, both included.
+    """A whole number between public bounds, both included; see :class:`Numeric`.
 
     Examples
     --------
@@ -74,13 +80,14 @@ class Integer:
     lower: int | None = None
     upper: int | None = None
     nullable: bool = True
+    parse: bool = False
 
     decimals = 0
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
         _check_bounds(name, self, self.lower, self.upper)
-        if self.lower % 1 or self.upper % 1:  # type: ignore[operator]
+        if not is_hint(self) and (self.lower % 1 or self.upper % 1):  # type: ignore[operator]
             raise SchemaError(
                 f"Bounds of Integer column {name!r} must be whole. Got "
                 f"lower={self.lower!r}, upper={self.upper!r}; round them, or say "
@@ -101,11 +108,15 @@ class Datetime:
     Parameters
     ----------
     lower, upper : str or Timestamp
-        Bounds; times outside are clipped to them.
+        Bounds; times outside are clipped to them. With ``format`` both may be left
+        out, to be discovered, or be written in it.
     whole_days : bool, default=False
-        Whether the column holds dates without a time of day.
+        Whether the column holds dates without a time of day, as a ``format`` may tell.
     nullable : bool, default=True
         Whether times may be missing.
+    format : str or None, default=None
+        How text is written, as :meth:`datetime.datetime.strptime` has it; other text is
+        missing, and text is what comes back. None is ISO format.
 
     Examples
     --------
@@ -117,19 +128,36 @@ class Datetime:
     upper: Any = None
     whole_days: bool = False
     nullable: bool = True
+    format: str | None = None
 
     def __post_init__(self) -> None:
         """Store ISO text, whatever kind of time came in."""
+        if self.format is not None:
+            self._take_format(self.format)
         for name in ("lower", "upper"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, _iso(value))
+                object.__setattr__(self, name, _iso(value, self.format))
+
+    def _take_format(self, form: str) -> None:
+        """Take from a format what it tells: that days are whole, or all are one."""
+        if not is_form(form):
+            raise SchemaError(
+                "format of a Datetime must be one that times can be written and read "
+                f"in, as '%d.%m.%Y'. Got {form!r} instead."
+            )
+        if not has_time_of_day(form):
+            object.__setattr__(self, "whole_days", True)
+        if not has_date(form) and self.lower is self.upper is None:
+            object.__setattr__(self, "lower", "1900-01-01T00:00:00")  # of `strptime`
+            object.__setattr__(self, "upper", "1900-01-01T23:59:59")
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
         if self.lower is None or self.upper is None:
             _check_bounds(name, self, self.lower, self.upper)
-        _check_bounds(name, self, *self.seconds)
+        else:
+            _check_bounds(name, self, *self.seconds)
 
     @property
     def seconds(self) -> tuple[float, float]:
@@ -250,55 +278,6 @@ Column = (
     Numeric | Integer | Datetime | Categorical | Ordinal | Boolean | Drop | Regenerate
 )
 NUMBERS = (Numeric, Integer, Datetime)
-TYPES = {
-    kind.__name__: kind
-    for kind in (
-        Numeric,
-        Integer,
-        Datetime,
-        Categorical,
-        Ordinal,
-        Boolean,
-        Drop,
-        Regenerate,
-    )
-}
-
-
-def column_to_dict(column: Column) -> dict[str, Any]:
-    """Return the column as plain types, with its kind under ``"type"``."""
-    content: dict[str, Any] = {"type": type(column).__name__}
-    for item in fields(column):
-        value = getattr(column, item.name)
-        if isinstance(value, tuple):
-            value = list(value)
-        if value is not None:
-            content[item.name] = value
-    return content
-
-
-def column_from_dict(name: str, content: dict[str, Any]) -> Column:
-    """Read back what :func:`column_to_dict` wrote, or a person."""
-    if not isinstance(content, Mapping):
-        raise SchemaError(
-            f"Column {name!r} must be a table with a type, as {{'type': 'Boolean'}}. "
-            f"Got {type(content).__name__} instead."
-        )
-    content = dict(content)
-    kind = content.pop("type", None)
-    if kind not in TYPES:
-        raise SchemaError(
-            f"type of column {name!r} must be one of {', '.join(TYPES)}. "
-            f"Got {kind!r} instead."
-        )
-    allowed = {item.name for item in fields(TYPES[kind])}
-    if not set(content) <= allowed:
-        raise SchemaError(
-            f"{kind} column {name!r} takes {', '.join(sorted(allowed)) or 'nothing'}. "
-            f"Got {', '.join(sorted(set(content) - allowed))} besides."
-        )
-    column: Column = TYPES[kind](**content)
-    return column
 
 
 def number(value: Any) -> float:
@@ -306,8 +285,24 @@ def number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-def _iso(value: Any) -> str:
+def is_hint(column: Any) -> bool:
+    """Say whether a column tells how its text is written, and leaves bounds open.
+
+    Examples
+    --------
+    >>> is_hint(Numeric(parse=True)), is_hint(Numeric(0, 1, parse=True))
+    (True, False)
+    """
+    is_told = getattr(column, "parse", False) or getattr(column, "format", None)
+    return bool(is_told) and column.lower is None and column.upper is None
+
+
+def _iso(value: Any, form: str | None) -> str:
     try:
+        if form is not None and isinstance(value, str) and "-" not in value:
+            read = read_time(value, form)
+            if not math.isnan(read):
+                value = pd.Timestamp("2000-01-01") + pd.Timedelta(seconds=read)
         return str(pd.Timestamp(value).isoformat())
     except (TypeError, ValueError):
         raise SchemaError(
@@ -326,6 +321,8 @@ def seconds(value: Any) -> float:
 
 def _check_bounds(name: str, column: Any, lower: Any, upper: Any) -> None:
     kind = type(column).__name__
+    if is_hint(column):
+        return
     if lower is None or upper is None:
         raise SchemaError(
             f"{kind} column {name!r} needs lower and upper. Got "

@@ -89,6 +89,8 @@ def read_images(X: Any) -> tuple[Any, ImageLayout]:
             "Images must be an array (n, height, width) or (n, channels, height, "
             f"width). Got {type(X).__name__} of {getattr(X, 'ndim', 'no')} dimensions."
         )
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError("Images must be whole. Got a masked array; use `X.filled(0)`.")
     container = "torch" if type(X).__module__.startswith("torch") else "numpy"
     shape = tuple(int(side) for side in X.shape[1:])
     dtype = str(X.dtype).removeprefix("torch.")

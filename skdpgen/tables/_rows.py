@@ -11,8 +11,12 @@ import pandas as pd
 
 from skdpgen.tables._cells import Cells, encode_all
 from skdpgen.tables._chunks import Chunks
+from skdpgen.tables._columns import Column
+from skdpgen.tables._containers import array_series, read_table
+from skdpgen.tables._dtypes import pandas_kind
 from skdpgen.tables._images import ImageLayout, is_image, read_images
-from skdpgen.tables._layout import Kind, Layout, read_table
+from skdpgen.tables._layout import Kind, Layout
+from skdpgen.tables._text_columns import read_text
 from skdpgen.tables._values import Codes, TokenColumn, Values, read_values
 from skdpgen.utils import Key
 
@@ -62,6 +66,7 @@ class Rows:
         self.target_layout = target_layout
         self.n_rows = n_rows
         self.has_lists = has_lists
+        self._written: dict[Any, Column] = {}
 
     @classmethod
     def read(
@@ -142,6 +147,10 @@ class Rows:
         """Forget the rows."""
         self._chunks = None
 
+    def read_as(self, written: Mapping[Any, Column]) -> None:
+        """Read the text of some columns as these describe it, from now on."""
+        self._written = dict(written)
+
     def batches(
         self,
         cells: Mapping[Any, Cells],
@@ -169,6 +178,8 @@ class Rows:
         for columns, target in self._chunks():
             if target is not None:
                 columns = {**columns, TARGET: target}
+            for name in self._written.keys() & cells.keys():
+                columns[name] = read_text(columns[name], self._written[name])
             n_rows = _length(columns)
             codes = (
                 encode_all(list(cells.values()), [columns[name] for name in cells])
@@ -275,6 +286,7 @@ def _read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
             "check that both come from the same rows."
         )
     series = y.reset_index(drop=True)
+    pandas_kind(series.dtype, "y")
     _, layout = read_table(series.to_frame(name=y.name))
     kinds = kinds or layout.kinds
     return series, Layout(container, layout.names, kinds, layout.dtypes)
@@ -293,15 +305,14 @@ def _target_series(y: Any) -> tuple["pd.Series[Any]", tuple[Kind, ...] | None]:
         if frame.shape[1] != 1:
             raise ValueError(f"y must be one column. Got {frame.shape[1]} instead.")
         return frame.iloc[:, 0].rename(None), layout.kinds
-    array = np.asarray(y)
+    array = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(
             f"y should be a 1d array, got an array of {array.ndim} dimensions instead."
         )
-    guess = {"dtype": object} if array.dtype == object else {}
-    return pd.Series(array, name=None, **guess), None
+    return array_series(array, "y"), None
 
 
 def _read_labels(series: Any, layout: Layout | None, task: str) -> Values | None:

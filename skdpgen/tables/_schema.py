@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skdpgen.tables._column_dicts import column_from_dict, column_to_dict
 from skdpgen.tables._columns import (
     Boolean,
     Categorical,
@@ -17,10 +18,11 @@ from skdpgen.tables._columns import (
     Datetime,
     Integer,
     Numeric,
-    column_from_dict,
-    column_to_dict,
+    is_hint,
 )
-from skdpgen.tables._layout import Kind, Layout, column_kind, read_table
+from skdpgen.tables._containers import read_table
+from skdpgen.tables._dtypes import pandas_kind
+from skdpgen.tables._layout import Kind, Layout
 from skdpgen.utils import SchemaError, saved
 
 MAX_DECIMALS = 3
@@ -109,7 +111,8 @@ class Schema:
         return [
             str(name)
             for name, column in self.columns.items()
-            if any(
+            if not is_hint(column)
+            and any(
                 getattr(column, item, "") is None
                 for item in ("lower", "upper", "categories")
             )
@@ -139,7 +142,7 @@ class Schema:
         Examples
         --------
         >>> Schema.template(pd.DataFrame({"age": [1, 2]})).columns
-        {'age': Integer(lower=None, upper=None, nullable=False)}
+        {'age': Integer(lower=None, upper=None, nullable=False, parse=False)}
         """
         table, layout = read_table(frame)
         nullable = dict(zip(layout.names, layout.can_be_missing, strict=True))
@@ -150,7 +153,7 @@ class Schema:
         del table
         if y is None:
             return cls(columns)
-        target = column_kind(pd.Series(y))
+        target = pandas_kind(pd.Series(y).dtype, "y")
         if target is not Kind.FLOAT:
             return cls(columns, Categorical(nullable=False))
         return cls(columns, empty_column(target, nullable=False))
@@ -164,8 +167,8 @@ class Schema:
 
         Examples
         --------
-        >>> Schema.infer(pd.DataFrame({"age": [17, 90]})).columns["age"]
-        Integer(lower=17, upper=90, nullable=False)
+        >>> Schema.infer(pd.DataFrame({"age": [17, 90]})).columns["age"].upper
+        90
         """
         table, layout = read_table(frame)
         columns = {
@@ -175,7 +178,7 @@ class Schema:
         if y is None:
             return cls(columns)
         series = pd.Series(y)
-        kind = column_kind(series)
+        kind = pandas_kind(series.dtype, "y")
         is_number = kind in (Kind.FLOAT, Kind.DATETIME) or task == "regression"
         if is_number and task != "classification":
             return cls(columns, _infer_column(series, kind))

@@ -82,6 +82,8 @@ def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
     """
     if isinstance(series.dtype, pd.CategoricalDtype):
         return _read_categories(series, kind)
+    if isinstance(series.dtype, pd.ArrowDtype):
+        series = _without_dictionary(series)
     if kind is Kind.TEXT:
         return _read_tokens(series)
     if kind is Kind.DATETIME and types.is_datetime64_any_dtype(series.dtype):
@@ -91,6 +93,18 @@ def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
             values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return Numbers(np.where(np.isfinite(values), values, np.nan))
     return Numbers(np.array([_number(value) for value in series], dtype=np.float64))
+
+
+def _without_dictionary(series: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Look up what a dictionary of Arrow lists; text becomes plain objects."""
+    from pyarrow import types
+
+    array: Any = series.array.__arrow_array__()
+    if types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if types.is_string_view(array.type):  # pandas cannot go through these
+        return pd.Series(array.to_pylist(), dtype=object)
+    return pd.Series(pd.arrays.ArrowExtensionArray(array))
 
 
 def _read_categories(series: "pd.Series[Any]", kind: Kind) -> Values:
@@ -167,6 +181,8 @@ def _mark(value: Any) -> Mark:
 def _is_missing(value: Any) -> bool:
     if value is None or value is pd.NA or value is pd.NaT:
         return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return isinstance(value, float | np.floating) and bool(value != value)
 
 

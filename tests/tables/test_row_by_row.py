@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,6 +85,30 @@ def test_times_read_by_their_stored_integers(unit):
     assert values[2] == -946_684_800
 
 
+@pytest.mark.parametrize("unit", ["D", "h", "m"])
+def test_times_of_long_units_do_not_overflow(unit):
+    lowest = np.iinfo(np.int64).min
+    stored = np.array([[lowest], [lowest + 1], [0], [2**62]]).view(
+        f"datetime64[{unit}]"
+    )
+    frame, layout = read_table(stored)
+    values = read_values(frame["x0"], layout.kinds[0]).values
+    assert np.isnan(values[0])
+    assert values[1] < -1e18 < values[2] == -946_684_800 < 1e18 < values[3]
+    series, _ = _read_target(stored[:, 0], 4)
+    np.testing.assert_array_equal(read_values(series, Kind.DATETIME).values, values)
+
+
+def test_arrow_dictionaries_read_as_what_they_list():
+    stamps = pa.array([0, None, 2**62]).cast(pa.timestamp("us"))
+    for array in (stamps, stamps.dictionary_encode()):
+        frame, layout = read_table(pa.table({"a": array}))
+        values = read_values(frame["a"], layout.kinds[0]).values
+        assert values[0] == -946_684_800
+        assert np.isnan(values[1])
+        assert values[2] > 1e12
+
+
 def test_time_zones_read_as_utc():
     stamps = pd.Series(pd.to_datetime(["2000-01-01 01:00"]).tz_localize("Europe/Paris"))
     assert read_values(stamps, Kind.DATETIME).values.tolist() == [0.0]
@@ -91,19 +116,19 @@ def test_time_zones_read_as_utc():
 
 def test_polars_columns_read_row_by_row():
     table = pl.DataFrame(
-        {"big": pl.Series([2**64 - 1, None], dtype=pl.UInt64), "list": [["x"], None]}
+        {"big": pl.Series([2**64 - 1, None], dtype=pl.UInt64), "text": ["x", None]}
     )
     frame, layout = read_table(table)
     assert layout.kinds == (Kind.INTEGER, Kind.TEXT)
     assert np.isnan(read_values(frame["big"], Kind.INTEGER).values[1])
-    assert read_values(frame["list"], Kind.TEXT).codes.tolist() == [0, -1]
+    assert read_values(frame["text"], Kind.TEXT).codes.tolist() == [0, -1]
 
 
 @pytest.mark.parametrize("empty", [True, False])
 def test_polars_durations_are_refused_by_dtype(empty):
     values = [None if empty else datetime.timedelta(1)]
     table = pl.DataFrame({"d": pl.Series(values, dtype=pl.Duration)})
-    with pytest.raises(TypeError, match="durations are not supported"):
+    with pytest.raises(TypeError, match=r"Duration.*not supported"):
         read_table(table)
 
 

@@ -230,7 +230,7 @@ class BaseSynthesizer(BaseEstimator):
             self.classes_ = class_array(facts.classes)
         names = facts.layout.names
         self.n_features_in_ = facts.layout.n_features
-        if facts.layout.container not in ("numpy", "torch") and all(
+        if facts.layout.container not in ("numpy", "masked", "torch") and all(
             isinstance(name, str) for name in names
         ):
             self.feature_names_in_ = np.array(names, dtype=object)

@@ -138,6 +138,7 @@ class Opening:
             spent = 1 - self.ledger.remaining
             note = f" This attempt spent {spent:.0%} of its budget." if spent else ""
             raise SchemaRequiredError(f"{error}{note}") from None
+        columns = known.with_hints(columns)
         if known.task == "classification":
             self.statements.append(f"class labels: {text}")
         self.few = unknown.few
@@ -177,6 +178,7 @@ def open_rows(
     is_size_public = neighbours is Adjacency.REPLACE
     rows = Rows.read(X, y, task=task, is_size_public=is_size_public)
     known = Known.of(rows, schema, classes, task)
+    rows.read_as(known.written)
     _check_weights(class_weight, known)
     unknown = known.unknown
     n_selections = len(unknown) + known.has_unknown_classes
@@ -226,6 +228,9 @@ def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str
         lines.append(f"schema of {len(described)} columns: taken as public")
     if TARGET in known.columns:
         lines.append("schema of the target: taken as public")
+    if known.hints:
+        names = ", ".join(map(str, known.hints))
+        lines.append(f"how the text of columns is written: taken as public ({names})")
     if len(known.unknown):
         lines.append(f"schema of {len(known.unknown)} columns: discovered privately")
     return lines

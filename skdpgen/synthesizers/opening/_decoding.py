@@ -1,7 +1,6 @@
 """Drawn cells and labels in the form of the input: container, columns, dtypes."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,18 @@ from numpy.random import Generator
 
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.tables import (
+    Categorical,
     Cells,
     Drop,
     Layout,
     Regenerate,
     draw_values,
+    is_written,
     read_values,
     regenerate,
+    restore_series,
+    restore_table,
+    write_text,
 )
 
 
@@ -39,19 +43,25 @@ def decode_rows(
         elif isinstance(column, Regenerate):
             columns[name] = regenerate(column, n_rows)
         elif not isinstance(column, Drop):
-            columns[name] = draw_values(
+            drawn = draw_values(
                 column, cells[name], codes[name], marginals[name], rng=rng
             )
-    return facts.layout.restore(columns, container)
+            columns[name] = write_text(drawn, column) if is_written(column) else drawn
+    categories = {
+        name: column.categories or ()
+        for name, column in facts.schema.columns.items()
+        if isinstance(column, Categorical)
+    }
+    return restore_table(facts.layout, columns, categories, container)
 
 
 def decode_target(facts: Facts, values: Any) -> Any:
     """Return drawn labels or numbers as the container and dtype of y."""
     layout = facts.target_layout
     assert layout is not None
-    name = layout.names[0]
-    as_series = replace(layout, container="pandas")
-    series = as_series.restore({name: pd.Series(values)})[name]
+    categories = facts.classes or ()
+    series = restore_series(pd.Series(values), layout.dtypes[0], categories)
+    series = series.rename(layout.names[0])
     if layout.container == "pandas":
         return series
     return series.to_numpy(dtype=object if layout.is_text(0) else None)

@@ -1,7 +1,7 @@
 """What is public about a table before a row is read: kinds, a schema, dtypes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skdpgen.synthesizers.opening._classes import public_classes
@@ -22,6 +22,9 @@ from skdpgen.tables import (
     Rows,
     Schema,
     bounds,
+    hinted_kind,
+    is_written,
+    with_hint,
 )
 from skdpgen.utils import SchemaError
 
@@ -36,6 +39,7 @@ class Known:
     classes: tuple[Any, ...] | None
     other: str = "other"
     is_asked: bool = False
+    hints: Mapping[Any, Column] = field(default_factory=dict)  # bounds left open
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema, classes: Any, task: str) -> "Known":
@@ -46,14 +50,28 @@ class Known:
             raise ValueError(f"classes needs a y of labels. Got {given} instead.")
         schema.check().match(rows.layout)
         _check_something_is_left(schema, rows.layout)
+        _check_text(schema, rows.layout)
         kinds, known = _kinds(rows, schema, found_task)
         _check_dtypes(known, rows.layout)
+        hints = {name: c for name, c in known.items() if hinted_kind(c) is not None}
+        kinds |= {name: hinted_kind(column) for name, column in hints.items()}
+        known = {name: c for name, c in known.items() if name not in hints}
         found = public_classes(classes, schema, found_task)
         target = rows.target_layout
         is_asked = (
             task == "auto" and target is not None and target.kinds[0] is Kind.INTEGER
         )
-        return cls(found_task, kinds, known, found, schema.other, is_asked)
+        return cls(found_task, kinds, known, found, schema.other, is_asked, hints)
+
+    @property
+    def written(self) -> dict[Any, Column]:
+        """The columns that say how their text is written."""
+        every = {**self.columns, **self.hints}
+        return {name: column for name, column in every.items() if is_written(column)}
+
+    def with_hints(self, found: Mapping[Any, Column]) -> dict[Any, Column]:
+        """Return discovered columns with what hints say of them."""
+        return dict(found) | {n: with_hint(found[n], h) for n, h in self.hints.items()}
 
     @property
     def unknown(self) -> Unknown:
@@ -138,6 +156,22 @@ def _kinds(
                     f"Got {type(schema.target).__name__} instead."
                 )
     return kinds, known
+
+
+def _check_text(schema: Schema, layout: Layout | ImageLayout) -> None:
+    if schema.target is not None and is_written(schema.target):
+        raise SchemaError(
+            "format and parse are for columns of X. Got them for the target; convert y "
+            "to numbers or times."
+        )
+    kinds = dict(zip(layout.names, layout.kinds, strict=True))
+    for name, column in schema.columns.items():
+        if is_written(column) and kinds[name] is not Kind.TEXT:
+            raise SchemaError(
+                f"Column {name!r} must hold text, for its format or parse. Got "
+                f"{kinds[name].value} as the kind of its dtype; leave format and parse "
+                "out."
+            )
 
 
 def _check_dtypes(known: Mapping[Any, Column], layout: Layout) -> None:

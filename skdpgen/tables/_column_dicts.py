@@ -1,0 +1,67 @@
+"""A column type as plain values, and back: what files and people write."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from skdpgen.tables._columns import (
+    Boolean,
+    Categorical,
+    Column,
+    Datetime,
+    Integer,
+    Numeric,
+    Ordinal,
+)
+from skdpgen.tables._left_out_columns import Drop, Regenerate
+from skdpgen.utils import SchemaError
+
+TYPES = {
+    kind.__name__: kind
+    for kind in (
+        Numeric,
+        Integer,
+        Datetime,
+        Categorical,
+        Ordinal,
+        Boolean,
+        Drop,
+        Regenerate,
+    )
+}
+
+
+def column_to_dict(column: Column) -> dict[str, Any]:
+    """Return the column as plain types, with its kind under ``"type"``."""
+    content: dict[str, Any] = {"type": type(column).__name__}
+    for item in fields(column):
+        value = getattr(column, item.name)
+        if isinstance(value, tuple):
+            value = list(value)
+        if value is not None and (value or item.name != "parse"):
+            content[item.name] = value
+    return content
+
+
+def column_from_dict(name: str, content: dict[str, Any]) -> Column:
+    """Read back what :func:`column_to_dict` wrote, or a person."""
+    if not isinstance(content, Mapping):
+        raise SchemaError(
+            f"Column {name!r} must be a table with a type, as {{'type': 'Boolean'}}. "
+            f"Got {type(content).__name__} instead."
+        )
+    content = dict(content)
+    kind = content.pop("type", None)
+    if kind not in TYPES:
+        raise SchemaError(
+            f"type of column {name!r} must be one of {', '.join(TYPES)}. "
+            f"Got {kind!r} instead."
+        )
+    allowed = {item.name for item in fields(TYPES[kind])}
+    if not set(content) <= allowed:
+        raise SchemaError(
+            f"{kind} column {name!r} takes {', '.join(sorted(allowed)) or 'nothing'}. "
+            f"Got {', '.join(sorted(set(content) - allowed))} besides."
+        )
+    column: Column = TYPES[kind](**content)
+    return column

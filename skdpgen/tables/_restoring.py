@@ -1,0 +1,219 @@
+"""Decoded columns become what came in: the container, its names and its dtypes."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+
+from skdpgen.tables._foreign_columns import (
+    arrow_array,
+    arrow_type,
+    plain,
+    polars_series,
+)
+from skdpgen.tables._layout import Kind, Layout
+
+CATEGORY = re.compile(r"(ordered )?category(?:\[(.*)\])?")
+ARRAYS = ("numpy", "masked", "torch")
+PANDAS_DTYPES = {  # of a table that came in another container
+    Kind.FLOAT: "float64",
+    Kind.INTEGER: "Int64",
+    Kind.BOOLEAN: "boolean",
+    Kind.TEXT: "object",
+    Kind.DATETIME: "",
+}
+MORE_THAN_IT_HOLDS = (
+    TypeError,
+    ValueError,
+    OverflowError,
+    ArithmeticError,
+    NotImplementedError,
+)
+
+
+def restore_table(
+    layout: Layout,
+    columns: Mapping[Any, Any],
+    categories: Mapping[Any, Sequence[Any]],
+    container: str | None = None,
+) -> Any:
+    """Build the container of a layout, or another, from decoded pandas columns.
+
+    A schema may say more than a dtype can hold, as text for a column of numbers: what
+    does not fit comes back in a dtype that it fits.
+
+    Parameters
+    ----------
+    columns : mapping of name to Series
+        Those that are left out stay out.
+    categories : mapping of name to sequence
+        For dtypes that list them: public, or released.
+    """
+    container = container or layout.container
+    kinds = dict(zip(layout.names, layout.kinds, strict=True))
+    dtypes = dict(zip(layout.names, layout.dtypes, strict=True))
+    there = [name for name in layout.names if name in columns]
+    if container == layout.container and container in ("polars", "pyarrow"):
+        make = _polars_frame if container == "polars" else _arrow_table
+        return make({name: columns[name] for name in there}, dtypes, categories)
+    if layout.container not in ("pandas", *ARRAYS):
+        dtypes = {name: PANDAS_DTYPES[kind] for name, kind in kinds.items()}
+    frame = pd.DataFrame(
+        {
+            name: restore_series(columns[name], dtypes[name], categories.get(name, ()))
+            for name in there
+        }
+    )
+    if container == "pandas":
+        return frame
+    if container in ARRAYS:
+        return _restore_array(frame, layout, container)
+    content = {name: plain(frame[name], _itself) for name in frame.columns}
+    backend: Any = container
+    return nw.from_dict(content, backend=backend).to_native()
+
+
+def restore_series(
+    column: "pd.Series[Any]", dtype: str, categories: Sequence[Any] = ()
+) -> "pd.Series[Any]":
+    """Return a decoded column in a dtype of pandas; as it is if it does not fit.
+
+    Examples
+    --------
+    >>> restore_series(pd.Series(["b"]), "category", ["a", "b"]).cat.codes.tolist()
+    [1]
+    """
+    try:
+        return _cast(column, dtype, categories)
+    except MORE_THAN_IT_HOLDS:
+        return column
+
+
+def times_as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return times in ISO format, as dates if none has a time of day."""
+    if column.dtype.kind != "M":
+        return column
+    known = column.dropna()
+    is_daily = bool((known == known.dt.normalize()).all())
+    return column.dt.strftime("%Y-%m-%d" if is_daily else "%Y-%m-%d %H:%M:%S")
+
+
+def _cast(
+    column: "pd.Series[Any]", dtype: str, categories: Sequence[Any]
+) -> "pd.Series[Any]":
+    category = CATEGORY.fullmatch(dtype)
+    if category is not None:
+        inner, is_ordered = category[2] or "str", bool(category[1])
+        return _cast_category(column, inner, categories, is_ordered=is_ordered)
+    if dtype.endswith("[pyarrow]"):
+        kind = arrow_type(dtype.removesuffix("[pyarrow]"))
+        column = _as_text_if(_is_arrow_text(kind), column)
+        array = arrow_array(column, kind)
+        return pd.Series(pd.arrays.ArrowExtensionArray(array))
+    if dtype.startswith("datetime64"):
+        if "," in dtype:  # a time zone
+            return column.dt.tz_localize("UTC").astype(dtype)
+        unit = np.datetime_data(np.dtype(dtype))[0]
+        return column.astype(f"datetime64[{'s' if unit in 'Dhm' else unit}]")
+    name, _, storage = dtype.partition(" kept by ")
+    column = _as_text_if(name in ("str", "string", "object"), column)
+    if storage:
+        missing = np.nan if name == "str" else pd.NA
+        return column.astype(pd.StringDtype(storage, na_value=missing))
+    if column.dtype.kind == "f" and "int" in dtype.lower():
+        column = column.round()
+    return column.astype(dtype) if dtype else column
+
+
+def _cast_category(
+    column: "pd.Series[Any]",
+    inner: str,
+    categories: Sequence[Any],
+    *,
+    is_ordered: bool,
+) -> "pd.Series[Any]":
+    """List the categories of the schema, and what was drawn besides."""
+    known = _cast(column.dropna(), inner, ())
+    listed = _cast(pd.Series(list(categories), dtype=object), inner, ())
+    drawn = pd.Series(known.unique())
+    drawn = drawn[~drawn.isin(listed)].sort_values()
+    index = pd.Index(pd.concat([listed, drawn]) if len(listed) else drawn)
+    codes = np.full(len(column), -1)
+    codes[column.notna().to_numpy()] = index.get_indexer(known)
+    return pd.Series(pd.Categorical.from_codes(codes, index, ordered=is_ordered))
+
+
+def _restore_array(frame: pd.DataFrame, layout: Layout, container: str) -> Any:
+    missing = frame.isna()
+    objects = frame.astype(object).where(~missing, None).to_numpy()
+    dtype = layout.dtypes[0]
+    dtype = "bool" if dtype == "boolean" else re.sub(r"^U?Int", _lower, dtype)
+    try:
+        array = objects
+        if set(layout.kinds) != {Kind.TEXT}:
+            columns = [_numpy_column(frame[name], dtype) for name in frame.columns]
+            array = np.column_stack(columns).astype(dtype)
+    except MORE_THAN_IT_HOLDS:
+        return objects
+    if container == "masked":
+        return np.ma.array(array, mask=missing.to_numpy())
+    if container == "torch":
+        import torch
+
+        return torch.as_tensor(array)
+    return array
+
+
+def _numpy_column(column: "pd.Series[Any]", dtype: str) -> Any:
+    if column.dtype.kind in "iub":
+        return column.to_numpy(dtype=dtype, na_value=0)
+    return column.to_numpy().astype(dtype)
+
+
+def _polars_frame(columns: Any, dtypes: Any, categories: Any) -> Any:
+    import polars as pl
+
+    series = []
+    for name, column in columns.items():
+        is_text = dtypes[name] in ("String", "Categorical", "Enum")
+        values = _as_text_if(is_text, column)
+        try:
+            made = polars_series(name, values, dtypes[name], categories.get(name, ()))
+        except (*MORE_THAN_IT_HOLDS, pl.exceptions.PolarsError):
+            made = pl.Series(name, plain(values, _itself), strict=False)
+        series.append(made)
+    return pl.DataFrame(series)
+
+
+def _arrow_table(columns: Any, dtypes: Any, categories: Any) -> Any:
+    import pyarrow as pa
+
+    del categories  # of a dictionary they are no part of its type
+    arrays = []
+    for name, column in columns.items():
+        kind = arrow_type(dtypes[name])
+        values = _as_text_if(_is_arrow_text(kind), column)
+        try:
+            arrays.append(arrow_array(values, kind))
+        except MORE_THAN_IT_HOLDS:
+            arrays.append(pa.array(plain(values, _itself)))
+    return pa.table(arrays, names=list(columns))
+
+
+def _is_arrow_text(dtype: Any) -> bool:
+    return "string" in str(dtype)
+
+
+def _as_text_if(is_text: Any, column: "pd.Series[Any]") -> "pd.Series[Any]":
+    return times_as_text(column) if is_text else column
+
+
+def _lower(found: re.Match[str]) -> str:
+    return found[0].lower()
+
+
+def _itself(value: Any) -> Any:
+    return value

@@ -1,0 +1,103 @@
+"""Numbers and times that a table holds as text: read, and written back, as described.
+
+A column that says how its text is written may leave its bounds to private discovery:
+it is a hint of what to look for.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen.tables._columns import Column, Datetime, Integer, Numeric, is_hint
+from skdpgen.tables._layout import Kind
+from skdpgen.tables._spelling import read_number, read_time, write_number
+from skdpgen.tables._values import Numbers, Values, as_numbers, as_seconds
+
+KINDS = {
+    Numeric: Kind.FLOAT,
+    Integer: Kind.INTEGER,
+    Datetime: Kind.DATETIME,
+}
+
+
+def is_written(column: Column) -> bool:
+    """Say whether a column describes how its text is written.
+
+    Examples
+    --------
+    >>> is_written(Numeric(0, 1)), is_written(Datetime(format="%d.%m.%Y"))
+    (False, True)
+    """
+    return bool(getattr(column, "format", None) or getattr(column, "parse", False))
+
+
+def hinted_kind(column: Column) -> Kind | None:
+    """Return the kind of a column whose bounds are left to discovery; None of others.
+
+    Examples
+    --------
+    >>> hinted_kind(Numeric(parse=True)), hinted_kind(Numeric(0, 1, parse=True))
+    (<Kind.FLOAT: 'float'>, None)
+    """
+    return KINDS[type(column)] if is_hint(column) else None
+
+
+def with_hint(found: Column, hint: Column) -> Column:
+    """Return a discovered column with all that a hint said of it.
+
+    Examples
+    --------
+    >>> with_hint(Integer(0, 9), Numeric(decimals=2, nullable=False, parse=True))
+    Numeric(lower=0, upper=9, decimals=2, nullable=False, parse=True)
+    """
+    nullable = found.nullable and hint.nullable
+    if isinstance(hint, Datetime):
+        whole = hint.whole_days or found.whole_days  # type: ignore[union-attr]
+        return replace(hint, **_bounds(found), whole_days=whole, nullable=nullable)
+    if isinstance(hint, Numeric) and hint.decimals is not None:
+        return replace(hint, **_bounds(found), nullable=nullable)
+    assert isinstance(hint, Numeric | Integer)
+    assert isinstance(found, Numeric | Integer)
+    return replace(found, nullable=nullable, parse=hint.parse)
+
+
+def read_text(values: Values, column: Column) -> Values:
+    """Read text as the column says it is written, value by value; NaN elsewhere."""
+    if isinstance(values, Numbers):
+        return values
+    if isinstance(column, Datetime) and column.format is not None:
+        form = column.format
+        read = [read_time(text, form) for text in values.values]
+    elif getattr(column, "parse", False):
+        read = [read_number(text) for text in values.values]
+    else:
+        is_time = isinstance(column, Datetime)
+        return Numbers(as_seconds(values) if is_time else as_numbers(values))
+    return Numbers(np.array([*read, np.nan], dtype=np.float64)[values.codes])
+
+
+def write_text(drawn: "pd.Series[Any]", column: Column) -> "pd.Series[Any]":
+    """Write drawn numbers or times as the column says; missing stays missing.
+
+    Examples
+    --------
+    >>> write_text(pd.Series([1.0, None]), Numeric(0, 1, 2, parse=True)).tolist()
+    ['1.00', None]
+    """
+    if isinstance(column, Datetime):
+        form = column.format or ""
+        texts = [None if v is pd.NaT else v.strftime(form) for v in drawn]
+    else:
+        assert isinstance(column, Numeric | Integer)
+        decimals, missing = column.decimals, drawn.isna()
+        pairs = zip(drawn, missing, strict=True)
+        texts = [
+            None if gone else write_number(float(v), decimals) for v, gone in pairs
+        ]
+    return pd.Series(texts, dtype=object)
+
+
+def _bounds(found: Column) -> dict[str, Any]:
+    return {"lower": found.lower, "upper": found.upper}  # type: ignore[union-attr]

@@ -1,0 +1,159 @@
+"""Numbers and times that a table holds as text, read and written as a schema says."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from skdpgen import (
+    Datetime,
+    DPIndependentSynthesizer,
+    DPPairwiseSynthesizer,
+    Integer,
+    Numeric,
+    Schema,
+    load,
+)
+from skdpgen.tables import Chunks
+from skdpgen.utils import SchemaError
+
+N = 3000
+RNG = np.random.default_rng(0)
+PASSED = pd.to_timedelta(RNG.integers(0, 300, N), "D")
+DAYS = pd.Series(pd.Timestamp("2021-03-01") + PASSED)
+MONEY = pd.Series(RNG.gamma(2.0, 900.0, N).round(2))
+COUNTS = pd.Series(RNG.integers(0, 5000, N))
+X = pd.DataFrame(
+    {
+        "day": DAYS.dt.strftime("%d.%m.%Y"),
+        "paid": [f" {value:,.2f}" for value in MONEY],
+        "steps": [f"+{value:,}" for value in COUNTS],
+    }
+)
+X.loc[:9, "day"] = "31.02.2021"
+X.loc[:9, "paid"] = "much"
+FORM = "%d.%m.%Y"
+KNOWN = {
+    "day": Datetime("2021-01-01", "2021-12-31", format=FORM),
+    "paid": Numeric(0, 10_000, decimals=2, parse=True),
+    "steps": Integer(0, 5000, nullable=False, parse=True),
+}
+HINTS = {
+    "day": Datetime(format=FORM),
+    "paid": Numeric(decimals=2, parse=True),
+    "steps": Integer(nullable=False, parse=True),
+}
+
+
+def assert_alike(drawn):
+    """Text as it came in, and about as large."""
+    assert drawn.dtypes.tolist() == X.dtypes.tolist()
+    days = pd.to_datetime(drawn["day"].dropna(), format=FORM)
+    assert abs((days.mean() - DAYS.mean()).days) < 20
+    assert drawn["paid"].dropna().str.fullmatch(r"\d+\.\d\d").all()
+    assert drawn["paid"].dropna().astype(float).mean() == pytest.approx(1800, rel=0.1)
+    assert drawn["steps"].str.fullmatch(r"\d+").all()
+    assert drawn["steps"].astype(int).mean() == pytest.approx(2500, rel=0.1)
+
+
+@pytest.mark.parametrize("columns", [KNOWN, HINTS], ids=["bounds", "hints"])
+@pytest.mark.parametrize("cls", [DPIndependentSynthesizer, DPPairwiseSynthesizer])
+def test_text_is_read_and_written_as_the_schema_says(cls, columns, tmp_path):
+    synth = cls(10.0, schema=Schema(columns)).fit(X)
+    assert_alike(synth.sample(1000))
+    synth.save(tmp_path / "saved.npz")
+    assert_alike(load(tmp_path / "saved.npz").sample(1000))
+    assert synth.schema_.check().columns["day"].format == FORM
+    assert synth.schema_.columns["day"].whole_days
+    assert synth.schema_.columns["paid"].decimals == 2
+    assert not synth.schema_.columns["steps"].nullable
+
+
+def test_hints_are_discovered_and_paid_for():
+    hinted = DPIndependentSynthesizer(10.0, schema=Schema(HINTS)).fit(X)
+    found = hinted.schema_.columns
+    assert 4000 < found["steps"].upper < 10_000
+    assert found["day"].lower < "2021-03-02"
+    report = str(hinted.privacy_)
+    assert "bounds and categories of 3 columns" in report
+    assert "text of columns is written: taken as public (day, paid, steps)" in report
+    assert "schema of 3 columns: discovered privately" in report
+    known = DPIndependentSynthesizer(10.0, schema=Schema(KNOWN)).fit(X)
+    assert "discovered" not in str(known.privacy_)
+    assert "schema of 3 columns: taken as public" in str(known.privacy_)
+
+
+@pytest.mark.parametrize("columns", [KNOWN, HINTS], ids=["bounds", "hints"])
+def test_other_containers_and_chunks(columns):
+    schema = Schema(columns)
+    synth = DPIndependentSynthesizer(10.0, schema=schema).fit(pl.from_pandas(X))
+    assert synth.sample(9).schema == pl.from_pandas(X).schema
+    chunks = Chunks(lambda: (X[:1000], X[1000:]))
+    params = {"epsilon": float("inf"), "schema": schema}
+    whole = DPIndependentSynthesizer(**params).fit(X)
+    parts = DPIndependentSynthesizer(**params).fit(chunks)
+    assert whole.schema_ == parts.schema_
+    np.testing.assert_array_equal(
+        whole.release_.values["columns"], parts.release_.values["columns"]
+    )
+
+
+def test_rows_are_completed_from_text():
+    synth = DPPairwiseSynthesizer(10.0, schema=Schema(KNOWN)).fit(X)
+    given = pd.DataFrame({"day": ["01.05.2021"] * 3, "steps": ["1,234"] * 3})
+    drawn = synth.sample(given=given)
+    assert drawn["day"].tolist() == given["day"].tolist()
+    assert drawn["steps"].tolist() == given["steps"].tolist()
+    with pytest.raises(ValueError, match="values that the schema knows"):
+        synth.sample(given=pd.DataFrame({"day": ["2021-05-01"]}))
+
+
+def test_a_template_may_leave_hints_open():
+    schema = Schema(HINTS)
+    assert schema.unfilled() == []
+    assert schema.known() == schema
+    assert Schema.from_toml(schema.to_toml()) == schema
+    assert Schema.from_json(schema.to_json()) == schema
+    with pytest.raises(SchemaError, match="needs lower and upper"):
+        Schema({"a": Numeric(lower=0, parse=True)}).check()
+
+
+def test_bounds_may_be_written_in_the_format():
+    assert KNOWN["day"] == Datetime("01.01.2021", "31.12.2021", format=FORM)
+    days = Datetime("02.01.2021", "2021-02-01", format="%m.%d.%Y")
+    assert days.lower == days.upper
+
+
+WRONG = {
+    "numbers": (
+        {"steps": KNOWN["steps"]},
+        X.assign(steps=1),
+        None,
+        r"must hold text.*integer",
+    ),
+    "target": ({}, X, Numeric(0, 1, parse=True), r"columns of X.*convert y"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_format_and_parse_are_for_columns_of_text(name):
+    columns, table, target, message = WRONG[name]
+    schema = Schema(columns, target)
+    with pytest.raises(SchemaError, match=message):
+        DPIndependentSynthesizer(schema=schema, task="regression").fit(table, COUNTS)
+
+
+def test_times_of_day_have_their_bounds_by_themselves():
+    clock = pd.DataFrame({"a": [f"{i % 24:02d}:30" for i in range(N)]})
+    schema = Schema({"a": Datetime(format="%H:%M")})
+    synth = DPIndependentSynthesizer(10.0, schema=schema).fit(clock)
+    assert "discovered" not in str(synth.privacy_)
+    drawn = synth.sample(400)["a"]
+    assert drawn.str.fullmatch(r"[0-2]\d:[0-5]\d").all()
+    assert drawn.str[:2].nunique() == 24
+
+
+@pytest.mark.parametrize("form", ["yesterday", "", "%d.%m.", "%Q", 3])
+def test_a_format_must_be_one(form):
+    with pytest.raises(SchemaError, match=r"format of a Datetime.*%d.%m.%Y"):
+        Datetime(format=form)

@@ -1,0 +1,74 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skdpgen.tables import Datetime, Integer, Kind, Numeric, read_text, read_values
+from skdpgen.tables._spelling import read_number, read_time, write_number
+from tests.tables.test_row_by_row import NASTY, column
+
+READ = {
+    "7": 7,
+    " +7 ": 7,
+    "-7.50": -7.5,
+    "\u22127": -7,
+    ".5": 0.5,
+    "5.": 5,
+    "1e3": 1000,
+    "1.5E-2": 0.015,
+    "1,234": 1234,
+    "12,345,678.9": 12345678.9,
+    "1 234": 1234,
+    "1'234.5": 1234.5,
+    "1\u00a0234\u00a0567": 1234567,
+    "0001": 1,
+}
+MISSING = [
+    *("", " ", ".", "-", "e5", "1,5", "1,23,456", "1,234,56", "1234,567", "1.234,5"),
+    *("1, 234", "1,234 567", "5%", "$5", "5 EUR", "(5)", "1/2", "0x10", "1_000", "nan"),
+    *("inf", "1e999", "--1", "1 2", "\u0661", "1.2.3", "one", "1,234e", "+ 1"),
+]
+
+
+@pytest.mark.parametrize("text", READ)
+def test_usual_spellings_are_read(text):
+    assert read_number(text) == READ[text]
+
+
+@pytest.mark.parametrize("text", MISSING)
+def test_what_is_not_certain_is_missing(text):
+    assert math.isnan(read_number(text))
+
+
+@given(st.floats(-1e12, 1e12), st.integers(0, 6))
+def test_what_is_written_is_read(value, decimals):
+    text = write_number(value, decimals)
+    assert read_number(text) == pytest.approx(round(value, decimals), abs=1e-9)
+    assert text != "-0"
+    assert read_number(write_number(value, None)) == pytest.approx(value, rel=1e-8)
+
+
+@given(st.text())
+def test_no_text_raises(text):
+    assert isinstance(read_number(text), float)
+    assert isinstance(read_time(text, "%d.%m.%Y"), float)
+
+
+COLUMNS = [Numeric(parse=True), Integer(parse=True), Datetime(format="%Y-%m-%d")]
+
+
+@pytest.mark.parametrize("kind", COLUMNS, ids=repr)
+@given(rows=st.lists(st.sampled_from(range(len(NASTY))), min_size=1, max_size=6))
+def test_text_is_read_row_by_row(kind, rows):
+    def read(several):
+        values = read_values(column([NASTY[row] for row in several]), Kind.TEXT)
+        return read_text(values, kind).values
+
+    alone = np.concatenate([read([row]) for row in rows])
+    np.testing.assert_array_equal(read(rows), alone)
+
+
+def test_times_with_a_zone_are_utc():
+    assert read_time("2000-01-01 02:00 +0100", "%Y-%m-%d %H:%M %z") == 3600
