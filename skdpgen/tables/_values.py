@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ Codes = NDArray[np.int64]
 
 UNITS = {"D": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
 UNITS |= {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+NUMBERS = (int, float, Decimal, np.integer, np.floating)
 EPOCH_SECONDS = 946_684_800.0  # 2000-01-01, since 1970
 
 
@@ -173,9 +173,10 @@ def _read_tokens(series: "pd.Series[Any]") -> TokenColumn:
 
 
 def _mark(value: Any) -> Mark:
-    if isinstance(value, bool | np.bool_):
+    kind = type(value)  # isinstance would ask the value, whose code may fail
+    if issubclass(kind, bool | np.bool_):
         return Mark.TRUTH
-    return Mark.NUMBER if isinstance(value, Real | Decimal) else Mark.TEXT
+    return Mark.NUMBER if issubclass(kind, NUMBERS) else Mark.TEXT
 
 
 def _is_missing(value: Any) -> bool:

@@ -20,8 +20,10 @@ from skdpgen.tables import (
     Boolean,
     Categorical,
     Column,
+    Integer,
     Kind,
     MagnitudeCells,
+    Numeric,
     Regenerate,
     Rows,
     discovered_column,
@@ -96,8 +98,9 @@ def _release_columns(
     for name, counts in by_column(released, grids).items():
         std = released.noise_std[Key.COLUMNS]
         column = discovered_column(counts, std, grids[name].kind, len(unknown))
-        is_parsed = name in unknown.parsed and hasattr(column, "parse")
-        found[name] = replace(column, parse=True) if is_parsed else column  # type: ignore[call-arg]
+        if name in unknown.parsed and isinstance(column, Integer | Numeric):
+            column = replace(column, parse=True)
+        found[name] = column
     for name in unknown.texts:
         found[name] = Categorical(list(released.values[Key.TOKENS][name]), other=other)
     return found
