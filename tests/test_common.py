@@ -374,9 +374,10 @@ def test_the_number_of_rows_is_private_under_add_remove(cls, case):
 def test_quality_collapses_without_budget(cls, mixed):
     utility = SyntheticUtility(classifiers=("lda",))
     score = {}
-    for epsilon in (20.0, 0.001):
+    for epsilon, n_fits in ((20.0, 2), (0.001, 14)):  # scores vary by .004, and by .09
         fits = [
-            build(cls, mixed, epsilon=epsilon).fit(mixed.X, mixed.y) for _ in range(6)
+            build(cls, mixed, epsilon=epsilon).fit(mixed.X, mixed.y)
+            for _ in range(n_fits)
         ]
         score[epsilon] = np.mean([utility(one, mixed.X, mixed.y) for one in fits])
     assert score[20.0] > 0.75

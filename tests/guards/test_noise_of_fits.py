@@ -144,11 +144,12 @@ def test_images_are_released_with_the_declared_noise(
 
 
 FEW_NUMBERS = ["DPMERFSynthesizer", "DPKernelSynthesizer, steps"]
+MANY_FITS = 50  # half the noise on 150 numbers is missed once in 10^8 runs
 
 
 @pytest.mark.parametrize("name", FEW_NUMBERS)
 def test_counts_of_three_classes_have_all_of_their_noise(name, monkeypatch):
-    monkeypatch.setattr("tests.guards.test_noise_of_fits.N_FITS", 25)
+    monkeypatch.setattr("tests.guards.test_noise_of_fits.N_FITS", MANY_FITS)
     check(OF_IMAGES[name], IMAGES["images"], "replace", monkeypatch)
 
 
@@ -160,7 +161,7 @@ def test_half_the_noise_on_class_counts_alone_is_caught(name, monkeypatch):
         return add_noise(exact, std * (0.5 if exact.shape[1:] == (1,) else 1.0))
 
     monkeypatch.setattr(_release, "add_noise", weak)
-    monkeypatch.setattr("tests.guards.test_noise_of_fits.N_FITS", 25)
+    monkeypatch.setattr("tests.guards.test_noise_of_fits.N_FITS", MANY_FITS)
     with pytest.raises(AssertionError):
         check(OF_IMAGES[name], IMAGES["images"], "replace", monkeypatch)
 
