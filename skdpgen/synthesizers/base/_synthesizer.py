@@ -14,11 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import PrivacyReport, Subsampling
 from skdpgen.synthesizers.base._saving import write_estimator
+from skdpgen.synthesizers.base._telling import TellsColumns
 from skdpgen.synthesizers.models import (
-    contradictions,
-    counted_columns,
-    describe_columns,
-    rare_values,
     systematic,
 )
 from skdpgen.synthesizers.opening import (
@@ -38,8 +35,6 @@ from skdpgen.tables import Cells, Schema, draw_values, holds_images
 from skdpgen.utils import (
     Interval,
     PrivacyLeakWarning,
-    RareValuesWarning,
-    SchemaWarning,
     SearchCostWarning,
     StrOptions,
     clone_parametrized,
@@ -58,11 +53,6 @@ CONDITIONAL = (
     "LEAK: the schema was inferred from the rows; the guarantee holds only if bounds "
     "and categories are public anyway"
 )
-RARE = (
-    "Many rows hold values that are too rare to be found privately; they are sampled "
-    "as one value, other: {}. List the values in a schema if they are public, as "
-    "Categorical([...]), or spend a larger epsilon. `columns_` has all shares."
-)
 HIDDEN = {
     "_outside",
     "_facts",
@@ -75,7 +65,7 @@ HIDDEN = {
 }
 
 
-class BaseSynthesizer(BaseEstimator):
+class BaseSynthesizer(TellsColumns, BaseEstimator):
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
     _labels: Cells | Any  # of the target; the estimator keeps them in `fit`
@@ -238,52 +228,6 @@ class BaseSynthesizer(BaseEstimator):
         (self._sampler,) = split_generator(self.random_state, 1)
         for name, value in kept.items():
             setattr(self, name, value)
-
-    @property
-    def columns_(self) -> Any:
-        """What was found in each column, and what was lost; made of the release.
-
-        A data frame with a line for each column: type, number of values, bounds and
-        cells; noisy shares of the rows that are missing, that are "other", that have no
-        cell at all, and that were clipped to public bounds from below or above; and the
-        noise of one such share.
-        """
-        check_is_fitted(self)
-        cells, scales = self._counted()
-        counts = counted_columns(self.release_, cells, scales) if cells else {}
-        outside = getattr(self, "_outside", {})
-        return describe_columns(self._facts, self.cells_, counts, outside)
-
-    def _counted(self) -> tuple[Mapping[Any, Cells], Any]:
-        """Return the columns whose cells were counted, and in which units."""
-        return self.cells_, getattr(self, "_scales", None)
-
-    def _telling_losses(self, kept: float, noise: float) -> Any:
-        """Warn, and say in the certificate, of what released counts show to be lost."""
-        lines = []
-        if self.task_ == "classification" and kept + 4 * noise < 0.5 * self.n_samples_:
-            lines.append(
-                f"only about {kept:.0f} rows have one of the classes: check `classes`, "
-                "and whether y holds classes at all"
-            )
-        if hasattr(self, "cells_"):
-            table = self.columns_
-            lines += contradictions(table, self._facts)
-            rare = rare_values(table)
-            if rare:
-                told = ", ".join(
-                    f"{name} ({share:.0%})" for name, share in rare.items()
-                )
-                self.privacy_ = self.privacy_.stating(f"rows that are other: {told}")
-                warnings.warn(RARE.format(told), RareValuesWarning, stacklevel=4)
-        for line in lines:
-            self.privacy_ = self.privacy_.stating(line)
-            warnings.warn(
-                f"What is public does not fit the table: {line}.",
-                SchemaWarning,
-                stacklevel=4,
-            )
-        return self
 
     def _sampling_generator(self, random_state: Any) -> Generator:
         """An int fixes the rows; None goes on where the last sample stopped."""
