@@ -3,7 +3,6 @@
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -11,7 +10,6 @@ from tqdm import tqdm
 
 from skdpgen.privacy import Histograms
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
-from skdpgen.synthesizers.models import MixtureModel
 from skdpgen.synthesizers.opening import (
     MAX_BINS,
     cell_scales,
@@ -20,13 +18,13 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
 )
 from skdpgen.synthesizers.pairwise import (
-    PairModel,
     affordable_pairs,
     measure_pairs,
     read_given,
+    train_mixture,
 )
-from skdpgen.tables import TARGET, group_cells
-from skdpgen.training import class_conditional_model, column_counts, fit_mixture
+from skdpgen.tables import TARGET
+from skdpgen.training import class_conditional_model
 from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
 
 FINE_BINS = 256
@@ -65,8 +63,9 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     n_groups : int or None, default=None
         Groups of cells that a column has in pairs. None takes as many as the noise
         allows, 4 to 12.
-    n_components : int, default=200
-        Products of columns that are mixed, for each class.
+    n_components : int or None, default=None
+        Products of columns that are mixed, for each class. None is 200, or 20,000 in
+        all if there are more than 100 classes.
     max_iter : int, default=200
         Training steps.
     learning_rate : float, default=0.1
@@ -117,7 +116,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         "n_rounds": [Interval(Integral, 1, 2, closed="both")],
         "pair_budget": [Interval(Real, 0, 1, closed="neither")],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "device": [str, torch.device],
@@ -135,7 +134,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         n_rounds=2,
         pair_budget=0.5,
         n_groups=None,
-        n_components=200,
+        n_components=None,
         max_iter=200,
         learning_rate=0.1,
         device="auto",
@@ -214,33 +213,18 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         known = self._singles(
             self.release_, self.cells_, self._labels, self._facts, self._scales
         )
-        names = list(self.cells_)
-        if self.pair_releases_:
-            sizes = [column.n_cells for column in self.cells_.values()]
-            counts = column_counts(self.release_, sizes, self._scales)
-            pairs = PairModel(known, self.groups_, self.pair_releases_, *counts)
-            tables, losses = fit_mixture(
-                pairs.target(),
-                pairs.sizes,
-                **chosen,
-                is_balanced=self.class_weight == "balanced",
-                device=pick_device(self.device),
-                seed=self._seed,
-                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
-            )
-            columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
-            groups = self.groups_
-        else:
-            columns = [known.conditionals[name][:, None] for name in names]
-            groups = [
-                group_cells(self.cells_[name], known.marginals[name], table.shape[2])
-                for name, table in zip(names, columns, strict=True)
-            ]
-            losses = []
-        self._model = MixtureModel(
+        self._model, losses = train_mixture(
             known,
-            dict(zip(names, groups, strict=True)),
-            dict(zip(names, columns, strict=True)),
+            self.cells_,
+            self.groups_,
+            self.pair_releases_,
+            self.release_,
+            self._scales,
+            **chosen,
+            is_balanced=self.class_weight == "balanced",
+            device=pick_device(self.device),
+            seed=self._seed,
+            progress=lambda s: tqdm(s, "training", disable=not self.verbose),
         )
         self.loss_curve_, self.n_iter_ = losses, len(losses)
         return self._stating_classes(known.totals.sum(), known.total_std)

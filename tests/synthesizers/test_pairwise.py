@@ -11,8 +11,7 @@ import torch
 from skdpgen import DPPairwiseSynthesizer
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
-from skdpgen.synthesizers import _dp_pairwise
-from skdpgen.synthesizers.pairwise import _measuring
+from skdpgen.synthesizers.pairwise import _measuring, _training, usual_components
 from skdpgen.synthesizers.pairwise._measuring import BY_CLASS
 from skdpgen.tables import Boolean, Chunks, Rows, Schema
 from tests.synthesizers._tables import CASES, Case, assert_obeys, build, split
@@ -245,6 +244,13 @@ def test_a_saved_model_is_the_same_and_can_be_refitted(tmp_path, epsilon):
     assert len(copy.loss_curve_) == (2 if copy.pair_releases_ else 0)
 
 
+def test_components_are_as_many_as_classes_allow():
+    assert [usual_components(n) for n in (1, 100, 300, 10_000)] == [200, 200, 66, 8]
+    synth = fitted(n_components=None, max_iter=1)
+    assert synth._model.n_components == (200 if synth.pair_releases_ else 1)
+    assert synth.n_components is None
+
+
 def interrupt(*args, **params):
     raise KeyboardInterrupt
 
@@ -253,7 +259,7 @@ def test_an_interrupted_fit_goes_on_from_its_releases(monkeypatch):
     synth = fitted(epsilon=90.0)
     synth.set_params(epsilon=100.0)
     with monkeypatch.context() as patch:
-        patch.setattr(_dp_pairwise, "fit_mixture", interrupt)
+        patch.setattr(_training, "fit_mixture", interrupt)
         with pytest.raises(KeyboardInterrupt):
             synth.fit(FEW.X, FEW.y)
     assert synth.privacy_.epsilon == 100.0  # it is spent, and says so
@@ -270,7 +276,7 @@ def test_an_interrupted_refit_keeps_release_and_model(monkeypatch):
     synth = fitted()
     before, losses = tables_of(synth), synth.loss_curve_
     kept, pairs = synth.release_, synth.pair_releases_
-    monkeypatch.setattr(_dp_pairwise, "fit_mixture", interrupt)
+    monkeypatch.setattr(_training, "fit_mixture", interrupt)
     with pytest.raises(KeyboardInterrupt):
         synth.refit(max_iter=3)
     assert same_model(before, tables_of(synth))

@@ -13,6 +13,7 @@ from skdpgen.synthesizers.pairwise._pair_rounds import (
     PairRelease,
     release_pairs,
 )
+from skdpgen.synthesizers.pairwise._training import train_mixture, usual_components
 
 __all__ = [
     "PairModel",
@@ -23,5 +24,7 @@ __all__ = [
     "pair_groups",
     "read_given",
     "release_pairs",
+    "train_mixture",
+    "usual_components",
     "worth_measuring",
 ]
