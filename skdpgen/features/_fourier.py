@@ -15,6 +15,8 @@ from skdpgen.utils import saved
 
 SHORTEST = 1e-4  # length scale
 AT_ONCE = 2**22  # angles in memory
+LOOKS = 6_000  # frequencies x columns of a turn, unless it has but few frequencies
+FEWEST = 250  # frequencies of a turn
 MOST_SUBSETS = 100_000  # listed one by one up to here, drawn beyond
 
 
@@ -150,6 +152,23 @@ class FourierFeatures:
         ]
         waves = torch.cat(pieces, dim=2).flatten(1)  # cosines before sines
         return waves * math.sqrt(2 / self.n_features)
+
+    def in_turns(self) -> list[tuple[Tensor, "FourierFeatures"]]:
+        """Return maps of some of the frequencies, and which features they have.
+
+        Training that looks at them in turns follows the same loss, in the mean.
+        """
+        half, n_together = self.subsets.shape
+        n_turns = max(min(half * n_together // LOOKS, half // FEWEST), 1)
+        return [
+            (
+                torch.cat([some, some + half]),
+                FourierFeatures(
+                    self.frequencies[:, some], self.subsets[some], self.widths
+                ),
+            )
+            for some in torch.arange(half).chunk(n_turns)
+        ]
 
     def expected(self, points: Sequence[Tensor]) -> ExpectedFourier:
         """Return the exact mean over rows whose columns are drawn one by one."""
