@@ -99,6 +99,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     {generator_}
     {loss_curve_}
     {n_iter_}
+    {learnt_}
     {classes_}
     {task_}
     {n_samples_}

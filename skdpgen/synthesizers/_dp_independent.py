@@ -48,6 +48,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         The noisy histograms; all that the model was made of.
     cells_ : dict
         The cells of each column that histograms were released on.
+    {learnt_}
     {classes_}
     {task_}
     {n_samples_}

@@ -108,6 +108,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         Loss of every training step of "one_shot"; length of the noisy slopes of
         "per_step".
     {n_iter_}
+    {learnt_}
     {classes_}
     {task_}
     {n_samples_}

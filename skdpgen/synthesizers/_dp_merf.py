@@ -102,6 +102,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     {generator_}
     {loss_curve_}
     {n_iter_}
+    {learnt_}
     {classes_}
     {task_}
     {n_samples_}

@@ -85,6 +85,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     {generator_}
     {loss_curve_}
     {n_iter_}
+    {learnt_}
     {classes_}
     {task_}
     {n_samples_}

@@ -90,6 +90,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     loss_curve_ : list of float
         Loss of each training step; independent columns are at 1.
     {n_iter_}
+    {learnt_}
     {classes_}
     {task_}
     {n_samples_}
@@ -227,7 +228,8 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             progress=lambda s: tqdm(s, "training", disable=not self.verbose),
         )
         self.loss_curve_, self.n_iter_ = losses, len(losses)
-        return self._stating_classes(known.totals.sum(), known.total_std)
+        self._stating_classes(known.totals.sum(), known.total_std)
+        return self._stating_relations(chosen["max_iter"])
 
     def sample(
         self, n_samples=None, y=None, given=None, class_shares=None, random_state=None

@@ -2,6 +2,7 @@
 
 from skdpgen.utils._errors import (
     BudgetExceededError,
+    NothingLearntWarning,
     NotPrivateWarning,
     PrivacyLeakWarning,
     SchemaError,
@@ -17,12 +18,14 @@ from skdpgen.utils._random import (
 )
 from skdpgen.utils._saved import SAVED, saved
 from skdpgen.utils._sklearn import Interval, StrOptions, clone_parametrized
+from skdpgen.utils._warn import warn_caller
 
 __all__ = [
     "SAVED",
     "BudgetExceededError",
     "Interval",
     "NotPrivateWarning",
+    "NothingLearntWarning",
     "PrivacyLeakWarning",
     "SchemaError",
     "SchemaRequiredError",
@@ -35,4 +38,5 @@ __all__ = [
     "seed_of",
     "split_generator",
     "torch_generator",
+    "warn_caller",
 ]

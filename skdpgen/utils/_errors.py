@@ -21,5 +21,14 @@ class NotPrivateWarning(UserWarning):
     """The result carries no privacy guarantee at all."""
 
 
+class NothingLearntWarning(UserWarning):
+    """No relation between columns was learnt; samples have columns by class only.
+
+    Nothing stood out of the noise, or no pairs of columns could be afforded. Said by
+    released and public quantities alone. Fewer columns, a schema, a larger epsilon or
+    more rows help.
+    """
+
+
 class SearchCostWarning(UserWarning):
     """Several fits on the same rows each cost privacy; together they add up."""

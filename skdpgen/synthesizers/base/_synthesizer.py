@@ -30,11 +30,13 @@ from skdpgen.synthesizers.opening import (
 from skdpgen.tables import Cells, Schema, draw_values, holds_images
 from skdpgen.utils import (
     Interval,
+    NothingLearntWarning,
     PrivacyLeakWarning,
     SearchCostWarning,
     StrOptions,
     clone_parametrized,
     split_generator,
+    warn_caller,
 )
 
 SEARCH_COST = (
@@ -49,6 +51,18 @@ CONDITIONAL = (
     "LEAK: the schema was inferred from the rows; the guarantee holds only if bounds "
     "and categories are public anyway"
 )
+RELATIONS, IMAGES = "columns and relations", "images"
+ONLY = {
+    "classification": "columns by class only",
+    "regression": "columns by bins of the target only",
+    None: "single columns only",
+}
+NOT_LEARNT = "{}: no relation between columns was learnt beyond that"
+NOTHING_LEARNT = (
+    "Nothing was learnt of relations between columns: they did not stand out of the "
+    "noise, or could not be afforded. Released were {}; samples have no other "
+    "relations. Fewer columns, a schema, a larger epsilon or more rows would help."
+)
 HIDDEN = {"_facts", "_known", "_labels", "_model", "_sampler", "_scales", "_seed"}
 
 
@@ -57,6 +71,7 @@ class BaseSynthesizer(BaseEstimator):
 
     _labels: Cells | Any  # of the target; the estimator keeps them in `fit`
     _facts: Facts
+    cells_: Mapping[Any, Cells]
     _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -117,6 +132,15 @@ class BaseSynthesizer(BaseEstimator):
         tags.non_deterministic = True
         tags.target_tags.required = False
         return tags
+
+    @property
+    def learnt_(self) -> str:
+        """What samples have: columns alone, or relations between them as well."""
+        check_is_fitted(self)
+        if not self.cells_:
+            return IMAGES
+        has_trained = getattr(self, "n_iter_", 0) > 0
+        return RELATIONS if has_trained else ONLY[self.task_]
 
     def _subsampling(self) -> Subsampling | None:
         """Return what ``fit`` sub-samples, from parameters alone; None is nothing."""
@@ -222,6 +246,20 @@ class BaseSynthesizer(BaseEstimator):
                 f"only about {kept:.0f} rows have one of the classes: check `classes`, "
                 "and whether y holds classes at all"
             )
+        return self
+
+    def _stating_relations(self, max_iter: int) -> Any:
+        """Say so, here and in the certificate, if no relation was learnt.
+
+        Whether there was training was decided by releases alone.
+        """
+        line, learnt = NOT_LEARNT.format(ONLY[self.task_]), self.learnt_
+        self.privacy_ = self.privacy_.without(line)
+        if learnt in (RELATIONS, IMAGES) or len(self.cells_) < 2:
+            return self
+        self.privacy_ = self.privacy_.stating(line)
+        if max_iter:  # else it was asked for
+            warn_caller(NOTHING_LEARNT.format(learnt), NothingLearntWarning)
         return self
 
     def _sampling_generator(self, random_state: Any) -> Generator:
