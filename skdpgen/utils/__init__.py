@@ -2,6 +2,7 @@
 
 from skdpgen.utils._errors import (
     BudgetExceededError,
+    NothingLearntWarning,
     NotPrivateWarning,
     PrivacyLeakWarning,
     RareValuesWarning,
@@ -20,6 +21,7 @@ from skdpgen.utils._random import (
 )
 from skdpgen.utils._saved import SAVED, saved
 from skdpgen.utils._sklearn import Interval, StrOptions, clone_parametrized
+from skdpgen.utils._warn import warn_caller
 
 __all__ = [
     "SAVED",
@@ -27,6 +29,7 @@ __all__ = [
     "Interval",
     "Key",
     "NotPrivateWarning",
+    "NothingLearntWarning",
     "PrivacyLeakWarning",
     "RareValuesWarning",
     "SchemaError",
@@ -41,4 +44,5 @@ __all__ = [
     "seed_of",
     "split_generator",
     "torch_generator",
+    "warn_caller",
 ]

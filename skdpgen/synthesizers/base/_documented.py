@@ -95,6 +95,10 @@ loss_curve_ : list of float
 n_iter_ : int
     Training steps that were made; training may stop at the noise.
 
+learnt_ : str
+    "columns and relations"; "columns by class only" if no relation stood out of the
+    noise; "single columns only" if there were no labels either; or "images".
+
 classes_ : ndarray
     Class labels, of a classification.
 

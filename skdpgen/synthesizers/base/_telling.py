@@ -1,6 +1,5 @@
 """What was found in columns and what was lost, from releases: a table and warnings."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,12 +14,30 @@ from skdpgen.synthesizers.models import (
 )
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import Cells
-from skdpgen.utils import RareValuesWarning, SchemaWarning
+from skdpgen.utils import (
+    NothingLearntWarning,
+    RareValuesWarning,
+    SchemaWarning,
+    warn_caller,
+)
 
 RARE = (
     "Many rows hold values that are too rare to be found privately; they are sampled "
     "as one value, other: {}. List the values in a schema if they are public, as "
     "Categorical([...]), or spend a larger epsilon. `columns_` has all shares."
+)
+
+RELATIONS, IMAGES = "columns and relations", "images"
+ONLY = {
+    "classification": "columns by class only",
+    "regression": "columns by bins of the target only",
+    None: "single columns only",
+}
+NOT_LEARNT = "{}: no relation between columns was learnt beyond that"
+NOTHING_LEARNT = (
+    "Nothing was learnt of relations between columns: they did not stand out of the "
+    "noise, or could not be afforded. Released were {}; samples have no other "
+    "relations. Fewer columns, a schema, a larger epsilon or more rows would help."
 )
 
 
@@ -70,12 +87,34 @@ class TellsColumns:
                     f"{name} ({share:.0%})" for name, share in rare.items()
                 )
                 self.privacy_ = self.privacy_.stating(f"rows that are other: {told}")
-                warnings.warn(RARE.format(told), RareValuesWarning, stacklevel=4)
+                warn_caller(RARE.format(told), RareValuesWarning)
         for line in lines:
             self.privacy_ = self.privacy_.stating(line)
-            warnings.warn(
+            warn_caller(
                 f"What is public does not fit the table: {line}.",
                 SchemaWarning,
-                stacklevel=4,
             )
+        return self
+
+    @property
+    def learnt_(self) -> str:
+        """What samples have: columns alone, or relations between them as well."""
+        check_is_fitted(self)
+        if not self.cells_:
+            return IMAGES
+        has_trained = getattr(self, "n_iter_", 0) > 0
+        return RELATIONS if has_trained else ONLY[self.task_]
+
+    def _stating_relations(self, max_iter: int) -> Any:
+        """Say so, here and in the certificate, if no relation was learnt.
+
+        Whether there was training was decided by releases alone.
+        """
+        line, learnt = NOT_LEARNT.format(ONLY[self.task_]), self.learnt_
+        self.privacy_ = self.privacy_.without(line)
+        if learnt in (RELATIONS, IMAGES) or len(self.cells_) < 2:
+            return self
+        self.privacy_ = self.privacy_.stating(line)
+        if max_iter:  # else it was asked for
+            warn_caller(NOTHING_LEARNT.format(learnt), NothingLearntWarning)
         return self
