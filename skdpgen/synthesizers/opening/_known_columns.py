@@ -38,6 +38,7 @@ class Known:
     columns: Mapping[Any, Column]
     classes: tuple[Any, ...] | None
     hints: Mapping[Any, Column] = field(default_factory=dict)  # bounds left open
+    origin: str = ""  # of the schema
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema, classes: Any, task: str) -> "Known":
@@ -55,7 +56,7 @@ class Known:
         kinds |= {name: hinted_kind(column) for name, column in hints.items()}
         known = {name: c for name, c in known.items() if name not in hints}
         found = public_classes(classes, schema, found_task)
-        return cls(found_task, kinds, known, found, hints)
+        return cls(found_task, kinds, known, found, hints, schema.origin)
 
     @property
     def written(self) -> dict[Any, Column]:
