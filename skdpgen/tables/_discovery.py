@@ -31,6 +31,7 @@ FURTHER = 3.0  # noise stds at which the next octave outwards looks occupied
 NEARER = 1.75  # and towards 0, where a bound too far costs next to nothing,
 FAR_FROM_ZERO = 4.0  # unless all is in one or two octaves, as years are
 NARROW = 2
+TINY = 1e-9
 MISSING = 1.0  # noise stds at which values may be missing; the main release tells
 
 
@@ -169,7 +170,9 @@ def discovered_column(
         found = _occupied_windows(part, noise_std, alarm)
         if found.any():
             cells, table, seen = whole, part, found
-    usual = table[:, int(np.where(seen, table, 0.0).sum(axis=0).argmax())]
+    sizes = np.where(seen, table, 0.0)
+    sizes[len(table) // 2] *= TINY  # zeros are written alike by all
+    usual = table[:, int(sizes.sum(axis=0).argmax())]
     first, last = _extend(np.flatnonzero(seen.any(axis=1)), usual, noise_std)
     first, last = _mirror(first, last, usual, noise_std, alarm)
     ends = [*cells.interval(first), *cells.interval(last)]

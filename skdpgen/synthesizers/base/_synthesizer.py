@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
@@ -173,17 +174,15 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
         is_image = self._is_given_images(X)
         if self.schema is None:
             return Schema()
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if isinstance(self.schema, dict):
-            return Schema.from_dict(self.schema)
+        if isinstance(self.schema, Schema | dict):
+            return Schema.of(self.schema)
         if is_image:
             raise ValueError(
                 "schema must be None for images, or a Schema of the target: pixels are "
                 "public in range and number. Got 'infer' instead."
             )
         warnings.warn(INFER_LEAKS, PrivacyLeakWarning, stacklevel=5)
-        return Schema.infer(X, y, task=self.task)
+        return replace(Schema.infer(X, y, task=self.task), origin="")  # CONDITIONAL
 
     def _is_given_images(self, X: Any) -> bool:
         """Say whether rows are images; raise unless they are what this one takes."""
