@@ -16,10 +16,11 @@ from skdpgen.utils._random import (
     torch_generator,
 )
 from skdpgen.utils._saved import SAVED, saved
-from skdpgen.utils._sklearn import Interval, StrOptions, clone_parametrized
+from skdpgen.utils._sklearn import Amount, Interval, StrOptions, clone_parametrized
 
 __all__ = [
     "SAVED",
+    "Amount",
     "BudgetExceededError",
     "Interval",
     "NotPrivateWarning",
