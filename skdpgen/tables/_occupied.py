@@ -13,14 +13,12 @@ from skdpgen.tables._values import Floats
 
 WINDOWS = (1, 2, 4, 8)  # octaves
 FALSE_ALARM = 1e-4  # chance that noise sets any bound of a whole table
-WRONG_SIGN = 2e-3  # chance that it makes any column of it reach beyond 0
-LAST_RESORT = (
-    0.05  # where most rows surely hold numbers, noise must be fuller than them
-)
-FURTHER = 2.25  # noise stds at which the next octave outwards looks occupied
-NEARER = 1.75  # and towards 0, where a bound too far costs next to nothing,
-FAR_FROM_ZERO = 4.0  # unless all is in one or two octaves, as years are
-NARROW = 2
+WRONG_SIGN = 5e-3  # chance that it makes any column of it reach beyond 0
+PLAUSIBLE = (76, 36)  # octaves below the largest: 0.0001 to 100,000,000
+LIKELY = 4.0  # noise stds that it must stand out
+FURTHER = 2.0  # noise stds at which the next octave outwards looks occupied
+NEARER = 1.75  # and towards 0, where a bound too far costs next to nothing
+NARROW, EASILY, SURELY = 2, 3, 4.0  # octaves, and noise stds, of what is far from 0
 TINY = 1e-9
 
 
@@ -34,8 +32,7 @@ def occupied(
     octave that is k octaves further from 0 than the bulk would make the column 2^k
     times as wide, so noise may pass for one 2^k times more rarely. Numbers of both
     signs are looked for by their size as well, and then by sign. If most rows hold a
-    number and none is found so, the fullest window of all is taken, if noise alone is
-    rarely as full.
+    number and none is found so, the fullest window of usual magnitudes is taken.
 
     Parameters
     ----------
@@ -70,11 +67,26 @@ def occupied(
     ):
         _mark_signs(seen, table, noise_std, n_columns, start, width, column)
     if not seen.any() and is_full:
-        alarm = LAST_RESORT / n_windows
-        found = _full_windows(sizes, folded_std, alarm, np.zeros(zero), 0, most=1)
-        for start, width, column in found:
-            _mark_signs(seen, table, noise_std, n_columns, start, width, column)
+        start, width, score = _likeliest(sizes.sum(axis=1))
+        noise = folded_std * float(np.sqrt(sizes.shape[1]))
+        if score < LIKELY * noise:
+            return seen
+        column = int(sizes[start : start + width].sum(axis=0).argmax())
+        _mark_signs(seen, table, noise_std, n_columns, start, width, column)
     return seen
+
+
+def _likeliest(sizes: Floats) -> tuple[int, int, float]:
+    """Return the window that stands out most, among magnitudes that people use."""
+    first, last = (min(max(len(sizes) - end, 0), len(sizes)) for end in PLAUSIBLE)
+    best, found = -np.inf, (first, 1)
+    sums = np.concatenate([[0.0], np.cumsum(sizes)])
+    for width in WINDOWS:
+        for start in range(first, last - width + 1):
+            score = (sums[start + width] - sums[start]) / float(np.sqrt(width))
+            if score > best:
+                best, found = score, (start, width)
+    return *found, best
 
 
 def _full_windows(
@@ -83,7 +95,6 @@ def _full_windows(
     alarm: float,
     size: Any,
     top: int,
-    most: int | None = None,
 ) -> list[tuple[int, int, int]]:
     """Return the windows that stand out, short and full ones first."""
     sums = np.vstack([np.zeros(table.shape[1]), np.cumsum(table, axis=0)])
@@ -96,8 +107,6 @@ def _full_windows(
         for start, column in np.argwhere(totals > limits):
             score = float(totals[start, column]) / np.sqrt(width)
             found.append((score, int(start), width, int(column)))
-    if most is not None:
-        return [f[1:] for f in sorted(found, reverse=True)[:most]]
     return [f[1:] for f in sorted(found, key=lambda f: (f[2], -f[0]))]
 
 
@@ -140,12 +149,19 @@ def _top_of_bulk(table: Floats, sizes: Floats) -> int:
 
 
 def extended(core: Any, octaves: Floats, std: float) -> tuple[int, int]:
-    """Widen the certain range while the next octaves look occupied, up to 0."""
+    """Widen the certain range while the next octaves look occupied, up to 0.
+
+    What is in one or two octaves, as years are, may be far from 0 and narrow: it grows
+    to three easily, which a finer look can cut again, and further only if that is sure.
+    """
     first, last = int(core.min()), int(core.max())
     zero = len(octaves) // 2
     sums = np.concatenate([[0.0], np.cumsum(octaves)])
+    is_narrow = last - first < NARROW and not first <= zero <= last
 
     def looks_full(start: int, stop: int, stds: float) -> bool:
+        if is_narrow and max(last, stop - 1) - min(first, start) >= EASILY:
+            stds = SURELY
         limit = max(stds * std * float(np.sqrt(stop - start)), 0.5)
         return bool(sums[stop] - sums[start] > limit)
 
@@ -155,16 +171,11 @@ def extended(core: Any, octaves: Floats, std: float) -> tuple[int, int]:
     if first < zero:
         while first and looks_full(first - 1, first, FURTHER):
             first -= 1
-    is_narrow = last - first < NARROW
     for width in (*WINDOWS, 1):
-        stays = is_narrow and width == 1 and last - first + 1 < NARROW
-        stds = NEARER if stays or not is_narrow else FAR_FROM_ZERO
-        while first - width >= zero and looks_full(first - width, first, stds):
+        while first - width >= zero and looks_full(first - width, first, NEARER):
             first -= width
-            stds = FAR_FROM_ZERO if is_narrow else NEARER
-        while last + width <= zero and looks_full(last + 1, last + width + 1, stds):
+        while last + width <= zero and looks_full(last + 1, last + width + 1, NEARER):
             last += width
-            stds = FAR_FROM_ZERO if is_narrow else NEARER
     return first, last
 
 

@@ -99,8 +99,9 @@ def _release_columns(
         std = released.noise_std[Key.COLUMNS]
         kind = grids[name].kind
         column = discovered_column(counts, std, kind, len(unknown), n_rows)
-        if column is None:  # whatever numbers it has are as good as missing
-            column = Categorical([])
+        if column is None:
+            is_missing = counts[-1] > 0.5 * n_rows
+            column = Categorical([]) if is_missing else Integer(0, 0)
         if name in unknown.parsed and isinstance(column, Integer | Numeric):
             column = replace(column, parse=True)
         found[name] = column
