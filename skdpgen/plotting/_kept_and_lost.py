@@ -9,8 +9,8 @@ import pandas as pd
 
 from skdpgen.metrics import ColumnPair
 from skdpgen.plotting._names import number_name, time_name
-from skdpgen.plotting._shares import level_shares
 from skdpgen.plotting._two_tables import has_levels
+from skdpgen.plotting._value_shares import level_names, level_shares
 
 # of a column's values; each is a value that occurs, none is computed between two
 _QUANTILES = {"min": 0.0, "1 %": 0.01, "median": 0.5, "99 %": 0.99, "max": 1.0}
@@ -74,7 +74,7 @@ def lost_levels(pairs: Mapping[Any, ColumnPair], other: str) -> dict[Any, LostLe
                 lost=float(lost["real"].sum()),
                 new=float(new["synthetic"].sum()),
                 other=float(catch_all["synthetic"].sum()),
-                examples=tuple(map(str, lost.index[:3])),
+                examples=tuple(level_names(lost.index[:3], pair.kind == "time")),
             )
     order = sorted(found, key=lambda name: -max(found[name].lost, found[name].new))
     return {name: found[name] for name in order}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from skdpgen.metrics import read_alike
 from skdpgen.plotting._panels import draw_panel
-from skdpgen.plotting._shares import panel_of
 from skdpgen.plotting._two_tables import legend, level_order, two_tables
+from skdpgen.plotting._value_shares import panel_of
 from skdpgen.utils import require
 
 if TYPE_CHECKING:

@@ -13,18 +13,18 @@ import pandas as pd
 
 from skdpgen.metrics import ColumnPair
 from skdpgen.plotting._names import interval_names, short
-from skdpgen.plotting._shares import (
-    apart,
-    frequent_first,
-    level_names,
-    level_shares,
-    summed_up,
-)
 from skdpgen.plotting._two_tables import (
     column_pairs,
     has_levels,
     level_order,
     two_tables,
+)
+from skdpgen.plotting._value_shares import (
+    apart,
+    frequent_first,
+    level_names,
+    level_shares,
+    summed_up,
 )
 from skdpgen.utils import require
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from skdpgen.plotting._names import percent, point_names, short, time_name
-from skdpgen.plotting._shares import Bar, Panel, Steps
 from skdpgen.plotting._two_tables import REAL, SYNTHETIC
+from skdpgen.plotting._value_shares import Bar, Panel, Steps
 from skdpgen.utils import require
 
 if TYPE_CHECKING:
