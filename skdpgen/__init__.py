@@ -30,6 +30,7 @@ from skdpgen.tables import (
 )
 from skdpgen.utils import (
     BudgetExceededError,
+    NothingLearntWarning,
     NotPrivateWarning,
     PrivacyLeakWarning,
     RareValuesWarning,
@@ -56,6 +57,7 @@ __all__ = [
     "Drop",
     "Integer",
     "NotPrivateWarning",
+    "NothingLearntWarning",
     "Numeric",
     "Ordinal",
     "PrivacyLeakWarning",

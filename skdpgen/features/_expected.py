@@ -1,5 +1,6 @@
 """Expected Fourier features of rows whose columns are independent; exact."""
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,17 +14,19 @@ from torch import Tensor
 class ExpectedFourier:
     r"""The mean of :class:`FourierFeatures` over rows that are drawn column by column.
 
-    Given its latent vector, a generator draws each column by itself, from a few points.
-    Then the mean of :math:`\exp(i w^\top x)` is a product of sums, :math:`\prod_j
-    \sum_k p_{jk} \exp(i w_j^\top a_{jk})`: no row has to be sampled, and no gradient
-    has to be estimated.
+    Given its latent vector, a generator draws each column by itself, among few points.
+    Then the mean of :math:`\exp(i w^\top x)` is a product of sums,
+    :math:`\prod_j \sum_k p_{jk} \exp(i w_j^\top a_{jk})`: no row has to be sampled,
+    and no gradient has to be guessed.
 
     Parameters
     ----------
-    tables : tuple of Tensor of shape (2, frequencies of the column, points)
-        Cosines and sines of the frequencies that look at a column, at its points.
-    order, back : Tensor
-        Permutation that puts the frequencies of all columns in order, and its inverse.
+    tables : tuple of Tensor of shape (points, 2 x frequencies of the column)
+        Cosines and sines, in turns, of the frequencies that look at a column, at its
+        points: complex numbers, so to say.
+    order, back : Tensor or None
+        Where the frequencies of all columns stand, and the way back; None if each looks
+        at all of them.
     n_together : int
         Columns in a subset.
 
@@ -41,8 +44,8 @@ class ExpectedFourier:
     """
 
     tables: tuple[Tensor, ...]
-    order: Tensor
-    back: Tensor
+    order: Tensor | None
+    back: Tensor | None
     n_together: int
 
     @classmethod
@@ -53,37 +56,47 @@ class ExpectedFourier:
         for column, (at, width) in enumerate(zip(points, phi.widths, strict=True)):
             frequency, slot = (phi.subsets == column).nonzero(as_tuple=True)
             rows = phi.frequencies[start : start + width, frequency]
-            angles = (at.to(rows) @ rows).T
-            tables.append(torch.stack([angles.cos(), angles.sin()]))
+            angles = at.to(rows) @ rows
+            tables.append(torch.stack([angles.cos(), angles.sin()], dim=2).flatten(1))
             places.append(slot * len(phi.subsets) + frequency)
             start += width
+        n_together = phi.subsets.shape[1]
+        if n_together == len(phi.widths):
+            return cls(tuple(tables), None, None, n_together)
         back = torch.cat(places)
-        return cls(tuple(tables), back.argsort(), back, phi.subsets.shape[1])
+        return cls(tuple(tables), back.argsort(), back, n_together)
 
     def __call__(self, probabilities: Sequence[Tensor]) -> Tensor:
-        """Return (n, n_features) from a list of (n, n_points), one per column."""
-        factors = torch.cat(
-            [t @ p.T for t, p in zip(self.tables, probabilities, strict=True)], dim=1
-        )  # (2, all places, n)
-        reorder: Any = _Reorder.apply
-        factors = reorder(factors, self.order, self.back)
-        cos, sin = factors.reshape(2, self.n_together, -1, factors.shape[2])
-        real, imaginary = cos[0], sin[0]
-        for k in range(1, self.n_together):
-            real, imaginary = (
-                real * cos[k] - imaginary * sin[k],
-                real * sin[k] + imaginary * cos[k],
-            )
-        return torch.cat([real, imaginary]).T / math.sqrt(len(real))
+        """Return (n, n_features) from a list of (n, n_points), one a column."""
+        waves = self._waves(probabilities)
+        return _as_features(waves)
 
     def mean(self, probabilities: Sequence[Tensor], n_parts: int = 1) -> Tensor:
-        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
-        rows = self(probabilities)
-        return rows.reshape(n_parts, -1, rows.shape[1]).mean(dim=1)
+        """Return the mean of as many equal groups of rows, (n_parts, n_features)."""
+        waves = self._waves(probabilities)
+        return _as_features(waves.reshape(n_parts, -1, waves.shape[1]).mean(dim=1))
+
+    def _waves(self, probabilities: Sequence[Tensor]) -> Tensor:
+        """Return the product over columns, a complex number for each frequency."""
+        factors = [
+            torch.view_as_complex((p @ table).reshape(len(p), -1, 2))
+            for table, p in zip(self.tables, probabilities, strict=True)
+        ]
+        if self.order is not None:
+            reorder: Any = _Reorder.apply
+            found = reorder(torch.cat(factors, dim=1), self.order, self.back)
+            found = found.reshape(len(found), self.n_together, -1)
+            factors = list(found.unbind(1))
+        return functools.reduce(torch.mul, factors)
+
+
+def _as_features(waves: Tensor) -> Tensor:
+    """Return cosines beside sines, with norm 1 at most."""
+    return torch.cat([waves.real, waves.imag], dim=1) / math.sqrt(waves.shape[1])
 
 
 class _Reorder(torch.autograd.Function):
-    """Permute; autograd's own backward pass would add up, entry by entry."""
+    """Permute; autograd's own way back would add up, entry by entry."""
 
     @staticmethod
     def forward(context: Any, x: Tensor, order: Tensor, back: Tensor) -> Tensor:

@@ -15,7 +15,9 @@ from skdpgen.utils import saved
 
 SHORTEST = 1e-4  # length scale
 AT_ONCE = 2**22  # angles in memory
-MOST_SUBSETS = 100_000  # up to this many are listed one by one, beyond that drawn
+LOOKS = 6_000  # frequencies x columns of a turn, unless it has but few frequencies
+FEWEST = 250  # frequencies of a turn
+MOST_SUBSETS = 100_000  # listed one by one up to here, drawn beyond
 
 
 @saved
@@ -81,8 +83,8 @@ class FourierFeatures:
         n_features : int
             Cosines and sines together; even.
         length_scale : float or sequence of float, default=1.0
-            Several are used in turn. At least 1e-4: the last digit of an angle depends
-            on the place of a row in a matrix product, and is divided by this.
+            Several take turns. At least 1e-4: the last digit of an angle goes by the
+            place of a row in a matrix product, and is divided by this.
         n_together : int or None, default=None
             Columns in a subset; None is all of them.
         """
@@ -92,7 +94,7 @@ class FourierFeatures:
             )
         n_columns, half = len(widths), n_features // 2
         if n_columns > torch.iinfo(torch.int16).max:
-            raise ValueError(f"There must be at most 32,767 columns. Got {n_columns}.")
+            raise ValueError(f"Columns must be at most 32,767. Got {n_columns}.")
         n_together = min(n_together or n_columns, n_columns)
         subsets = draw_subsets(n_columns, n_together, half, rng).short()
         scales = torch.as_tensor(length_scale, dtype=torch.float32).reshape(-1)
@@ -116,7 +118,7 @@ class FourierFeatures:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Numbers that one row takes."""
         return self.n_features
 
     def to(self, device: torch.device) -> "FourierFeatures":
@@ -136,10 +138,10 @@ class FourierFeatures:
         return pairs.mul_(math.sqrt(2 / self.n_features))
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
-        """Return the means of ``n_parts`` equal groups of rows, (n_parts, n_features).
+        """Return the mean of as many equal groups of rows, (n_parts, n_features).
 
-        Works through a part of the frequencies at a time, and again in the backward
-        pass: rows x features are never in memory.
+        Works through a part of the frequencies at a time, and again on the way back:
+        rows x features are never in memory.
         """
         part = max(AT_ONCE // len(x), 1)
         if part >= self.frequencies.shape[1]:
@@ -151,8 +153,25 @@ class FourierFeatures:
         waves = torch.cat(pieces, dim=2).flatten(1)  # cosines before sines
         return waves * math.sqrt(2 / self.n_features)
 
+    def in_turns(self) -> list[tuple[Tensor, "FourierFeatures"]]:
+        """Return maps of some of the frequencies, and which features they have.
+
+        Training that looks at them in turns follows the same loss, in the mean.
+        """
+        half, n_together = self.subsets.shape
+        n_turns = max(min(half * n_together // LOOKS, half // FEWEST), 1)
+        return [
+            (
+                torch.cat([some, some + half]),
+                FourierFeatures(
+                    self.frequencies[:, some], self.subsets[some], self.widths
+                ),
+            )
+            for some in torch.arange(half).chunk(n_turns)
+        ]
+
     def expected(self, points: Sequence[Tensor]) -> ExpectedFourier:
-        """Return the exact mean over rows whose columns are drawn independently."""
+        """Return the exact mean over rows whose columns are drawn one by one."""
         return ExpectedFourier.of(self, points)
 
 
@@ -163,7 +182,7 @@ def _waves(x: Tensor, frequencies: Tensor, n_parts: int) -> Tensor:
 
 
 def draw_subsets(n: int, n_together: int, n_draws: int, rng: Generator) -> Tensor:
-    """Draw subsets of ``range(n)``, (n_draws, n_together); all about equally often.
+    """Draw subsets of ``range(n)``, (n_draws, n_together); all as often as can be.
 
     Examples
     --------

@@ -12,7 +12,6 @@ from skdpgen.privacy._accounting import (
 from skdpgen.privacy._blocks import (
     Batch,
     Counts,
-    DistinctCounts,
     Histograms,
     Moments,
     Selections,
@@ -20,6 +19,7 @@ from skdpgen.privacy._blocks import (
     Vectors,
 )
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
+from skdpgen.privacy._distinct import DistinctCounts
 from skdpgen.privacy._functional import functional_oracle, kernel_slopes
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import insecure_noise_seed

@@ -96,7 +96,7 @@ class Ledger:
                 "A ledger holds one sub-sampled release. Got a second one; "
                 "join the two into one."
             )
-        share = self._admit(share)
+        self._admit(share)  # and no less: the share was fixed beforehand
         multiplier = 0.0
         if self.budget.is_private:
             multiplier = subsampled_noise_multiplier(

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen.privacy._blocks import Batch, Block, Counts, DistinctCounts, Selections
+from skdpgen.privacy._blocks import Batch, Block, Counts, Selections
 from skdpgen.privacy._budget import Adjacency
+from skdpgen.privacy._distinct import DistinctCounts
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import add_noise, random_groups
 from skdpgen.privacy._sensitivity import Weighted, WithCounts, sensitivity

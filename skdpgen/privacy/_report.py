@@ -119,6 +119,11 @@ class PrivacyReport:
             return self
         return replace(self, statements=(*self.statements, line))
 
+    def without(self, line: str) -> "PrivacyReport":
+        """Return the certificate without a statement that is true no more."""
+        rest = tuple(one for one in self.statements if one != line)
+        return replace(self, statements=rest)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain types; an infinite epsilon or mu becomes None."""
         content = asdict(self) | {"spent": self.spent}

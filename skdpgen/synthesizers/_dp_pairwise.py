@@ -55,8 +55,9 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     n_groups : int or None, default=None
         Groups of cells that a column has in pairs. None takes as many as the noise
         allows, 4 to 12.
-    n_components : int, default=200
-        Products of columns that are mixed, for each class.
+    n_components : int or None, default=None
+        Products of columns that are mixed, for each class. None is 200, or 20,000 in
+        all if there are more than 100 classes.
     max_iter : int, default=200
         Training steps.
     learning_rate : float, default=0.1
@@ -98,7 +99,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         "n_rounds": [Interval(Integral, 1, 2, closed="both")],
         "pair_budget": [Interval(Real, 0, 1, closed="neither")],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "device": [str, torch.device],
@@ -116,7 +117,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         n_rounds=2,
         pair_budget=0.5,
         n_groups=None,
-        n_components=200,
+        n_components=None,
         max_iter=200,
         learning_rate=0.1,
         device="auto",
@@ -208,7 +209,8 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         else:
             self._model, losses = mixture_of_columns(known, cells), []
         self.loss_curve_, self.n_iter_ = losses, len(losses)
-        return self._telling_losses(known.totals.sum(), known.total_std)
+        self._telling_losses(known.totals.sum(), known.total_std)
+        return self._stating_relations(chosen["max_iter"])
 
     def sample(
         self, n_samples=None, y=None, given=None, class_shares=None, random_state=None

@@ -1,5 +1,6 @@
 """A column type as plain values, and back: what files and people write."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -43,11 +44,14 @@ def column_to_dict(column: Column) -> dict[str, Any]:
     return content
 
 
-def column_from_dict(name: str, content: dict[str, Any]) -> Column:
-    """Read back what :func:`column_to_dict` wrote, or a person."""
+def column_from_dict(name: str, content: Any) -> Column:
+    """Read back what :func:`column_to_dict` wrote, or a person; or take a column."""
+    if isinstance(content, Column):
+        return content
     if not isinstance(content, Mapping):
         raise SchemaError(
-            f"Column {name!r} must be a table with a type, as {{'type': 'Boolean'}}. "
+            f"Column {name!r} must be a column type, as Integer(0, 120), or a table "
+            "with a type, as {'type': 'Integer', 'lower': 0, 'upper': 120}. "
             f"Got {type(content).__name__} instead."
         )
     content = dict(content)
@@ -65,3 +69,35 @@ def column_from_dict(name: str, content: dict[str, Any]) -> Column:
         )
     column: Column = TYPES[kind](**content)
     return column
+
+
+def schema_toml(content: Mapping[str, Any]) -> str:
+    """Return the plain values of a schema as TOML.
+
+    Examples
+    --------
+    >>> print(schema_toml({"columns": {"age": {"type": "Integer", "lower": 0}}}))
+    [columns."age"]
+    type = "Integer"
+    lower = 0
+    <BLANKLINE>
+    """
+    lines = []
+    for entry in ("other", "origin"):
+        if entry in content:
+            lines += [f"{entry} = {_toml(content[entry])}", ""]
+    tables = [(f"columns.{_toml(str(n))}", c) for n, c in content["columns"].items()]
+    tables += [("target", content["target"])] if "target" in content else []
+    for heading, column in tables:
+        lines += [f"[{heading}]"]
+        lines += [f"{key} = {_toml(value)}" for key, value in column.items()]
+        lines += [""]
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, float) and value == int(value):
+        return f"{value:.1f}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from skdpgen.tables._column_dicts import column_from_dict, column_to_dict
+from skdpgen.tables._column_dicts import (
+    column_from_dict,
+    column_to_dict,
+    schema_toml,
+)
 from skdpgen.tables._columns import (
     Boolean,
     Categorical,
@@ -21,11 +24,14 @@ from skdpgen.tables._columns import (
     is_hint,
 )
 from skdpgen.tables._containers import read_table
+from skdpgen.tables._data_dictionary import read_dictionary
 from skdpgen.tables._dtypes import pandas_kind
+from skdpgen.tables._inferring import infer_column, sorted_values
 from skdpgen.tables._layout import Kind, Layout
 from skdpgen.utils import SchemaError, saved
 
-MAX_DECIMALS = 3
+READ_OFF = "a schema was read off rows (Schema.infer): it must be public by itself"
+FROM_PUBLIC = "a schema was read off rows that are said to be public"
 
 
 @saved
@@ -45,6 +51,8 @@ class Schema:
     other : str, default="other"
         What stands for values that are too rare to be found, where the categories of a
         column of text are discovered.
+    origin : str, default=""
+        What certificates say of where it is from; made by the methods below.
 
     Examples
     --------
@@ -56,6 +64,7 @@ class Schema:
     columns: Mapping[Any, Column] = field(default_factory=dict)
     target: Column | None = None
     other: str = "other"
+    origin: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check each column by itself."""
@@ -65,8 +74,9 @@ class Schema:
         for name, column in named:
             if not isinstance(column, Column):
                 raise SchemaError(
-                    f"Column {name!r} must be a column type, as Numeric(0, 1). "
-                    f"Got {type(column).__name__} instead."
+                    f"Column {name!r} must be a column type, as Integer(0, 120) or "
+                    "Categorical(['a', 'b']), in dictionaries also {'type': 'Integer', "
+                    f"'lower': 0, 'upper': 120}}. Got {type(column).__name__} instead."
                 )
 
     def check(self) -> "Schema":
@@ -129,7 +139,7 @@ class Schema:
         left = set(self.unfilled())
         columns = {n: c for n, c in self.columns.items() if str(n) not in left}
         is_open = bool(Schema({"y": self.target}).unfilled()) if self.target else False
-        return Schema(columns, None if is_open else self.target, self.other)
+        return replace(self, columns=columns, target=None if is_open else self.target)
 
     def with_column(self, name: Any, column: Column) -> "Schema":
         """Return a schema with one column added or exchanged."""
@@ -159,11 +169,82 @@ class Schema:
         return cls(columns, empty_column(target, nullable=False))
 
     @classmethod
-    def infer(cls, frame: Any, y: Any = None, *, task: str = "auto") -> "Schema":
-        """Read bounds and categories off the rows. **This leaks**: see the warning.
+    def of(cls, given: Any) -> "Schema":
+        """Return a schema as it is, or make one of a dictionary.
 
-        Use it only where the result is public anyway, or on public rows of the same
-        kind. ``schema="infer"`` in an estimator does this and says so in ``privacy_``.
+        The dictionary has column types by name, or the entries ``"columns"`` and
+        ``"target"`` of :meth:`to_dict`.
+
+        Examples
+        --------
+        >>> Schema.of({"tenure": Integer(0, 72)}).columns["tenure"].n_values
+        73
+        """
+        if isinstance(given, Schema):
+            return given
+        entries = {"columns", "target", "origin"}
+        named = given.get("columns", {})
+        is_column = isinstance(named, Column) or (
+            isinstance(named, Mapping) and "type" in named
+        )
+        is_whole = bool(given) and set(given) <= entries and not is_column
+        return cls.from_dict(given if is_whole else {"columns": given})
+
+    @classmethod
+    def from_public(cls, frame: Any, y: Any = None, *, task: str = "auto") -> "Schema":
+        """Read bounds and categories off public rows: a sample, an earlier release.
+
+        That these rows are public is your word, and the certificate says so. Rows that
+        are to be protected do not belong here. What the public rows do not show is
+        clipped to their bounds, or counts as missing: widen what is too narrow by
+        :meth:`with_column`.
+
+        Examples
+        --------
+        >>> last_year = pd.DataFrame({"age": [17, 90]})
+        >>> Schema.from_public(last_year).columns["age"].upper
+        90
+        """
+        return replace(cls.infer(frame, y, task=task), origin=FROM_PUBLIC)
+
+    @classmethod
+    def from_dictionary(cls, table: Any, *, target: str | None = None) -> "Schema":
+        """Read a data dictionary: a table with a row for each column.
+
+        Parameters
+        ----------
+        table : path of a CSV file, or data frame
+            It has the columns ``name`` and ``type`` (Numeric, Integer, Categorical,
+            Ordinal, Boolean, Datetime, Drop, Regenerate, or a usual name of these, as
+            int or date), and those that it needs of ``lower``, ``upper``, ``decimals``,
+            ``categories`` (separated by ``|``), ``nullable``, ``format``, ``parse``,
+            ``whole_days`` and ``template``. Others are not read.
+        target : str or None, default=None
+            Name of the row that describes y.
+
+        Examples
+        --------
+        >>> rows = [("age", "int", 0, 120, ""), ("sex", "category", "", "", "f|m")]
+        >>> names = ["name", "type", "lower", "upper", "categories"]
+        >>> table = pd.DataFrame(rows, columns=names)
+        >>> Schema.from_dictionary(table).columns["sex"].categories
+        ('f', 'm')
+        """
+        columns = read_dictionary(table)
+        if target is not None and target not in columns:
+            raise SchemaError(
+                "target must be the name of a row of the data dictionary. Got "
+                f"{target!r}; the names are {', '.join(columns)}."
+            )
+        found = columns.pop(target) if target is not None else None
+        return cls(columns, found)
+
+    @classmethod
+    def infer(cls, frame: Any, y: Any = None, *, task: str = "auto") -> "Schema":
+        """Read bounds and categories off the rows. **This leaks** if they are private.
+
+        For public rows say :meth:`from_public`. ``schema="infer"`` in an estimator does
+        this to the private rows, warns, and says so in ``privacy_``.
 
         Examples
         --------
@@ -172,17 +253,18 @@ class Schema:
         """
         table, layout = read_table(frame)
         columns = {
-            name: _infer_column(table[name], kind)
+            name: infer_column(table[name], kind)
             for name, kind in zip(layout.names, layout.kinds, strict=True)
         }
         if y is None:
-            return cls(columns)
+            return cls(columns, origin=READ_OFF)
         series = pd.Series(y)
         kind = pandas_kind(series.dtype, "y")
         is_number = kind in (Kind.FLOAT, Kind.DATETIME) or task == "regression"
         if is_number and task != "classification":
-            return cls(columns, _infer_column(series, kind))
-        return cls(columns, Categorical(sorted_values(series), nullable=False))
+            return cls(columns, infer_column(series, kind), READ_OFF)
+        labels = Categorical(sorted_values(series), nullable=False)
+        return cls(columns, labels, READ_OFF)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain types."""
@@ -192,6 +274,8 @@ class Schema:
             content["target"] = column_to_dict(self.target)
         if self.other != "other":
             content["other"] = self.other
+        if self.origin:
+            content["origin"] = self.origin
         return content
 
     @classmethod
@@ -204,19 +288,20 @@ class Schema:
                 "A schema is a table of columns, as {'columns': {'age': {'type': "
                 f"'Integer'}}}}. Got {type(content).__name__} instead."
             )
-        strange = set(content) - {"columns", "target", "other"}
-        if strange:
+        besides = set(content) - {"columns", "target", "other", "origin"}
+        if besides:
             raise SchemaError(
                 "A schema has the entries columns, target and other. Got "
-                f"{', '.join(sorted(strange))} besides."
+                f"{', '.join(sorted(map(str, besides)))} besides."
             )
         columns = {
             name: column_from_dict(str(name), column)
             for name, column in content.get("columns", {}).items()
         }
         target = content.get("target")
-        known = column_from_dict("target", target) if target else None
-        return cls(columns, known, content.get("other", "other"))
+        found = column_from_dict("target", target) if target is not None else None
+        other, origin = content.get("other", "other"), content.get("origin", "")
+        return cls(columns, found, str(other), str(origin))
 
     def to_json(self) -> str:
         """Return the schema as JSON; column names become text."""
@@ -229,15 +314,7 @@ class Schema:
 
     def to_toml(self) -> str:
         """Return the schema as TOML, the form that is pleasant to edit."""
-        content = self.to_dict()
-        lines = [f"other = {_toml(self.other)}", ""] if "other" in content else []
-        tables = [(f"columns.{_quote(n)}", c) for n, c in content["columns"].items()]
-        tables += [("target", content["target"])] if "target" in content else []
-        for heading, column in tables:
-            lines += [f"[{heading}]"]
-            lines += [f"{key} = {_toml(value)}" for key, value in column.items()]
-            lines += [""]
-        return "\n".join(lines)
+        return schema_toml(self.to_dict())
 
     @classmethod
     def from_toml(cls, text: str) -> "Schema":
@@ -269,52 +346,3 @@ def empty_column(kind: Kind, *, nullable: bool) -> Column:
     }
     column: Column = types[kind](nullable=nullable)
     return column
-
-
-def sorted_values(series: "pd.Series[Any]") -> list[Any]:
-    """Return the distinct values in a public order: sorted, as text if mixed."""
-    values = series.dropna().unique().tolist()
-    try:
-        return sorted(values)
-    except TypeError:
-        return sorted(values, key=str)
-
-
-def _infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
-    nullable = bool(series.isna().any())
-    if kind is Kind.BOOLEAN:
-        return Boolean(nullable=nullable)
-    if kind is Kind.TEXT:
-        return Categorical(sorted(set(map(str, series.dropna()))), nullable=nullable)
-    if kind is Kind.DATETIME:
-        known = series.dropna()
-        if isinstance(known.dtype, pd.CategoricalDtype):
-            known = known.astype(known.dtype.categories.dtype)
-        if known.empty:
-            return Datetime("2000-01-01", "2000-01-01", nullable=True)
-        bounds = (known.min().isoformat(), known.max().isoformat())
-        is_daily = bool((known == known.dt.normalize()).all())
-        return Datetime(*bounds, is_daily, nullable)
-    values = series.astype("float64").to_numpy()
-    values = values[np.isfinite(values)]
-    nullable = nullable or len(values) < len(series)
-    if not len(values):
-        return Numeric(0.0, 0.0, nullable=True)
-    lower, upper = float(values.min()), float(values.max())
-    if kind is Kind.INTEGER:
-        return Integer(int(lower), int(upper), nullable=nullable)
-    scaled = [values * 10.0**d for d in range(MAX_DECIMALS)]
-    exact = [d for d, v in enumerate(scaled) if np.allclose(v, v.round(), 0, 1e-6)]
-    return Numeric(lower, upper, exact[0] if exact else None, nullable=nullable)
-
-
-def _quote(name: Any) -> str:
-    return _toml(str(name))
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    if isinstance(value, float) and value == int(value):
-        return f"{value:.1f}"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

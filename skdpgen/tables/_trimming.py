@@ -110,15 +110,16 @@ def _core(sums: Floats, noise_std: float) -> tuple[int, int] | None:
 
 
 def _with_margin(edges: Floats, sums: Floats, first: int, last: int) -> tuple[int, int]:
-    """Add a tenth of the range to an end that thins out; rows beyond are too few."""
+    """Add half of the range to an end that thins out, for rows too few to be seen."""
     total = sums[last] - sums[first]
-    tenth = (edges[last] - edges[first]) / 10
+    span = edges[last] - edges[first]
+    tenth, half = span / 10, span / 2
     low = int(np.searchsorted(edges, edges[first] + tenth))
     high = int(np.searchsorted(edges, edges[last] - tenth))
     if sums[last] - sums[high] < TAPERED * total:
-        last = min(int(np.searchsorted(edges, edges[last] + tenth)), len(edges) - 1)
+        last = min(int(np.searchsorted(edges, edges[last] + half)), len(edges) - 1)
     if sums[low] - sums[first] < TAPERED * total:
-        first = max(int(np.searchsorted(edges, edges[first] - tenth)), 0)
+        first = max(int(np.searchsorted(edges, edges[first] - half)), 0)
     return first, last
 
 

@@ -29,7 +29,7 @@ class LossWeight:
 
 def match_embedding(
     generator: nn.Module,
-    embed: Callable[[list[Tensor], int], Embedding],
+    embeds: Sequence[Callable[[list[Tensor], int], Embedding]],
     targets: Sequence[Embedding],
     *,
     shares: Tensor,
@@ -55,8 +55,9 @@ def match_embedding(
     ----------
     generator : Module
         From latent vectors and labels to a list of outputs.
-    embed : callable
-        From those outputs, class by class, to the mean embedding of each class.
+    embeds : sequence of callables
+        From those outputs, class by class, to the mean embedding of each class. They
+        take turns, as targets do.
     targets : sequence of embeddings, each block of shape (n_classes, width)
         Used in turn.
     shares : Tensor of shape (n_classes,)
@@ -84,7 +85,7 @@ def match_embedding(
         for group in optimiser.param_groups:
             group["lr"] = learning_rate * one_cycle(done)
         outputs = generator(latents.draw().to(device), labels)
-        target = targets[step % len(targets)]
+        embed, target = embeds[step % len(embeds)], targets[step % len(targets)]
         loss = shares.new_zeros(())
         for name, mean in embed(outputs, n_classes).items():
             error = target[name] - shares[:, None] * mean

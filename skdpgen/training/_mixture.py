@@ -3,21 +3,24 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from skdpgen.training._matching import one_cycle
 
 Floats = NDArray[np.float64]
 SPREAD = 0.3  # of the logits at the start
-OWN_RATE = 0.1  # learning rate of a class's own part, relative to the shared part
+OWN_RATE = 0.1  # learning rate of what is a class's own, against what all share
 SINGLES = 30.0  # weight of single columns in the loss
 RAREST = 1e-3  # least share that a balanced loss divides by
-LEAST = 1e-6  # least energy of relations; losses are divided by that energy
-CERTAIN = 1e-6  # least probability of a cell, even if the release says it is empty
+LEAST = 1e-6  # energy of relations that losses are measured in
+CERTAIN = 1e-6  # probability of a cell that the release says is empty
+MOST, TOO_FAR = 60.0, 1e6  # logits: what single precision holds, what has diverged
+AT_ONCE = 2**18  # probabilities that are worked on together
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,38 +53,121 @@ class PairTarget:
         total = self.shares**2 * float((self.common**2).sum())
         if self.own is None:
             return total
-        mixed = (self.own * self.common).sum(axis=(1, 2), dtype=np.float64)
-        squares = (self.own**2).sum(axis=(1, 2), dtype=np.float64)
+        sums = [
+            ((own**2).sum(dtype=np.float64), (own * self.common).sum())
+            for own in self.own  # one at a time: all together are large
+        ]
+        squares, mixed = np.array(sums).T
         return np.asarray(total + squares + 2 * self.shares * mixed)
 
     def weights(self, *, is_balanced: bool) -> Floats:
-        """Return the factor of the errors of each class; evened out, or 1."""
+        """Return what errors of a class are multiplied by; evened out, or 1."""
         if not is_balanced:
             return np.ones(len(self.shares))
         weights = 1.0 / np.maximum(self.shares, RAREST)
         return np.asarray(weights / weights.mean())
 
 
-class Mixture(nn.Module):
-    """Logits of the components: start + of a class + of a component + of both."""
+class Mixture:
+    """Logits of the components: start + of a class + of a component + of both.
+
+    Slopes are worked out by hand, some classes at a time, as many as a cache holds:
+    autograd would hold what it made of all of them.
+    """
 
     def __init__(
         self, start: Tensor, sizes: Sequence[int], n_components: int, rng: Generator
     ) -> None:
-        super().__init__()
         n_classes, width = start.shape
-        self.sizes = list(sizes)
-        noise = torch.randn(n_components, width, generator=rng)
-        self.register_buffer("start", start[:, None])
-        self.of_class = nn.Parameter(torch.zeros(n_classes, 1, width))
-        self.shared = nn.Parameter(SPREAD * noise)
-        self.own = nn.Parameter(torch.zeros(n_classes, n_components, width))
+        shared = torch.randn(n_components, width, generator=rng)
+        self.start = start[:, None]
+        column = torch.repeat_interleave(torch.tensor(sizes))
+        self.columns = torch.eye(len(sizes), device=start.device)[column]
+        self.shared = shared.to(start.device).mul_(SPREAD)
+        self.of_class = torch.zeros_like(self.start)
+        self.own = self.shared.new_zeros(n_classes, n_components, width)
+        for one in self.parts:
+            one.grad = torch.zeros_like(one)
 
-    def forward(self) -> Tensor:
-        """Return the probabilities of all cells, (n_classes, n_components, S)."""
-        logits = self.start + self.of_class + self.shared + self.own
-        columns = logits.split(self.sizes, dim=2)
-        return torch.cat([column.softmax(dim=2) for column in columns], dim=2)
+    @property
+    def parts(self) -> tuple[Tensor, ...]:
+        """What is learnt: of all, of a class, of a component of a class."""
+        return self.shared, self.of_class, self.own
+
+    @property
+    def blocks(self) -> list[slice]:
+        """Classes that are worked on together."""
+        n_classes, n_components, width = self.own.shape
+        at_once = max(AT_ONCE // (n_components * width), 1)
+        return [slice(a, a + at_once) for a in range(0, n_classes, at_once)]
+
+    def tables(self, some: slice) -> Tensor:
+        """Return the probabilities of all cells, (classes, n_components, S)."""
+        logits = self.own[some] + self.shared
+        logits += self.start[some] + self.of_class[some]
+        masses = logits.clamp_(-MOST, MOST).exp_()
+        return masses.div_(self._sums(masses))
+
+    def follow(self, pull: "Pull") -> float:
+        """Set the gradients to the slope of the loss, and return the loss."""
+        shared, of_class, own = (one.grad for one in self.parts)
+        assert shared is not None
+        assert of_class is not None
+        assert own is not None
+        shared.zero_()
+        total = 0.0
+        for some in self.blocks:
+            tables = self.tables(some)
+            loss, slope = pull.on(some, tables)
+            slope *= tables  # through the softmax of each column
+            slope -= tables * self._sums(slope)
+            own[some] = slope
+            of_class[some] = slope.sum(dim=1, keepdim=True)
+            shared += slope.sum(dim=0)
+            total += loss
+        return total
+
+    def _sums(self, values: Tensor) -> Tensor:
+        """Return at each cell the sum over its column."""
+        return (values @ self.columns) @ self.columns.T
+
+
+class Pull:
+    """The loss of a mixture: how far moments and single columns are from a target."""
+
+    def __init__(
+        self, target: PairTarget, *, is_balanced: bool, device: torch.device
+    ) -> None:
+        def tensor(values: Any) -> Tensor:
+            return torch.as_tensor(values, dtype=torch.float32, device=device)
+
+        weights = target.weights(is_balanced=is_balanced)
+        energy = float((weights**2 * target.energies).sum())
+        self.singles = tensor(target.singles)[:, None]
+        self.common, self.seen = tensor(target.common), tensor(target.seen)
+        self.own = None if target.own is None else tensor(target.own)
+        self.shares = tensor(target.shares)[:, None, None]
+        self.weights = tensor(weights)[:, None, None]
+        self.scale = 1.0 / max(energy, LEAST)
+
+    def on(self, some: slice, tables: Tensor) -> tuple[float, Tensor]:
+        """Return the loss of some classes and its slope in their tables."""
+        n_components, share = tables.shape[1], self.shares[some]
+        singles, weight = self.singles[some], self.weights[some]
+        error = tables.mT @ tables / n_components
+        error -= singles.mT * singles
+        error -= self.common
+        error *= share
+        if self.own is not None:
+            error -= self.own[some]
+        error *= weight
+        error *= self.seen
+        off = weight * share * (tables.mean(dim=1, keepdim=True) - singles)
+        loss = error.square().sum() + SINGLES * off.square().sum()
+        rate = 2.0 * self.scale / n_components * weight * share
+        slope = tables @ error.mul_(2.0 * rate)
+        slope += SINGLES * rate * off
+        return self.scale * float(loss), slope
 
 
 def fit_mixture(
@@ -100,9 +186,9 @@ def fit_mixture(
 
     With :math:`A_c` the probabilities of the components of a class, its moments are
     :math:`\omega_c A_c^\top A_c / K`, exactly: no batch is drawn, the loss has no
-    sampling noise. All classes share one set of components, which each class bends a
-    little: relations between columns are mostly common, and where nothing is known
-    about a class it keeps the relations of all.
+    sampling noise. All classes share one set of components, which each bends a
+    little: relations between columns are mostly common, and where nothing is known of a
+    class the rest keeps the relations of all.
 
     Returns
     -------
@@ -112,43 +198,20 @@ def fit_mixture(
     """
     rng = torch.Generator().manual_seed(seed)
     start = torch.as_tensor(np.log(np.maximum(target.singles, CERTAIN)))
-    mixture = Mixture(start.float(), sizes, n_components, rng).to(device)
-    singles = torch.as_tensor(target.singles, dtype=torch.float32, device=device)
-    common = torch.as_tensor(target.common, dtype=torch.float32, device=device)
-    seen = torch.as_tensor(target.seen, dtype=torch.float32, device=device)
-    own = target.own
-    if own is not None:
-        own = torch.as_tensor(own, dtype=torch.float32, device=device)
-    shares = target.shares.tolist()
+    mixture = Mixture(start.float().to(device), sizes, n_components, rng)
+    pull = Pull(target, is_balanced=is_balanced, device=device)
     rates = [
         {"params": [mixture.of_class, mixture.shared], "rate": learning_rate},
         {"params": [mixture.own], "rate": OWN_RATE * learning_rate},
     ]
     optimiser = torch.optim.Adam(rates, betas=(0.9, 0.95))
-    weights = target.weights(is_balanced=is_balanced)
-    scale = 1.0 / max(float((weights**2 * target.energies).sum()), LEAST)
     losses: list[float] = []
     for step in progress(range(max_iter)):
         for group in optimiser.param_groups:
             group["lr"] = group["rate"] * one_cycle(step / max_iter)
-        tables = mixture()
-        loss = singles.new_zeros(())
-        for c, (share, weight) in enumerate(zip(shares, weights, strict=True)):
-            moments = tables[c].T @ tables[c] / n_components
-            wanted = torch.outer(singles[c], singles[c]) + common
-            error = share * (moments - wanted)
-            if own is not None:
-                error = error - own[c]
-            error = float(weight) * error
-            single = float(weight) * share * (tables[c].mean(dim=0) - singles[c])
-            loss = loss + (seen * error).square().sum()
-            loss = loss + SINGLES * single.square().sum()
-        optimiser.zero_grad(set_to_none=True)
-        (scale * loss).backward()  # type: ignore[no-untyped-call]
+        losses.append(mixture.follow(pull))
         optimiser.step()
-        losses.append(scale * loss.item())
-        if not math.isfinite(losses[-1]):
+        if not (math.isfinite(losses[-1]) and mixture.shared.abs().max() < TOO_FAR):
             raise FloatingPointError("Training diverged; try a smaller learning_rate.")
-    with torch.no_grad():
-        found = mixture().double().cpu().numpy()
-    return np.asarray(found), losses
+    found = [mixture.tables(some).double().cpu() for some in mixture.blocks]
+    return torch.cat(found).numpy(), losses

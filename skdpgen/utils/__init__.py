@@ -2,6 +2,7 @@
 
 from skdpgen.utils._errors import (
     BudgetExceededError,
+    NothingLearntWarning,
     NotPrivateWarning,
     PrivacyLeakWarning,
     RareValuesWarning,
@@ -19,14 +20,17 @@ from skdpgen.utils._random import (
     torch_generator,
 )
 from skdpgen.utils._saved import SAVED, saved
-from skdpgen.utils._sklearn import Interval, StrOptions, clone_parametrized
+from skdpgen.utils._sklearn import Amount, Interval, StrOptions, clone_parametrized
+from skdpgen.utils._warn import warn_caller
 
 __all__ = [
     "SAVED",
+    "Amount",
     "BudgetExceededError",
     "Interval",
     "Key",
     "NotPrivateWarning",
+    "NothingLearntWarning",
     "PrivacyLeakWarning",
     "RareValuesWarning",
     "SchemaError",
@@ -41,4 +45,5 @@ __all__ = [
     "seed_of",
     "split_generator",
     "torch_generator",
+    "warn_caller",
 ]

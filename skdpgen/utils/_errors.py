@@ -21,6 +21,15 @@ class NotPrivateWarning(UserWarning):
     """The result carries no privacy guarantee at all."""
 
 
+class NothingLearntWarning(UserWarning):
+    """No relation between columns was learnt; samples have columns by class only.
+
+    Nothing stood out of the noise, or no pairs of columns could be afforded. Said by
+    released and public quantities alone. Fewer columns, a schema, a larger epsilon or
+    more rows help.
+    """
+
+
 class RareValuesWarning(UserWarning):
     """Many rows of a column hold values that are too rare to be found."""
 

@@ -169,3 +169,25 @@ def test_features_come_in_pairs(n_features):
 def test_too_many_columns_are_refused():
     with pytest.raises(ValueError, match=r"at most 32,767 columns. Got 32768"):
         FourierFeatures.draw((1,) * 32_768, 2, rng=seeded())
+
+
+def test_turns_are_all_frequencies_once():
+    rng = torch.Generator().manual_seed(0)
+    phi = FourierFeatures.draw((1,) * 12, 4000, rng=rng)
+    turns = phi.in_turns()
+    assert len(turns) == 4
+    assert sorted(torch.cat([which for which, _ in turns]).tolist()) == [*range(4000)]
+    x = torch.rand(3, 12, generator=rng)
+    for which, some in turns:
+        scale = math.sqrt(len(which) / 4000)
+        torch.testing.assert_close(scale * some(x), phi(x)[:, which])
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "n_together", "n_turns"), [(14, 2, 1), (3, None, 1), (100, None, 8)]
+)
+def test_turns_are_as_many_as_the_work_asks_for(n_columns, n_together, n_turns):
+    rng = torch.Generator().manual_seed(0)
+    widths = (1,) * n_columns
+    phi = FourierFeatures.draw(widths, 4000, n_together=n_together, rng=rng)
+    assert len(phi.in_turns()) == n_turns

@@ -100,3 +100,10 @@ def test_nobody_gets_more_than_is_left():
     ledger.charge("the rest", share=rest * (1 + 1e-12), sensitivity=1.0)  # rounding
     assert ledger.report().spent <= 1.0
     assert ledger.entries[-1].noise_std >= 1.0 / (ledger.mu * math.sqrt(rest))
+
+
+def test_a_statement_can_be_taken_back():
+    report = Ledger(PrivacyBudget(1.0, 1e-5)).report(["one", "two"])
+    assert report.stating("three").without("three") == report
+    assert report.without("one").statements == ("two",)
+    assert report.without("never said") == report

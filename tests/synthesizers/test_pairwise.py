@@ -11,7 +11,7 @@ import torch
 from skdpgen import DPPairwiseSynthesizer
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
-from skdpgen.synthesizers.pairwise import _measuring, _mixtures
+from skdpgen.synthesizers.pairwise import _measuring, _mixtures, usual_components
 from skdpgen.synthesizers.pairwise._measuring import BY_CLASS
 from skdpgen.tables import Boolean, Chunks, Rows, Schema
 from tests.synthesizers._tables import CASES, Case, assert_obeys, build, split
@@ -182,7 +182,8 @@ def test_refit_changes_the_model_alone():
         assert len(synth.loss_curve_) == changes.get("max_iter", 12)
         assert synth._model.n_components == changes.get("n_components", 20)
     assert synth.refit(max_iter=0).loss_curve_ == []
-    assert str(synth.privacy_) == report
+    assert str(synth.privacy_) != report  # it says that nothing was learnt
+    assert str(synth.refit().privacy_) == report
     assert synth.release_ is kept
     assert synth.pair_releases_ is pairs
     assert synth.get_params() == parameters
@@ -242,6 +243,13 @@ def test_a_saved_model_is_the_same_and_can_be_refitted(tmp_path, epsilon):
     assert str(copy.privacy_) == str(synth.privacy_)
     copy.refit(max_iter=2)
     assert len(copy.loss_curve_) == (2 if copy.pair_releases_ else 0)
+
+
+def test_components_are_as_many_as_classes_allow():
+    assert [usual_components(n) for n in (1, 100, 300, 10_000)] == [200, 200, 66, 8]
+    synth = fitted(n_components=None, max_iter=1)
+    assert synth._model.n_components == (200 if synth.pair_releases_ else 1)
+    assert synth.n_components is None
 
 
 def interrupt(*args, **params):

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from skdpgen import DPHPSynthesizer, DPMERFSynthesizer, DPNTKSynthesizer
-from skdpgen.features import ModuleNTKFeatures
+from skdpgen.features import ModuleNTKFeatures, _fourier
 from skdpgen.networks import CellsHead
 from skdpgen.privacy import (
     Adjacency,
@@ -24,6 +24,7 @@ from skdpgen.synthesizers.embedding import _feature_map, _row_kernel
 from skdpgen.synthesizers.embedding._feature_map import Mapper
 from skdpgen.synthesizers.embedding._row_embedding import draw_point
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
+from skdpgen.synthesizers.models._table_model import _seen
 from skdpgen.synthesizers.presets import (
     _fourier_presets,
     _hermite_presets,
@@ -420,6 +421,36 @@ def test_what_is_known_of_independent_columns_makes_means_surer():
         assert np.linalg.norm(np.mean(found, axis=0) - exact) < 0.05
         errors.append(np.square(found - exact).mean())
     assert errors[1] < 0.5 * errors[0]
+
+
+@pytest.mark.parametrize("name", ["all together", "binned"])
+def test_turns_ask_for_the_same_in_the_mean(name, monkeypatch):
+    """Squared errors of the parts, each scaled as if it were all, are those of all."""
+    monkeypatch.setattr(_fourier, "LOOKS", 20)
+    monkeypatch.setattr(_fourier, "FEWEST", 2)
+    kernel, rng = kernel_of(name), np.random.default_rng(0)
+    rows = [torch.tensor(rng.dirichlet(np.ones(n), 6)) for n in kernel.sizes]
+    target = rng.normal(size=(2, kernel.phi.n_features))
+    turns = kernel.in_turns()
+    assert len(turns) > 1
+    assert all(which is not None for _, which in turns)
+
+    def error(one, which):
+        wanted = _seen({"features": target}, which, CPU)["features"]
+        embed = one.embedding(CPU, torch.Generator())
+        found = embed([row.float() for row in rows], 2)["features"]
+        return float((wanted - found).square().sum()) * len(wanted[0])
+
+    each = sum(error(*turn) for turn in turns) / kernel.phi.n_features
+    assert each == pytest.approx(error(kernel, None) / kernel.phi.n_features, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["fourier", "Hermite", "tangent", "one category"])
+def test_what_is_cheap_is_seen_at_once(name):
+    kernel = kernel_of(name)
+    turns = kernel.in_turns()
+    assert len(turns) == 1
+    assert turns[0][0].phi.n_features == kernel.phi.n_features
 
 
 @pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 130, 777])

@@ -208,7 +208,10 @@ BAD_FORMS = {
         "Boolean column 'x' takes nullable. Got lower besides",
     ),
     "entry": ({"column": {}}, "entries columns, target and other. Got column"),
-    "number for a column": ({"columns": {"x": 5}}, "'x' must be a table.*Got int"),
+    "number for a column": (
+        {"columns": {"x": 5}},
+        "'x' must be a column type.*Got int",
+    ),
     "list of columns": ({"columns": ["x"]}, "A schema is a table of columns"),
     "list": ([], "A schema is a table of columns.*Got list"),
 }

@@ -37,7 +37,7 @@ def match(generator, seed=1, **changes):
         "rng": torch.Generator().manual_seed(seed),
         "targets": [{"pairs": SHARES[:, None] * MIXTURE}],
     }
-    return match_embedding(generator, pairs, **given | changes)
+    return match_embedding(generator, [pairs], **given | changes)
 
 
 def mixture_of(generator, n=4000):
@@ -153,7 +153,7 @@ def test_a_batch_has_some_vectors_of_each_class():
 
     match_embedding(
         fresh(),
-        spy,
+        [spy],
         [{"pairs": MIXTURE}],
         shares=SHARES,
         weights=STEADY,
@@ -165,3 +165,27 @@ def test_a_batch_has_some_vectors_of_each_class():
         rng=torch.Generator().manual_seed(0),
     )
     assert seen == [(8, 2)]
+
+
+def test_embeddings_and_targets_take_turns_together():
+    """Each turn sees half of the cells; a target of the other half would be missed."""
+
+    def seeing(part):
+        return lambda outputs, n: {"pairs": pairs(outputs, n)["pairs"][:, part]}
+
+    halves = slice(0, 2), slice(2, 4)
+    generator = fresh()
+    match_embedding(
+        generator,
+        [seeing(half) for half in halves],
+        [{"pairs": SHARES[:, None] * MIXTURE[:, half]} for half in halves],
+        shares=SHARES,
+        weights=STEADY,
+        floors={},
+        n_latent=2,
+        max_iter=100,
+        batch_size=128,
+        learning_rate=3e-2,
+        rng=torch.Generator().manual_seed(0),
+    )
+    assert (mixture_of(generator) - MIXTURE).abs().max() < 0.1

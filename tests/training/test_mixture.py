@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from skdpgen.training import PairTarget, fit_mixture
+from skdpgen.training import PairTarget, _mixture, fit_mixture
 
 SIZES = (3, 2, 4)
 ENDS = np.cumsum([0, *SIZES])
@@ -102,6 +102,41 @@ def test_the_loss_is_what_it_says(has_own):
     assert losses == []
     _, losses = fit(target, max_iter=1)
     assert losses[0] == pytest.approx(loss_by_hand(target, start), rel=1e-3)
+
+
+@pytest.mark.parametrize("has_own", [True, False])
+@pytest.mark.parametrize("at_once", [1, 2**18])
+def test_slopes_are_those_of_the_loss(has_own, at_once, monkeypatch):
+    """By hand, some classes at a time; autograd says the same of the same loss."""
+    monkeypatch.setattr(_mixture, "AT_ONCE", at_once)
+    target = target_of(components(np.random.default_rng(8)), has_own)
+    start = torch.as_tensor(np.log(target.singles)).float()
+    rng = torch.Generator().manual_seed(0)
+    mixture = _mixture.Mixture(start, SIZES, 5, rng)
+    for one in (mixture.of_class, mixture.own):
+        one += torch.randn(one.shape, generator=rng)
+    assert len(mixture.blocks) == (2 if at_once == 1 else 1)
+    pull = _mixture.Pull(target, is_balanced=True, device=torch.device("cpu"))
+    by_hand = mixture.follow(pull)
+    weights = target.weights(is_balanced=True)
+
+    logits = [one.clone().requires_grad_() for one in mixture.parts]
+    columns = (sum(logits) + mixture.start).split(list(SIZES), dim=2)
+    tables = torch.cat([column.softmax(dim=2) for column in columns], dim=2)
+    moments = tables.mT @ tables / 5 - torch.as_tensor(
+        np.einsum("ca,cb->cab", target.singles, target.singles) + target.common
+    )
+    shares = torch.as_tensor(SHARES)[:, None, None]
+    error = shares * moments - (torch.as_tensor(target.own) if has_own else 0.0)
+    off = shares[:, 0] * (tables.mean(dim=1) - torch.as_tensor(target.singles))
+    squares = (torch.as_tensor(target.seen) * error).square().sum(dim=(1, 2))
+    squares = squares + 30.0 * off.square().sum(dim=1)
+    loss = (torch.as_tensor(weights) ** 2 * squares).sum()
+    loss = loss / float((weights**2 * target.energies).sum())
+    loss.backward()
+    assert by_hand == pytest.approx(loss.item(), rel=1e-4)
+    for mine, other in zip(mixture.parts, logits, strict=True):
+        np.testing.assert_allclose(mine.grad, other.grad, rtol=1e-3, atol=1e-6)
 
 
 def test_balanced_errors_care_for_a_rare_class():

@@ -14,9 +14,10 @@ epsilon, delta : float, default=1.0 and 1e-5
     ``epsilon=float("inf")`` adds no noise and promises nothing.
 
 schema : Schema, dict, "infer" or None, default=None
-    Public column types, bounds and categories. Columns that are left out, all of
-    them if None, are discovered privately from the same budget. "infer" reads
-    them off the rows, which leaks.
+    Public column types, bounds and categories; a dict has them by column name, as
+    ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
+    are discovered privately from the same budget. "infer" reads them off the rows,
+    which leaks.
 
 classes : array-like or None, default=None
     Public class labels. None takes the schema's target, or discovers them.
@@ -94,6 +95,10 @@ loss_curve_ : list of float
 
 n_iter_ : int
     Training steps that were made; training may stop at the noise.
+
+learnt_ : str
+    "columns and relations"; "columns by class only" if no relation stood out of the
+    noise; "single columns only" if there were no labels either; or "images".
 
 classes_ : ndarray
     Class labels, of a classification.

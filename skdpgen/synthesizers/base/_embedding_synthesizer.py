@@ -141,7 +141,8 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         model, losses = self._train(known, self.kernel_, settings)
         self._model, self.settings_, self.loss_curve_ = model, settings, losses
         self._known, self.n_iter_ = known, len(losses)
-        return self._telling_losses(known.totals.sum(), known.total_std)
+        self._telling_losses(known.totals.sum(), known.total_std)
+        return self._stating_relations(settings.max_iter)
 
     @property
     def generator_(self):

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,11 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import PrivacyReport, Subsampling
 from skdpgen.synthesizers.base._saving import write_estimator
+from skdpgen.synthesizers.base._telling import TellsColumns
 from skdpgen.synthesizers.models import (
-    contradictions,
-    counted_columns,
-    describe_columns,
-    rare_values,
     systematic,
 )
 from skdpgen.synthesizers.opening import (
@@ -36,10 +34,9 @@ from skdpgen.synthesizers.opening import (
 )
 from skdpgen.tables import Cells, Schema, draw_values, holds_images
 from skdpgen.utils import (
+    Amount,
     Interval,
     PrivacyLeakWarning,
-    RareValuesWarning,
-    SchemaWarning,
     SearchCostWarning,
     StrOptions,
     clone_parametrized,
@@ -58,11 +55,6 @@ CONDITIONAL = (
     "LEAK: the schema was inferred from the rows; the guarantee holds only if bounds "
     "and categories are public anyway"
 )
-RARE = (
-    "Many rows hold values that are too rare to be found privately; they are sampled "
-    "as one value, other: {}. List the values in a schema if they are public, as "
-    "Categorical([...]), or spend a larger epsilon. `columns_` has all shares."
-)
 HIDDEN = {
     "_outside",
     "_facts",
@@ -75,7 +67,7 @@ HIDDEN = {
 }
 
 
-class BaseSynthesizer(BaseEstimator):
+class BaseSynthesizer(TellsColumns, BaseEstimator):
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
     _labels: Cells | Any  # of the target; the estimator keeps them in `fit`
@@ -84,8 +76,8 @@ class BaseSynthesizer(BaseEstimator):
     _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "epsilon": [Interval(Real, 0, None, closed="right")],
-        "delta": [Interval(Real, 0, 1, closed="neither")],
+        "epsilon": [Amount(Real, 0, None, closed="right")],
+        "delta": [Amount(Real, 0, 1, closed="neither")],
         "schema": [Schema, StrOptions({"infer"}), dict, None],
         "classes": ["array-like", None],
         "adjacency": [StrOptions({"replace", "add_remove"})],
@@ -183,17 +175,15 @@ class BaseSynthesizer(BaseEstimator):
         is_image = self._is_given_images(X)
         if self.schema is None:
             return Schema()
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if isinstance(self.schema, dict):
-            return Schema.from_dict(self.schema)
+        if isinstance(self.schema, Schema | dict):
+            return Schema.of(self.schema)
         if is_image:
             raise ValueError(
                 "schema must be None for images, or a Schema of the target: pixels are "
                 "public in range and number. Got 'infer' instead."
             )
         warnings.warn(INFER_LEAKS, PrivacyLeakWarning, stacklevel=5)
-        return Schema.infer(X, y, task=self.task)
+        return replace(Schema.infer(X, y, task=self.task), origin="")  # CONDITIONAL
 
     def _is_given_images(self, X: Any) -> bool:
         """Say whether rows are images; raise unless they are what this one takes."""
@@ -238,52 +228,6 @@ class BaseSynthesizer(BaseEstimator):
         (self._sampler,) = split_generator(self.random_state, 1)
         for name, value in kept.items():
             setattr(self, name, value)
-
-    @property
-    def columns_(self) -> Any:
-        """What was found in each column, and what was lost; made of the release.
-
-        A data frame with a line for each column: type, number of values, bounds and
-        cells; noisy shares of the rows that are missing, that are "other", that have no
-        cell at all, and that were clipped to public bounds from below or above; and the
-        noise of one such share.
-        """
-        check_is_fitted(self)
-        cells, scales = self._counted()
-        counts = counted_columns(self.release_, cells, scales) if cells else {}
-        outside = getattr(self, "_outside", {})
-        return describe_columns(self._facts, self.cells_, counts, outside)
-
-    def _counted(self) -> tuple[Mapping[Any, Cells], Any]:
-        """Return the columns whose cells were counted, and in which units."""
-        return self.cells_, getattr(self, "_scales", None)
-
-    def _telling_losses(self, kept: float, noise: float) -> Any:
-        """Warn, and say in the certificate, of what released counts show to be lost."""
-        lines = []
-        if self.task_ == "classification" and kept + 4 * noise < 0.5 * self.n_samples_:
-            lines.append(
-                f"only about {kept:.0f} rows have one of the classes: check `classes`, "
-                "and whether y holds classes at all"
-            )
-        if hasattr(self, "cells_"):
-            table = self.columns_
-            lines += contradictions(table, self._facts)
-            rare = rare_values(table)
-            if rare:
-                told = ", ".join(
-                    f"{name} ({share:.0%})" for name, share in rare.items()
-                )
-                self.privacy_ = self.privacy_.stating(f"rows that are other: {told}")
-                warnings.warn(RARE.format(told), RareValuesWarning, stacklevel=4)
-        for line in lines:
-            self.privacy_ = self.privacy_.stating(line)
-            warnings.warn(
-                f"What is public does not fit the table: {line}.",
-                SchemaWarning,
-                stacklevel=4,
-            )
-        return self
 
     def _sampling_generator(self, random_state: Any) -> Generator:
         """An int fixes the rows; None goes on where the last sample stopped."""

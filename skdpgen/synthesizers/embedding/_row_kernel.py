@@ -214,6 +214,17 @@ class RowKernel:
         ]
         return torch.cat(x, dim=1)
 
+    def in_turns(self) -> list[tuple["RowKernel", Any]]:
+        """Return kernels that see some features each, and which; None is all.
+
+        Each scales its features as if they were all. Means that are drawn are cheap,
+        and are not cut.
+        """
+        if not self.is_binned or not hasattr(self.phi, "in_turns"):
+            return [(self, None)]
+        turns = self.phi.in_turns()
+        return [(replace(self, phi=phi), which) for which, phi in turns]
+
     def embedding(self, device: torch.device, rng: Generator, alone: Any = None) -> Any:
         """Return a function from outputs of a generator to blocks of an embedding."""
         return row_embedding(self, device, rng, alone)

@@ -180,7 +180,7 @@ def train_images(
     with mixed:
         losses = match_embedding(
             generator,
-            kernel.embedding(device, rng),
+            [kernel.embedding(device, rng)],
             [{name: tensor(block) for name, block in t.items()} for t in known.targets],
             shares=tensor(known.shares),
             weights={Key.FEATURES: LossWeight(one, one)},

@@ -180,10 +180,11 @@ def train_table(
         columns = LossWeight(natural * one, natural * one)
     weights = {Key.COLUMNS: columns, Key.FEATURES: LossWeight(one, one)}
     generator.to(device)
+    turns = kernel.in_turns()
     losses = match_embedding(
         generator,
-        kernel.embedding(device, rng, known.alone),
-        [_tensors(target, device) for target in known.targets],
+        [one.embedding(device, rng, known.alone) for one, _ in turns],
+        [_seen(t, which, device) for t in known.targets for _, which in turns],
         shares=torch.as_tensor(known.shares, dtype=torch.float32, device=device),
         weights=weights,
         mix=None if mix is None else _tensor(mix, device),
@@ -221,8 +222,15 @@ def new_table_generator(
     return TableGenerator(shape, rng=rng, start=start)
 
 
-def _tensors(blocks: Mapping[str, Floats], device: torch.device) -> dict[str, Tensor]:
-    return {name: _tensor(block, device) for name, block in blocks.items()}
+def _seen(
+    target: Mapping[str, Floats], which: Any, device: torch.device
+) -> dict[str, Tensor]:
+    """Return a target as tensors; some of the features stand for all of them."""
+    blocks = {name: _tensor(block, device) for name, block in target.items()}
+    if which is not None:
+        whole, which = blocks["features"], which.to(device)
+        blocks["features"] = whole[:, which] * (whole.shape[1] / len(which)) ** 0.5
+    return blocks
 
 
 def _tensor(values: Floats, device: torch.device) -> Tensor:

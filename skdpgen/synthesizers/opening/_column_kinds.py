@@ -130,7 +130,7 @@ def _sorted_in(
     if counts[Says.TIME] > enough:
         left = replace(left, numbers={**unknown.numbers, name: Kind.DATETIME})
         return replace(left, dated=(*unknown.dated, name))
-    if n_numbers > enough and counts[Says.PADDED] < SOME * present + SURE * std:
+    if n_numbers > enough and counts[Says.PADDED] < SOME * present + std:
         left = replace(left, numbers={**unknown.numbers, name: Kind.FLOAT})
         if counts[Says.NUMBER] > counts[Says.NUMBER_ITSELF]:
             return replace(left, parsed=(*unknown.parsed, name))

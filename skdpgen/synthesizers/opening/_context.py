@@ -228,6 +228,8 @@ def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str
         lines.append(f"schema of {len(described)} columns: taken as public")
     if TARGET in known.columns:
         lines.append("schema of the target: taken as public")
+    if known.origin:
+        lines.append(known.origin)
     if known.hints:
         names = ", ".join(map(str, known.hints))
         lines.append(f"how the text of columns is written: taken as public ({names})")

@@ -37,9 +37,10 @@ class Known:
     kinds: Mapping[Any, Kind]
     columns: Mapping[Any, Column]
     classes: tuple[Any, ...] | None
+    hints: Mapping[Any, Column] = field(default_factory=dict)  # bounds left open
+    origin: str = ""  # of the schema
     other: str = "other"
     is_asked: bool = False
-    hints: Mapping[Any, Column] = field(default_factory=dict)  # bounds left open
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema, classes: Any, task: str) -> "Known":
@@ -61,7 +62,16 @@ class Known:
         is_asked = (
             task == "auto" and target is not None and target.kinds[0] is Kind.INTEGER
         )
-        return cls(found_task, kinds, known, found, schema.other, is_asked, hints)
+        return cls(
+            found_task,
+            kinds,
+            known,
+            found,
+            hints,
+            schema.origin,
+            schema.other,
+            is_asked,
+        )
 
     @property
     def written(self) -> dict[Any, Column]:

@@ -97,7 +97,10 @@ def _release_columns(
     found: dict[Any, Column] = {}
     for name, counts in by_column(released, grids).items():
         std = released.noise_std[Key.COLUMNS]
-        column = discovered_column(counts, std, grids[name].kind, len(unknown))
+        kind = grids[name].kind
+        column = discovered_column(counts, std, kind, len(unknown), n_rows)
+        if column is None:  # whatever numbers it has are as good as missing
+            column = Categorical([])
         if name in unknown.parsed and isinstance(column, Integer | Numeric):
             column = replace(column, parse=True)
         found[name] = column

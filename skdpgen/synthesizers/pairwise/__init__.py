@@ -11,6 +11,7 @@ from skdpgen.synthesizers.pairwise._measuring import measure_columns, measure_pa
 from skdpgen.synthesizers.pairwise._mixtures import (
     mixture_of_columns,
     mixture_of_pairs,
+    usual_components,
 )
 from skdpgen.synthesizers.pairwise._pair_rounds import (
     PairModel,
@@ -31,5 +32,6 @@ __all__ = [
     "pair_groups",
     "read_given",
     "release_pairs",
+    "usual_components",
     "worth_measuring",
 ]

@@ -10,6 +10,20 @@ from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
 from skdpgen.tables import Cells, group_cells
 from skdpgen.training import ClassConditional, fit_mixture
 
+USUAL, FEWEST = 200, 8  # components of a class
+OF_ALL = 20_000  # components of all classes together
+
+
+def usual_components(n_classes: int) -> int:
+    """Return how many components a class gets; few rows a class tell few apart.
+
+    Examples
+    --------
+    >>> usual_components(2), usual_components(100), usual_components(300)
+    (200, 200, 66)
+    """
+    return max(min(USUAL, OF_ALL // n_classes), FEWEST)
+
 
 def mixture_of_columns(
     known: ClassConditional, cells: Mapping[Any, Cells]
@@ -24,10 +38,17 @@ def mixture_of_columns(
 
 
 def mixture_of_pairs(
-    known: ClassConditional, pairs: PairModel, **training: Any
+    known: ClassConditional,
+    pairs: PairModel,
+    *,
+    n_components: int | None,
+    **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
     """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses."""
-    tables, losses = fit_mixture(pairs.target(), pairs.sizes, **training)
+    n_components = n_components or usual_components(len(known.totals))
+    tables, losses = fit_mixture(
+        pairs.target(), pairs.sizes, n_components=n_components, **training
+    )
     columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
     names = list(known.conditionals)
     groups = dict(zip(names, pairs.groups, strict=True))
