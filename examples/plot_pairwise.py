@@ -12,7 +12,7 @@ import pandas as pd
 
 from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer, total_variation
 from skdpgen.datasets import load_example
-from skdpgen.plotting import plot_loss, plot_marginals, plot_pairs
+from skdpgen.plotting import plot_loss, plot_marginals, plot_overview, plot_pairs
 
 X, y = load_example(20_000)
 shared = {"epsilon": 3.0, "classes": ["left", "stayed"], "random_state": 0}
@@ -35,6 +35,11 @@ plot_loss(pairwise).savefig("pairwise_loss.png", dpi=80)
 X_synthetic, y_synthetic = pairwise.sample()
 plot_marginals(X, X_synthetic, max_columns=8).savefig("pairwise_marginals.png", dpi=60)
 plot_pairs(X, X_synthetic, max_pairs=4).savefig("pairwise_pairs.png", dpi=70)
+
+# %%
+# One page about what came near and what was lost, the label among the columns.
+overview = plot_overview((X, y), (X_synthetic, y_synthetic))
+overview.savefig("pairwise_overview.png", dpi=70)
 
 # %%
 # Rows to be completed: the retired, and the office. All other columns are drawn from

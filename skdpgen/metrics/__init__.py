@@ -1,5 +1,6 @@
 """Scores of synthetic rows. Everything here reads real rows: no privacy guarantee."""
 
+from skdpgen.metrics._alike import FEW_VALUES, ColumnPair, read_alike
 from skdpgen.metrics._classifiers import CLASSIFIERS, REGRESSORS, ModelSpec
 from skdpgen.metrics._encoding import TableEncoder
 from skdpgen.metrics._extractors import (
@@ -7,14 +8,17 @@ from skdpgen.metrics._extractors import (
     inception_features,
     random_features,
 )
-from skdpgen.metrics._fidelity import total_variation
+from skdpgen.metrics._fidelity import marginal_distances, total_variation
+from skdpgen.metrics._frames import joined, keys
 from skdpgen.metrics._image_fidelity import ImageFidelity, image_fidelity
 from skdpgen.metrics._sampling import draw_samples, unwrap
 from skdpgen.metrics._utility import SyntheticUtility
 
 __all__ = [
     "CLASSIFIERS",
+    "FEW_VALUES",
     "REGRESSORS",
+    "ColumnPair",
     "Extractor",
     "ImageFidelity",
     "ModelSpec",
@@ -23,7 +27,11 @@ __all__ = [
     "draw_samples",
     "image_fidelity",
     "inception_features",
+    "joined",
+    "keys",
+    "marginal_distances",
     "random_features",
+    "read_alike",
     "total_variation",
     "unwrap",
 ]

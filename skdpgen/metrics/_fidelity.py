@@ -7,21 +7,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skdpgen.metrics._frames import (
-    align,
-    as_frame,
-    as_series,
-    is_numeric,
-    is_time,
-    keys,
-    numbers,
-    times,
-)
+from skdpgen.metrics._alike import read_alike
+from skdpgen.metrics._frames import align, joined
 
 MAX_PAIRS = 300
-MAX_LEVELS = 64  # the most frequent real categories; the others share one cell
+MAX_LEVELS = 64  # the most frequent real categories; the other real ones share a cell
 
 Cells = tuple[NDArray[np.intp], NDArray[np.intp], int]  # real, synthetic, number
+Floats, Keys = NDArray[np.float64], NDArray[np.object_]
 
 
 def total_variation(
@@ -33,8 +26,8 @@ def total_variation(
 
     over the cells of each column (``order=1``) or pair of columns (``order=2``).
     Numbers are cut at quantiles of the real rows; missing is a cell, and so are the
-    values that the real rows never hold. This reads real rows, so it is outside the
-    guarantee.
+    values that the real rows never hold. Texts that are dates count as dates. This
+    reads real rows, so it is outside the guarantee.
 
     Parameters
     ----------
@@ -60,24 +53,42 @@ def total_variation(
     >>> total_variation(real, pd.DataFrame({"a": ["x", "x"], "b": [0.0, 1.0]}))
     0.25
     """
+    return float(marginal_distances(real, synthetic, order, n_bins).mean())
+
+
+def marginal_distances(
+    real: Any, synthetic: Any, order: int = 1, n_bins: int = 16
+) -> pd.Series:
+    """Total variation distance of each column, or of each pair of columns.
+
+    :func:`total_variation` is the mean of these, and has the same parameters. This
+    reads real rows, so it is outside the guarantee.
+
+    Returns
+    -------
+    Series of float
+        By column, or by pairs of columns; a single column has no pair and stands by
+        itself. The target, if there is one, is called ``"(target)"``.
+
+    Examples
+    --------
+    >>> real = pd.DataFrame({"a": ["x", "y"], "b": [0.0, 1.0]})
+    >>> marginal_distances(real, pd.DataFrame({"a": ["x", "x"], "b": [0.0, 1.0]}))
+    a    0.5
+    b    0.0
+    dtype: float64
+    """
     if order not in (1, 2):
         raise ValueError(f"order must be 1 or 2. Got {order!r} instead.")
     if n_bins < 2:
         raise ValueError(f"n_bins must be at least 2. Got {n_bins!r} instead.")
-    columns = _discretise(_joined(real), _joined(synthetic), n_bins)
+    real, synthetic = joined(real), joined(synthetic)
+    columns, names = _discretise(real, synthetic, n_bins), list(real.columns)
     if order == 2 and len(columns) > 1:
         pairs = _pairs(len(columns))
-        return float(np.mean([_pair(columns[i], columns[j]) for i, j in pairs]))
-    return float(np.mean([_distance(*column) for column in columns]))
-
-
-def _joined(table: Any) -> pd.DataFrame:
-    """Append the target, if there is one, under a name that no column has."""
-    if not isinstance(table, tuple):
-        return as_frame(table)
-    X, y = table
-    frame = as_frame(X)
-    return pd.concat([frame, as_series(y).rename("(target)")], axis=1)
+        index = pd.MultiIndex.from_tuples([(names[i], names[j]) for i, j in pairs])
+        return pd.Series([_pair(columns[i], columns[j]) for i, j in pairs], index)
+    return pd.Series([_distance(*column) for column in columns], names, dtype=float)
 
 
 def _discretise(
@@ -86,16 +97,19 @@ def _discretise(
     if not (len(real) and len(synthetic)):
         raise ValueError("Both tables must have rows. Got an empty one instead.")
     synthetic = align(synthetic, real)
-    columns = ((real.iloc[:, j], synthetic.iloc[:, j]) for j in range(real.shape[1]))
+    pairs = [
+        read_alike(real.iloc[:, j], synthetic.iloc[:, j]) for j in range(real.shape[1])
+    ]
     return [
-        _bins(*pair, n_bins) if is_numeric(pair[0]) else _levels(*pair)
-        for pair in columns
+        _levels(pair.real, pair.synthetic)
+        if pair.kind == "level"
+        else _bins(pair.real, pair.synthetic, n_bins)
+        for pair in pairs
     ]
 
 
-def _bins(real: pd.Series, synthetic: pd.Series, n_bins: int) -> Cells:
-    read = times if is_time(real) else numbers
-    sides = read(real), read(synthetic)
+def _bins(real: Floats, synthetic: Floats, n_bins: int) -> Cells:
+    sides = [np.where(np.isfinite(side), side, np.nan) for side in (real, synthetic)]
     known = sides[0][~np.isnan(sides[0])]
     inner = np.linspace(0, 1, n_bins + 1)[1:-1]
     distinct = np.unique(known)
@@ -112,17 +126,17 @@ def _bins(real: pd.Series, synthetic: pd.Series, n_bins: int) -> Cells:
     return cells[0], cells[1], len(edges) + 2
 
 
-def _levels(real: pd.Series, synthetic: pd.Series) -> Cells:
-    sides = keys(real), keys(synthetic)
+def _levels(real: Keys, synthetic: Keys) -> Cells:
+    sides = real, synthetic
     counts = pd.Series(sides[0]).value_counts(dropna=True)
-    levels = {name: code for code, name in enumerate(counts.index[:MAX_LEVELS])}
-    other, missing = len(levels), len(levels) + 1
+    rare = min(len(counts), MAX_LEVELS)  # then what no real row holds, then missing
+    levels = {name: min(code, rare) for code, name in enumerate(counts.index)}
     found = []
     for side in sides:
         codes, distinct = pd.factorize(side, use_na_sentinel=True)
-        lookup = [levels.get(name, other) for name in distinct]
-        found.append(np.array([*lookup, missing], dtype=np.intp)[codes])
-    return found[0], found[1], missing + 1
+        lookup = [levels.get(name, rare + 1) for name in distinct]
+        found.append(np.array([*lookup, rare + 2], dtype=np.intp)[codes])
+    return found[0], found[1], rare + 3
 
 
 def _pairs(n_columns: int) -> list[tuple[int, int]]:

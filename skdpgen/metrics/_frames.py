@@ -48,6 +48,22 @@ def as_series(labels: Any) -> pd.Series:
     return pd.Series(array.reshape(len(array)))
 
 
+def joined(table: Any) -> pd.DataFrame:
+    """Turn a table, or a tuple of a table and its target, into one pandas frame.
+
+    The target gets a name that no column has.
+
+    Examples
+    --------
+    >>> joined((pd.DataFrame({"a": [1]}), ["yes"])).columns.tolist()
+    ['a', '(target)']
+    """
+    if not isinstance(table, tuple):
+        return as_frame(table)
+    X, y = table
+    return pd.concat([as_frame(X), as_series(y).rename("(target)")], axis=1)
+
+
 def align(frame: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     """Give ``frame`` the columns of ``reference``, by name or else by position.
 

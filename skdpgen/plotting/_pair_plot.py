@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skdpgen.plotting._marginals import (
-    _MISSING,
-    _as_frame,
-    _in_order,
-    _is_continuous,
-    _short,
-    _shown_columns,
+from skdpgen.metrics import ColumnPair
+from skdpgen.plotting._names import interval_names, short
+from skdpgen.plotting._two_tables import (
+    column_pairs,
+    has_levels,
+    level_order,
+    two_tables,
+)
+from skdpgen.plotting._value_shares import (
+    apart,
+    frequent_first,
+    level_names,
+    level_shares,
+    summed_up,
 )
 from skdpgen.utils import require
 
@@ -27,9 +34,7 @@ if TYPE_CHECKING:
 
 _N_BINS = 10
 _N_LEVELS = 10  # the most frequent categories; the others share a cell
-_N_TICKS = 12
 _N_JUDGED = 5000  # rows that choose the pairs
-_OTHER = "other"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +51,17 @@ def plot_pairs(
     synthetic: Any,
     columns: Sequence[Any] | None = None,
     max_pairs: int = 6,
+    *,
+    other: str = "other",
 ) -> Figure:
     """Draw how often values of two columns go together, real beside synthetic.
 
     Each pair of columns has two heat maps on the same cells and colours, darker where
     there are more rows. Numbers and dates are cut at quantiles of the real rows, so two
-    unrelated columns give an even colour; text has a cell for each of its ten most
-    frequent values. Missing is a cell of its own.
+    unrelated columns give an even colour; cells are named by what they span, and the
+    outermost hold all rows beyond. Columns of few values have a cell for each, text of
+    many for the ten most frequent real ones; the rarer share a cell, and so do those
+    that no real row has. The catch-all category and missing are cells of their own.
 
     **A picture of real rows is outside the privacy guarantee**: it shows true
     frequencies, without noise, and even the choice of pairs reads them. Keep it where
@@ -60,13 +69,15 @@ def plot_pairs(
 
     Parameters
     ----------
-    real, synthetic : DataFrame or array of shape (n_samples, n_columns)
-        The two tables; ``X.assign(label=y)`` makes a target one of the columns.
+    real, synthetic : table or tuple (X, y)
+        The two tables; with targets, these count as a column ``"(target)"``.
     columns : sequence of column names, default=None
         Pairs of these are drawn; None takes the columns that both tables have.
     max_pairs : int, default=6
         How many pairs to draw; those come first that depend most on each other in the
         real rows.
+    other : str, default="other"
+        The catch-all category of the schema, which is no value like the others.
 
     Returns
     -------
@@ -84,17 +95,20 @@ def plot_pairs(
     ['real', 'synthetic']
     """
     figures = require("matplotlib.figure", extra="plot")
-    real, synthetic = _as_frame(real, "real"), _as_frame(synthetic, "synthetic")
+    real, synthetic = two_tables(real, synthetic, columns)
     for name, table in (("real", real), ("synthetic", synthetic)):
         if not len(table):
             raise ValueError(f"{name} must have rows. Got an empty table instead.")
     if max_pairs < 1:
         raise ValueError(f"max_pairs must be at least 1. Got {max_pairs} instead.")
-    width = max(real.shape[1], 1)
-    names = list(dict.fromkeys(_shown_columns(real, synthetic, columns, width)))
-    if len(names) < 2:
-        raise ValueError(f"columns must name at least two. Got {names} instead.")
-    cut = {name: _cut(real[name], synthetic[name]) for name in names}
+    if real.shape[1] < 2:
+        raise ValueError(
+            f"columns must name at least two. Got {list(real.columns)} instead."
+        )
+    cut = {
+        name: _cut(pair, level_order(real[name]), other)
+        for name, pair in column_pairs(real, synthetic).items()
+    }
     pairs = _strongest(cut, max_pairs)
 
     n_across = min(2, len(pairs))
@@ -128,73 +142,63 @@ def _draw(panels: list[Axes], down: _CutColumn, across: _CutColumn) -> None:
             table, norm=norm, cmap="Blues", aspect="auto", interpolation="nearest"
         )
         axes.set_title(title, fontsize=9)
-        axes.set_xticks(*_ticks(across.names), rotation=60)
-        axes.set_yticks(*_ticks(down.names))
+        axes.set_xticks(range(len(across.names)), across.names, rotation=60)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+        axes.set_yticks(range(len(down.names)), down.names)
         axes.tick_params(labelsize=7, length=0)
         axes.spines[:].set_visible(False)
     panels[1].tick_params(labelleft=False)
 
 
-def _cut(real: pd.Series, synthetic: pd.Series) -> _CutColumn:
-    """Give every row of a column its cell; "missing" is the last one, if needed."""
-    if _is_continuous(real, synthetic):
-        codes, names = _bins(real, synthetic)
-    else:
-        codes, names = _levels(real, synthetic)
-    if any((side < 0).any() for side in codes):
-        codes = [np.where(side < 0, len(names), side) for side in codes]
-        names = [*names, _MISSING]
+def _cut(pair: ColumnPair, order: list[str] | None, other: str) -> _CutColumn:
+    """Give every row of a column its cell; what stands apart comes last, if needed."""
+    codes, names = _levels(pair, order, other) if has_levels(pair) else _bins(pair)
+    for what, sides in apart(pair):
+        codes = [
+            np.where(is_apart, len(names), side)
+            for is_apart, side in zip(sides, codes, strict=True)
+        ]
+        names = [*names, what]
     return _CutColumn(codes[0], codes[1], names)
 
 
-def _bins(real: pd.Series, synthetic: pd.Series) -> tuple[list[np.ndarray], list[str]]:
-    """Cut at quantiles of the real rows; a bin is named by its real median."""
-    sides = [_floats(real), _floats(synthetic)]
-    known = sides[0][np.isfinite(sides[0])]
+def _bins(pair: ColumnPair) -> tuple[list[np.ndarray], list[str]]:
+    """Cut at quantiles of the real rows; a bin is named by what it spans."""
+    sides = [pair.real, pair.synthetic]
+    known = sides[0][~np.isnan(sides[0])]
     if not len(known):
         known = np.zeros(1)
     places = np.linspace(0, 1, _N_BINS + 1)[1:-1]
     inner = np.quantile(known, places, method="higher")  # a value, so no bin is empty
     edges = np.unique(inner[inner > known.min()])  # a spike leaves fewer bins
-    codes = [
-        np.where(np.isnan(side), -1, np.searchsorted(edges, side, side="right"))
-        for side in sides
-    ]
-    cells = np.searchsorted(edges, known, side="right")
-    middles = [np.median(known[cells == cell]) for cell in range(len(edges) + 1)]
-    if pd.api.types.is_datetime64_any_dtype(real):
-        return codes, [str(np.datetime64(int(day), "D"))[:7] for day in middles]
-    return codes, [f"{x:.0f}" if 100 <= abs(x) < 1e6 else f"{x:.3g}" for x in middles]
-
-
-def _floats(values: pd.Series) -> np.ndarray:
-    """Return numbers as floats and dates as days since 1970; missing is NaN."""
-    if pd.api.types.is_datetime64_any_dtype(values):
-        days = values.dt.tz_localize(None).to_numpy("datetime64[s]")
-        seconds = days.astype("int64").astype(float)
-        return np.where(np.isnat(days), np.nan, seconds / 86400.0)
-    return values.to_numpy(dtype="float64", na_value=np.nan)
+    codes = [np.searchsorted(edges, side, side="right") for side in sides]
+    finite = np.concatenate([side[np.isfinite(side)] for side in sides])
+    is_whole = bool(np.all(finite == np.round(finite)))
+    names = interval_names(
+        edges.tolist(), is_whole=is_whole, is_time=pair.kind == "time"
+    )
+    return codes, [short(name, 22) for name in names]
 
 
 def _levels(
-    real: pd.Series, synthetic: pd.Series
+    pair: ColumnPair, order: list[str] | None, other: str
 ) -> tuple[list[np.ndarray], list[str]]:
     """Give each frequent value a cell, and the others one together."""
-    sides = [
-        side.astype("object").where(side.notna(), None) for side in (real, synthetic)
-    ]
-    shares = pd.concat([side.value_counts(normalize=True) for side in sides], axis=1)
-    shares = shares.fillna(0.0)
-    # by position: boolean labels would be mistaken for a mask
-    frequent = np.argsort(-shares.max(axis=1).to_numpy(), kind="stable")[:_N_LEVELS]
-    levels = _in_order(shares.iloc[frequent], real)
-    code_of = {level: code for code, level in enumerate(levels)}
+    shares = level_shares(pair)
+    catch_all = shares.index[shares.index == other]
+    shown, rest = frequent_first(shares.drop(catch_all), _N_LEVELS, order)
+    summed = summed_up(rest)
+    cells = [*([level] for level in shown), *(levels for _, levels in summed)]
+    cells += [[level] for level in catch_all]
+    names = [*level_names(shown, pair.kind == "time"), *(bar.name for bar, _ in summed)]
+    names = [short(name, 22) for name in [*names, *catch_all]]
+    code_of = {level: code for code, cell in enumerate(cells) for level in cell}
     codes = [
-        np.array([-1 if v is None else code_of.get(v, len(levels)) for v in side])
-        for side in sides
+        pd.Series(side).map(code_of).fillna(-1).to_numpy(dtype=np.intp)
+        for side in (pair.real, pair.synthetic)
     ]
-    names = [_short(level) for level in levels]
-    return codes, [*names, _OTHER] if len(shares) > len(levels) else names
+    return codes, names
 
 
 def _strongest(cut: dict[Any, _CutColumn], max_pairs: int) -> list[tuple[Any, Any]]:
@@ -225,10 +229,3 @@ def _joint(
     shape = len(first.names), len(second.names)
     counts = np.bincount(down * shape[1] + across, minlength=shape[0] * shape[1])
     return counts.reshape(shape) / len(down)
-
-
-def _ticks(names: list[str]) -> tuple[list[int], list[str]]:
-    """Return places and names, no more than can be read."""
-    step = math.ceil(len(names) / _N_TICKS)
-    places = list(range(0, len(names), step))
-    return places, [names[place] for place in places]

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from skdpgen.datasets import load_example
+from skdpgen.metrics import read_alike
 from skdpgen.plotting import plot_marginals
+from skdpgen.plotting._value_shares import Steps, panel_of
 
 
 @pytest.fixture
@@ -28,8 +30,20 @@ def test_every_kind_of_column_is_drawn(tables, tmp_path):
     assert (tmp_path / "marginals.png").stat().st_size > 10_000
 
 
-def test_only_the_first_columns_are_drawn(tables):
-    assert len(plot_marginals(*tables, max_columns=3).axes) == 3
+def test_columns_that_are_not_on_the_page_are_announced(tables):
+    whole = plot_marginals(*tables)
+    assert whole.get_supxlabel() == ""
+    names = []
+    for page in (1, 2, 3):
+        figure = plot_marginals(*tables, max_columns=5, page=page)
+        names += panels(figure)
+        assert f" of {tables[0].shape[1]}" in figure.get_supxlabel()
+    assert names == list(panels(whole))
+
+
+def test_a_page_must_exist(tables):
+    with pytest.raises(ValueError, match=r"page must be 1 to 2 here. Got 3"):
+        plot_marginals(*tables, max_columns=6, page=3)
 
 
 def test_bars_are_shares_of_each_table():
@@ -47,6 +61,76 @@ def test_missing_values_are_a_bar_of_their_own_and_come_last(tables):
         assert tick_labels(axes)[-1] == "missing"
 
 
+def test_many_categories_end_in_bars_for_all_others():
+    codes = [f"c{k:03d}" for k in range(300) for _ in range(300 - k)]
+    real = pd.DataFrame({"code": [*codes, "other", None]})
+    synthetic = pd.DataFrame({"code": [*codes[:100], "new", "newer", "other"]})
+    (axes,) = plot_marginals(real, synthetic).axes
+    labels = tick_labels(axes)
+    assert labels[:12] == [f"c{k:03d}" for k in range(12)]
+    assert labels[12:] == ["288 more", "2 not real", "other", "missing"]
+    (axes,) = plot_marginals(real, synthetic, other="c299").axes
+    assert tick_labels(axes)[-2:] == ["c299", "missing"]
+
+
+def test_a_value_called_missing_is_no_missing_value():
+    real = pd.DataFrame({"a": ["missing", "missing", "x", None]})
+    (axes,) = plot_marginals(real, real).axes
+    assert tick_labels(axes) == ['"missing"', "x", "missing"]
+
+
+def test_a_far_synthetic_tail_is_counted_and_does_not_squeeze():
+    rng = np.random.default_rng(0)
+    real = pd.DataFrame({"x": rng.normal(size=2000)})
+    synthetic = real.where(np.arange(2000)[:, None] >= 50, 1e12)
+    (axes,) = plot_marginals(real, synthetic).axes
+    assert tick_labels(axes)[-1].startswith("> ")
+    numbers = [text.get_text() for text in axes.texts][-4:]  # real ones, then synthetic
+    assert (numbers[1], numbers[3]) == ("0", "2.5")
+    shown = axes.patches[0].get_data().values
+    assert (shown > 0).mean() > 0.9
+
+
+def test_text_dates_durations_and_objects_are_drawn():
+    days = pd.date_range("2020-01-01", periods=200)
+    real = pd.DataFrame(
+        {
+            "text": days.strftime("%d.%m.%Y"),
+            "date": list(days.date),
+            "lists": pd.Series([[1], [2]] * 100),
+            "mixed": pd.Series([1, "x"] * 100, dtype=object),
+            "length": days - days[0],
+        }
+    )
+    synthetic = real.assign(text=["soon", *real["text"][1:]])
+    drawn = panels(plot_marginals(real, synthetic))
+    assert tick_labels(drawn["text"])[-1] == "no date"
+    assert tick_labels(drawn["text"])[0].startswith("2020-")
+    assert tick_labels(drawn["date"])[0].startswith("2020-")
+    assert tick_labels(drawn["lists"]) == ["[1]", "[2]"]
+    assert len(tick_labels(drawn["mixed"])) == 2
+
+
+def test_every_row_is_in_the_panel(tables):
+    rng = np.random.default_rng(0)
+    real = tables[0].assign(
+        wide=rng.standard_cauchy(200), code=rng.integers(0, 99, 200)
+    )
+    synthetic = tables[1].assign(wide=rng.normal(size=150) + 9, code=np.inf)
+    for name in real.columns:
+        panel = panel_of(read_alike(real[name], synthetic[name]), "other")
+        ends = [*panel.left, *panel.right]
+        for side in ("real", "synthetic"):
+            body = panel.body
+            values = (
+                getattr(body, side)
+                if isinstance(body, Steps)
+                else [getattr(bar, side) for bar in body]
+            )
+            total = np.sum(values) + sum(getattr(bar, side) for bar in ends)
+            assert total == pytest.approx(1.0), name
+
+
 def test_booleans_have_two_bars(tables):
     (axes,) = plot_marginals(*tables, columns=["owns_home"]).axes
     assert tick_labels(axes) == ["False", "True"]
@@ -61,8 +145,7 @@ def test_ordered_categories_keep_their_order(tables):
 def test_whole_numbers_get_bins_between_them():
     ages = pd.DataFrame({"age": np.arange(20, 60)})
     (axes,) = plot_marginals(ages, ages).axes
-    heights = axes.patches[0].get_xy()[:, 1]
-    assert heights.max() == pytest.approx(1 / 40)
+    assert axes.patches[0].get_data().values.max() == pytest.approx(1 / 40)
 
 
 def test_constant_empty_and_infinite_columns_are_drawn():

@@ -36,10 +36,10 @@ def test_cells_are_shares_of_each_table():
     synthetic = pd.DataFrame({"a": ["x", "y"], "b": ["v", "v"]})
     figure = plot_pairs(real, synthetic)
     assert [axes.get_title() for axes in figure.axes] == ["real", "synthetic"]
-    assert (names(figure, "y"), names(figure, "x")) == (["x", "y"], ["v", "u"])
+    assert (names(figure, "y"), names(figure, "x")) == (["x", "y"], ["u", "v"])
     first, second = heat_maps(figure)
-    assert first.tolist() == [[0.0, 0.5], [0.25, 0.25]]
-    assert second.tolist() == [[0.5, 0.0], [0.5, 0.0]]
+    assert first.tolist() == [[0.5, 0.0], [0.25, 0.25]]
+    assert second.tolist() == [[0.0, 0.5], [0.0, 0.5]]
 
 
 def test_both_panels_of_a_pair_share_their_colours(tables):
@@ -85,9 +85,31 @@ def test_missing_comes_last_and_rare_values_share_a_cell():
     letters = list("aaabbbcccdddeeefffggghhhiiijjjkl")
     real = pd.DataFrame({"letter": letters, "other": [None, *[True] * 31]})
     figure = plot_pairs(real, real)
-    assert names(figure, "y")[-1] == "other"
+    assert names(figure, "y")[-1] == "2 more"
     assert names(figure, "x") == ["True", "missing"]
     assert heat_maps(figure)[0].sum(axis=1)[-1] == pytest.approx(2 / 32)
+
+
+def test_cells_of_numbers_and_dates_are_named_by_what_they_span():
+    real = pd.DataFrame({"n": range(100), "x": np.arange(100) / 7 - 3})
+    real["day"] = pd.date_range("2020-01-01", periods=100)
+    figure = plot_pairs(real, real, columns=["n", "x"])
+    assert names(figure, "y")[:2] == ["≤ 9", "10–19"]
+    assert names(figure, "y")[-1] == "≥ 90"
+    assert names(figure, "x")[:2] == ["< -1.57", "-1.57 to -0.143"]
+    figure = plot_pairs(real, real, columns=["n", "day"])
+    assert names(figure, "x")[0] == "< 2020-01-11"
+    assert names(figure, "x")[1] == "2020-01-11–2020-01-21"
+
+
+def test_what_stands_apart_has_cells_at_the_end():
+    codes = [f"c{k:02d}" for k in range(20)]
+    real = pd.DataFrame({"code": [*codes * 2, "other", None], "b": [0, 1] * 21})
+    figure = plot_pairs(real, real.replace({"code": {"c19": "new"}}))
+    last = ["10 more", "1 not real", "other", "missing"]
+    assert names(figure, "y")[-4:] == last
+    third = plot_pairs(real, real, other="c19")
+    assert names(third, "y")[-2:] == ["c19", "missing"]
 
 
 def test_booleans_have_a_cell_each(tables):
