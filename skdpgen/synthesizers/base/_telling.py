@@ -63,12 +63,15 @@ class TellsColumns:
         check_is_fitted(self)
         cells, scales = self._counted()
         counts = counted_columns(self.release_, cells, scales) if cells else {}
-        outside = getattr(self, "_outside", {})
-        return describe_columns(self._facts, self.cells_, counts, outside)
+        return describe_columns(self._facts, self.cells_, counts, self._clipped())
 
     def _counted(self) -> tuple[Mapping[Any, Cells], Any]:
         """Return the columns whose cells were counted, and in which units."""
         return self.cells_, getattr(self, "_scales", None)
+
+    def _clipped(self) -> Mapping[Any, Any]:
+        """Return shares of rows outside public bounds, and their noise."""
+        return getattr(self, "_outside", {})
 
     def _telling_losses(self, kept: float, noise: float) -> Any:
         """Warn, and say in the certificate, of what released counts show to be lost."""
@@ -80,7 +83,7 @@ class TellsColumns:
             )
         if hasattr(self, "cells_"):
             table = self.columns_
-            lines += contradictions(table, self._facts)
+            lines += contradictions(table, self._facts, self._clipped())
             rare = rare_values(table)
             if rare:
                 told = ", ".join(

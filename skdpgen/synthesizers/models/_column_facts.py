@@ -17,6 +17,7 @@ MANY = 0.1  # of the rows are other: more than is usual
 NOTHING = 0.1  # of the rows have a listed value: less than is usual
 MOST = 0.5  # of the rows are beyond a bound
 SURE = 2.0  # noise stds
+SURELY = 4.0  # where each column asks twice
 
 
 def describe_columns(
@@ -33,8 +34,8 @@ def describe_columns(
     cells : mapping of name to Cells
     counts : mapping of name to (ndarray, float)
         RELEASED counts of the cells, and their noise; columns may be absent.
-    outside : mapping of name to (float, float)
-        RELEASED shares of rows below and above public bounds.
+    outside : mapping of name to (float, float, float)
+        RELEASED shares of rows below and above public bounds, and their noise.
     """
     lines = {}
     for name, column in facts.schema.columns.items():
@@ -52,7 +53,7 @@ def describe_columns(
         if name in counts and known is not None:
             shares, std = counts[name][0] / facts.n_rows, counts[name][1] / facts.n_rows
             line |= _shares(known, shares) | {"noise": std}
-        below, above = outside.get(name, (math.nan, math.nan))
+        below, above, _ = outside.get(name, (math.nan,) * 3)
         lines[name] = {**line, "below": below, "above": above}
     columns = [*LINE, "other", "missing", "no_cell", "noise", "below", "above"]
     return pd.DataFrame.from_dict(lines, orient="index").reindex(columns=columns)
@@ -92,7 +93,9 @@ def rare_values(table: pd.DataFrame) -> dict[Any, float]:
     return {name: min(float(share), 1.0) for name, share in many["other"].items()}
 
 
-def contradictions(table: pd.DataFrame, facts: Facts) -> Iterator[str]:
+def contradictions(
+    table: pd.DataFrame, facts: Facts, outside: Mapping[Any, Any]
+) -> Iterator[str]:
     """Say where released counts do not fit what was said to be public."""
     for name, line in table[~table["is_discovered"]].iterrows():
         column = facts.schema.columns[name]
@@ -108,9 +111,10 @@ def contradictions(table: pd.DataFrame, facts: Facts) -> Iterator[str]:
                     f"column {name!r}: only {max(listed, 0.0):.0%} of the rows hold "
                     "one of its categories; are they spelt as in the table?"
                 )
-        if isinstance(column, NUMBERS) and name is not TARGET:
+        if isinstance(column, NUMBERS) and name in outside and name is not TARGET:
+            noise = SURELY * outside[name][2]
             for where, bound in (("below", column.lower), ("above", column.upper)):
-                if line[where] > MOST:
+                if line[where] - noise > MOST:
                     yield (
                         f"column {name!r}: {min(line[where], 1.0):.0%} of the rows are "
                         f"{where} {bound!r} and were clipped to it"

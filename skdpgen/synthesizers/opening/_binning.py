@@ -1,5 +1,6 @@
 """Cells of every column; numbers get bins of about equal mass, privately."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,9 @@ from skdpgen.tables import (
     UNIFORM,
     Cells,
     Column,
+    ImageLayout,
+    Kind,
+    Layout,
     NumberCells,
     fine_cells,
     is_far_from_zero,
@@ -67,15 +71,24 @@ def discover_bins(
         if cells[name] is None
     }
     if grids:
-        codes = [n for n in opening.few if n in grids and may_be_codes(columns[n])]
-        released = _release_grids(opening, grids, tuple(codes))
-        counts = _inside(opening, grids, by_column(released, grids))
+        codes = tuple(n for n in grids if _may_be_codes(opening, n))
+        released = _release_grids(opening, grids, codes)
         std = released.noise_std[Key.COLUMNS]
+        counts = _inside(opening, grids, by_column(released, grids), std)
         cells |= _bins(opening, grids, counts, std, max_bins)
         cells |= _codes(opening, grids, counts, released)
     opening.step("histograms")
     labels = cells.pop(TARGET, opening.facts.labels)
     return {name: known for name, known in cells.items() if known is not None}, labels
+
+
+def _may_be_codes(opening: Opening, name: Any) -> bool:
+    """Say whether values are looked at one by one; text may write one in many ways."""
+    return (
+        name in opening.few
+        and opening.known.kinds[name] is not Kind.TEXT
+        and may_be_codes(opening.facts.columns[name])
+    )
 
 
 def _fine_grid(column: Column, *, is_discovered: bool) -> NumberCells:
@@ -88,13 +101,17 @@ def _fine_grid(column: Column, *, is_discovered: bool) -> NumberCells:
 
 
 def _inside(
-    opening: Opening, grids: dict[Any, NumberCells], counts: dict[Any, Any]
+    opening: Opening,
+    grids: dict[Any, NumberCells],
+    counts: dict[Any, Any],
+    std: float,
 ) -> dict[Any, Any]:
     """Keep what was counted outside the bounds, and leave it out of what was inside."""
     facts, outside = opening.facts, {}
     for name in grids:
         known = counts[name][: grids[name].n_known]
-        outside[name] = float(known[0] / facts.n_rows), float(known[-1] / facts.n_rows)
+        below, above = (float(known[end] / facts.n_rows) for end in (0, -1))
+        outside[name] = below, above, float(std / facts.n_rows)
         counts[name] = np.concatenate([known[1:-1], counts[name][len(known) :]])
         grids[name] = replace(grids[name], edges=grids[name].edges[1:-1])
     opening.keep(_outside=outside)
@@ -140,7 +157,7 @@ def _bins(
     for name, grid in grids.items():
         column, known = facts.columns[name], counts[name]
         if name in facts.discovered and is_far_from_zero(column):
-            there = facts.n_rows * (1.0 - sum(opening.outside[name]))
+            there = facts.n_rows * (1.0 - sum(opening.outside[name][:2]))
             there -= float(known[grid.n_known :].sum())
             grid, known = trimmed(grid, known, std, there)
             opening.correct(name, within(column, grid))
@@ -157,7 +174,7 @@ def _down_to_zero(
 ) -> tuple[NumberCells, Any]:
     """Add a cell between a bound and 0 if too many rows turned out to be there."""
     lower, upper = float(grid.edges[0]), float(grid.edges[-1])
-    below, above = (part * opening.facts.n_rows for part in opening.outside[name])
+    below, above = (part * opening.facts.n_rows for part in opening.outside[name][:2])
     step = 0.5 * (grid.step or 0.0)
     if lower > step and below > most:
         edges, counts = np.insert(grid.edges, 0, -step), np.insert(counts, 0, below)
@@ -182,9 +199,17 @@ def _codes(
     for name, found in released.values.get(Key.TOKENS, {}).items():
         column, std = opening.facts.columns[name], released.noise_std[Key.TOKENS]
         missing = float(counts[name][grids[name].n_known :].sum())
-        codes = as_codes(column, found, opening.facts.n_rows - missing, std)
+        lowest = _lowest(opening.facts.layout, name)
+        codes = as_codes(column, found, opening.facts.n_rows - missing, std, lowest)
         known = codes and simple_cells(codes, MAX_LATTICE)
         if codes and known:
             opening.correct(name, codes)
             cells[name] = known
     return cells
+
+
+def _lowest(layout: Layout | ImageLayout, name: Any) -> float:
+    """Return the least number that the dtype of a column can hold."""
+    assert isinstance(layout, Layout)
+    limits = layout.limits[layout.names.index(name)]
+    return -math.inf if limits is None else limits[0]

@@ -1,20 +1,28 @@
 """Whole numbers that are codes: few values, far apart, that carry nearly every row."""
 
+import math
 from collections.abc import Mapping
 
-from skdpgen.tables import Column, Integer, Ordinal
+from skdpgen.tables import Column, Integer, Ordinal, bounds
 
 NEARLY_ALL = 0.1  # of the rows that have not the commonest value may be others
 LATTICE = 256  # columns with so many values at most are counted value by value anyway
+EXACT = 2**53  # up to here floats hold every whole number
 
 
 def may_be_codes(column: Column) -> bool:
     """Say whether a range says too little of a column of whole numbers."""
-    return isinstance(column, Integer) and (column.n_values or LATTICE + 1) > LATTICE
+    if not isinstance(column, Integer) or max(map(abs, bounds(column))) > EXACT:
+        return False
+    return (column.n_values or LATTICE + 1) > LATTICE
 
 
 def as_codes(
-    column: Column, found: Mapping[str, float], n_rows: float, noise_std: float
+    column: Column,
+    found: Mapping[str, float],
+    n_rows: float,
+    noise_std: float,
+    lowest: float = -math.inf,
 ) -> Column | None:
     """Return a list of codes, if the values that were found carry nearly all rows.
 
@@ -28,6 +36,8 @@ def as_codes(
         Rows that are not missing.
     noise_std : float
         Noise of a count.
+    lowest : float, default=-inf
+        Least number that the dtype can hold.
 
     Examples
     --------
@@ -42,17 +52,19 @@ def as_codes(
     if left > NEARLY_ALL * others + noise:
         return None
     values = sorted(int(float(text)) for text in found)
-    other = other_code(values) if left > noise else None
+    other = other_code(values, lowest) if left > noise else None
     return Ordinal(values, nullable=column.nullable, other=other)
 
 
-def other_code(values: list[int]) -> int:
+def other_code(values: list[int], lowest: float = -math.inf) -> int:
     """Return a code that no value has, for all that were not found.
 
     Examples
     --------
     >>> other_code([1, 2, 3]), other_code([-1, 5]), other_code([0, 7])
     (-1, -9, -1)
+    >>> other_code([9, 500], lowest=0)
+    0
     """
-    candidates = [-1, *(-(10**k) + 1 for k in range(1, 10))]
-    return next(code for code in candidates if code not in values)
+    candidates = [-1, *(-(10**k) + 1 for k in range(1, 10)), *range(len(values) + 1)]
+    return next(code for code in candidates if code >= lowest and code not in values)

@@ -130,9 +130,11 @@ def _sorted_in(
     if counts[Says.TIME] > enough:
         left = replace(left, numbers={**unknown.numbers, name: Kind.DATETIME})
         return replace(left, dated=(*unknown.dated, name))
-    if n_numbers > enough and counts[Says.PADDED] < SOME * present + std:
+    is_written = counts[Says.NUMBER] > counts[Says.NUMBER_ITSELF]
+    are_codes = is_written and counts[Says.PADDED] >= SOME * present + std
+    if n_numbers > enough and not are_codes:
         left = replace(left, numbers={**unknown.numbers, name: Kind.FLOAT})
-        if counts[Says.NUMBER] > counts[Says.NUMBER_ITSELF]:
+        if is_written:
             return replace(left, parsed=(*unknown.parsed, name))
         return left
     if counts[Says.TRUTH] > enough:
