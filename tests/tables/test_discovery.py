@@ -118,9 +118,7 @@ def test_missing_values_are_seen():
 
 @pytest.mark.parametrize("kind", [Kind.FLOAT, Kind.INTEGER, Kind.DATETIME])
 def test_a_column_without_values(kind):
-    column = discovered_column(np.zeros(MagnitudeCells(kind).n_cells), 0.0, kind)
-    assert column.nullable
-    column.check("x")
+    assert discovered_column(np.zeros(MagnitudeCells(kind).n_cells), 0.0, kind) is None
 
 
 def test_times():
@@ -161,14 +159,9 @@ def test_noisy_bounds_are_near_the_truth(name):
 def test_noise_alone_makes_no_bounds():
     for kind in (Kind.FLOAT, Kind.INTEGER, Kind.DATETIME):
         empty = np.zeros(MagnitudeCells(kind).n_cells)
-        found = []
         for seed in range(200):
             noise = 30.0 * np.random.default_rng(seed).normal(size=len(empty))
-            column = discovered_column(empty + noise, 30.0, kind)
-            column.check("x")
-            lower, upper = getattr(column, "seconds", (column.lower, column.upper))
-            found.append(upper - lower > 1 or not column.nullable)
-        assert np.mean(found) < 0.05
+            assert discovered_column(empty + noise, 30.0, kind) is None
 
 
 # ------------------------------------------------------------------------ bins
