@@ -9,7 +9,15 @@ import pandas as pd
 import polars as pl
 
 from skdpgen.datasets import load_example, load_example_regression
-from skdpgen.tables import Boolean, Categorical, Datetime, Integer, Numeric, Schema
+from skdpgen.tables import (
+    Boolean,
+    Categorical,
+    Datetime,
+    Integer,
+    Numeric,
+    Regenerate,
+    Schema,
+)
 
 N_ROWS = 1237  # odd, so that nothing else is equal to it by accident
 
@@ -124,7 +132,10 @@ def assert_obeys(table, schema):
         assert column.nullable or not values.isna().any(), name
         known = values.dropna()
         if isinstance(column, Categorical):
-            assert set(map(str, known)) <= set(map(str, column.categories)), name
+            assert set(map(str, known)) <= set(map(str, column.values)), name
+        elif isinstance(column, Regenerate):
+            written = [column.template.format(i=i) for i in range(len(values))]
+            assert values.tolist() == written, name
         elif isinstance(column, Boolean):
             assert set(known) <= {False, True}, name
         elif isinstance(column, Datetime):

@@ -14,6 +14,7 @@ from skdpgen.datasets import load_example
 from skdpgen.privacy import (
     Adjacency,
     Counts,
+    DistinctCounts,
     Histograms,
     Moments,
     Selections,
@@ -46,6 +47,11 @@ FAMILIES = {
     "outer, b = 1": {"vector": Moments(WIDTH, 1.0, "outer")},
     "diagonal, b = 1": {"vector": Moments(WIDTH, 1.0)},
     "selections": {"tokens": Selections(TOKENS)},
+    "distinct": {"distinct": DistinctCounts(TOKENS)},
+    "distinct with one-hot": {
+        "distinct": DistinctCounts(TOKENS),
+        "codes": Histograms(SIZES),
+    },
     "signed with counts": {"vector": Vectors(WIDTH), "rows": Counts(1.0)},
     "outer with counts": {
         "vector": Moments(WIDTH, second="outer"),
@@ -61,10 +67,11 @@ FAMILIES = {
         "vector": Vectors(WIDTH),
         "other": Moments(WIDTH, second="outer"),
         "tokens": Selections(TOKENS),
+        "distinct": DistinctCounts(TOKENS),
         "rows": Counts(0.8),
     },
 }
-WEIGHTS = {"codes": 0.4, "vector": 1.3, "other": 0.9, "tokens": 0.5}
+WEIGHTS = {"codes": 0.4, "vector": 1.3, "other": 0.9, "tokens": 0.5, "distinct": 0.7}
 
 
 def weigh(blocks):
@@ -93,6 +100,7 @@ def batch(rows):
             for i, name in enumerate(TOKENS)
         },
     }
+    parts["distinct"] = parts["tokens"]
     labels = np.array([row["label"] for row in rows], dtype=np.int64)
     return SimpleNamespace(labels=labels, parts=parts)
 
@@ -105,7 +113,10 @@ def joint_sum(blocks, batches, weights, n_classes=N_CLASSES):
         for key, block in blocks.items():
             totals[key] = block.add(totals[key], rows.parts.get(key), rows.labels)
     for key, total in totals.items():
-        if isinstance(total, dict):
+        if isinstance(blocks[key], DistinctCounts):
+            numbers = blocks[key].count(total)[0]
+            found |= {(key, i): weights[key] * n for i, n in enumerate(numbers)}
+        elif isinstance(total, dict):
             for column, counts in total.items():
                 for value, n in counts.items():
                     found[key, column, value] = weights[key] * n
@@ -187,7 +198,8 @@ def adversaries():
 def largest_move(blocks, adjacency):
     if adjacency == "add_remove":
         return max(move(blocks, [one], []) for one, _ in adversaries())
-    return max(move(blocks, [one], [two]) for one, two in adversaries())
+    rest = [row(cell=1)]  # has the values of the new row, so that those of one are lost
+    return max(move(blocks, [one, *rest], [two, *rest]) for one, two in adversaries())
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
@@ -225,9 +237,9 @@ class Stages:
         self.calls, self.asked = [], []
         batches = Rows.batches
 
-        def spy_batches(rows, cells, labels=None, tokens=()):
-            self.asked.append((cells, labels, tokens))
-            return batches(rows, cells, labels, tokens)
+        def spy_batches(rows, cells, labels=None, tokens=(), distinct=()):
+            self.asked.append((cells, labels, tokens, distinct))
+            return batches(rows, cells, labels, tokens, distinct)
 
         monkeypatch.setattr(Rows, "batches", spy_batches)
         patch_everywhere(monkeypatch, release, self._spy(release))
