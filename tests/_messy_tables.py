@@ -119,9 +119,7 @@ def dates_with_time_zone(rng):
 
 @table
 def birthdays_before_the_epoch(rng):
-    days = pd.Timestamp("1931-01-01") + pd.to_timedelta(
-        rng.integers(0, 30_000, N), "D"
-    )
+    days = pd.Timestamp("1931-01-01") + pd.to_timedelta(rng.integers(0, 30_000, N), "D")
     X = pd.DataFrame({"born": days, **beside(rng)})
     return Messy(X, kinds={"born": "Datetime"})
 
@@ -225,7 +223,9 @@ def numbers_as_text_with_garbage(rng):
 
 @table
 def codes_as_text_with_garbage(rng):
-    codes = rng.choice(["101", "250", "999", "4000", "unknown"], N, p=[*[0.23] * 4, 0.08])
+    codes = rng.choice(
+        ["101", "250", "999", "4000", "unknown"], N, p=[*[0.23] * 4, 0.08]
+    )
     return Messy(pd.DataFrame({"code": codes, **beside(rng)}))
 
 
@@ -274,7 +274,9 @@ def mixed_cells(rng):
 
 @table
 def decimals(rng):
-    X = pd.DataFrame({"price": [Decimal(int(v)) / 100 for v in rng.integers(0, 9999, N)]})
+    X = pd.DataFrame(
+        {"price": [Decimal(int(v)) / 100 for v in rng.integers(0, 9999, N)]}
+    )
     return Messy(X.assign(**beside(rng)), kinds={"price": "Numeric"})
 
 
@@ -431,7 +433,9 @@ def arrow_dtypes(rng):
 def polars_frame(rng):
     X = pl.DataFrame({**beside(rng), "x": rng.normal(size=N), "b": rng.random(N) < 0.5})
     day = pl.Series(rng.integers(0, 999, N)).cast(pl.Int32).cast(pl.Date)
-    return Messy(X.with_columns(day.alias("day"), pl.col("job").cast(pl.Categorical).alias("c")))
+    return Messy(
+        X.with_columns(day.alias("day"), pl.col("job").cast(pl.Categorical).alias("c"))
+    )
 
 
 # ---------------------------------------------------------------------------- names
@@ -534,7 +538,9 @@ def three_hundred_classes(rng):
 def classes_that_match_nothing(rng):
     X, z = tame(rng)
     y = np.where(z > 0, "stays", "goes")
-    return Messy(X, y, params={"classes": ["Stays", "Goes"]}, warns=WRONG, says="classes")
+    return Messy(
+        X, y, params={"classes": ["Stays", "Goes"]}, warns=WRONG, says="classes"
+    )
 
 
 # -------------------------------------------------------------------------- schemas
@@ -585,14 +591,18 @@ def a_shop(rng):
         {
             "order": [f"A-{i:06d}" for i in rng.permutation(N)],
             "day": days.strftime("%Y-%m-%d"),
-            "country": rng.choice(["DE", "FR", "US", "JP"], N, p=[0.6, 0.25, 0.12, 0.03]),
+            "country": rng.choice(
+                ["DE", "FR", "US", "JP"], N, p=[0.6, 0.25, 0.12, 0.03]
+            ),
             "paid": [f"{v:.2f}" for v in rng.gamma(2.0, 40.0, N)],
             "items": np.where(rng.random(N) < 0.7, 1, rng.integers(2, 30, N)),
             "discount": np.where(rng.random(N) < 0.8, 0.0, rng.random(N).round(2)),
             "zip": [f"{v:05d}" for v in rng.integers(1000, 99999, N)],
         }
     )
-    return Messy(X, rng.random(N) < 0.1, kinds={"order": "Regenerate", "day": "Datetime"})
+    return Messy(
+        X, rng.random(N) < 0.1, kinds={"order": "Regenerate", "day": "Datetime"}
+    )
 
 
 @table
