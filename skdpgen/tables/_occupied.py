@@ -18,7 +18,7 @@ PLAUSIBLE = (76, 36)  # octaves below the largest: 0.0001 to 100,000,000
 LIKELY = 4.0  # noise stds that it must stand out
 FURTHER = 2.0  # noise stds at which the next octave outwards looks occupied
 NEARER = 1.75  # and towards 0, where a bound too far costs next to nothing
-NARROW, EASILY, SURELY = 2, 3, 4.0  # octaves, and noise stds, of what is far from 0
+NARROW, EASILY, SURELY = 2, 3, 5.0  # octaves, and noise stds, of what is far from 0
 TINY = 1e-9
 
 
@@ -189,22 +189,24 @@ def both_signs(
     first, and by runs in it that stand out.
     """
     zero = len(octaves) // 2
+    is_far = last - first < NARROW and not first <= zero <= last
+    chance = FALSE_ALARM if is_far else WRONG_SIGN  # it would span what is between
+    alarm = chance / n_columns
     top = max(abs(first - zero), abs(last - zero), 1)
     inner = max(top - 2 * WINDOWS[-1] + 1, 1)
     below = octaves[zero - top : zero - inner + 1][::-1]
     above = octaves[zero + inner : zero + top + 1]
     if first >= zero and last > zero:
-        end = _other_end(above, below, std, n_columns)
+        end = _other_end(above, below, std, alarm / 2)
         first = first if end is None else min(first, zero - inner - end)
     elif last <= zero and first < zero:
-        end = _other_end(below, above, std, n_columns)
+        end = _other_end(below, above, std, alarm / 2)
         last = last if end is None else max(last, zero + inner + end)
     return first, last
 
 
-def _other_end(known: Floats, other: Floats, std: float, n_columns: int) -> int | None:
+def _other_end(known: Floats, other: Floats, std: float, alarm: float) -> int | None:
     """Return the last octave of the other sign that is occupied; None if none is."""
-    alarm = WRONG_SIGN / n_columns / 2
     profile = np.maximum(known, 0.0)
     likeness = float(profile @ other) / max(float(np.linalg.norm(profile)), TINY)
     is_there = likeness > max(float(norm.isf(alarm)) * std, 0.5)

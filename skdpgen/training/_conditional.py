@@ -17,6 +17,7 @@ from skdpgen.training._smoothing import (
 from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
+ALL, SURE = 0.98, 4.0  # of the rows have a class, or noise stds less
 SHORTEST = 3  # lattices shorter than this keep their ends
 
 
@@ -53,6 +54,8 @@ def class_conditional_model(
     n_rows: float | None,
     discovered: Container[Any],
     scales: Sequence[float] | None = None,
+    earlier: Mapping[Any, tuple[Floats, Floats]] | None = None,
+    n_counted: float = 0.0,
 ) -> ClassConditional:
     """Denoise released histograms, column by column.
 
@@ -68,12 +71,22 @@ def class_conditional_model(
         Columns whose range is not public knowledge: its empty ends are left out.
     scales : sequence of float or None
         What one row counts in each column; None means 1.
+    earlier : mapping of name to (ndarray, ndarray) or None
+        Counts of cells that were released before, all classes together, and their
+        variances; they join the new ones, if nearly all rows have a class.
+    n_counted : float, default=0
+        Rows that were counted before.
     """
     sizes = np.array([column.n_cells for column in cells.values()])
     blocks, stds = column_counts(released, sizes, scales)
     totals = class_totals(blocks, n_rows, stds)
+    total_std = math.sqrt(len(totals)) * inverse_root_sum(stds**2 * sizes)
+    has_all = totals.sum() + SURE * total_std > ALL * n_counted
+    known = earlier if earlier and has_all else {}
     marginals, conditionals = {}, {}
     for (name, column), counts, std in zip(cells.items(), blocks, stds, strict=True):
+        if name in known:
+            counts = joined(counts, std, *known[name])
         n_ordered = column.n_known if column.is_ordered else 0
         if name in discovered:
             may_cut = column.is_lattice and n_ordered >= SHORTEST
@@ -86,8 +99,25 @@ def class_conditional_model(
         marginals[name], conditionals[name] = conditional_histogram(
             counts, std, totals, n_ordered=n_ordered
         )
-    total_std = math.sqrt(len(totals)) * inverse_root_sum(stds**2 * sizes)
     return ClassConditional(totals, total_std, marginals, conditionals)
+
+
+def joined(
+    counts: Floats, noise_std: float, earlier: Floats, variances: Floats
+) -> Floats:
+    """Return counts that agree with what was counted before, as far as noise allows.
+
+    The two estimates of a cell's total are averaged by precision, and the difference
+    is shared by the classes alike, since their noise is: the least squares solution.
+
+    Examples
+    --------
+    >>> joined(np.array([[4.0], [6.0]]), 1.0, np.array([16.0]), np.array([2.0])).T
+    array([[5.5, 7.5]])
+    """
+    own = len(counts) * noise_std**2
+    weight = own / (own + variances) if own else np.zeros(len(variances))
+    return np.asarray(counts + weight * (earlier - counts.sum(axis=0)) / len(counts))
 
 
 def _may_be_empty(column: ColumnCells) -> list[int]:

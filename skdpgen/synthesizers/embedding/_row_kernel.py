@@ -262,7 +262,7 @@ class RowKernel:
             cells,
             n_classes=n_classes,
             n_rows=n_rows,
-            discovered=facts.discovered,
+            facts=facts,
             seed=seed,
         )
 

@@ -18,4 +18,6 @@ def single_columns(
 ) -> ClassConditional:
     """Denoise histograms of columns; only the number of rows is taken as public."""
     n_rows = facts.public_total(released.adjacency, labels)
-    return class_conditional_model(released, cells, n_rows, facts.discovered, scales)
+    return class_conditional_model(
+        released, cells, n_rows, facts.discovered, scales, facts.earlier, facts.n_rows
+    )

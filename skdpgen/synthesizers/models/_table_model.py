@@ -95,7 +95,7 @@ def learn_table(
     *,
     n_classes: int,
     n_rows: float | None,
-    discovered: Any,
+    facts: Any,
     seed: int,
 ) -> Denoised:
     """Denoise a release: class counts, marginals, and the embedding to match."""
@@ -106,7 +106,13 @@ def learn_table(
     start = alone = None
     if counted:
         model = class_conditional_model(
-            whole, counted, n_rows, discovered, kernel.scales
+            whole,
+            counted,
+            n_rows,
+            facts.discovered,
+            kernel.scales,
+            facts.earlier,
+            facts.n_rows,
         )
         totals, total_std = model.totals, model.total_std
         conditionals = [np.asarray(model.conditionals[name]) for name in counted]

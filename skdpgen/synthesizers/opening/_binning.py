@@ -77,6 +77,7 @@ def discover_bins(
         counts = _inside(opening, grids, by_column(released, grids), std)
         cells |= _bins(opening, grids, counts, std, max_bins)
         cells |= _codes(opening, grids, counts, released)
+    opening.settle(cells)
     opening.step("histograms")
     labels = cells.pop(TARGET, opening.facts.labels)
     return {name: known for name, known in cells.items() if known is not None}, labels
@@ -204,6 +205,7 @@ def _codes(
         known = codes and simple_cells(codes, MAX_LATTICE)
         if codes and known:
             opening.correct(name, codes)
+            opening.seen[name] = found, std
             cells[name] = known
     return cells
 

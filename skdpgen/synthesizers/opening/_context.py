@@ -20,6 +20,7 @@ from skdpgen.synthesizers.opening._classes import (
     discover_classes,
     parse_classes,
 )
+from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
 from skdpgen.synthesizers.opening._statements import dtypes_stated, kinds_stated
@@ -54,6 +55,8 @@ class Opening:
         Attributes that the estimator keeps, whatever interrupts its fit.
     few : tuple of names
         Columns of numbers that were found to have few different values.
+    seen : mapping of name to (mapping, float)
+        Released counts of values, and their noise.
     outside : mapping of name to (float, float)
         Released shares of rows below and above the bounds of a column.
     """
@@ -65,6 +68,7 @@ class Opening:
     progress: Any
     kept: dict[str, Any] = field(default_factory=dict)
     few: tuple[Any, ...] = ()
+    seen: dict[Any, Seen] = field(default_factory=dict)
     outside: Mapping[Any, Any] = field(default_factory=dict)
     _facts: Facts | None = None
 
@@ -112,6 +116,10 @@ class Opening:
             schema = schema.with_column(name, column)
         self._facts = replace(self.facts, schema=schema)
 
+    def settle(self, cells: Mapping[Any, Any]) -> None:
+        """Keep what discovery counted already, in line with the cells of the fit."""
+        self._facts = replace(self.facts, earlier=earlier_counts(cells, self.seen))
+
     def learn_schema(self) -> None:
         """Release what is not public about columns and labels, and pay for it."""
         if self.ledger.budget.adjacency is Adjacency.REPLACE:
@@ -129,7 +137,7 @@ class Opening:
                 else:
                     classes = parse_classes(found, self.rows.target_layout)
                     text = f"{len(found)} discovered privately"
-            columns, unknown = discover_columns(
+            columns, unknown, self.seen = discover_columns(
                 self.rows,
                 known.kinds,
                 known.columns,

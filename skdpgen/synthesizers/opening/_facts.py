@@ -1,6 +1,7 @@
 """What may be kept of a table: public, or released and paid for."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from skdpgen.tables import (
@@ -29,6 +30,8 @@ class Facts:
     classes: tuple[Any, ...] | None
     n_rows: float
     discovered: tuple[Any, ...]  # names of the columns that no schema described
+    earlier: Mapping[Any, tuple[Any, Any]] = field(default_factory=dict)
+    """Counts of cells that discovery released, and their variances."""
 
     @property
     def columns(self) -> dict[Any, Column]:

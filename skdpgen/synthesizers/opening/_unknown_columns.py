@@ -15,6 +15,7 @@ from skdpgen.privacy import (
     sensitivity,
 )
 from skdpgen.synthesizers.opening._column_kinds import Unknown, look_at_kinds
+from skdpgen.synthesizers.opening._earlier import Seen
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import (
     Boolean,
@@ -35,7 +36,7 @@ SCHEMA_SHARES = (0.05, 0.4)  # of mu², at least and at most
 TEXT_SHARES = (0.05, 0.2)  # what more columns of text may ask for
 STANDS_OUT = 4.5  # noise stds at which a value surely shows
 SCHEMA_STD = 1 / 64  # of the rows: the noise that discovery aims at
-TEXT_STD = 1 / 250  # that finds nearly all values that 3 % of the rows have
+TEXT_STD = 1 / 280  # that finds nearly all values that 3 % of the rows have
 
 
 def count_rows(rows: Rows, ledger: Ledger) -> float:
@@ -57,8 +58,12 @@ def discover_columns(
     ledger: Ledger,
     n_rows: float,
     other: str,
-) -> tuple[dict[Any, Column], Unknown]:
-    """Describe every column; those not known share joint releases."""
+) -> tuple[dict[Any, Column], Unknown, dict[Any, Seen]]:
+    """Describe every column; those not known share joint releases.
+
+    Also returns what the columns turned out to hold, and counts of values by column.
+    """
+    seen: dict[Any, Seen] = {}
     unknown = Unknown.of(kinds, known)
     found: dict[Any, Column] = {
         name: Boolean() for name, kind in kinds.items() if kind is Kind.BOOLEAN
@@ -73,13 +78,14 @@ def discover_columns(
         else:  # something must be kept
             found |= {name: Categorical([], other=other) for name in kinds}
     if len(unknown):
-        found |= _release_columns(rows, unknown, ledger, n_rows, other)
-    return {name: found[name] for name in kinds}, unknown
+        columns, seen = _release_columns(rows, unknown, ledger, n_rows, other)
+        found |= columns
+    return {name: found[name] for name in kinds}, unknown, seen
 
 
 def _release_columns(
     rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float, other: str
-) -> dict[Any, Column]:
+) -> tuple[dict[Any, Column], dict[Any, Seen]]:
     """Release magnitudes of numbers and values of text at once."""
     grids = {name: MagnitudeCells(kind) for name, kind in unknown.numbers.items()}
     blocks: dict[str, Any] = {}
@@ -105,9 +111,12 @@ def _release_columns(
         if name in unknown.parsed and isinstance(column, Integer | Numeric):
             column = replace(column, parse=True)
         found[name] = column
+    seen: dict[Any, Seen] = {}
     for name in unknown.texts:
-        found[name] = Categorical(list(released.values[Key.TOKENS][name]), other=other)
-    return found
+        shown = released.values[Key.TOKENS][name]
+        found[name] = Categorical(list(shown), other=other)
+        seen[name] = shown, released.noise_std[Key.TOKENS]
+    return found, seen
 
 
 def _written_anew(name: Any) -> Regenerate:
