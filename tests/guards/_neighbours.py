@@ -150,6 +150,20 @@ def tables():
         "classes": ["left", "stayed"],
     }
     rng = np.random.default_rng(0)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(
+        rng.integers(0, 99, N_ROWS), "D"
+    )
+    text = pd.DataFrame(
+        {
+            "day": days.strftime("%Y-%m-%d"),
+            "paid": [f"{v:.2f}" for v in rng.gamma(2.0, 9.0, N_ROWS)],
+            "id": [f"c{i}x" for i in rng.permutation(N_ROWS)],
+            "flag": pd.Series(rng.random(N_ROWS) < 0.3).astype(object),
+            "code": rng.choice([2, 70, 4000], N_ROWS),
+            "code in text": rng.choice(["2", "70", "4000"], N_ROWS),
+            "year": rng.integers(1990, 2010, N_ROWS),
+        }
+    )
     labels = rng.integers(0, 3, N_ROWS)
     floats = rng.normal(size=(N_ROWS, 3)) + labels[:, None]
     return {
@@ -157,6 +171,7 @@ def tables():
         "frame, public": Case(X, y, public),
         "frame in chunks": Case(X, y, wrap=in_chunks),
         "frame without labels": Case(X),
+        "text that says more": Case(text, y),
         "polars": Case(
             X.drop(columns="education"),
             y,

@@ -4,6 +4,28 @@ from tests.planted.bug import IMAGES, SUMS, TABLES, Bug, P, S, T
 
 HOW_FAR_ROWS_MOVE = (
     Bug(
+        "half-the-noise-on-numbers-of-values",
+        "the number of values of a column counts as if a row moved it by a half",
+        P + "_sensitivity.py",
+        "    def replace(self) -> float:\n        return math.sqrt(self.n_columns)\n",
+        "    def replace(self) -> float:\n"
+        "        return 0.5 * math.sqrt(self.n_columns)\n",
+        ("tests/synthesizers/test_sensitivity.py::test_no_row_moves_the_sum_further",),
+    ),
+    Bug(
+        "numbers-of-values-by-chunk",
+        "values are told apart within a chunk, and count again in the next",
+        P + "_distinct.py",
+        "total[column].update(values[int(position)] for position in known)",
+        "total[column].update(\n"
+        "                (len(total[column]), values[int(position)]) for position in known\n"
+        "            )",
+        (
+            "tests/privacy/test_distinct.py::"
+            "test_how_rows_are_cut_into_chunks_does_not_matter",
+        ),
+    ),
+    Bug(
         "pairs-shift",
         "rows are paired under add/remove, so that one row shifts all pairs",
         S + "embedding/_private_encoder.py",

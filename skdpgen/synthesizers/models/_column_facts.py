@@ -17,7 +17,7 @@ MANY = 0.1  # of the rows are other: more than is usual
 NOTHING = 0.1  # of the rows have a listed value: less than is usual
 MOST = 0.5  # of the rows are beyond a bound
 SURE = 2.0  # noise stds
-SURELY = 4.0  # where each column asks twice
+SURELY = 4.0  # where a wrong alarm would blame what is right
 
 
 def describe_columns(
@@ -105,7 +105,7 @@ def contradictions(
             and column.other is None
         ):
             listed = 1.0 - line["missing"] - line["no_cell"]
-            noise = SURE * line["noise"] * math.sqrt(line["n_cells"])
+            noise = SURELY * line["noise"] * math.sqrt(line["n_cells"])
             if listed + noise < NOTHING:
                 yield (
                     f"column {name!r}: only {max(listed, 0.0):.0%} of the rows hold "
