@@ -2,6 +2,7 @@
 
 from skdpgen.utils._errors import (
     BudgetExceededError,
+    LargeDeltaWarning,
     NothingLearntWarning,
     NotPrivateWarning,
     PrivacyLeakWarning,
@@ -28,6 +29,7 @@ __all__ = [
     "BudgetExceededError",
     "Interval",
     "Key",
+    "LargeDeltaWarning",
     "NotPrivateWarning",
     "NothingLearntWarning",
     "PrivacyLeakWarning",

@@ -11,6 +11,7 @@ from skdpgen.privacy import (
     PrivacyBudget,
     Signed,
     Weighted,
+    default_delta,
     selection_threshold,
     sensitivity,
 )
@@ -92,7 +93,7 @@ def plan(
     n: int,
     columns: int,
     epsilon: float = 1.0,
-    delta: float = 1e-5,
+    delta: float | None = None,
     *,
     adjacency: str = "replace",
     is_schema_public: bool = False,
@@ -104,8 +105,8 @@ def plan(
     ----------
     n, columns : int
         Size of the table; a guess will do.
-    epsilon, delta : float, default=1.0 and 1e-5
-        The budget.
+    epsilon, delta : float and float or None, default=1.0 and None
+        The budget; None is the delta that a fit of ``n`` rows would choose.
     adjacency : {"replace", "add_remove"}, default="replace"
         Which tables are neighbours.
     is_schema_public : bool, default=False
@@ -132,6 +133,8 @@ def plan(
             f"n must be at least 2 and columns at least 1. Got {n!r} and {columns!r}."
         )
     neighbours = Adjacency.parse(adjacency)
+    if delta is None:
+        delta = default_delta(n if neighbours is Adjacency.REPLACE else None)
     n_selections = 0 if is_schema_public else columns
     budget = PrivacyBudget.reserving(epsilon, delta, neighbours, n_selections)
     ledger = Ledger(budget)
