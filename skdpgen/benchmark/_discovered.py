@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
-from skdpgen.tables import NUMBERS, Categorical, Datetime, NumberCells, bounds
+from skdpgen.tables import NUMBERS, Categorical, NumberCells, bounds
 
 
 def judge_discovery(synthesizer: Any, X: pd.DataFrame) -> dict[str, float]:
@@ -25,7 +26,7 @@ def judge_discovery(synthesizer: Any, X: pd.DataFrame) -> dict[str, float]:
         if isinstance(column, Categorical):
             known = real.dropna().astype(str)
             mass.append(known.isin(set(map(str, column.categories))).mean())
-        elif isinstance(column, NUMBERS) and not isinstance(column, Datetime):
+        elif isinstance(column, NUMBERS) and is_numeric_dtype(real):
             values = real.dropna().to_numpy(dtype=float)
             lower, upper = bounds(column)
             covered.append(np.mean((values >= lower) & (values <= upper)))

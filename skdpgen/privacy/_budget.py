@@ -1,8 +1,9 @@
 """What is promised: (epsilon, delta) for tables that are neighbours."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from numbers import Real
 
 from skdpgen.privacy._accounting import gaussian_mu
 from skdpgen.utils import saved
@@ -69,6 +70,10 @@ class PrivacyBudget:
 
     def __post_init__(self) -> None:
         """Check the promise."""
+        for name in ("epsilon", "delta"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real):
+                raise TypeError(f"{name} must be a number. Got {value!r} instead.")
         if not self.epsilon > 0:
             raise ValueError(
                 f"epsilon must be in (0, inf], inf meaning no privacy. "
@@ -81,6 +86,8 @@ class PrivacyBudget:
                 f"delta_selection must be in [0, delta={self.delta!r}). "
                 f"Got {self.delta_selection!r} instead."
             )
+        for name in ("epsilon", "delta"):  # in float32 searches need not end
+            object.__setattr__(self, name, float(getattr(self, name)))
 
     @classmethod
     def reserving(
@@ -91,8 +98,11 @@ class PrivacyBudget:
         A tenth costs .6 % more noise. At tiny epsilon less is kept, so that the
         Gaussian part of epsilon never loses more than a hundredth.
         """
-        kept = min(delta / 10, -math.expm1(-epsilon / 100)) if n_selections else 0.0
-        return cls(epsilon, delta, adjacency, kept, n_selections)
+        budget = cls(epsilon, delta, adjacency, n_selections=n_selections)
+        if not n_selections:
+            return budget
+        kept = min(delta / 10, -math.expm1(-epsilon / 100))
+        return replace(budget, delta_selection=kept)
 
     @property
     def is_private(self) -> bool:

@@ -18,9 +18,12 @@ from skdpgen.tables._values import Floats
 
 FALSE_ALARM = 1e-4  # chance that noise passes for the core of a column
 STDS = {1.25: 1.5, 2.0: 2.5, 4.0: 3.5}  # evidence by how much wider the range gets
-TAPERED = 0.05  # of the rows in the outer tenth: there is more to come
+TAPERED = 0.05  # of the rows in the outer tenth: there may be more to come
+SHARP = 4.0  # noise stds at which what the outer tenth holds is surely there
+MOST, SURE = 0.9, 2.0  # of the rows are in the core, but for so many noise stds
+WORTH_IT = 0.7  # of the range, at most, is kept; else all of it
 BEYOND = 5.0  # if it would get still wider
-FAR_RATIO = 4.01  # of the ends of a column, two octaves, at most
+FAR_RATIO = 8.01  # of the ends of a column, three octaves, at most
 
 
 def is_far_from_zero(column: Column) -> bool:
@@ -28,7 +31,7 @@ def is_far_from_zero(column: Column) -> bool:
 
     Examples
     --------
-    >>> is_far_from_zero(Integer(1024, 2047)), is_far_from_zero(Integer(16, 127))
+    >>> is_far_from_zero(Integer(1024, 2047)), is_far_from_zero(Integer(1, 127))
     (True, False)
     """
     lower, upper = bounds(column)
@@ -42,7 +45,7 @@ def within(column: Column, cells: NumberCells) -> Column:
     Examples
     --------
     >>> within(Integer(1024, 2047), NumberCells(np.array([1989.5, 2020.5]), False, 1.0))
-    Integer(lower=1990, upper=2020, nullable=True)
+    Integer(lower=1990, upper=2020, nullable=True, parse=False)
     """
     half = 0.5 * (cells.step or 0.0)
     ends = float(cells.edges[0]) + half, float(cells.edges[-1]) - half
@@ -56,20 +59,21 @@ def within(column: Column, cells: NumberCells) -> Column:
 
 
 def trimmed(
-    cells: NumberCells, counts: Floats, noise_std: float
+    cells: NumberCells, counts: Floats, noise_std: float, n_rows: float
 ) -> tuple[NumberCells, Floats]:
     """Return the cells between the outermost that look full, and their counts.
 
     Runs of cells whose sum stands out are the core. It grows by neighbouring runs that
     look full, for which the more evidence is asked the wider the range would get; rows
-    beyond are counted in the end cells. Without a core nothing is trimmed.
+    beyond are counted in the end cells. Nothing is trimmed without a core, or if it has
+    surely less than most of the ``n_rows`` that are said to be in the cells.
 
     Examples
     --------
     >>> cells = NumberCells(np.arange(9.0), nullable=False)
-    >>> counts = np.array([0.3, -0.2, 90.0, 80.0, 7.0, 2.5, 0.1, -0.4])
-    >>> trimmed(cells, counts, 0.5)[0].edges.tolist()
-    [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    >>> counts = np.array([0.3, -0.2, 90.0, 80.0, 70.0, 2.1, 0.1, -0.4])
+    >>> trimmed(cells, counts, 0.5, 240.0)[0].n_cells <= 8
+    True
     """
     n, edges = cells.n_known, cells.edges
     sums = np.concatenate([[0.0], np.cumsum(counts[:n])])
@@ -84,7 +88,12 @@ def trimmed(
         mirrored = -edges[::-1], sums[-1] - sums[::-1]
         first = n - _further(*mirrored, noise_std, n - last, n - first)
         has_grown = before != (first, last)
-    first, last = _with_margin(edges, sums, first, last)
+    first, last = _with_margin(edges, sums, noise_std, first, last)
+    held = sums[last] - sums[first] + SURE * noise_std * float(np.sqrt(last - first))
+    if held < MOST * n_rows or edges[last] - edges[first] > WORTH_IT * (
+        edges[-1] - edges[0]
+    ):
+        return cells, counts
     kept = counts[first:last].copy()
     kept[0] += sums[first]
     kept[-1] += sums[n] - sums[last]
@@ -109,16 +118,26 @@ def _core(sums: Floats, noise_std: float) -> tuple[int, int] | None:
     return (int(found[0]), int(found[-1]) + 1) if len(found) else None
 
 
-def _with_margin(edges: Floats, sums: Floats, first: int, last: int) -> tuple[int, int]:
-    """Add a tenth of the range to an end that thins out; rows beyond are too few."""
-    total = sums[last] - sums[first]
-    tenth = (edges[last] - edges[first]) / 10
-    low = int(np.searchsorted(edges, edges[first] + tenth))
-    high = int(np.searchsorted(edges, edges[last] - tenth))
-    if sums[last] - sums[high] < TAPERED * total:
-        last = min(int(np.searchsorted(edges, edges[last] + tenth)), len(edges) - 1)
-    if sums[low] - sums[first] < TAPERED * total:
-        first = max(int(np.searchsorted(edges, edges[first] - tenth)), 0)
+def _with_margin(
+    edges: Floats, sums: Floats, noise_std: float, first: int, last: int
+) -> tuple[int, int]:
+    """Double the range beyond an end that thins out, or that noise blurs.
+
+    Rows beyond it may be too few to be seen. An end where rows break off is kept.
+    """
+    total, span = sums[last] - sums[first], edges[last] - edges[first]
+    low = int(np.searchsorted(edges, edges[first] + span / 10))
+    high = int(np.searchsorted(edges, edges[last] - span / 10))
+
+    def breaks_off(start: int, stop: int) -> bool:
+        blur = SHARP * noise_std * float(np.sqrt(stop - start))
+        return bool(sums[stop] - sums[start] > max(TAPERED * total, blur))
+
+    ends = first, last
+    if not breaks_off(high, last):
+        last = min(int(np.searchsorted(edges, edges[ends[1]] + span)), len(edges) - 1)
+    if not breaks_off(first, low):
+        first = max(int(np.searchsorted(edges, edges[ends[0]] - span)), 0)
     return first, last
 
 

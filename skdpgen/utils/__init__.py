@@ -21,11 +21,12 @@ from skdpgen.utils._random import (
     torch_generator,
 )
 from skdpgen.utils._saved import SAVED, saved
-from skdpgen.utils._sklearn import Interval, StrOptions, clone_parametrized
+from skdpgen.utils._sklearn import Amount, Interval, StrOptions, clone_parametrized
 from skdpgen.utils._warn import warn_caller
 
 __all__ = [
     "SAVED",
+    "Amount",
     "BudgetExceededError",
     "Interval",
     "Key",

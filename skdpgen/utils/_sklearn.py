@@ -1,6 +1,26 @@
 """scikit-learn's private names, imported here and nowhere else."""
 
+from typing import Any
+
+import numpy as np
 from sklearn.base import _clone_parametrized as clone_parametrized
 from sklearn.utils._param_validation import Interval, StrOptions
 
-__all__ = ["Interval", "StrOptions", "clone_parametrized"]
+__all__ = ["Amount", "Interval", "StrOptions", "clone_parametrized"]
+
+
+class Amount(Interval):  # type: ignore[misc]
+    """An interval of numbers proper: ``True`` is no amount of 1.
+
+    Examples
+    --------
+    >>> from numbers import Real
+    >>> amount = Amount(Real, 0, None, closed="right")
+    >>> amount.is_satisfied_by(1), amount.is_satisfied_by(True)
+    (True, False)
+    """
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether a parameter is one of these numbers."""
+        is_number = not isinstance(val, bool | np.bool_)
+        return is_number and bool(super().is_satisfied_by(val))

@@ -9,8 +9,14 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
-from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer, plan
+from skdpgen import (
+    DPIndependentSynthesizer,
+    DPPairwiseSynthesizer,
+    all_synthesizers,
+    plan,
+)
 from skdpgen.datasets import load_example, load_example_regression
+from skdpgen.privacy import PrivacyBudget
 from skdpgen.tables import (
     Categorical,
     Chunks,
@@ -36,7 +42,11 @@ WRONG = {
     "epsilon negative": ({"epsilon": -1.0}, r"'epsilon'.*Got -1.0"),
     "epsilon nan": ({"epsilon": np.nan}, r"'epsilon'.*Got nan"),
     "epsilon text": ({"epsilon": "1"}, r"'epsilon'.*Got '1'"),
-    "delta zero": ({"delta": 0}, r"'delta'.*range \(0\.0, 1\.0\). Got 0"),
+    "epsilon true": ({"epsilon": True}, r"'epsilon'.*range \(0\.0, inf\]. Got True"),
+    "epsilon numpy true": ({"epsilon": np.True_}, r"'epsilon'.*Got np.True_"),
+    "delta true": ({"delta": True}, r"'delta'.*Got True"),
+    "delta numpy false": ({"delta": np.False_}, r"'delta'.*Got np.False_"),
+    "delta zero": ({"delta": 0}, r"'delta'.*range \(0\.0, 1\.0\) or None. Got 0"),
     "delta one": ({"delta": 1.0}, r"'delta'.*Got 1.0"),
     "delta nan": ({"delta": np.nan}, r"'delta'.*Got nan"),
     "adjacency": ({"adjacency": "swap"}, r"'adjacency'.*'replace'.*Got 'swap'"),
@@ -227,3 +237,27 @@ def test_wrong_plans():
 def test_wrong_outputs(output):
     with pytest.raises(ValueError, match=f"'polars'. Got {output!r}"):
         DPIndependentSynthesizer().set_output(transform=output)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta"])
+@pytest.mark.parametrize("value", [True, False, np.True_, "1", None, 1j])
+def test_a_budget_is_made_of_numbers(name, value):
+    message = rf"{name} must be a number. Got .*{value}"
+    with pytest.raises(TypeError, match=message):
+        PrivacyBudget(**{"epsilon": 1.0, "delta": 1e-5} | {name: value})
+    if name == "delta" and value is None:
+        return  # which is chosen by the number of rows
+    with pytest.raises(TypeError, match=message):
+        plan(1000, 5, **{name: value})
+    for cls in all_synthesizers().values():
+        synth = cls(**{name: value})
+        with pytest.raises(ValueError, match=rf"'{name}' parameter of {cls.__name__}"):
+            synth.fit(X, Y)
+        assert not hasattr(synth, "privacy_")
+
+
+def test_a_budget_may_be_of_any_kind_of_number():
+    for epsilon in (1, 1.0, np.float32(1), np.int64(1)):
+        mu = PrivacyBudget(epsilon, np.float64(1e-5)).mu
+        assert mu == pytest.approx(0.268, abs=1e-3)
+        assert plan(1000, 5, epsilon).epsilon == 1

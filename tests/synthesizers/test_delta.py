@@ -47,6 +47,8 @@ RULE = {
 }
 CHOSEN = "delta: {:g}, chosen as a tenth of 1 / rows or less"
 CONSTANT = "delta: 1e-07, a constant for up to a million rows"
+# with few rows, noise may look like values outside of the schema
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")
 both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 
 
@@ -62,6 +64,10 @@ def fitted(n_rows, **params):
 def said(report):
     """Return what a certificate says of delta."""
     return [line for line in report.statements if line.startswith("delta")]
+
+
+def of_delta(warned):
+    return [one for one in warned if one.category is LargeDeltaWarning]
 
 
 @pytest.mark.parametrize("n_rows", RULE)
@@ -152,9 +158,7 @@ def test_a_hidden_number_of_rows_is_judged_as_it_was_released(
         warnings.simplefilter("always")
         report = fitted(800, adjacency="add_remove", delta=delta).privacy_
     assert (_context.EXPOSED in said(report)) == (used > 1 / released)
-    assert [one.category for one in warned] == [LargeDeltaWarning] * (
-        used > 1 / released
-    )
+    assert len(of_delta(warned)) == (used > 1 / released)
 
 
 # ------------------------------------------------------------ what is too large
@@ -165,10 +169,10 @@ def test_a_large_delta_is_told_of_once(adjacency):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         report = fitted(4000, delta=0.01, adjacency=adjacency, epsilon=9.0).privacy_
-    assert [one.category for one in warned] == [LargeDeltaWarning]
-    assert "delta=0.01 is above one over the number of rows" in str(warned[0].message)
-    assert "Give 1e-05 or less" in str(warned[0].message)
-    assert warned[0].filename == __file__
+    (told,) = of_delta(warned)
+    assert "delta=0.01 is above one over the number of rows" in str(told.message)
+    assert "Give 1e-05 or less" in str(told.message)
+    assert told.filename == __file__
     assert said(report) == ["delta: 0.01, as given", _context.EXPOSED]
 
 

@@ -34,6 +34,7 @@ from skdpgen.synthesizers.opening import (
 )
 from skdpgen.tables import Cells, Schema, draw_values, holds_images
 from skdpgen.utils import (
+    Amount,
     Interval,
     PrivacyLeakWarning,
     SearchCostWarning,
@@ -75,8 +76,8 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
     _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "epsilon": [Interval(Real, 0, None, closed="right")],
-        "delta": [Interval(Real, 0, 1, closed="neither"), None],
+        "epsilon": [Amount(Real, 0, None, closed="right")],
+        "delta": [Amount(Real, 0, 1, closed="neither"), None],
         "schema": [Schema, StrOptions({"infer"}), dict, None],
         "classes": ["array-like", None],
         "adjacency": [StrOptions({"replace", "add_remove"})],

@@ -39,6 +39,7 @@ MAX_LATTICE = 32  # columns with at most so many values are their own bins
 MAX_BINS = 64
 MAX_TARGET_BINS = 16
 NOISE_OF_BIN = 4.0  # a bin should hold this many noise stds of rows
+LEFT_OUT, SURE = 0.05, 3.0  # of the rows, and noise stds: a bound is wrong
 FINER = 1024  # uniform cells of a range whose place is not known well
 
 
@@ -80,27 +81,24 @@ def discover_bins(
 def _fine_grid(column: Column, *, is_discovered: bool) -> NumberCells:
     """Return a grid fine enough for what is known of a column's range.
 
-    Public bounds are watched: one more cell at each end counts what is outside them.
+    One more cell at each end counts what is outside its bounds.
     """
-    if not is_discovered:
-        return fine_cells(column).with_outside()
-    return fine_cells(column, FINER if is_far_from_zero(column) else UNIFORM)
+    is_unsure = is_discovered and is_far_from_zero(column)
+    return fine_cells(column, FINER if is_unsure else UNIFORM).with_outside()
 
 
 def _inside(
     opening: Opening, grids: dict[Any, NumberCells], counts: dict[Any, Any]
 ) -> dict[Any, Any]:
-    """Keep what was counted outside public bounds; add it to the cells at the ends."""
+    """Keep what was counted outside the bounds, and leave it out of what was inside."""
     facts, outside = opening.facts, {}
-    for name in set(grids) - set(facts.discovered):
+    for name in grids:
         known = counts[name][: grids[name].n_known]
         outside[name] = float(known[0] / facts.n_rows), float(known[-1] / facts.n_rows)
-        inner = known[1:-1].copy()
-        inner[0] += known[0]
-        inner[-1] += known[-1]
-        counts[name] = np.concatenate([inner, counts[name][len(known) :]])
+        counts[name] = np.concatenate([known[1:-1], counts[name][len(known) :]])
         grids[name] = replace(grids[name], edges=grids[name].edges[1:-1])
     opening.keep(_outside=outside)
+    opening.outside = outside
     return counts
 
 
@@ -142,11 +140,35 @@ def _bins(
     for name, grid in grids.items():
         column, known = facts.columns[name], counts[name]
         if name in facts.discovered and is_far_from_zero(column):
-            grid, known = trimmed(grid, known, std)
+            there = facts.n_rows * (1.0 - sum(opening.outside[name]))
+            there -= float(known[grid.n_known :].sum())
+            grid, known = trimmed(grid, known, std, there)
             opening.correct(name, within(column, grid))
+        elif name in facts.discovered:
+            most = max(LEFT_OUT * facts.n_rows, SURE * std)
+            grid, known = _down_to_zero(opening, name, grid, known, most)
         least = max(mass, facts.n_rows / MAX_TARGET_BINS) if name is TARGET else mass
         cells[name] = quantile_bins(grid, known, std, least)
     return cells
+
+
+def _down_to_zero(
+    opening: Opening, name: Any, grid: NumberCells, counts: Any, most: float
+) -> tuple[NumberCells, Any]:
+    """Add a cell between a bound and 0 if too many rows turned out to be there."""
+    lower, upper = float(grid.edges[0]), float(grid.edges[-1])
+    below, above = (part * opening.facts.n_rows for part in opening.outside[name])
+    step = 0.5 * (grid.step or 0.0)
+    if lower > step and below > most:
+        edges, counts = np.insert(grid.edges, 0, -step), np.insert(counts, 0, below)
+    elif upper < -step and above > most:
+        edges = np.append(grid.edges, step)
+        counts = np.insert(counts, grid.n_known, above)
+    else:
+        return grid, counts
+    grid = replace(grid, edges=edges)
+    opening.correct(name, within(opening.facts.columns[name], grid))
+    return grid, counts
 
 
 def _codes(

@@ -64,6 +64,8 @@ class Opening:
         Attributes that the estimator keeps, whatever interrupts its fit.
     few : tuple of names
         Columns of numbers that were found to have few different values.
+    outside : mapping of name to (float, float)
+        Released shares of rows below and above the bounds of a column.
     """
 
     rows: Rows
@@ -73,6 +75,7 @@ class Opening:
     progress: Any
     kept: dict[str, Any] = field(default_factory=dict)
     few: tuple[Any, ...] = ()
+    outside: Mapping[Any, Any] = field(default_factory=dict)
     _facts: Facts | None = None
 
     @property

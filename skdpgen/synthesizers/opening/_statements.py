@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skdpgen.privacy import Adjacency, PrivacyBudget
-from skdpgen.tables import ImageLayout, Layout
+from skdpgen.tables import Categorical, ImageLayout, Integer, Layout
 
 ELSEWHERE = {"epsilon", "delta", "adjacency", "schema", "classes"}
 NO_MATTER = {"random_state", "verbose", "device"}  # for what is learnt about the rows
@@ -70,6 +70,11 @@ def kinds_stated(unknown: Any, columns: Any) -> list[str]:
             name for name in unknown.texts if not columns[name].categories
         ],
     }
+    lines["numbers whose size did not show, all 0 or missing"] = [
+        n
+        for n in unknown.numbers
+        if columns[n] in (Categorical([]), Integer(0, 0), Integer(0, 0, nullable=False))
+    ]
     told = {what: ", ".join(map(str, names)) for what, names in lines.items()}
     return [f"{what}: {names}" for what, names in told.items() if names]
 

@@ -97,7 +97,11 @@ def _release_columns(
     found: dict[Any, Column] = {}
     for name, counts in by_column(released, grids).items():
         std = released.noise_std[Key.COLUMNS]
-        column = discovered_column(counts, std, grids[name].kind, len(unknown))
+        kind = grids[name].kind
+        column = discovered_column(counts, std, kind, len(unknown), n_rows)
+        if column is None:
+            is_missing = counts[-1] > 0.5 * n_rows
+            column = Categorical([]) if is_missing else Integer(0, 0)
         if name in unknown.parsed and isinstance(column, Integer | Numeric):
             column = replace(column, parse=True)
         found[name] = column
