@@ -117,14 +117,14 @@ def plan(
     Examples
     --------
     >>> plan(32_561, 14)
-    Plan for 32561 rows x 14 columns at (1, 1e-05), 'replace', mu = 0.2664
-      schema discovery takes 5.0% of mu^2: noise std 89 rows
-      a category is found from about 468 rows (1.4%)
-      a class, unless `classes` is given, from about 126 rows
-      each cell of a class histogram has noise std 20.7 rows (0.06%)
+    Plan for 32561 rows x 14 columns at (1, 1e-06), 'replace', mu = 0.2355
+      schema discovery takes 5.0% of mu^2: noise std 100 rows
+      a category is found from about 571 rows (1.8%)
+      a class, unless `classes` is given, from about 153 rows
+      each cell of a class histogram has noise std 23.4 rows (0.07%)
       DPPairwiseSynthesizer looks at 91 of 91 pairs of columns
       embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn relations:
-      noise 0.1 times what relations are
+      noise 0.2 times what relations are
     """
     if not (isinstance(n, Integral) and isinstance(columns, Integral)):
         raise TypeError(f"n and columns must be integers. Got {n!r} and {columns!r}.")
