@@ -15,7 +15,7 @@ def main(n_samples: int = 20_000) -> None:
     print(X.head(3).to_string(), end="\n\n")
 
     synthesizer = DPPairwiseSynthesizer(
-        epsilon=1.0, delta=1e-5, classes=["left", "stayed"], random_state=0
+        epsilon=1.0, classes=["left", "stayed"], random_state=0
     )
     synthesizer.fit(X, y)
     X_synthetic, _ = synthesizer.sample()

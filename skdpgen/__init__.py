@@ -30,6 +30,7 @@ from skdpgen.tables import (
 )
 from skdpgen.utils import (
     BudgetExceededError,
+    LargeDeltaWarning,
     NothingLearntWarning,
     NotPrivateWarning,
     PrivacyLeakWarning,
@@ -56,6 +57,7 @@ __all__ = [
     "Datetime",
     "Drop",
     "Integer",
+    "LargeDeltaWarning",
     "NotPrivateWarning",
     "NothingLearntWarning",
     "Numeric",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skdpgen.benchmark._measure import DELTA
 from skdpgen.metrics import SyntheticUtility, image_fidelity
 from skdpgen.plotting import plot_images
 
@@ -45,6 +46,7 @@ def measure_images(
             for release in range(n_releases):
                 synth = make(
                     epsilon=epsilon,
+                    delta=DELTA,
                     classes=classes,
                     adjacency=adjacency,
                     random_state=release,

@@ -207,7 +207,7 @@ class Rival:
         request = {
             "rival": self.name,
             "epsilon": floor.epsilon,
-            "delta": floor.delta,
+            "delta": floor.privacy_.delta,
             "sizes": [column.n_cells for column in cells],
             "n_samples": self.n_samples,
             "seed": floor.random_state or 0,

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from skdpgen.benchmark._measure import DELTA
 from skdpgen.benchmark._rival_runner import peak_mib
 from skdpgen.features import FourierFeatures, NTKFeatures
 from skdpgen.privacy import (
@@ -52,8 +53,8 @@ def fit_seconds(
     repeats: int = 5,
 ) -> float:
     """Return the median time of a default fit."""
-    times = [_seconds(lambda: make(classes=classes).fit(X, y)) for _ in range(repeats)]
-    return statistics.median(times)
+    synth = make(delta=DELTA, classes=classes)
+    return statistics.median(_seconds(lambda: synth.fit(X, y)) for _ in range(repeats))
 
 
 def pairwise_seconds(n_rows: int, n_columns: int) -> float:
@@ -82,7 +83,7 @@ def release_ratio(n_rows: int = 100_000, n_columns: int = 50) -> float:
             np.bincount(labels * 32 + code, minlength=64)
 
     def ours() -> None:
-        ledger = Ledger(PrivacyBudget(1.0, 1e-5))
+        ledger = Ledger(PrivacyBudget(1.0, DELTA))
         release(
             rows.batches(cells), blocks, name="speed", ledger=ledger, share=1.0,
             n_classes=2,
@@ -106,7 +107,7 @@ def embedding_ratio(n_rows: int = 50_000, width: int = 50) -> float:
             angles.cos(), angles.sin()
 
     def ours() -> None:
-        ledger = Ledger(PrivacyBudget(1.0, 1e-5))
+        ledger = Ledger(PrivacyBudget(1.0, DELTA))
         batches = (
             EncodedBatch(labels[k : k + 1000], {Key.FEATURES: phi(x[k : k + 1000])})
             for k in starts
@@ -133,6 +134,7 @@ def _fit_many(n_features: int) -> None:
     y = (rng.random(9200) < 0.2).astype(int)
     schema = {f"x{j}": Numeric(-50.0, 50.0) for j in range(178)}
     DPMERFSynthesizer(
+        delta=DELTA,
         classes=[0, 1],
         schema=Schema(schema),
         preset="paper",
@@ -164,7 +166,7 @@ def _tangent(n_rows: int, n_at_once: int = 4000) -> None:
         for k, some in zip(range(0, n_rows, n_at_once), x.split(n_at_once), strict=True)
     )
     blocks = {Key.FEATURES: OuterProducts(phi.shapes)}
-    ledger = Ledger(PrivacyBudget(1.0, 1e-5))
+    ledger = Ledger(PrivacyBudget(1.0, DELTA))
 
     def run() -> None:
         release(batches, blocks, name="speed", ledger=ledger, share=1.0, n_classes=10)
@@ -187,7 +189,7 @@ def _fit_chunks(n_rows: int) -> None:
             table = wide_table(CHUNK, 20, seed=k)
             yield table, (table["number0"] > 20).astype(int)
 
-    DPIndependentSynthesizer(classes=[0, 1]).fit(Chunks(chunks))
+    DPIndependentSynthesizer(delta=DELTA, classes=[0, 1]).fit(Chunks(chunks))
     print(peak_mib())
 
 

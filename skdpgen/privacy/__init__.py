@@ -18,7 +18,12 @@ from skdpgen.privacy._blocks import (
     Tokens,
     Vectors,
 )
-from skdpgen.privacy._budget import Adjacency, PrivacyBudget
+from skdpgen.privacy._budget import (
+    LARGEST_DELTA,
+    Adjacency,
+    PrivacyBudget,
+    default_delta,
+)
 from skdpgen.privacy._distinct import DistinctCounts
 from skdpgen.privacy._functional import functional_oracle, kernel_slopes
 from skdpgen.privacy._ledger import Ledger
@@ -42,6 +47,7 @@ from skdpgen.privacy._sensitivity import (
 )
 
 __all__ = [
+    "LARGEST_DELTA",
     "Adjacency",
     "Batch",
     "Counts",
@@ -67,6 +73,7 @@ __all__ = [
     "WithCounts",
     "WithSquares",
     "compose_mu",
+    "default_delta",
     "fit_curve",
     "functional_oracle",
     "gaussian_delta",

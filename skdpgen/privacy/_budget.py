@@ -8,6 +8,9 @@ from numbers import Real
 from skdpgen.privacy._accounting import gaussian_mu
 from skdpgen.utils import saved
 
+LARGEST_DELTA = 1e-5  # that `default_delta` gives
+HIDDEN_SIZE_DELTA = 1e-7
+
 
 @saved
 class Adjacency(StrEnum):
@@ -116,3 +119,28 @@ class PrivacyBudget:
     def mu(self) -> float:
         """Exact Gaussian-DP parameter of the budget; the squares of several add up."""
         return gaussian_mu(*self.gaussian)
+
+
+def default_delta(n_rows: int | None) -> float:
+    r"""Return the delta of a budget that names none: a power of ten.
+
+    At most :data:`LARGEST_DELTA`, and at most a tenth of one over the number of rows: a
+    mechanism that publishes each row with probability delta, in full, would then show
+    one in a tenth of its uses, or fewer.
+
+    Parameters
+    ----------
+    n_rows : int or None
+        If it is public. Where it is private delta must not depend on it, released or
+        not, since noise is calibrated before it is released: None gives a constant,
+        small enough for a million rows.
+
+    Examples
+    --------
+    >>> default_delta(10_000), default_delta(10_001), default_delta(None)
+    (1e-05, 1e-06, 1e-07)
+    """
+    if n_rows is None:
+        return HIDDEN_SIZE_DELTA
+    digits = len(str(10 * int(n_rows) - 1))  # the least with 10 ** digits >= 10 n_rows
+    return min(LARGEST_DELTA, float(f"1e-{digits}"))

@@ -114,7 +114,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     def __init__(
         self,
         epsilon=1.0,
-        delta=1e-5,
+        delta=None,
         schema=None,
         classes=None,
         adjacency="replace",

@@ -61,7 +61,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
     def __init__(
         self,
         epsilon=1.0,
-        delta=1e-5,
+        delta=None,
         schema=None,
         classes=None,
         adjacency="replace",

@@ -116,7 +116,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     def __init__(
         self,
         epsilon=1.0,
-        delta=1e-5,
+        delta=None,
         schema=None,
         classes=None,
         adjacency="replace",

@@ -108,7 +108,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     def __init__(
         self,
         epsilon=1.0,
-        delta=1e-5,
+        delta=None,
         schema=None,
         classes=None,
         adjacency="replace",

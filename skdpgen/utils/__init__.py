@@ -2,6 +2,7 @@
 
 from skdpgen.utils._errors import (
     BudgetExceededError,
+    LargeDeltaWarning,
     NothingLearntWarning,
     NotPrivateWarning,
     PrivacyLeakWarning,
@@ -29,6 +30,7 @@ __all__ = [
     "BudgetExceededError",
     "Interval",
     "Key",
+    "LargeDeltaWarning",
     "NotPrivateWarning",
     "NothingLearntWarning",
     "PrivacyLeakWarning",

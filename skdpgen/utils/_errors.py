@@ -21,6 +21,13 @@ class NotPrivateWarning(UserWarning):
     """The result carries no privacy guarantee at all."""
 
 
+class LargeDeltaWarning(UserWarning):
+    """delta is above one over the number of rows: it may expose a row outright.
+
+    The number of rows is public, or was released with noise. ``delta=None`` fits it.
+    """
+
+
 class NothingLearntWarning(UserWarning):
     """No relation between columns was learnt; samples have columns by class only.
 

@@ -3,7 +3,7 @@
 import sys
 import warnings
 
-PACKAGE = __name__.partition(".")[0]
+OURS = {__name__.partition(".")[0], "contextlib"}  # which leads to our `with`
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
@@ -19,4 +19,4 @@ def warn_caller(message: str, category: type[Warning]) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    return name.partition(".")[0] == PACKAGE
+    return name.partition(".")[0] in OURS

@@ -4,9 +4,13 @@ import sys
 from argparse import Namespace
 
 import pandas as pd
+import pytest
 
 from skdpgen.benchmark import __main__ as command
 from skdpgen.datasets import load_example
+
+# rare values are found or not as the noise has it
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
 
 
 def table(folder):

@@ -19,6 +19,9 @@ from skdpgen.datasets import load_example
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import DPIndependentSynthesizer
 
+# rare values are found or not as the noise has it
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+
 FAST = SyntheticUtility(classifiers=("lda",), n_samples=700)
 CLASSES = ["left", "stayed"]
 

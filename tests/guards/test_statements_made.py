@@ -27,7 +27,7 @@ LISTS = "types of plain lists: taken as public"
 KNOWN = "class labels: taken as public"
 EXPOSED = "delta exceeds 1 / rows: it may expose a row outright"
 OF_CLONES = "fitted as a clone"
-ALWAYS = ("dtypes as read", "parameters")  # said in words of their own
+ALWAYS = ("dtypes as read", "parameters", "delta: ")  # said in words of their own
 
 
 def made(*given, cls=DPIndependentSynthesizer, **params):
@@ -113,10 +113,15 @@ CASES = {
     ),
     "a large delta": ((X,), {"delta": 0.01}, {SIZE, EXPOSED, FOUND.format(2)}),
     "a delta just small enough": ((X,), {"delta": 1 / 800}, {SIZE, FOUND.format(2)}),
-    # whether delta exceeds 1 / rows would tell how many there are
+    # said of the number that was released
     "a large delta, add/remove": (
         (X,),
         {"delta": 0.01, "adjacency": "add_remove"},
+        {NO_SIZE, EXPOSED, FOUND.format(2)},
+    ),
+    "a delta small enough, add/remove": (
+        (X,),
+        {"delta": 1e-4, "adjacency": "add_remove"},
         {NO_SIZE, FOUND.format(2)},
     ),
     "inferred": (

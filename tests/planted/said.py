@@ -4,6 +4,7 @@ from tests.planted.bug import SAID, SEARCH, TABLES, Bug, P, S, T
 
 MADE = SAID + "test_what_is_rested_on_is_said_and_nothing_else"
 READ_BACK = SAID + "test_alarms_are_read_back"
+DELTA = "tests/synthesizers/test_delta.py::"
 GO_ALONG = SAID + "test_alarms_go_along"
 
 WHAT_IS_SAID = (
@@ -38,20 +39,26 @@ WHAT_IS_SAID = (
     ),
     Bug(
         "delta-against-true-n",
-        "under add/remove the certificate says whether delta exceeds 1 / rows",
+        "under add/remove delta is judged by the true number of rows",
         S + "opening/_context.py",
-        '        lines = ["number of rows: private, released with noise"]\n',
-        '        lines = ["number of rows: private, released with noise"]\n'
-        "        if budget.delta > 1 / max(rows.n_rows, 1):\n"
-        '            lines.append("delta exceeds 1 / rows")\n',
-        (MADE,),
+        "        self._judge_delta(n_rows)\n",
+        "        self._judge_delta(max(self.rows.n_rows, 1))\n",
+        (DELTA + "test_a_hidden_number_of_rows_is_judged_as_it_was_released",),
+    ),
+    Bug(
+        "delta-of-true-n",
+        "under add/remove delta is chosen by how many rows there are",
+        S + "opening/_context.py",
+        "default_delta(rows.n_rows if is_size_public else None)",
+        "default_delta(rows.n_rows)",
+        (DELTA + "test_a_hidden_number_of_rows_chooses_nothing",),
     ),
     Bug(
         "silent-large-delta",
         "a delta that may expose a row is not remarked on",
         S + "opening/_context.py",
-        "        if budget.delta > 1 / rows.n_rows:\n",
-        "        if budget.delta > 1:\n",
+        "        if budget.is_private and budget.delta > 1 / n_rows:\n",
+        "        if budget.is_private and budget.delta > 1:\n",
         (MADE,),
     ),
     Bug(

@@ -23,7 +23,7 @@ class Small(EmbeddingSynthesizer):
     def __init__(
         self,
         epsilon=10.0,
-        delta=1e-5,
+        delta=None,
         schema=None,
         classes=None,
         adjacency="replace",

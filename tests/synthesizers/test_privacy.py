@@ -84,7 +84,7 @@ def test_the_declared_noise_is_the_calibrated_one(adjacency):
     )
     synth.set_params(adjacency=adjacency.value).fit(X, y)
     main, released = synth.privacy_.releases[-1], synth.release_
-    budget = PrivacyBudget(1.0, 1e-5, adjacency)
+    budget = PrivacyBudget(1.0, synth.privacy_.delta, adjacency)
     expected = sensitivity(OneHot(3), adjacency) / (budget.mu * main.share**0.5)
     assert released.noise_std["columns"] == pytest.approx(expected)
     assert main.noise_std == pytest.approx(expected)
@@ -178,7 +178,10 @@ def delta_of(monkeypatch, adjacency):
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def test_selection_and_noise_together_cost_delta(monkeypatch, adjacency):
     used = delta_of(monkeypatch, adjacency)
-    assert 0.97e-5 < used <= 1.0001e-5  # numbers that were no codes did not select
+    delta = 1e-5 if adjacency == "replace" else 1e-7
+    assert (
+        0.97 * delta < used <= 1.0001 * delta
+    )  # numbers that were no codes did not select
 
 
 def test_a_selection_whose_delta_is_not_reserved_is_caught(monkeypatch):
@@ -240,6 +243,7 @@ def test_labels_that_do_not_stand_out_are_not_named():
     assert "Geheimnis" not in str(error.value)
 
 
+@pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")
 def test_a_schema_that_contradicts_the_rows_names_no_value():
     """Values that it does not list count as missing; nothing is raised."""
     X, y = load_example(500)

@@ -9,9 +9,14 @@ T = TypeVar("T", bound=type)
 PLACE = re.compile(r"^( *)\{(\w+)(?: \.\.\. (\w+))?\}$", re.MULTILINE)
 
 CLASS = """
-epsilon, delta : float, default=1.0 and 1e-5
+epsilon : float, default=1.0
     Privacy budget of one call to :meth:`fit`, everything included.
     ``epsilon=float("inf")`` adds no noise and promises nothing.
+
+delta : float or None, default=None
+    The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth of
+    one over the number of rows. Under "add_remove", which hides that number, it is
+    1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
 
 schema : Schema, dict, "infer" or None, default=None
     Public column types, bounds and categories; a dict has them by column name, as

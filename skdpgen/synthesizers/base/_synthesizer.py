@@ -77,7 +77,7 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [Amount(Real, 0, None, closed="right")],
-        "delta": [Amount(Real, 0, 1, closed="neither")],
+        "delta": [Amount(Real, 0, 1, closed="neither"), None],
         "schema": [Schema, StrOptions({"infer"}), dict, None],
         "classes": ["array-like", None],
         "adjacency": [StrOptions({"replace", "add_remove"})],

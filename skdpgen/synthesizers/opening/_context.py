@@ -13,6 +13,7 @@ from skdpgen.privacy import (
     PrivacyBudget,
     PrivacyReport,
     Release,
+    default_delta,
     release,
 )
 from skdpgen.synthesizers.opening._classes import (
@@ -23,16 +24,25 @@ from skdpgen.synthesizers.opening._classes import (
 from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
-from skdpgen.synthesizers.opening._statements import dtypes_stated, kinds_stated
+from skdpgen.synthesizers.opening._statements import (
+    delta_stated,
+    dtypes_stated,
+    kinds_stated,
+)
 from skdpgen.synthesizers.opening._unknown_columns import (
     check_feasible,
     count_rows,
     discover_columns,
 )
 from skdpgen.tables import TARGET, Chunks, Column, ImageLayout, Rows, Schema
-from skdpgen.utils import SchemaRequiredError
+from skdpgen.utils import LargeDeltaWarning, SchemaRequiredError, warn_caller
 
 IS_NUMBER = "y: no few integers carry most rows, so it is taken as a number"
+EXPOSED = "delta exceeds 1 / rows: it may expose a row outright"
+LARGE_DELTA = (
+    "delta={:g} is above one over the number of rows, {:.2g}: it may expose a row "
+    "outright. Give {:g} or less."
+)
 N_STAGES = 3  # of a fit, on the progress bar
 
 
@@ -126,6 +136,7 @@ class Opening:
             n_rows = float(self.rows.n_rows)
         else:
             n_rows = count_rows(self.rows, self.ledger)
+        self._judge_delta(n_rows)
         known = self.known
         classes, text = known.classes, "taken as public"
         try:
@@ -164,6 +175,14 @@ class Opening:
             tuple(name for name in columns if name not in known.columns),
         )
 
+    def _judge_delta(self, n_rows: float) -> None:
+        """Say if delta is too large for a number of rows: public, or released."""
+        budget = self.ledger.budget
+        if budget.is_private and budget.delta > 1 / n_rows:
+            self.statements.append(EXPOSED)
+            facts = (budget.delta, 1 / n_rows, default_delta(round(n_rows)))
+            warn_caller(LARGE_DELTA.format(*facts), LargeDeltaWarning)
+
     def close(self) -> tuple[Facts | None, PrivacyReport]:
         """Forget the rows; return what was learnt about them, and the certificate."""
         self.rows.close()
@@ -176,7 +195,7 @@ def open_rows(
     y: Any,
     *,
     epsilon: float,
-    delta: float,
+    delta: float | None,
     schema: Schema,
     classes: Any,
     adjacency: str,
@@ -193,13 +212,17 @@ def open_rows(
     _check_weights(class_weight, known)
     unknown = known.unknown
     n_selections = len(unknown) + known.has_unknown_classes
-    budget = PrivacyBudget.reserving(float(epsilon), delta, neighbours, n_selections)
+    chosen = default_delta(rows.n_rows if is_size_public else None)
+    used = chosen if delta is None else delta
+    budget = PrivacyBudget.reserving(float(epsilon), used, neighbours, n_selections)
     ledger = Ledger(budget)
     if is_size_public:
         check_size(rows.n_rows)
         check_feasible(unknown, float(rows.n_rows), ledger)
     progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
-    return Opening(rows, known, ledger, _stated(X, rows, known, budget), progress)
+    statements = _stated(X, rows, known, budget.adjacency)
+    statements.insert(1, delta_stated(budget, delta))
+    return Opening(rows, known, ledger, statements, progress)
 
 
 def check_size(n_rows: int) -> None:
@@ -219,12 +242,10 @@ def _check_weights(class_weight: Any, known: Known) -> None:
         )
 
 
-def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str]:
+def _stated(X: Any, rows: Rows, known: Known, adjacency: Adjacency) -> list[str]:
     """Say what is taken as public."""
-    if budget.adjacency is Adjacency.REPLACE:
+    if adjacency is Adjacency.REPLACE:
         lines = ["number of rows: public"]
-        if budget.delta > 1 / rows.n_rows:
-            lines.append("delta exceeds 1 / rows: it may expose a row outright")
     else:
         lines = ["number of rows: private, released with noise"]
         if isinstance(X, Chunks) and X.like is None:

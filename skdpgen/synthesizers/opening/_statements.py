@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from skdpgen.privacy import Adjacency, PrivacyBudget
 from skdpgen.tables import Categorical, ImageLayout, Integer, Layout
 
 ELSEWHERE = {"epsilon", "delta", "adjacency", "schema", "classes"}
@@ -13,6 +14,23 @@ IS_CLONE = (
     "fitted as a clone, such as a search makes: each clone that was fitted on these "
     "rows costs its own epsilon"
 )
+
+
+def delta_stated(budget: PrivacyBudget, given: float | None) -> str:
+    """Say where delta came from.
+
+    Examples
+    --------
+    >>> delta_stated(PrivacyBudget(1.0, 1e-6), None)
+    'delta: 1e-06, chosen as a tenth of 1 / rows or less'
+    """
+    if given is not None:
+        how = "as given"
+    elif budget.adjacency is Adjacency.REPLACE:
+        how = "chosen as a tenth of 1 / rows or less"
+    else:
+        how = "a constant for up to a million rows"
+    return f"delta: {budget.delta:g}, {how}"
 
 
 def dtypes_stated(layout: Layout | ImageLayout, target: Layout | None) -> str:

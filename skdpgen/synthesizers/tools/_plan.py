@@ -11,6 +11,7 @@ from skdpgen.privacy import (
     PrivacyBudget,
     Signed,
     Weighted,
+    default_delta,
     selection_threshold,
     sensitivity,
 )
@@ -92,7 +93,7 @@ def plan(
     n: int,
     columns: int,
     epsilon: float = 1.0,
-    delta: float = 1e-5,
+    delta: float | None = None,
     *,
     adjacency: str = "replace",
     is_schema_public: bool = False,
@@ -104,8 +105,8 @@ def plan(
     ----------
     n, columns : int
         Size of the table; a guess will do.
-    epsilon, delta : float, default=1.0 and 1e-5
-        The budget.
+    epsilon, delta : float and float or None, default=1.0 and None
+        The budget; None is the delta that a fit of ``n`` rows would choose.
     adjacency : {"replace", "add_remove"}, default="replace"
         Which tables are neighbours.
     is_schema_public : bool, default=False
@@ -116,14 +117,14 @@ def plan(
     Examples
     --------
     >>> plan(32_561, 14)
-    Plan for 32561 rows x 14 columns at (1, 1e-05), 'replace', mu = 0.2664
-      schema discovery takes 5.0% of mu^2: noise std 89 rows
-      a category is found from about 468 rows (1.4%)
-      a class, unless `classes` is given, from about 126 rows
-      each cell of a class histogram has noise std 20.7 rows (0.06%)
+    Plan for 32561 rows x 14 columns at (1, 1e-06), 'replace', mu = 0.2355
+      schema discovery takes 5.0% of mu^2: noise std 100 rows
+      a category is found from about 571 rows (1.8%)
+      a class, unless `classes` is given, from about 153 rows
+      each cell of a class histogram has noise std 23.4 rows (0.07%)
       DPPairwiseSynthesizer looks at 91 of 91 pairs of columns
       embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn relations:
-      noise 0.1 times what relations are
+      noise 0.2 times what relations are
     """
     if not (isinstance(n, Integral) and isinstance(columns, Integral)):
         raise TypeError(f"n and columns must be integers. Got {n!r} and {columns!r}.")
@@ -132,6 +133,8 @@ def plan(
             f"n must be at least 2 and columns at least 1. Got {n!r} and {columns!r}."
         )
     neighbours = Adjacency.parse(adjacency)
+    if delta is None:
+        delta = default_delta(n if neighbours is Adjacency.REPLACE else None)
     n_selections = 0 if is_schema_public else columns
     budget = PrivacyBudget.reserving(epsilon, delta, neighbours, n_selections)
     ledger = Ledger(budget)

@@ -1,7 +1,7 @@
 """What a search over parameters spent: every candidate was fitted on the same rows."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import neg
 from typing import Any
 
@@ -16,8 +16,10 @@ from sklearn.model_selection import (
 )
 
 from skdpgen.privacy import (
+    LARGEST_DELTA,
     Adjacency,
     PrivacyBudget,
+    Subsampling,
     compose_mu,
     fit_curve,
     gaussian_epsilon,
@@ -74,6 +76,12 @@ def search_cost(search: Any) -> SearchCost:
     fit is not a Gaussian mechanism and has no mu. Then Renyi divergences add up
     instead, at each order, that of the refit being the largest of any candidate at that
     order (:func:`~skdpgen.privacy.fit_curve`); that costs a few percent more.
+
+    ``delta=None`` *counts as 1e-5*, the largest that a fit chooses, since folds have
+    fewer rows than the whole. *Proof.* mu, and what selections keep, grow with delta.
+    Steps of share s beside a smaller :math:`m` fit 1e-5 if they fit less, and there the
+    same Gaussian leaves them :math:`t = 1 - (1-s)\, m^2 / \mu^2`; the curve of such a
+    candidate covers all shares up to 1. A delta that is given counts as it is.
 
     **Folds must not depend on the rows.** Stratified folds do: one label that changes
     moves hundreds of other rows to another fold, and then nothing is bounded. Under
@@ -134,7 +142,7 @@ def _compose(
     delta: float,
 ) -> tuple[float | None, float]:
     """Return mu, where there is one, and epsilon of all fits at ``delta``."""
-    steps = [candidate._subsampling() for candidate in candidates]
+    steps = [_steps(candidate) for candidate in candidates]
     if all(step is None or step.sampling_rate == 1 for step in steps):
         mus = [_largest_mu(budget) for budget in budgets]
         mu = compose_mu([*mus * times, *[max(mus)] * has_refit])
@@ -149,6 +157,14 @@ def _compose(
     )
     whole = times * curves.sum(axis=0) + has_refit * curves.max(axis=0)
     return None, renyi_epsilon(whole, delta)
+
+
+def _steps(candidate: BaseSynthesizer) -> Subsampling | None:
+    """What a candidate sub-samples; at an unknown delta, with any share of mu²."""
+    steps = candidate._subsampling()
+    if steps is None or candidate.delta is not None:
+        return steps
+    return replace(steps, largest_share=1.0)
 
 
 def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
@@ -204,10 +220,11 @@ def _largest_mu(budget: PrivacyBudget) -> float:
 
 
 def _budget(estimator: Any) -> PrivacyBudget:
-    """The budget of one candidate; it may select labels and text columns."""
+    """The largest budget of a candidate; it may select labels and text columns."""
+    delta = estimator.delta
     return PrivacyBudget.reserving(
         float(estimator.epsilon),
-        estimator.delta,
+        LARGEST_DELTA if delta is None else delta,
         Adjacency.parse(estimator.adjacency),
         1,
     )
