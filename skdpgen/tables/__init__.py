@@ -8,6 +8,7 @@ from skdpgen.tables._cells import (
     NumberCells,
     bounds,
     fine_cells,
+    mirrored,
     simple_cells,
 )
 from skdpgen.tables._chunks import Chunks
@@ -22,7 +23,11 @@ from skdpgen.tables._columns import (
     Ordinal,
 )
 from skdpgen.tables._containers import read_table
-from skdpgen.tables._discovery import MagnitudeCells, discovered_column
+from skdpgen.tables._discovery import (
+    MagnitudeCells,
+    discovered_column,
+    leans_to_both_signs,
+)
 from skdpgen.tables._draw import draw_values, regenerate
 from skdpgen.tables._groups import CellGroups, group_cells
 from skdpgen.tables._images import (
@@ -96,6 +101,8 @@ __all__ = [
     "is_far_from_zero",
     "is_image",
     "is_written",
+    "leans_to_both_signs",
+    "mirrored",
     "quantile_bins",
     "read_table",
     "read_text",

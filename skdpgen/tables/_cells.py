@@ -213,6 +213,18 @@ def fine_cells(column: Column, n_uniform: int = UNIFORM) -> NumberCells:
     return NumberCells(edges, column.nullable, step, bounds(column)[0], is_time)
 
 
+def mirrored(cells: NumberCells) -> NumberCells:
+    """Return the cells with those of the other sign.
+
+    Examples
+    --------
+    >>> mirrored(NumberCells(np.array([1.0, 2.0, 4.0]), nullable=False)).edges.tolist()
+    [-4.0, -2.0, -1.0, 1.0, 2.0, 4.0]
+    """
+    edges = np.unique(np.concatenate([-cells.edges, cells.edges]))
+    return replace(cells, edges=edges)
+
+
 def encode_all(cells: Sequence[Cells], values: Sequence[Values]) -> Codes:
     """Return the codes of several columns, (n, d), column by column in memory."""
     codes = [c.encode(v) for c, v in zip(cells, values, strict=True)]

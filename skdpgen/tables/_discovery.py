@@ -25,6 +25,7 @@ EXACT = 2**53  # up to here floats hold every whole number
 MISSING = 1.0  # noise stds at which values may be missing; the main release tells
 HALF = 0.5  # of the rows are missing, at most, where numbers are surely there
 TINY = 1e-9
+LIKE, LEANS = 4, 1.5  # octaves that are compared, and noise stds of their likeness
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,24 @@ def discovered_column(
     if cells.is_whole and max(map(abs, ends)) <= EXACT:
         kind = Kind.INTEGER
     return _column(kind, min(ends), max(ends), finest, nullable=nullable)
+
+
+def leans_to_both_signs(counts: Floats, noise_std: float, kind: Kind) -> bool:
+    """Say whether the octaves of one sign resemble those of the other.
+
+    It is no evidence by itself: noise does so once in some ten columns.
+    """
+    cells = MagnitudeCells(kind)
+    table = counts[:-1].reshape(cells.n_octaves, cells.n_precisions)
+    zero = cells.n_octaves // 2
+    above, below = table[zero + 1 :], table[:zero][::-1]
+    first = max(above.max(), below.max())
+    main, other = (above, below) if above.max() == first else (below, above)
+    octave, column = np.unravel_index(int(main.argmax()), main.shape)
+    near = slice(max(int(octave) - LIKE, 0), int(octave) + LIKE + 1)
+    profile = np.maximum(main[near, column], 0.0)
+    likeness = profile @ other[near, column] / max(float(np.linalg.norm(profile)), TINY)
+    return bool(likeness > LEANS * noise_std)
 
 
 def _column(

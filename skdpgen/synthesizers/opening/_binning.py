@@ -27,8 +27,10 @@ from skdpgen.tables import (
     Kind,
     Layout,
     NumberCells,
+    bounds,
     fine_cells,
     is_far_from_zero,
+    mirrored,
     quantile_bins,
     simple_cells,
     trimmed,
@@ -43,6 +45,7 @@ MAX_LATTICE = 32  # columns with at most so many values are their own bins
 MAX_BINS = 64
 MAX_TARGET_BINS = 16
 NOISE_OF_BIN = 4.0  # a bin should hold this many noise stds of rows
+MIRRORED = 0.2  # of the rows are beyond 0: a sign was missed
 LEFT_OUT, SURE = 0.05, 3.0  # of the rows, and noise stds: a bound is wrong
 FINER = 1024  # uniform cells of a range whose place is not known well
 
@@ -86,7 +89,8 @@ def discover_bins(
 def _may_be_codes(opening: Opening, name: Any) -> bool:
     """Say whether values are looked at one by one; text may write one in many ways."""
     return (
-        name in opening.few
+        opening.unknown is not None
+        and name in opening.unknown.few
         and opening.known.kinds[name] is not Kind.TEXT
         and may_be_codes(opening.facts.columns[name])
     )
@@ -148,13 +152,13 @@ def _bins(
     counts: Mapping[Any, Any],
     std: float,
     max_bins: int,
-) -> dict[Any, Cells]:
+) -> dict[Any, NumberCells]:
     """Merge fine cells; ranges that turn out narrower are kept so."""
     facts, ledger = opening.facts, opening.ledger
     delta = sensitivity(OneHot(len(facts.columns)), ledger.budget.adjacency)
     noise = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
     mass = max(facts.n_rows / max_bins, NOISE_OF_BIN * noise)
-    cells: dict[Any, Cells] = {}
+    cells: dict[Any, NumberCells] = {}
     for name, grid in grids.items():
         column, known = facts.columns[name], counts[name]
         if name in facts.discovered and is_far_from_zero(column):
@@ -167,7 +171,20 @@ def _bins(
             grid, known = _down_to_zero(opening, name, grid, known, most)
         least = max(mass, facts.n_rows / MAX_TARGET_BINS) if name is TARGET else mass
         cells[name] = quantile_bins(grid, known, std, least)
+        if _has_both_signs(opening, name, std):
+            cells[name] = mirrored(cells[name])
+            opening.correct(name, within(column, cells[name]))
     return cells
+
+
+def _has_both_signs(opening: Opening, name: Any, std: float) -> bool:
+    """Say whether many rows are beyond 0, of a column that leans to both signs."""
+    if opening.unknown is None or name not in opening.unknown.leaning:
+        return False
+    below, above = opening.outside[name][:2]
+    lower, upper = bounds(opening.facts.columns[name])
+    least = max(MIRRORED, SURE * std / opening.facts.n_rows)
+    return (lower >= 0 and below > least) or (upper <= 0 and above > least)
 
 
 def _down_to_zero(

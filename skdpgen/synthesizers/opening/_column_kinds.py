@@ -48,6 +48,8 @@ class Unknown:
         Times that were text.
     few : tuple of names
         Numbers with few different values.
+    leaning : tuple of names
+        Numbers that may have both signs, whatever their bounds say.
     """
 
     numbers: Mapping[Any, Kind]
@@ -57,6 +59,7 @@ class Unknown:
     parsed: tuple[Any, ...] = ()
     dated: tuple[Any, ...] = ()
     few: tuple[Any, ...] = ()
+    leaning: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, kinds: Mapping[Any, Kind], known: Mapping[Any, Column]) -> "Unknown":

@@ -21,6 +21,7 @@ from skdpgen.synthesizers.opening._classes import (
     discover_classes,
     parse_classes,
 )
+from skdpgen.synthesizers.opening._column_kinds import Unknown
 from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
@@ -63,8 +64,8 @@ class Opening:
         Counts stages, never rows.
     kept : dict
         Attributes that the estimator keeps, whatever interrupts its fit.
-    few : tuple of names
-        Columns of numbers that were found to have few different values.
+    unknown : Unknown or None
+        What columns without a schema turned out to hold.
     seen : mapping of name to (mapping, float)
         Released counts of values, and their noise.
     outside : mapping of name to (float, float)
@@ -77,7 +78,7 @@ class Opening:
     statements: list[str]
     progress: Any
     kept: dict[str, Any] = field(default_factory=dict)
-    few: tuple[Any, ...] = ()
+    unknown: Unknown | None = None
     seen: dict[Any, Seen] = field(default_factory=dict)
     outside: Mapping[Any, Any] = field(default_factory=dict)
     _facts: Facts | None = None
@@ -163,7 +164,7 @@ class Opening:
         columns = known.with_hints(columns)
         if known.task == "classification":
             self.statements.append(f"class labels: {text}")
-        self.few = unknown.few
+        self.unknown = unknown
         self.statements += kinds_stated(unknown, columns)
         self._facts = Facts(
             self.rows.layout,

@@ -28,6 +28,7 @@ from skdpgen.tables import (
     Regenerate,
     Rows,
     discovered_column,
+    leans_to_both_signs,
 )
 from skdpgen.utils import Key, SchemaRequiredError
 
@@ -78,14 +79,15 @@ def discover_columns(
         else:  # something must be kept
             found |= {name: Categorical([], other=other) for name in kinds}
     if len(unknown):
-        columns, seen = _release_columns(rows, unknown, ledger, n_rows, other)
+        columns, seen, leaning = _release_columns(rows, unknown, ledger, n_rows, other)
         found |= columns
+        unknown = replace(unknown, leaning=leaning)
     return {name: found[name] for name in kinds}, unknown, seen
 
 
 def _release_columns(
     rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float, other: str
-) -> tuple[dict[Any, Column], dict[Any, Seen]]:
+) -> tuple[dict[Any, Column], dict[Any, Seen], tuple[Any, ...]]:
     """Release magnitudes of numbers and values of text at once."""
     grids = {name: MagnitudeCells(kind) for name, kind in unknown.numbers.items()}
     blocks: dict[str, Any] = {}
@@ -101,6 +103,7 @@ def _release_columns(
         share=schema_share(unknown, n_rows, ledger),
     )
     found: dict[Any, Column] = {}
+    leaning = []
     for name, counts in by_column(released, grids).items():
         std = released.noise_std[Key.COLUMNS]
         kind = grids[name].kind
@@ -111,12 +114,14 @@ def _release_columns(
         if name in unknown.parsed and isinstance(column, Integer | Numeric):
             column = replace(column, parse=True)
         found[name] = column
+        if leans_to_both_signs(counts, std, kind):
+            leaning.append(name)
     seen: dict[Any, Seen] = {}
     for name in unknown.texts:
         shown = released.values[Key.TOKENS][name]
         found[name] = Categorical(list(shown), other=other)
         seen[name] = shown, released.noise_std[Key.TOKENS]
-    return found, seen
+    return found, seen, tuple(leaning)
 
 
 def _written_anew(name: Any) -> Regenerate:
