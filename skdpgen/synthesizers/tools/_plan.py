@@ -105,8 +105,10 @@ def plan(
     ----------
     n, columns : int
         Size of the table; a guess will do.
-    epsilon, delta : float and float or None, default=1.0 and None
-        The budget; None is the delta that a fit of ``n`` rows would choose.
+    epsilon : float, default=1.0
+        The budget.
+    delta : float or None, default=None
+        Its delta; None is what a fit of ``n`` rows would choose.
     adjacency : {"replace", "add_remove"}, default="replace"
         Which tables are neighbours.
     is_schema_public : bool, default=False
