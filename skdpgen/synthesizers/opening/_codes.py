@@ -43,6 +43,7 @@ def as_codes(
     --------
     >>> as_codes(Integer(0, 1023, nullable=False), {"7": 60.0, "900": 39.0}, 99.0, 1.0)
     Ordinal(categories=(7, 900), nullable=False, other=None)
+    >>> as_codes(Integer(1024, 2047), {"1999": 60.0, "2000": 39.0}, 99.0, 1.0)
     """
     if len(found) < 2:
         return None
@@ -52,6 +53,8 @@ def as_codes(
     if left > NEARLY_ALL * others + noise:
         return None
     values = sorted(int(float(text)) for text in found)
+    if values[-1] - values[0] < LATTICE:  # as years are, for all that a range says
+        return None
     other = other_code(values, lowest) if left > noise else None
     return Ordinal(values, nullable=column.nullable, other=other)
 
