@@ -21,10 +21,10 @@ from skdpgen import (
 )
 from skdpgen.datasets import load_example
 
-X, y = load_example(3000)
+X, y = load_example(20_000)
 search = GridSearchCV(
     DPIndependentSynthesizer(classes=["left", "stayed"]),
-    {"epsilon": [0.2, 1.0, 5.0]},
+    {"epsilon": [0.3, 1.0, 5.0]},
     scoring=SyntheticUtility(classifiers=["logistic_regression", "lda"]),
     cv=KFold(3, shuffle=True, random_state=0),
 )

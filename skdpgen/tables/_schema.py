@@ -182,7 +182,7 @@ class Schema:
         """
         if isinstance(given, Schema):
             return given
-        entries = {"columns", "target", "origin"}
+        entries = {"columns", "target", "other", "origin"}
         named = given.get("columns", {})
         is_column = isinstance(named, Column) or (
             isinstance(named, Mapping) and "type" in named

@@ -9,7 +9,14 @@ import pandas as pd
 
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.opening import Facts
-from skdpgen.tables import NUMBERS, TARGET, Categorical, CategoryCells, Cells
+from skdpgen.tables import (
+    NUMBERS,
+    TARGET,
+    Categorical,
+    CategoryCells,
+    Cells,
+    is_written,
+)
 from skdpgen.training import column_counts
 from skdpgen.utils import Key
 
@@ -97,18 +104,26 @@ def contradictions(
     table: pd.DataFrame, facts: Facts, outside: Mapping[Any, Any]
 ) -> Iterator[str]:
     """Say where released counts do not fit what was said to be public."""
-    for name, line in table[~table["is_discovered"]].iterrows():
+    for name, line in table.iterrows():
         column = facts.schema.columns[name]
+        read = 1.0 - line["missing"] - line["no_cell"]
+        noise = SURELY * line["noise"] * math.sqrt(line["n_cells"])
+        is_said = not line["is_discovered"] or is_written(column)
+        if isinstance(column, NUMBERS) and is_said and read + noise < NOTHING:
+            yield (
+                f"column {name!r}: only {max(read, 0.0):.0%} of the rows hold a number "
+                "or time that could be read; are they written as the schema says?"
+            )
+        if line["is_discovered"]:
+            continue
         if (
             isinstance(column, Categorical)
             and line["n_values"]
             and column.other is None
         ):
-            listed = 1.0 - line["missing"] - line["no_cell"]
-            noise = SURELY * line["noise"] * math.sqrt(line["n_cells"])
-            if listed + noise < NOTHING:
+            if read + noise < NOTHING:
                 yield (
-                    f"column {name!r}: only {max(listed, 0.0):.0%} of the rows hold "
+                    f"column {name!r}: only {max(read, 0.0):.0%} of the rows hold "
                     "one of its categories; are they spelt as in the table?"
                 )
         if isinstance(column, NUMBERS) and name in outside and name is not TARGET:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen.privacy import Ledger, Selections, release
+from skdpgen.privacy import Ledger, Selections, release, selection_threshold
 from skdpgen.tables import (
     TARGET,
     Boolean,
@@ -65,8 +65,11 @@ def public_classes(classes: Any, schema: Schema, task: str | None) -> Any:
     return None
 
 
-def discover_classes(rows: Rows, ledger: Ledger) -> Mapping[str, float]:
-    """Release the labels above the selection threshold, and their noisy counts."""
+def discover_classes(rows: Rows, ledger: Ledger) -> tuple[Mapping[str, float], float]:
+    """Release the labels above the selection threshold, and their noisy counts.
+
+    Also returns that threshold, which is public.
+    """
     released = release(
         rows.batches({}, tokens=(TARGET,)),
         {Key.TOKENS: Selections((TARGET,))},
@@ -75,7 +78,9 @@ def discover_classes(rows: Rows, ledger: Ledger) -> Mapping[str, float]:
         share=CLASS_SHARE,
     )
     counts: Mapping[str, float] = released.values[Key.TOKENS][TARGET]
-    return counts
+    std, budget = released.noise_std[Key.TOKENS], ledger.budget
+    least = selection_threshold(std, budget.delta_selection, budget.n_selections)
+    return counts, least
 
 
 def are_classes(found: Mapping[str, float], n_rows: float) -> bool:

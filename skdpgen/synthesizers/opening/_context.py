@@ -44,6 +44,7 @@ LARGE_DELTA = (
     "delta={:g} is above one over the number of rows, {:.2g}: it may expose a row "
     "outright. Give {:g} or less."
 )
+CLASS_SEEN = 0.1  # of the rows: a class so large would be found for certain
 N_STAGES = 3  # of a fit, on the progress bar
 
 
@@ -142,8 +143,10 @@ class Opening:
         classes, text = known.classes, "taken as public"
         try:
             if known.has_unknown_classes:
-                found = discover_classes(self.rows, self.ledger)
-                if known.may_be_a_number and not are_classes(found, n_rows):
+                found, least = discover_classes(self.rows, self.ledger)
+                can_tell = least < n_rows * CLASS_SEEN
+                is_asked = known.may_be_a_number and can_tell
+                if is_asked and not are_classes(found, n_rows):
                     known = self.known = known.with_number()
                     self.statements.append(IS_NUMBER)
                 else:
@@ -169,7 +172,7 @@ class Opening:
         self._facts = Facts(
             self.rows.layout,
             self.rows.target_layout,
-            complete_schema(columns, classes, self.rows.layout),
+            complete_schema(columns, classes, self.rows.layout, known.other),
             known.task,
             classes,
             n_rows,

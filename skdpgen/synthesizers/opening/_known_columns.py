@@ -119,7 +119,10 @@ class Known:
 
 
 def complete_schema(
-    columns: Mapping[Any, Column], classes: Any, layout: Layout | ImageLayout
+    columns: Mapping[Any, Column],
+    classes: Any,
+    layout: Layout | ImageLayout,
+    other: str = "other",
 ) -> Schema:
     """Return the schema of all columns, within what their dtypes can hold."""
     columns = _without_impossible_missing(columns, layout)
@@ -127,7 +130,7 @@ def complete_schema(
     target = columns.pop(TARGET, None)
     if classes is not None:
         target = Categorical(classes, nullable=False)
-    return Schema(columns, target)
+    return Schema(columns, target, other)
 
 
 def _check_something_is_left(schema: Schema, layout: Layout | ImageLayout) -> None:

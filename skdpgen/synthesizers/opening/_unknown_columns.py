@@ -18,9 +18,11 @@ from skdpgen.synthesizers.opening._column_kinds import Unknown, look_at_kinds
 from skdpgen.synthesizers.opening._earlier import Seen
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import (
+    TARGET,
     Boolean,
     Categorical,
     Column,
+    Drop,
     Integer,
     Kind,
     MagnitudeCells,
@@ -32,6 +34,7 @@ from skdpgen.tables import (
 )
 from skdpgen.utils import Key, SchemaRequiredError
 
+LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
 SCHEMA_SHARES = (0.05, 0.4)  # of mu², at least and at most
 TEXT_SHARES = (0.05, 0.2)  # what more columns of text may ask for
@@ -74,15 +77,24 @@ def discover_columns(
         check_feasible(unknown, n_rows, ledger)
         unknown = look_at_kinds(rows, unknown, ledger, n_rows)
         found |= {name: Boolean() for name in unknown.truths}
-        if len(unknown.identifiers) < len(kinds):
-            found |= {name: _written_anew(name) for name in unknown.identifiers}
-        else:  # something must be kept
-            found |= {name: Categorical([], other=other) for name in kinds}
+        if not _is_anything_left(kinds, known, unknown):
+            texts = (*unknown.texts, *unknown.identifiers)
+            unknown = replace(unknown, texts=texts, identifiers=())
+        found |= {name: _written_anew(name) for name in unknown.identifiers}
     if len(unknown):
         columns, seen, leaning = _release_columns(rows, unknown, ledger, n_rows, other)
         found |= columns
         unknown = replace(unknown, leaning=leaning)
     return {name: found[name] for name in kinds}, unknown, seen
+
+
+def _is_anything_left(
+    kinds: Mapping[Any, Kind], known: Mapping[Any, Column], unknown: Unknown
+) -> bool:
+    """Say whether a column is learnt if identifiers are not."""
+    left_out = {*unknown.identifiers, TARGET}
+    left_out |= {n for n, column in known.items() if isinstance(column, LEFT_OUT)}
+    return not set(kinds) <= left_out
 
 
 def _release_columns(
