@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skdpgen.tables._columns import Column, Datetime, Integer, Numeric, is_hint
+from skdpgen.tables._columns import (
+    Categorical,
+    Column,
+    Datetime,
+    Integer,
+    Numeric,
+    is_hint,
+)
 from skdpgen.tables._layout import Kind
 from skdpgen.tables._spelling import read_number, read_time, write_number
 from skdpgen.tables._values import Numbers, Values, as_numbers, as_seconds
@@ -52,6 +59,9 @@ def with_hint(found: Column, hint: Column) -> Column:
     >>> with_hint(Integer(0, 9), Numeric(decimals=2, nullable=False, parse=True))
     Numeric(lower=0, upper=9, decimals=2, nullable=False, parse=True)
     """
+    if isinstance(found, Categorical):  # nothing could be read
+        point = "2000-01-01" if isinstance(hint, Datetime) else 0
+        return replace(hint, lower=point, upper=point, nullable=True)  # type: ignore[arg-type]
     nullable = found.nullable and hint.nullable
     if isinstance(hint, Datetime):
         whole = hint.whole_days or found.whole_days  # type: ignore[union-attr]

@@ -116,16 +116,12 @@ def contradictions(
             )
         if line["is_discovered"]:
             continue
-        if (
-            isinstance(column, Categorical)
-            and line["n_values"]
-            and column.other is None
-        ):
-            if read + noise < NOTHING:
-                yield (
-                    f"column {name!r}: only {max(read, 0.0):.0%} of the rows hold "
-                    "one of its categories; are they spelt as in the table?"
-                )
+        is_list = isinstance(column, Categorical) and column.other is None
+        if is_list and line["n_values"] and read + noise < NOTHING:
+            yield (
+                f"column {name!r}: only {max(read, 0.0):.0%} of the rows hold one of "
+                "its categories; are they spelt as in the table?"
+            )
         if isinstance(column, NUMBERS) and name in outside and name is not TARGET:
             noise = SURELY * outside[name][2]
             for where, bound in (("below", column.lower), ("above", column.upper)):

@@ -100,7 +100,8 @@ def parse_classes(found: Iterable[str], layout: Layout | None) -> tuple[Any, ...
     if not found:
         raise SchemaRequiredError(
             "No class label was frequent enough to be told from noise. List the "
-            "labels in `classes=[...]`, or give a schema with a target."
+            "labels in `classes=[...]`, or give a schema with a target; set "
+            "`task='regression'` if y is a number."
         )
     assert layout is not None
     kind = layout.kinds[0]

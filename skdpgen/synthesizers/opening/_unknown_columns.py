@@ -22,6 +22,7 @@ from skdpgen.tables import (
     Boolean,
     Categorical,
     Column,
+    Datetime,
     Drop,
     Integer,
     Kind,
@@ -121,8 +122,7 @@ def _release_columns(
         kind = grids[name].kind
         column = discovered_column(counts, std, kind, len(unknown), n_rows)
         if column is None:
-            is_missing = counts[-1] > 0.5 * n_rows
-            column = Categorical([]) if is_missing else Integer(0, 0)
+            column = _without_size(kind, is_missing=counts[-1] > 0.5 * n_rows)
         if name in unknown.parsed and isinstance(column, Integer | Numeric):
             column = replace(column, parse=True)
         found[name] = column
@@ -134,6 +134,15 @@ def _release_columns(
         found[name] = Categorical(list(shown), other=other)
         seen[name] = shown, released.noise_std[Key.TOKENS]
     return found, seen, tuple(leaning)
+
+
+def _without_size(kind: Kind, *, is_missing: bool) -> Column:
+    """Return what is said of a column whose magnitudes were all lost in the noise."""
+    if is_missing:
+        return Categorical([])
+    if kind is Kind.DATETIME:
+        return Datetime("2000-01-01", "2000-01-01", whole_days=True)
+    return Integer(0, 0)
 
 
 def _written_anew(name: Any) -> Regenerate:
