@@ -29,7 +29,7 @@ from skdpgen.tables._discovery import (
     leans_to_both_signs,
 )
 from skdpgen.tables._draw import draw_values, regenerate
-from skdpgen.tables._groups import CellGroups, group_cells
+from skdpgen.tables._groups import CellGroups, each_cell, group_cells
 from skdpgen.tables._images import (
     ImageLayout,
     as_pixels,
@@ -93,6 +93,7 @@ __all__ = [
     "cell_points",
     "discovered_column",
     "draw_values",
+    "each_cell",
     "fine_cells",
     "group_cells",
     "hinted_kind",

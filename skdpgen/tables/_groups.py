@@ -46,11 +46,19 @@ class CellGroups:
         return np.asarray(table @ np.eye(self.n_groups)[self.of_cell])
 
 
+def each_cell(cells: Cells) -> CellGroups:
+    """Return every cell as a group of its own."""
+    n = cells.n_cells
+    n_ordered = cells.n_known if cells.is_ordered else 0
+    return CellGroups(np.arange(n, dtype=np.int32), n, n_ordered)
+
+
 def group_cells(cells: Cells, marginal: Floats, n_groups: int) -> CellGroups:
     """Group the cells of a column to at most ``n_groups``, of a RELEASED marginal.
 
     Ordered cells form runs of about equal mass, "missing" keeps its own group. Of
-    categories the rarest share one.
+    categories the rarest share one. Cells that were found to be empty join the group
+    before them: alone, they would only count noise.
 
     Examples
     --------
@@ -58,17 +66,30 @@ def group_cells(cells: Cells, marginal: Floats, n_groups: int) -> CellGroups:
     >>> cells = CategoryCells(("a", "b", "c"), nullable=False)
     >>> group_cells(cells, np.array([0.2, 0.7, 0.1]), 2).of_cell.tolist()
     [1, 0, 1]
+    >>> group_cells(cells, np.array([0.2, 0.8, 0.0]), 3).of_cell.tolist()
+    [0, 1, 1]
     """
-    n, known = cells.n_cells, cells.n_known
+    full = marginal > 0
+    if full.sum() < 2:  # relations need two
+        full = np.ones(len(marginal), dtype=bool)
+    known = int(full[: cells.n_known].sum())
+    of_full, n, n_ordered = _grouped(marginal[full], known, n_groups, cells.is_ordered)
+    before = np.maximum(np.cumsum(full) - 1, 0)
+    return CellGroups(of_full[before], n, n_ordered)
+
+
+def _grouped(
+    marginal: Floats, known: int, n_groups: int, is_ordered: bool
+) -> tuple[NDArray[np.int32], int, int]:
+    """Return the group of each cell, and how many groups there are and are ordered."""
+    n = len(marginal)
     if n <= n_groups:
-        return CellGroups(
-            np.arange(n, dtype=np.int32), n, known if cells.is_ordered else 0
-        )
-    if not cells.is_ordered:
+        return np.arange(n, dtype=np.int32), n, known if is_ordered else 0
+    if not is_ordered:
         of_cell = np.full(n, n_groups - 1, dtype=np.int32)
         most = np.argsort(-marginal, kind="stable")[: n_groups - 1]
         of_cell[most] = np.arange(n_groups - 1)
-        return CellGroups(of_cell, n_groups, 0)
+        return of_cell, n_groups, 0
     runs = max(n_groups - (n > known), 1)
     of_cell, group = np.zeros(n, dtype=np.int32), 0
     held, left = 0.0, float(marginal[:known].sum())
@@ -80,4 +101,4 @@ def group_cells(cells: Cells, marginal: Floats, n_groups: int) -> CellGroups:
         if is_full and k + 1 < known and group + 1 < runs:
             group, left, held = group + 1, left - held, 0.0
     of_cell[known:] = group + 1
-    return CellGroups(of_cell, group + 1 + (n > known), group + 1)
+    return of_cell, group + 1 + (n > known), group + 1

@@ -7,7 +7,7 @@ import numpy as np
 
 from skdpgen.synthesizers.models import MixtureModel
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
-from skdpgen.tables import Cells, group_cells
+from skdpgen.tables import Cells, each_cell
 from skdpgen.training import ClassConditional, fit_mixture
 
 USUAL, FEWEST = 200, 8  # components of a class
@@ -30,10 +30,7 @@ def mixture_of_columns(
 ) -> MixtureModel:
     """Return a mixture of one product: columns are independent given the class."""
     tables = {name: known.conditionals[name][:, None] for name in cells}
-    groups = {
-        name: group_cells(column, known.marginals[name], tables[name].shape[2])
-        for name, column in cells.items()
-    }
+    groups = {name: each_cell(column) for name, column in cells.items()}
     return MixtureModel(known, groups, tables)
 
 
