@@ -187,7 +187,8 @@ def _occupied_windows(table: Floats, noise_std: float, alarm: float) -> Any:
     """Find runs of 1 to 8 octaves of equal precision whose sum stands out.
 
     Short windows are taken first, of equal ones the fullest, and those that overlap a
-    taken one are left: only mass that is spread over octaves needs a long window. An
+    taken one are left: only mass that is spread over octaves needs a long window. None
+    reaches over 0: what is on one side must not pass for the sign of the other. An
     octave that is k octaves further from 0 than the bulk would make the column 2^k
     times as wide, so noise may pass for one 2^k times more rarely.
     """
@@ -206,6 +207,8 @@ def _occupied_windows(table: Floats, noise_std: float, alarm: float) -> Any:
         ends = np.maximum(np.abs(starts - zero), np.abs(starts + width - 1 - zero))
         harm = np.exp2(np.maximum(ends - top, 0).astype(float))
         limits = norm.isf(alarm / n_windows / harm)[:, None]
+        if width > 1:
+            limits[(starts <= zero) & (starts + width > zero)] = np.inf
         totals = scores[width] * noise_std if noise_std else scores[width]
         for start, column in np.argwhere((scores[width] > limits) & (totals > 0.5)):
             score = float(scores[width][start, column])
