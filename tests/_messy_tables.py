@@ -34,6 +34,8 @@ class Messy:
         Documented error, before anything is spent.
     says : str
         Part of the message of the warning or the error.
+    lost : set of names
+        Columns of which a wrong schema leaves little.
     """
 
     X: Any
@@ -43,6 +45,7 @@ class Messy:
     warns: frozenset[type[Warning]] = frozenset()
     raises: type[Exception] | None = None
     says: str = ""
+    lost: frozenset[Any] = frozenset()
 
 
 TABLES: dict[str, Callable[[np.random.Generator], Messy]] = {}
@@ -119,9 +122,7 @@ def dates_with_time_zone(rng):
 
 @table
 def birthdays_before_the_epoch(rng):
-    days = pd.Timestamp("1931-01-01") + pd.to_timedelta(
-        rng.integers(0, 30_000, N), "D"
-    )
+    days = pd.Timestamp("1931-01-01") + pd.to_timedelta(rng.integers(0, 30_000, N), "D")
     X = pd.DataFrame({"born": days, **beside(rng)})
     return Messy(X, kinds={"born": "Datetime"})
 
@@ -225,7 +226,9 @@ def numbers_as_text_with_garbage(rng):
 
 @table
 def codes_as_text_with_garbage(rng):
-    codes = rng.choice(["101", "250", "999", "4000", "unknown"], N, p=[*[0.23] * 4, 0.08])
+    codes = rng.choice(
+        ["101", "250", "999", "4000", "unknown"], N, p=[*[0.23] * 4, 0.08]
+    )
     return Messy(pd.DataFrame({"code": codes, **beside(rng)}))
 
 
@@ -274,7 +277,9 @@ def mixed_cells(rng):
 
 @table
 def decimals(rng):
-    X = pd.DataFrame({"price": [Decimal(int(v)) / 100 for v in rng.integers(0, 9999, N)]})
+    X = pd.DataFrame(
+        {"price": [Decimal(int(v)) / 100 for v in rng.integers(0, 9999, N)]}
+    )
     return Messy(X.assign(**beside(rng)), kinds={"price": "Numeric"})
 
 
@@ -346,7 +351,7 @@ def tiny_and_huge(rng):
             "both": np.exp(rng.normal(0, 8, N)),
         }
     )
-    return Messy(X, kinds={"tiny": "Numeric", "huge": "Numeric"})
+    return Messy(X, kinds={"tiny": "Numeric", "huge": "Integer", "whole": "Integer"})
 
 
 @table
@@ -431,7 +436,9 @@ def arrow_dtypes(rng):
 def polars_frame(rng):
     X = pl.DataFrame({**beside(rng), "x": rng.normal(size=N), "b": rng.random(N) < 0.5})
     day = pl.Series(rng.integers(0, 999, N)).cast(pl.Int32).cast(pl.Date)
-    return Messy(X.with_columns(day.alias("day"), pl.col("job").cast(pl.Categorical).alias("c")))
+    return Messy(
+        X.with_columns(day.alias("day"), pl.col("job").cast(pl.Categorical).alias("c"))
+    )
 
 
 # ---------------------------------------------------------------------------- names
@@ -534,7 +541,8 @@ def three_hundred_classes(rng):
 def classes_that_match_nothing(rng):
     X, z = tame(rng)
     y = np.where(z > 0, "stays", "goes")
-    return Messy(X, y, params={"classes": ["Stays", "Goes"]}, warns=WRONG, says="classes")
+    params = {"classes": ["Stays", "Goes"]}
+    return Messy(X, y, {}, params, WRONG, says="classes", lost=frozenset({*X, "y"}))
 
 
 # -------------------------------------------------------------------------- schemas
@@ -551,28 +559,29 @@ def schema_misspelt_name(rng):
 def schema_misspelt_values(rng):
     X, _ = tame(rng)
     params = {"schema": Schema({"job": Categorical(["Job000", "Job001"])})}
-    return Messy(X, params=params, warns=WRONG, says="job")
+    return Messy(X, params=params, warns=WRONG, says="job", lost=frozenset({"job"}))
 
 
 @table
 def schema_bounds_that_clip(rng):
     X, _ = tame(rng)
-    params = {"schema": Schema({"age": Integer(0, 20)})}
-    return Messy(X, params=params, warns=WRONG, says="clipped")
+    params = {"schema": Schema({"age": Integer(-50, 20)})}
+    lost = frozenset({"age"})
+    return Messy(X, params=params, warns=WRONG, says="clipped", lost=lost)
 
 
 @table
 def schema_of_the_wrong_kind(rng):
     X, _ = tame(rng)
     known = {"age": Categorical([str(i) for i in range(18, 90)]), "x": Boolean()}
-    return Messy(X, params={"schema": Schema(known)})
+    return Messy(X, params={"schema": Schema(known)}, lost=frozenset({"x"}))
 
 
 @table
 def schema_far_too_wide(rng):
     X, _ = tame(rng)
     known = {"age": Integer(-(10**9), 10**9), "x": Numeric(-1e12, 1e12)}
-    return Messy(X, params={"schema": Schema(known)})
+    return Messy(X, params={"schema": Schema(known)}, lost=frozenset(known))
 
 
 # ------------------------------------------------------------------------- mixtures
@@ -585,14 +594,18 @@ def a_shop(rng):
         {
             "order": [f"A-{i:06d}" for i in rng.permutation(N)],
             "day": days.strftime("%Y-%m-%d"),
-            "country": rng.choice(["DE", "FR", "US", "JP"], N, p=[0.6, 0.25, 0.12, 0.03]),
+            "country": rng.choice(
+                ["DE", "FR", "US", "JP"], N, p=[0.6, 0.25, 0.12, 0.03]
+            ),
             "paid": [f"{v:.2f}" for v in rng.gamma(2.0, 40.0, N)],
             "items": np.where(rng.random(N) < 0.7, 1, rng.integers(2, 30, N)),
             "discount": np.where(rng.random(N) < 0.8, 0.0, rng.random(N).round(2)),
             "zip": [f"{v:05d}" for v in rng.integers(1000, 99999, N)],
         }
     )
-    return Messy(X, rng.random(N) < 0.1, kinds={"order": "Regenerate", "day": "Datetime"})
+    return Messy(
+        X, rng.random(N) < 0.1, kinds={"order": "Regenerate", "day": "Datetime"}
+    )
 
 
 @table
