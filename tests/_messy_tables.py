@@ -34,6 +34,8 @@ class Messy:
         Documented error, before anything is spent.
     says : str
         Part of the message of the warning or the error.
+    lost : set of names
+        Columns of which a wrong schema leaves little.
     """
 
     X: Any
@@ -43,6 +45,7 @@ class Messy:
     warns: frozenset[type[Warning]] = frozenset()
     raises: type[Exception] | None = None
     says: str = ""
+    lost: frozenset[Any] = frozenset()
 
 
 TABLES: dict[str, Callable[[np.random.Generator], Messy]] = {}
@@ -348,7 +351,7 @@ def tiny_and_huge(rng):
             "both": np.exp(rng.normal(0, 8, N)),
         }
     )
-    return Messy(X, kinds={"tiny": "Numeric", "huge": "Numeric"})
+    return Messy(X, kinds={"tiny": "Numeric", "huge": "Integer", "whole": "Integer"})
 
 
 @table
@@ -538,9 +541,8 @@ def three_hundred_classes(rng):
 def classes_that_match_nothing(rng):
     X, z = tame(rng)
     y = np.where(z > 0, "stays", "goes")
-    return Messy(
-        X, y, params={"classes": ["Stays", "Goes"]}, warns=WRONG, says="classes"
-    )
+    params = {"classes": ["Stays", "Goes"]}
+    return Messy(X, y, {}, params, WRONG, says="classes", lost=frozenset({*X, "y"}))
 
 
 # -------------------------------------------------------------------------- schemas
@@ -557,28 +559,29 @@ def schema_misspelt_name(rng):
 def schema_misspelt_values(rng):
     X, _ = tame(rng)
     params = {"schema": Schema({"job": Categorical(["Job000", "Job001"])})}
-    return Messy(X, params=params, warns=WRONG, says="job")
+    return Messy(X, params=params, warns=WRONG, says="job", lost=frozenset({"job"}))
 
 
 @table
 def schema_bounds_that_clip(rng):
     X, _ = tame(rng)
-    params = {"schema": Schema({"age": Integer(0, 20)})}
-    return Messy(X, params=params, warns=WRONG, says="clipped")
+    params = {"schema": Schema({"age": Integer(-50, 20)})}
+    lost = frozenset({"age"})
+    return Messy(X, params=params, warns=WRONG, says="clipped", lost=lost)
 
 
 @table
 def schema_of_the_wrong_kind(rng):
     X, _ = tame(rng)
     known = {"age": Categorical([str(i) for i in range(18, 90)]), "x": Boolean()}
-    return Messy(X, params={"schema": Schema(known)})
+    return Messy(X, params={"schema": Schema(known)}, lost=frozenset({"x"}))
 
 
 @table
 def schema_far_too_wide(rng):
     X, _ = tame(rng)
     known = {"age": Integer(-(10**9), 10**9), "x": Numeric(-1e12, 1e12)}
-    return Messy(X, params={"schema": Schema(known)})
+    return Messy(X, params={"schema": Schema(known)}, lost=frozenset(known))
 
 
 # ------------------------------------------------------------------------- mixtures

@@ -96,7 +96,10 @@ def _full_windows(
     size: Any,
     top: int,
 ) -> list[tuple[int, int, int]]:
-    """Return the windows that stand out, short and full ones first."""
+    """Return the windows that stand out, short and full ones first.
+
+    None reaches over 0: what is on one side must not pass for the sign of the other.
+    """
     sums = np.vstack([np.zeros(table.shape[1]), np.cumsum(table, axis=0)])
     found: list[tuple[float, int, int, int]] = []
     for width in WINDOWS:
@@ -104,6 +107,10 @@ def _full_windows(
         ends = np.maximum(size[: len(totals)], size[width - 1 :])
         stds = norm.isf(alarm / np.exp2(np.maximum(ends - top, 0).astype(float)))
         limits = np.maximum(stds * noise_std * np.sqrt(width), 0.5)[:, None]
+        starts = np.arange(len(totals))
+        zeros = np.flatnonzero(size == 0)
+        if width > 1 and len(zeros):
+            limits[(starts <= zeros[0]) & (starts + width > zeros[0])] = np.inf
         for start, column in np.argwhere(totals > limits):
             score = float(totals[start, column]) / np.sqrt(width)
             found.append((score, int(start), width, int(column)))

@@ -18,12 +18,13 @@ from skdpgen.tables._images import ImageLayout, is_image, read_images
 from skdpgen.tables._layout import Kind, Layout
 from skdpgen.tables._text_columns import read_text
 from skdpgen.tables._values import Codes, TokenColumn, Values, read_values
-from skdpgen.utils import Key
+from skdpgen.utils import Key, saved
 
 CHUNK = 65_536
 IMAGES = 4_096  # at a time: they are wider than rows of a table
 
 
+@saved
 class Role(Enum):
     """Names that no column of a table can have."""
 

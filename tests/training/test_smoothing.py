@@ -4,7 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skdpgen.training import class_totals, conditional_histogram, project_to_total
+from skdpgen.training import (
+    class_totals,
+    conditional_histogram,
+    project_to_total,
+    without_empty_cells,
+)
 
 counts = arrays(float, st.integers(1, 20), elements=st.floats(-1e6, 1e6))
 
@@ -137,3 +142,50 @@ def test_a_class_without_rows_gets_the_marginal():
         noisy, 0.0, np.array([100.0, 0.0]), n_ordered=0
     )
     np.testing.assert_allclose(table, [marginal, marginal])
+
+
+# ----------------------------------------------------------------------- empty cells
+
+tables = arrays(
+    float,
+    st.tuples(st.integers(1, 4), st.integers(2, 20)),
+    elements=st.floats(-100, 1e4),
+)
+
+
+@given(tables, st.floats(0, 200), st.data())
+@settings(deadline=None)
+def test_cells_are_emptied_from_the_ends_and_never_all(noisy, std, data):
+    n_cells = noisy.shape[1]
+    n_ordered = data.draw(st.integers(0, n_cells))
+    rare = data.draw(st.lists(st.integers(-n_cells, -1), max_size=2, unique=True))
+    found = without_empty_cells(noisy, std, n_ordered=n_ordered, rare=rare)
+    gone = np.isneginf(found)
+    assert (gone == gone[0]).all()  # for all classes alike
+    np.testing.assert_array_equal(found[~gone], noisy[~gone])
+    if noisy.sum(axis=0).max() > 1.5 * std * len(noisy) ** 0.5:
+        assert not gone.all()
+    by_run = gone[0].copy()
+    by_run[[cell % n_cells for cell in rare]] = False
+    assert not by_run[n_ordered:].any()
+    inner = np.flatnonzero(~gone[0][:n_ordered])
+    if len(inner) and not rare:
+        assert not by_run[inner[0] : inner[-1] + 1].any()
+
+
+def test_cells_that_hold_rows_are_kept():
+    exact = np.array([[0.0, 0.0, 300.0, 0.0, 500.0, 0.0, 0.0, 40.0, 0.0]])
+    kept = np.zeros(9)
+    for seed in range(400):
+        noisy = exact + 5.0 * np.random.default_rng(seed).normal(size=exact.shape)
+        found = without_empty_cells(noisy, 5.0, n_ordered=7, rare=[-1, -2])
+        kept += np.isfinite(found[0])
+    assert (kept[[2, 3, 4, 7]] == 400).all()  # an empty cell between full ones, too
+    assert (kept[[0, 1, 5, 6, 8]] < 100).all()
+
+
+def test_without_noise_what_is_there_stays():
+    exact = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+    found = without_empty_cells(exact, 0.0, n_ordered=3, rare=[])
+    assert np.isneginf(found[:, 0]).all()
+    np.testing.assert_array_equal(found[:, 1:], exact[:, 1:])

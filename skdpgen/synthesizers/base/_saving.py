@@ -69,7 +69,7 @@ def read_estimator(path: str | Path, classes: dict[str, Callable[..., Any]]) -> 
 
 def _encode(value: Any, arrays: dict[str, Any]) -> Any:
     if isinstance(value, Enum):
-        return {"enum": type(value).__name__, "value": str(value)}
+        return {"enum": type(value).__name__, "value": value.value}
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):

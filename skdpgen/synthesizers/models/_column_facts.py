@@ -60,6 +60,8 @@ def describe_columns(
         if name in counts and known is not None:
             shares, std = counts[name][0] / facts.n_rows, counts[name][1] / facts.n_rows
             line |= _shares(known, shares) | {"noise": std}
+            if _other_is_listed(column):
+                line["other"] = math.nan
         below, above, _ = outside.get(name, (math.nan,) * 3)
         lines[name] = {**line, "below": below, "above": above}
     columns = [*LINE, "other", "missing", "no_cell", "noise", "below", "above"]
@@ -67,6 +69,12 @@ def describe_columns(
 
 
 LINE = ("type", "is_discovered", "n_values", "lower", "upper", "n_cells")
+
+
+def _other_is_listed(column: Any) -> bool:
+    """Say whether "other" is a value of its own, that the rest is not told from."""
+    listed = map(str, getattr(column, "categories", None) or ())
+    return str(getattr(column, "other", None)) in listed
 
 
 def _shares(cells: Cells, shares: Any) -> dict[str, float]:

@@ -1,0 +1,113 @@
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skdpgen.tables import Kind, Says, TextKinds, as_numbers, as_seconds, read_values
+from skdpgen.tables._text_kinds import said
+from skdpgen.tables._values import Mark
+
+GRID = TextKinds()
+
+
+def read(values):
+    return read_values(pd.Series(values, dtype=object), Kind.TEXT)
+
+
+def kinds(values):
+    return [Says(code) for code in GRID.encode(read(values))]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-02-29", Says.TIME),
+        ("2024-02-30", Says.WORD),
+        ("2024-02-29T12:00:00Z", Says.TIME),
+        ("2024-02-29 12:00", Says.TIME),
+        ("29.02.2024", Says.WORD),
+        ("20240229", Says.NUMBER),
+        ("12:30", Says.WORD),
+        ("0", Says.NUMBER),
+        ("-0.5", Says.NUMBER),
+        ("1e-9", Says.NUMBER),
+        ("00", Says.PADDED),
+        ("007", Says.PADDED),
+        ("007.5", Says.WORD),
+        ("1_000", Says.WORD),
+        ("1,000", Says.WORD),
+        ("+5", Says.WORD),
+        (" 5", Says.WORD),
+        ("5 ", Says.WORD),
+        (".5", Says.WORD),
+        ("5.", Says.WORD),
+        ("nan", Says.WORD),
+        ("inf", Says.WORD),
+        ("True", Says.WORD),
+        ("", Says.WORD),
+        ("0x10", Says.WORD),
+        ("1\n", Says.WORD),
+    ],
+)
+def test_what_text_says(text, expected):
+    assert said(text) is expected
+
+
+def test_objects_are_told_from_their_text():
+    cells = [1, 1.5, np.int8(3), True, np.bool_(0), "1", "True", None, np.nan, pd.NA]
+    assert kinds(cells) == [
+        *(Says.NUMBER_ITSELF,) * 3,
+        *(Says.TRUTH,) * 2,
+        Says.NUMBER,
+        Says.WORD,
+        *(Says.NOTHING,) * 3,
+    ]
+
+
+@given(st.text(), st.sampled_from(list(Mark)))
+def test_any_text_says_one_thing(text, mark):
+    assert said(text, mark) in set(Says) - {Says.NOTHING}
+
+
+@given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
+def test_what_python_writes_of_a_number_says_a_number(value):
+    assert said(repr(value)) is Says.NUMBER
+
+
+@given(st.from_regex(r"0[0-9]{1,8}", fullmatch=True))
+def test_digits_behind_a_zero_are_padded(text):
+    assert said(text) is Says.PADDED
+
+
+@given(st.dates() | st.datetimes())
+def test_iso_times_are_times(value):
+    assert said(value.isoformat()) is Says.TIME
+    assert said(str(value)) is Says.TIME
+
+
+@given(st.lists(st.none() | st.text(max_size=8) | st.integers(), min_size=1))
+def test_each_row_says_what_it_says_alone(values):
+    together = kinds(values)
+    assert together == [kinds([value])[0] for value in values]
+
+
+@given(st.lists(st.text(max_size=12), min_size=1))
+def test_what_says_a_number_or_a_time_can_be_read_as_one(values):
+    column = read(values)
+    codes = GRID.encode(column)
+    numbers, times = as_numbers(column), as_seconds(column)
+    for value, code, number, time in zip(values, codes, numbers, times, strict=True):
+        if code == Says.NUMBER:
+            assert np.isfinite(number) or abs(float(value)) == np.inf
+        if code == Says.TIME:
+            assert np.isfinite(time)
+
+
+def test_date_objects_are_times():
+    assert kinds([datetime.date(2020, 1, 1), pd.Timestamp("2020-01-01 05:00")]) == [
+        Says.TIME,
+        Says.TIME,
+    ]
