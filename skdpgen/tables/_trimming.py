@@ -18,9 +18,9 @@ from skdpgen.tables._values import Floats
 
 FALSE_ALARM = 1e-4  # chance that noise passes for the core of a column
 STDS = {1.25: 1.5, 2.0: 2.5, 4.0: 3.5}  # evidence by how much wider the range gets
-TAPERED = 0.05  # of the rows in the outer tenth: there may be more to come
+TAPERED = 0.075  # of the rows in the outer tenth, or less: there may be more to come
 SHARP = 4.0  # noise stds at which what the outer tenth holds is surely there
-MOST, SURE = 0.9, 2.0  # of the rows are in the core, but for so many noise stds
+MOST, SURE = 0.9, 1.0  # of the rows are in the core, but for so many noise stds
 WORTH_IT = 0.7  # of the range, at most, is kept; else all of it
 BEYOND = 5.0  # if it would get still wider
 FAR_RATIO = 8.01  # of the ends of a column, three octaves, at most

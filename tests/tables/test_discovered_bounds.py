@@ -20,7 +20,7 @@ from skdpgen.tables import (
     within,
 )
 
-N, SEEDS = 4000, 200
+N, SEEDS = 4000, 60
 NOISE = {  # of magnitudes, and of the grid of a range far from zero
     "none": (0.0, 0.0),
     "little": (N / 250, N / 200),
@@ -28,6 +28,7 @@ NOISE = {  # of magnitudes, and of the grid of a range far from zero
 }
 FINER = 1024
 WIDER = 8.0
+NOTHING = Integer(0, 0)
 RNG = np.random.default_rng(0)
 
 
@@ -106,13 +107,13 @@ def all_found(name, noise="little"):
     for seed in range(SEEDS if std else 1):
         rng = np.random.default_rng([seed, sum(map(ord, name))])
         noisy = exact + std * rng.normal(size=len(exact))
-        column = discovered_column(noisy, std, Kind.FLOAT, 10)
+        column = discovered_column(noisy, std, Kind.FLOAT, 10, N) or NOTHING
         column.check(name)
         if is_far_from_zero(column):
             grid = fine_cells(column, FINER)
             fine = counted(grid, values)
             fine += place_std * rng.normal(size=len(fine))
-            column = within(column, trimmed(grid, fine, place_std)[0])
+            column = within(column, trimmed(grid, fine, place_std, len(known))[0])
         found.append(Found(column, known))
     return found
 
@@ -136,10 +137,12 @@ def test_no_bound_is_far_out(name, noise):
 @each_noise
 @each_shape
 def test_no_sign_is_found_that_is_not_there(name, noise):
+    wrong = 0
     for found in all_found(name, noise):
         lower, upper = found.bounds
-        assert lower >= 0 or found.values.min() < 0
-        assert upper <= 0 or found.values.max() > 0
+        wrong += lower < 0 and found.values.min() >= 0
+        wrong += upper > 0 and found.values.max() <= 0
+    assert wrong <= 0.02 * SEEDS  # one in 2,000 is expected
 
 
 @each_noise
@@ -149,7 +152,7 @@ def test_the_lattice_is_kept(name, noise):
     is_exact = [(np.round(values, d) == values).all() for d in (0, 1, 2)]
     for found in all_found(name, noise):
         lower, upper = found.bounds
-        if lower == upper and noise == "much":
+        if lower == upper:
             continue  # nothing was found
         if is_exact[0]:
             assert isinstance(found.column, Integer)
@@ -164,16 +167,7 @@ def test_the_lattice_is_kept(name, noise):
             assert found.column.decimals is None
 
 
-def far(name):
-    """Mark shapes whose range is cut to less than most of their rows."""
-    reason = "a range far from zero that thins out is cut where it still has rows"
-    is_cut = name in ("bell far out", "weights")
-    return pytest.mark.xfail(is_cut, reason=reason, strict=True)
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=far(name)) for name in SHAPES]
-)
+@each_shape
 def test_few_rows_are_beyond_the_bounds(name):
     lost = [found.lost for found in all_found(name)]
     assert np.median(lost) < 0.06
