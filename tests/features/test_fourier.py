@@ -167,7 +167,7 @@ def test_features_come_in_pairs(n_features):
 
 
 def test_too_many_columns_are_refused():
-    with pytest.raises(ValueError, match=r"at most 32,767 columns. Got 32768"):
+    with pytest.raises(ValueError, match=r"at most 32,767. Got 32768"):
         FourierFeatures.draw((1,) * 32_768, 2, rng=seeded())
 
 

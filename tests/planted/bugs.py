@@ -268,12 +268,12 @@ BUGS = (
         "error-with-a-count",
         "the error about classes says how many labels there are",
         S + "opening/_classes.py",
-        "    return counts\n",
+        "    return counts, least\n",
         "    if not counts:\n"
         "        (batch,) = rows.batches({}, tokens=(TARGET,))\n"
         '        n = len(batch.parts["tokens"][TARGET].values)\n'
         '        raise SchemaRequiredError(f"None of {n} labels stood out: `classes=`")\n'
-        "    return counts\n",
+        "    return counts, least\n",
         (TABLES,),
     ),
     Bug(

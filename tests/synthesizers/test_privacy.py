@@ -214,7 +214,7 @@ def test_a_value_that_one_row_owns_is_never_shown():
 def test_a_class_list_read_from_the_rows_is_caught(monkeypatch):
     def leak(rows, ledger):
         (batch,) = rows.batches({}, tokens=(TARGET,))
-        return sorted(batch.parts["tokens"][TARGET].values)
+        return sorted(batch.parts["tokens"][TARGET].values), 1.0
 
     monkeypatch.setattr(_context, "discover_classes", leak)
     assert fits_that_show_a_unique_value(2) == 2

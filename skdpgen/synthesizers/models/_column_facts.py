@@ -15,6 +15,7 @@ from skdpgen.tables import (
     Categorical,
     CategoryCells,
     Cells,
+    Kind,
     is_written,
 )
 from skdpgen.training import column_counts
@@ -112,11 +113,13 @@ def contradictions(
     table: pd.DataFrame, facts: Facts, outside: Mapping[Any, Any]
 ) -> Iterator[str]:
     """Say where released counts do not fit what was said to be public."""
+    layout = facts.layout
+    texts = {n for j, n in enumerate(layout.names) if layout.kinds[j] is Kind.TEXT}  # type: ignore[union-attr]
     for name, line in table.iterrows():
         column = facts.schema.columns[name]
         read = 1.0 - line["missing"] - line["no_cell"]
         noise = SURELY * line["noise"] * math.sqrt(line["n_cells"])
-        is_said = not line["is_discovered"] or is_written(column)
+        is_said = is_written(column) or (not line["is_discovered"] and name in texts)
         if isinstance(column, NUMBERS) and is_said and read + noise < NOTHING:
             yield (
                 f"column {name!r}: only {max(read, 0.0):.0%} of the rows hold a number "
