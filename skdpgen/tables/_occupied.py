@@ -13,7 +13,7 @@ from skdpgen.tables._values import Floats
 
 WINDOWS = (1, 2, 4, 8)  # octaves
 FALSE_ALARM = 1e-4  # chance that noise sets any bound of a whole table
-WRONG_SIGN = 5e-3  # chance that it makes any column of it reach beyond 0
+WRONG_SIGN = 2.5e-3  # chance that it makes any column of it reach beyond 0
 PLAUSIBLE = (76, 36)  # octaves below the largest: 0.0001 to 100,000,000
 LIKELY = 4.0  # noise stds that it must stand out
 FURTHER = 2.0  # noise stds at which the next octave outwards looks occupied

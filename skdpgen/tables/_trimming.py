@@ -20,7 +20,9 @@ FALSE_ALARM = 1e-4  # chance that noise passes for the core of a column
 STDS = {1.25: 1.5, 2.0: 2.5, 4.0: 3.5}  # evidence by how much wider the range gets
 TAPERED = 0.075  # of the rows in the outer tenth, or less: there may be more to come
 SHARP = 4.0  # noise stds at which what the outer tenth holds is surely there
-MOST, SURE = 0.9, 1.5  # of the rows are in the core, but for so many noise stds
+MISSED, BLUR = 0.01, 1.0  # of the rows are elsewhere, and so many noise stds
+WIDEST = 2.5  # times the core: if no more rows are seen by then, it is noise
+STEP = 0.1  # of the range is added to each end at a time
 WORTH_IT = 0.7  # of the range, at most, is kept; else all of it
 BEYOND = 5.0  # if it would get still wider
 FAR_RATIO = 8.01  # of the ends of a column, three octaves, at most
@@ -64,9 +66,9 @@ def trimmed(
     """Return the cells between the outermost that look full, and their counts.
 
     Runs of cells whose sum stands out are the core. It grows by neighbouring runs that
-    look full, for which the more evidence is asked the wider the range would get; rows
-    beyond are counted in the end cells. Nothing is trimmed without a core, or if it has
-    surely less than most of the ``n_rows`` that are said to be in the cells.
+    look full, for which the more evidence is asked the wider the range would get, and
+    then on until nearly all of the ``n_rows`` in the cells are inside; rows beyond are
+    counted in the end cells. Without a core nothing is trimmed.
 
     Examples
     --------
@@ -89,10 +91,8 @@ def trimmed(
         first = n - _further(*mirrored, noise_std, n - last, n - first)
         has_grown = before != (first, last)
     first, last = _with_margin(edges, sums, noise_std, first, last)
-    held = sums[last] - sums[first] + SURE * noise_std * float(np.sqrt(last - first))
-    if held < MOST * n_rows or edges[last] - edges[first] > WORTH_IT * (
-        edges[-1] - edges[0]
-    ):
+    first, last = _until_all_are_in(edges, sums, noise_std, first, last, n_rows)
+    if edges[last] - edges[first] > WORTH_IT * (edges[-1] - edges[0]):
         return cells, counts
     kept = counts[first:last].copy()
     kept[0] += sums[first]
@@ -116,6 +116,28 @@ def _core(sums: Floats, noise_std: float) -> tuple[int, int] | None:
                 is_core[start : start + width] = True
     found = np.flatnonzero(is_core)
     return (int(found[0]), int(found[-1]) + 1) if len(found) else None
+
+
+def _until_all_are_in(
+    edges: Floats,
+    sums: Floats,
+    noise_std: float,
+    first: int,
+    last: int,
+    n_rows: float,
+) -> tuple[int, int]:
+    """Widen a range to both sides until it has as many rows as there are, or enough."""
+    n = len(edges) - 1
+    widest = WIDEST * (edges[last] - edges[first])
+    while (first, last) != (0, n) and edges[last] - edges[first] < widest:
+        short = n_rows - (sums[last] - sums[first])
+        if short <= MISSED * n_rows + BLUR * noise_std * float(np.sqrt(last - first)):
+            break
+        step = STEP * (edges[last] - edges[first])
+        low = int(np.searchsorted(edges, edges[first] - step))
+        high = int(np.searchsorted(edges, edges[last] + step))
+        first, last = min(low, max(first - 1, 0)), max(min(high, n), min(last + 1, n))
+    return first, last
 
 
 def _with_margin(
