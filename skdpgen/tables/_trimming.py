@@ -42,7 +42,7 @@ def within(column: Column, cells: NumberCells) -> Column:
     Examples
     --------
     >>> within(Integer(1024, 2047), NumberCells(np.array([1989.5, 2020.5]), False, 1.0))
-    Integer(lower=1990, upper=2020, nullable=True)
+    Integer(lower=1990, upper=2020, nullable=True, parse=False)
     """
     half = 0.5 * (cells.step or 0.0)
     ends = float(cells.edges[0]) + half, float(cells.edges[-1]) - half
