@@ -25,6 +25,7 @@ MOST = 0.9  # of the cells that are not missing: so many make a kind
 ALL_DIFFERENT = 0.8  # different values of so many cells are identifiers, or free text
 FEW = 1 / 20  # different values of so many rows may be codes
 SOME = 0.01  # of the cells begin with a zero: the digits are codes
+WORDS = 0.01  # of the cells are words among few different numbers: these are codes
 SURE = 2.0  # noise stds
 
 
@@ -134,7 +135,10 @@ def _sorted_in(
         left = replace(left, numbers={**unknown.numbers, name: Kind.DATETIME})
         return replace(left, dated=(*unknown.dated, name))
     is_written = counts[Says.NUMBER] > counts[Says.NUMBER_ITSELF]
-    are_codes = is_written and counts[Says.PADDED] >= SOME * present + std
+    is_padded = counts[Says.PADDED] >= SOME * present + std
+    has_words = counts[Says.WORD] >= WORDS * present + std  # that would be lost
+    are_few = distinct <= FEW * present + SURE * std
+    are_codes = is_written and (is_padded or (has_words and are_few))
     if n_numbers > enough and not are_codes:
         left = replace(left, numbers={**unknown.numbers, name: Kind.FLOAT})
         if is_written:
