@@ -10,7 +10,7 @@ Floats = NDArray[np.float64]
 
 POWERS = (0.5, 1.0)
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
-EMPTY = 1.5
+EMPTY = 2.0
 STRENGTHS = (0.1, 0.3, 0.9)  # coarse: a fine grid near 0 would be a prior for 0
 
 

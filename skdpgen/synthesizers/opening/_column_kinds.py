@@ -19,7 +19,7 @@ from skdpgen.tables import TARGET, Column, Kind, Rows, Says, TextKinds
 from skdpgen.utils import Key
 
 LOOK_SHARES = (0.001, 0.03)  # of mu², at least and at most
-LOOK_STD = 1 / 40  # of the rows: the noise that is aimed at
+LOOK_STD = 1 / 100  # of the rows: the noise that is aimed at
 BLURRED = 1 / 12  # noise at which nothing could be told, and nothing is spent
 MOST = 0.9  # of the cells that are not missing: so many make a kind
 ALL_DIFFERENT = 0.8  # different values of so many cells are identifiers, or free text
