@@ -229,7 +229,6 @@ def test_short_bounds_that_clip_most_rows_are_told_of():
 
 
 @seeded
-@pytest.mark.xfail(reason="only categories are asked whether they match", strict=True)
 @pytest.mark.parametrize("column", [Boolean(), Numeric(0.0, 1.0)])
 def test_kinds_that_match_no_cell_are_told_of(column):
     table = pd.DataFrame({"job": ["office", "farm"] * 1000})

@@ -12,6 +12,7 @@ from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import (
     NUMBERS,
     TARGET,
+    Boolean,
     Categorical,
     CategoryCells,
     Cells,
@@ -120,10 +121,12 @@ def contradictions(
         read = 1.0 - line["missing"] - line["no_cell"]
         noise = SURELY * line["noise"] * math.sqrt(line["n_cells"])
         is_said = is_written(column) or (not line["is_discovered"] and name in texts)
-        if isinstance(column, NUMBERS) and is_said and read + noise < NOTHING:
+        is_read = isinstance(column, (*NUMBERS, Boolean))
+        if is_read and is_said and read + noise < NOTHING:
+            what = "truth value" if isinstance(column, Boolean) else "number or time"
             yield (
-                f"column {name!r}: only {max(read, 0.0):.0%} of the rows hold a number "
-                "or time that could be read; are they written as the schema says?"
+                f"column {name!r}: only {max(read, 0.0):.0%} of the rows hold a {what} "
+                "that could be read; are they written as the schema says?"
             )
         if line["is_discovered"]:
             continue
