@@ -60,9 +60,9 @@ def without_empty_cells(
 
     Examples
     --------
-    >>> counts = np.array([[9.0, 50.0, 40.0, -8.0, 6.0, 3.0]])
+    >>> counts = np.array([[20.0, 50.0, 40.0, -8.0, 6.0, 3.0]])
     >>> without_empty_cells(counts, 5.0, n_ordered=5, rare=[-1]).tolist()
-    [[9.0, 50.0, 40.0, -inf, -inf, -inf]]
+    [[20.0, 50.0, 40.0, -inf, -inf, -inf]]
     """
     result = counts.copy()
     pooled = counts.sum(axis=0)

@@ -120,9 +120,13 @@ def check(make, case, adjacency, monkeypatch):
                 assert_each_normal(noise)
     for spy in spies:
         assert_unrelated(spy)
-    for step in (step for spy in spies for step in spy.steps):
-        is_slope = "slopes" in step.noisy
-        assert_normal(slope_noise_of(step) if is_slope else noise_of(step, "vectors"))
+    steps = [
+        slope_noise_of(step) if "slopes" in step.noisy else noise_of(step, "vectors")
+        for spy in spies
+        for step in spy.steps
+    ]
+    for noise in [*steps, *[np.concatenate(steps)] * bool(steps)]:
+        assert_normal(noise)  # of each step, and of all, where a step has few numbers
 
 
 @both

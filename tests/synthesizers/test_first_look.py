@@ -49,12 +49,13 @@ def place(found, distinct=5.0, std=0.0):
         (counts(), "texts"),
         (counts(TIME=950), "dated"),
         (counts(TIME=850), "texts"),
-        (counts(NUMBER=950), "parsed"),
+        (counts(NUMBER=1000), "parsed"),
+        (counts(NUMBER=950), "texts"),
         (counts(NUMBER=950, PADDED=50), "texts"),
         (counts(NUMBER_ITSELF=950), Kind.FLOAT),
         (counts(NUMBER_ITSELF=950, PADDED=50), Kind.FLOAT),
         (counts(NUMBER_ITSELF=500, NUMBER=480), Kind.FLOAT),
-        (counts(NUMBER_ITSELF=480, NUMBER=500), "parsed"),
+        (counts(NUMBER_ITSELF=495, NUMBER=505), "parsed"),
         (counts(TRUTH=950), "truths"),
         (counts(TIME=450, NUMBER=500), "texts"),
         (counts(NOTHING=990), "texts"),
@@ -63,6 +64,11 @@ def place(found, distinct=5.0, std=0.0):
 )
 def test_text_is_read_as_what_nine_in_ten_cells_say(found, expected):
     assert place(found) == expected
+
+
+def test_words_among_few_numbers_are_kept_and_among_many_are_lost():
+    assert place(counts(NUMBER=950), distinct=20.0) == "texts"
+    assert place(counts(NUMBER=950), distinct=600.0) == "parsed"
 
 
 def test_text_that_differs_nearly_everywhere_is_an_identifier():
