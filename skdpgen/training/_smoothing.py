@@ -67,11 +67,12 @@ def without_empty_cells(
     result = counts.copy()
     pooled = counts.sum(axis=0)
     limit = EMPTY * noise_std * math.sqrt(len(counts))
-    for step in (1, -1):
-        cells = np.arange(n_ordered)[::step]
-        full = np.cumsum(pooled[cells]) > limit * np.sqrt(np.arange(1, n_ordered + 1))
-        if full.any():
-            result[:, cells[: int(full.argmax())]] = -np.inf
+    left = np.arange(n_ordered)
+    for _ in range(2):  # from both ends, the second over what the first left
+        full = np.cumsum(pooled[left]) > limit * np.sqrt(np.arange(1, len(left) + 1))
+        n_empty = int(full.argmax()) if full.any() else 0
+        result[:, left[:n_empty]] = -np.inf
+        left = left[n_empty:][::-1]
     for cell in rare:
         if pooled[cell] <= limit < pooled.max():
             result[:, cell] = -np.inf

@@ -158,18 +158,18 @@ tables = arrays(
 def test_cells_are_emptied_from_the_ends_and_never_all(noisy, std, data):
     n_cells = noisy.shape[1]
     n_ordered = data.draw(st.integers(0, n_cells))
-    rare = data.draw(st.lists(st.integers(-n_cells, -1), max_size=2, unique=True))
+    n_rare = data.draw(st.integers(0, min(2, n_cells - n_ordered)))
+    rare = range(-n_rare, 0)
     found = without_empty_cells(noisy, std, n_ordered=n_ordered, rare=rare)
     gone = np.isneginf(found)
     assert (gone == gone[0]).all()  # for all classes alike
     np.testing.assert_array_equal(found[~gone], noisy[~gone])
-    if noisy.sum(axis=0).max() > 1.5 * std * len(noisy) ** 0.5:
-        assert not gone.all()
+    assert not gone.all()
     by_run = gone[0].copy()
-    by_run[[cell % n_cells for cell in rare]] = False
+    by_run[n_cells - n_rare :] = False
     assert not by_run[n_ordered:].any()
     inner = np.flatnonzero(~gone[0][:n_ordered])
-    if len(inner) and not rare:
+    if len(inner):
         assert not by_run[inner[0] : inner[-1] + 1].any()
 
 
