@@ -14,20 +14,36 @@ References
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr
+from numpy.typing import NDArray
+from scipy.special import gammaln, log_ndtr, logsumexp, xlogy
 
-from skdpgen.privacy._autodp import ORDERS, Floats, autodp_mu, moments
+from skdpgen.privacy._autodp import autodp_mu
+
+Floats = NDArray[np.float64]
 
 SLACK = 1e-9  # of mu; covers what the closed form loses to cancellation
 TIGHT = 1e-6  # a calibration further than this from the optimum is done again
 RESOLUTION = 1e-3  # of the noise multiplier
+ROUNDING = 1e-14  # of logarithms in moments, an order
+MOST_NOISE = 1e12  # beside other steps, which may leave nothing
 
+# Moments have a closed form at integers; between them, by convexity, a chord is above.
+ORDERS = np.unique(np.r_[1:41, np.geomspace(41, 2048, 26).astype(int)])
 ALPHAS = np.unique(np.r_[1 + np.geomspace(0.02, 1, 20), ORDERS[1:]]).astype(np.float64)
 SPLITS = 1 + np.geomspace(0.1, 10, 41)
+
+
+class SampledSteps(NamedTuple):
+    """Poisson sub-sampled Gaussian steps; noise is given in clipping norms."""
+
+    noise_multiplier: float
+    sampling_rate: float
+    n_steps: int
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
@@ -141,6 +157,7 @@ def subsampled_epsilon(
     adjacency: str,
     *,
     gaussian_mu: float = 0.0,
+    beside: Sequence[SampledSteps] = (),
 ) -> float:
     r"""Return the epsilon of Poisson sub-sampled Gaussian steps beside one Gaussian.
 
@@ -150,8 +167,8 @@ def subsampled_epsilon(
 
     * *All rows every time.* Given who is drawn, a step is a Gaussian release or does
       not depend on the row, so sampling never adds cost: ``n_steps`` Gaussians.
-    * *Renyi.* autodp's moments of the sampled Gaussian [3]_, which hold for adding
-      and removing a row, plus those of the other Gaussian, converted by [4]_.
+    * *Renyi.* The moments of the sampled Gaussian [3]_, which hold for adding and
+      removing a row, plus those of the other Gaussian, converted by [4]_.
     * *Renyi, ``"replace"``.* A replaced row is one removed and one added. With P and R
       the results on the two tables, Q on the one without the row, and 1/p + 1/q = 1,
       the weak triangle inequality [5]_ gives :math:`D_\alpha(P \| R) \le
@@ -174,10 +191,15 @@ def subsampled_epsilon(
         Which tables are neighbours.
     gaussian_mu : float, default=0
         Mu of all other Gaussian releases on the same rows, under this ``adjacency``.
+    beside : sequence of SampledSteps, default=()
+        Other sub-sampled steps on the same rows.
 
     Examples
     --------
     >>> round(subsampled_epsilon(1.0, 0.01, 1000, 1e-5, "add_remove"), 2)
+    2.11
+    >>> half = SampledSteps(1.0, 0.01, 500)
+    >>> round(subsampled_epsilon(*half, 1e-5, "add_remove", beside=[half]), 2)
     2.11
     """
     _check_steps(sampling_rate, n_steps)
@@ -188,16 +210,20 @@ def subsampled_epsilon(
         raise ValueError(
             f"noise_multiplier must be in [0, inf]. Got {noise_multiplier!r} instead."
         )
-    if noise_multiplier == 0:
+    together = [SampledSteps(noise_multiplier, sampling_rate, n_steps), *beside]
+    if any(steps.noise_multiplier == 0 for steps in together):
         return math.inf
-    mu_step = shift / noise_multiplier * math.sqrt(n_steps)
-    bounds = [gaussian_epsilon(math.hypot(mu_step, gaussian_mu), delta)]
-    if sampling_rate < 1 and math.isfinite(noise_multiplier + gaussian_mu):
-        steps = (noise_multiplier, sampling_rate, n_steps)
-        renyi = steps_curve(*steps, adjacency)
-        bounds.append(renyi_epsilon(renyi + gaussian_curve(gaussian_mu), delta))
-        if shift == 2 and gaussian_mu == 0:
-            bounds.append(_group_epsilon(steps_curve(*steps, "add_remove"), delta))
+    mus = [shift / steps.noise_multiplier * steps.n_steps**0.5 for steps in together]
+    bounds = [gaussian_epsilon(math.hypot(*mus, gaussian_mu), delta)]
+    are_sampled = any(steps.sampling_rate < 1 for steps in together)
+    if are_sampled and math.isfinite(noise_multiplier + gaussian_mu):
+        renyi = gaussian_curve(gaussian_mu)
+        for steps, mu in zip(together, mus, strict=True):
+            renyi += np.minimum(steps_curve(*steps, adjacency), gaussian_curve(mu))
+        bounds.append(renyi_epsilon(renyi, delta))
+        if shift == 2 and gaussian_mu == 0 and not beside:
+            alone = steps_curve(*together[0], "add_remove")
+            bounds.append(_group_epsilon(alone, delta))
     return min(bounds)
 
 
@@ -210,6 +236,7 @@ def subsampled_noise_multiplier(
     adjacency: str,
     *,
     gaussian_mu: float = 0.0,
+    beside: tuple[SampledSteps, ...] = (),
 ) -> float:
     """Return the smallest noise multiplier for which :func:`subsampled_epsilon` fits.
 
@@ -235,12 +262,18 @@ def subsampled_noise_multiplier(
 
     def is_too_small(noise: float) -> bool:
         steps = (noise, sampling_rate, n_steps, delta, adjacency)
-        return subsampled_epsilon(*steps, gaussian_mu=gaussian_mu) > epsilon
+        cost = subsampled_epsilon(*steps, gaussian_mu=gaussian_mu, beside=beside)
+        return cost > epsilon
 
     left = math.sqrt((whole - gaussian_mu) * (whole + gaussian_mu))
     high = shift * math.sqrt(n_steps) / left
-    while is_too_small(high):  # only by rounding: this noise suffices without sampling
-        high *= 1 + RESOLUTION
+    while is_too_small(high):  # by rounding, or beside other steps
+        high *= 2 if beside else 1 + RESOLUTION
+        if high > MOST_NOISE:
+            raise ValueError(
+                f"The other releases alone cost more than epsilon={epsilon:g} at "
+                f"delta={delta:g}; leave something for the sub-sampled steps."
+            )
     low = high / 2
     while not is_too_small(low):
         low, high = low / 2, low
@@ -259,6 +292,38 @@ _budget_mu = gaussian_mu  # the keyword of the sub-sampled functions hides the n
 def gaussian_curve(mu: float) -> Floats:
     """Return the Renyi divergence of a Gaussian release at ``ALPHAS``."""
     return ALPHAS * mu**2 / 2
+
+
+@lru_cache(maxsize=1024)
+def moments(noise_multiplier: float, sampling_rate: float) -> Floats:
+    r"""Return (order - 1) times the Renyi divergence of a sampled step, at ``ORDERS``.
+
+    Theorem 5 and Section 3.3 of [3]_, for an integer order a, with noise s and rate q:
+
+    .. math:: \log \sum_{k=0}^{a} \binom{a}{k} (1-q)^{a-k} q^k
+              \exp\Big(\frac{k (k-1)}{2 s^2}\Big).
+
+    Examples
+    --------
+    >>> round(float(moments(1.0, 1.0)[1]), 9)  # all take part: 2 (2 - 1) / (2 s^2)
+    1.0
+    """
+    k = np.arange(ORDERS[-1] + 1.0)
+    with np.errstate(over="ignore"):
+        gain = k * (k - 1) / 2 / noise_multiplier**2
+    q = sampling_rate
+    found = [
+        logsumexp(
+            gammaln(a + 1)
+            - gammaln(k[: a + 1] + 1)
+            - gammaln(a - k[: a + 1] + 1)
+            + xlogy(k[: a + 1], q)
+            + xlogy(a - k[: a + 1], 1 - q)
+            + gain[: a + 1]
+        )
+        for a in ORDERS
+    ]
+    return np.maximum(np.asarray(found), 0.0) + ROUNDING * ORDERS
 
 
 def steps_curve(

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from skdpgen.privacy._accounting import subsampled_noise_multiplier
 from skdpgen.privacy._budget import PrivacyBudget
 from skdpgen.privacy._noise import is_noise_insecure
-from skdpgen.privacy._report import SUBSAMPLED, LedgerEntry, PrivacyReport, valid_mu
+from skdpgen.privacy._report import (
+    SUBSAMPLED,
+    LedgerEntry,
+    PrivacyReport,
+    sampled_steps,
+    valid_mu,
+)
 from skdpgen.privacy._selection import selection_threshold
 from skdpgen.privacy._sensitivity import Signed, sensitivity
 from skdpgen.utils import BudgetExceededError
@@ -88,27 +94,29 @@ class Ledger:
     ) -> float:
         """Enter a Poisson sub-sampled mechanism; return its noise multiplier.
 
-        It is calibrated beside one Gaussian that spends everything ``share`` leaves, so
-        the order of releases does not matter. A ledger takes one sub-sampled entry.
+        It is calibrated beside the sub-sampled entries so far and one Gaussian that
+        spends everything their shares and ``share`` leave, so the order of Gaussian
+        releases does not matter. *Several.* The entries up to the last one cost the
+        budget together with that Gaussian, by its calibration; more Gaussian releases
+        than that are not admitted. Their rates, steps and shares must all be fixed
+        before anything is released.
         """
-        if any("sub-sampled" in entry.mechanism for entry in self.entries):
-            raise BudgetExceededError(
-                "A ledger holds one sub-sampled release. Got a second one; "
-                "join the two into one."
-            )
         self._admit(share)  # and no less: the share was fixed beforehand
         multiplier = 0.0
+        adjacency = self.budget.adjacency
         if self.budget.is_private:
+            earlier, left = sampled_steps(self.entries, adjacency)
             multiplier = subsampled_noise_multiplier(
                 *self.budget.gaussian,
                 sampling_rate,
                 n_steps,
-                self.budget.adjacency,
-                gaussian_mu=self.mu * math.sqrt(1.0 - share),
+                adjacency,
+                gaussian_mu=self.mu * math.sqrt(max(0.0, left - share)),
+                beside=earlier,
             )
         mechanism = SUBSAMPLED.format(sampling_rate, n_steps)
         std = multiplier * norm_bound
-        delta = sensitivity(Signed(norm_bound), self.budget.adjacency)
+        delta = sensitivity(Signed(norm_bound), adjacency)
         facts = (sampling_rate, n_steps)
         self._enter(LedgerEntry(name, mechanism, delta, std, share, *facts))
         return multiplier

@@ -20,12 +20,12 @@ import numpy as np
 
 from skdpgen.privacy._accounting import (
     ALPHAS,
+    Floats,
     gaussian_curve,
     gaussian_mu,
     steps_curve,
     subsampled_epsilon,
 )
-from skdpgen.privacy._autodp import Floats
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 
 PARTS = 6  # into which shares from 0 to 1 are divided: more are tighter, and slower
@@ -52,8 +52,8 @@ def fit_curve(
 ) -> Floats:
     r"""Return a bound on the Renyi divergence of any fit with a budget, at ``ALPHAS``.
 
-    Which share s of mu² the steps get is not known beforehand: it may depend on what
-    the fit released. So all s are covered. *Proof.* Let N(s) be the noise multiplier
+    Which share s of mu² the steps get is decided in the fit, before it releases
+    anything. So all s are covered. *Proof.* Let N(s) be the noise multiplier
     that the ledger takes. It *fits* at s: steps with N(s) beside a Gaussian of
     :math:`\mu \sqrt{1-s}` cost at most epsilon. Beside a smaller Gaussian they cost
     less, so N(s) also fits at any :math:`t \ge s`; and if a multiplier L does not fit

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from skdpgen.privacy._accounting import gaussian_epsilon, subsampled_epsilon
+from skdpgen.privacy._accounting import (
+    SampledSteps,
+    gaussian_epsilon,
+    subsampled_epsilon,
+)
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._sensitivity import Signed, sensitivity
 from skdpgen.utils import saved
@@ -69,10 +73,10 @@ class PrivacyReport:
 
         It covers all that the budget allowed, not only what was spent: the ledger is a
         filter. *Proof.* Gaussian releases alone are a Gaussian mechanism with the mu of
-        the budget, at every delta. Beside sub-sampled steps with a share s all other
-        releases together have a squared mu of at most :math:`\mu^2 (1-s)`, as the
-        calibration of the steps assumed, and :func:`subsampled_epsilon` holds at every
-        delta. Selections add their part as in :class:`PrivacyBudget`; at or below
+        the budget, at every delta. Beside sub-sampled steps with shares of sum s all
+        other releases together have a squared mu of at most :math:`\mu^2 (1-s)`, as the
+        calibration of the last steps assumed, and :func:`subsampled_epsilon` holds at
+        every delta. Selections add their part as in :class:`PrivacyBudget`; at or below
         ``delta_selection`` nothing is promised. At the delta of the report and above,
         its own epsilon holds as well.
 
@@ -98,18 +102,21 @@ class PrivacyReport:
         budget = PrivacyBudget(
             self.epsilon, self.delta, neighbours, self.delta_selection
         )
-        steps = next((e for e in self.releases if "sub-sampled" in e.mechanism), None)
-        if steps is None:
+        sampled = [entry for entry in self.releases if _is_sampled(entry)]
+        if not sampled:
             return min(promised, gaussian_epsilon(budget.mu, left) + kept)
-        if steps.mechanism != SUBSAMPLED.format(steps.sampling_rate, steps.n_steps):
+        if any(
+            entry.mechanism != SUBSAMPLED.format(entry.sampling_rate, entry.n_steps)
+            for entry in sampled
+        ):
             return promised  # written before an entry said how it was sampled
+        (*others, last), share = sampled_steps(sampled, neighbours)
         epsilon = subsampled_epsilon(
-            steps.noise_std * sensitivity(Signed(), neighbours) / steps.sensitivity,
-            steps.sampling_rate,
-            steps.n_steps,
+            *last,
             left,
             self.adjacency,
-            gaussian_mu=budget.mu * math.sqrt(1.0 - steps.share),
+            gaussian_mu=budget.mu * math.sqrt(max(0.0, share)),
+            beside=others,
         )
         return min(promised, epsilon + kept)
 
@@ -183,6 +190,27 @@ class PrivacyReport:
         return "\n".join(lines + [f"  {line}" for line in rest])
 
     __repr__ = __str__
+
+
+def sampled_steps(
+    entries: Sequence[LedgerEntry], adjacency: Adjacency
+) -> tuple[tuple[SampledSteps, ...], float]:
+    """Return the sub-sampled steps of a ledger, and the share that they leave."""
+    sampled = [entry for entry in entries if _is_sampled(entry)]
+    shift = sensitivity(Signed(), adjacency)
+    steps = [
+        SampledSteps(
+            entry.noise_std * shift / entry.sensitivity,
+            entry.sampling_rate,
+            entry.n_steps,
+        )
+        for entry in sampled
+    ]
+    return tuple(steps), 1.0 - math.fsum(entry.share for entry in sampled)
+
+
+def _is_sampled(entry: LedgerEntry) -> bool:
+    return "sub-sampled" in entry.mechanism
 
 
 def valid_mu(mu: float, entries: Sequence[LedgerEntry]) -> float | None:

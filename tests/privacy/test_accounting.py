@@ -3,6 +3,7 @@
 import logging
 import math
 import sys
+import warnings
 
 import dp_accounting
 import numpy as np
@@ -14,11 +15,13 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from skdpgen.privacy._accounting import (
+    ORDERS,
     SLACK,
     compose_mu,
     gaussian_delta,
     gaussian_epsilon,
     gaussian_mu,
+    moments,
     subsampled_epsilon,
     subsampled_noise_multiplier,
 )
@@ -93,6 +96,42 @@ def test_calibration_is_private_and_tight(epsilon, delta):
     assert gaussian_delta(mu, epsilon) <= delta
     assert gaussian_delta(mu * (1 + 3e-6), epsilon) > delta
     assert gaussian_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-5)
+
+
+@pytest.mark.parametrize("noise", [0.5, 1.0, 4.0, 200.0])
+@pytest.mark.parametrize("rate", [1e-4, 0.01, 0.3])
+def test_moments_of_sampled_steps_are_those_of_two_libraries(noise, rate):
+    ours = moments(noise, rate)
+    for oracle in (moments_of_autodp, moments_of_dp_accounting):
+        theirs = oracle(noise, rate)
+        known = np.isfinite(theirs)
+        assert known.sum() > 40
+        np.testing.assert_allclose(ours[known], theirs[known], rtol=1e-9, atol=1e-9)
+        assert (ours[known] >= theirs[known] * (1 - 1e-12) - 1e-12).all()
+
+
+def moments_of_autodp(noise, rate):
+    from skdpgen.privacy._autodp import autodp_mu  # imports autodp in the right order
+
+    autodp_mu(1.0, 1e-5)
+    from autodp import mechanism_zoo, transformer_zoo
+
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        step = transformer_zoo.AmplificationBySampling(PoissonSampling=True)(
+            mechanism_zoo.ExactGaussianMechanism(sigma=noise),
+            rate,
+            improved_bound_flag=True,
+        )
+        renyi = [0.0, *(float(step.RenyiDP(int(k))) for k in ORDERS[1:])]
+    return (ORDERS - 1) * np.array(renyi)
+
+
+def moments_of_dp_accounting(noise, rate):
+    step = dp_accounting.GaussianDpEvent(noise)
+    accountant = rdp.RdpAccountant([float(k) for k in ORDERS[1:]])
+    accountant.compose(dp_accounting.PoissonSampledDpEvent(rate, step))
+    return (ORDERS - 1) * np.array([0.0, *accountant._rdp])
 
 
 def test_autodp_alone_is_not_trusted_at_tiny_delta():

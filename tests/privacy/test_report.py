@@ -79,13 +79,42 @@ def test_a_delta_must_be_a_probability(delta):
         report_of().epsilon_at(delta)
 
 
-def test_a_ledger_holds_one_subsampled_release():
-    """Each is calibrated beside Gaussians alone: two would cost more than is said."""
-    ledger = Ledger(PrivacyBudget(1.0, DELTA))
-    ledger.charge_subsampled("steps", share=0.5, **STEPS)
-    with pytest.raises(BudgetExceededError, match="second one"):
-        ledger.charge_subsampled("more steps", share=0.5, **STEPS)
-    assert len(ledger.entries) == 1
+def composed_by_the_oracle(report):
+    """The epsilon of all entries, and of a Gaussian of what is left, by PLD."""
+    from dp_accounting import (
+        GaussianDpEvent,
+        PoissonSampledDpEvent,
+        SelfComposedDpEvent,
+    )
+    from dp_accounting.pld import PLDAccountant
+
+    accountant = PLDAccountant(value_discretization_interval=1e-3)
+    mu = PrivacyBudget(report.epsilon, report.delta).mu
+    left = mu * math.sqrt(1.0 - report.spent)
+    if left > 1e-6:
+        accountant.compose(GaussianDpEvent(1.0 / left))
+    for entry in report.releases:
+        step = GaussianDpEvent(entry.noise_std / entry.sensitivity)
+        if entry.sampling_rate < 1:
+            step = PoissonSampledDpEvent(entry.sampling_rate, step)
+        accountant.compose(SelfComposedDpEvent(step, entry.n_steps))
+    return accountant.get_epsilon(report.delta)
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.3), (0.2, 0.2, 0.2), (0.1, 0.9)])
+def test_several_subsampled_releases_cost_the_budget_together(shares):
+    """Each is calibrated beside those before it and all Gaussians that may follow."""
+    ledger = Ledger(PrivacyBudget(1.0, DELTA, Adjacency.ADD_REMOVE))
+    if sum(shares) < 1:
+        ledger.charge("counts", share=0.0999, sensitivity=1.0)
+    for k, share in enumerate(shares):
+        steps = STEPS | {"sampling_rate": 0.01 * (k + 1), "n_steps": 300 // (k + 1)}
+        ledger.charge_subsampled(f"steps {k}", share=share, **steps)
+    report = ledger.report()
+    assert report.epsilon_at(DELTA) == pytest.approx(1.0, rel=2e-3)
+    assert 0.8 < composed_by_the_oracle(report) <= 1.0
+    with pytest.raises(BudgetExceededError, match="is left"):
+        ledger.charge_subsampled("more", share=0.51, **STEPS)
 
 
 def test_nobody_gets_more_than_is_left():

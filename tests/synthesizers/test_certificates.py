@@ -177,8 +177,8 @@ def test_steps_that_are_calibrated_alone_are_caught(adjacency, monkeypatch):
     assert keeps_its_promise(fit_encoder(adjacency).privacy_)
     calibrate = _ledger.subsampled_noise_multiplier
 
-    def alone(*steps, gaussian_mu):
-        del gaussian_mu  # what else is released is forgotten
+    def alone(*steps, gaussian_mu, beside):
+        del gaussian_mu, beside  # what else is released is forgotten
         return calibrate(*steps)
 
     monkeypatch.setattr(_ledger, "subsampled_noise_multiplier", alone)
