@@ -5,6 +5,11 @@ from skdpgen.training._conditional import (
     class_conditional_model,
     column_counts,
 )
+from skdpgen.training._covariance import (
+    class_correlations,
+    nearest_correlation,
+    shrink_symmetric,
+)
 from skdpgen.training._descent import descend
 from skdpgen.training._embedding import shrink_embedding
 from skdpgen.training._latents import Latents, normal, sobol, strata
@@ -25,15 +30,18 @@ __all__ = [
     "PairPrior",
     "PairTarget",
     "class_conditional_model",
+    "class_correlations",
     "class_totals",
     "column_counts",
     "conditional_histogram",
     "descend",
     "fit_mixture",
     "match_embedding",
+    "nearest_correlation",
     "normal",
     "project_to_total",
     "shrink_embedding",
+    "shrink_symmetric",
     "smooth_pair",
     "sobol",
     "strata",

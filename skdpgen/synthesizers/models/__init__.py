@@ -6,6 +6,7 @@ from skdpgen.synthesizers.models._column_facts import (
     describe_columns,
     rare_values,
 )
+from skdpgen.synthesizers.models._copula_model import CopulaModel, NormalScores
 from skdpgen.synthesizers.models._denoised import Denoised, mixing
 from skdpgen.synthesizers.models._even_draws import draw_given, systematic
 from skdpgen.synthesizers.models._image_model import (
@@ -25,10 +26,12 @@ from skdpgen.synthesizers.models._table_model import (
 )
 
 __all__ = [
+    "CopulaModel",
     "Denoised",
     "Density",
     "ImageModel",
     "MixtureModel",
+    "NormalScores",
     "TableModel",
     "contradictions",
     "counted_columns",

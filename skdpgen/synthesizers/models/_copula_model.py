@@ -1,0 +1,137 @@
+"""A Gaussian copula: columns given the class, and correlations of normal scores."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import norm, rankdata
+
+from skdpgen.tables import Cells
+from skdpgen.training import ClassConditional
+from skdpgen.utils import saved
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+LEAST = 1e-9  # share of a cell or of a class
+FARTHEST = 4.0  # that a score may be
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class CopulaModel:
+    """Columns as in ``known``, whose ranks are correlated, class by class.
+
+    Parameters
+    ----------
+    known : ClassConditional
+        Class totals, and each column given the class.
+    orders : mapping of name to ndarray
+        The cells of each column in the order in which they are ranked.
+    correlations : ndarray of shape (n_groups, d, d)
+        Of the normal scores of ranks; a group is a class, or all rows.
+    """
+
+    known: ClassConditional
+    orders: Mapping[Any, Codes]
+    correlations: Floats
+
+    @property
+    def shares(self) -> Floats:
+        """Share of each class."""
+        return self.known.shares
+
+    def draw(self, labels: Codes, *, rng: Generator) -> dict[Any, Codes]:
+        """Draw the cells of rows with the given labels."""
+        names = list(self.orders)
+        found = np.empty((len(labels), len(names)), dtype=np.int64)
+        roots = np.linalg.cholesky(self.correlations)
+        for label in np.unique(labels):
+            mine = np.flatnonzero(labels == label)
+            noise = rng.normal(size=(len(mine), len(names)))
+            values = noise @ roots[label if len(roots) > 1 else 0].T
+            for j, name in enumerate(names):
+                places = (rankdata(values[:, j], "ordinal") - rng.random()) / len(mine)
+                order = self.orders[name]
+                shares = np.asarray(self.known.conditionals[name])[label, order]
+                found[mine, j] = order[_cell_at(shares, places)]
+        return {name: found[:, j] for j, name in enumerate(names)}
+
+
+@dataclass(frozen=True, eq=False)
+class NormalScores:
+    r"""What a row becomes: the normal score of the rank of each of its cells.
+
+    A cell that spans the ranks from a to b of its class has the score
+    :math:`E[Z \mid a < \Phi(Z) < b]`. A row of scores is divided by :math:`\sqrt d`,
+    so that its norm is near 1.
+    """
+
+    orders: Mapping[Any, Codes]
+    tables: tuple[Floats, ...]  # (n_classes, n_cells), column by column
+
+    @classmethod
+    def of(cls, known: ClassConditional, cells: Mapping[Any, Cells]) -> "NormalScores":
+        """Make them of released columns alone."""
+        orders, tables = {}, []
+        for name, column in cells.items():
+            shares = np.maximum(np.asarray(known.conditionals[name]), 0.0)
+            orders[name] = order_of(column, shares * known.totals[:, None])
+            tables.append(np.stack([scores_of(row, orders[name]) for row in shares]))
+        return cls(orders, tuple(tables))
+
+    def encode(self, codes: Codes, labels: Codes) -> Floats:
+        """Return a vector for each row; a label that is no class may have any."""
+        known = np.maximum(labels, 0)
+        columns = [table[known, codes[:, j]] for j, table in enumerate(self.tables)]
+        return np.stack(columns, axis=1) / np.sqrt(len(self.tables))
+
+
+def order_of(column: Any, counts: Floats) -> Codes:
+    """Return cells in order: numbers as they are, others by the classes they go with.
+
+    Parameters
+    ----------
+    column : Cells
+    counts : ndarray of shape (n_classes, n_cells)
+        Released. Categories are ordered along the first axis of their classes'
+        shares (correspondence analysis); without classes, by how frequent they are.
+    """
+    n_ordered = column.n_known if column.is_ordered else 0
+    rest = np.arange(n_ordered, column.n_cells)
+    place = -counts[:, rest].sum(axis=0)
+    if len(counts) > 1 and len(rest) > 1:
+        mass = counts[:, rest].sum(axis=0) + LEAST
+        profiles = counts[:, rest] / mass
+        mean = profiles @ (mass / mass.sum())
+        centred = (profiles - mean[:, None]) * np.sqrt(mass)
+        place = np.linalg.svd(centred, full_matrices=False)[0][:, 0] @ profiles
+    order = np.argsort(place, kind="stable")
+    return np.concatenate([np.arange(n_ordered), rest[order]])
+
+
+def scores_of(shares: Floats, order: Codes) -> Floats:
+    """Return the normal score of each cell.
+
+    Examples
+    --------
+    >>> scores_of(np.array([0.5, 0.5]), np.array([0, 1])).round(3)
+    array([-0.798,  0.798])
+    """
+    parts = shares[order] / max(float(shares.sum()), LEAST)
+    ends = np.concatenate([[0.0], np.minimum(np.cumsum(parts), 1.0)])
+    drops = -np.diff(norm.pdf(ndtri(ends))) / np.maximum(parts, LEAST)
+    found = np.empty(len(order))
+    found[order] = np.clip(drops, -FARTHEST, FARTHEST)
+    return found
+
+
+def _cell_at(shares: Floats, places: Floats) -> Codes:
+    """Return the cell that each place in [0, 1) falls into."""
+    ends = np.cumsum(np.maximum(shares, 0.0))
+    last = int(np.flatnonzero(shares > 0).max(initial=0))
+    found = np.searchsorted(ends / max(ends[-1], LEAST), places, side="right")
+    return np.asarray(np.minimum(found, last))
