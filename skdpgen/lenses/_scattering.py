@@ -111,10 +111,11 @@ class ScatteringLens:
         """Return features; differentiable."""
         images = within_range(images)
         self._check(images.shape[2:])
-        n, channels, *sides = images.shape
+        n, channels, height, width = images.shape
         if not n:
-            return images.new_zeros(0, self.n_features((channels, *sides)))
-        size = channels * math.prod(padded_side(side, self.n_scales) for side in sides)
+            return images.new_zeros(0, self.n_features((channels, height, width)))
+        padded = padded_side(height, self.n_scales), padded_side(width, self.n_scales)
+        size = channels * math.prod(padded)
         most = IN_CACHE if images.device.type == "cpu" else AT_ONCE
         parts = torch.split(images, max(most // size, 1))
         return finite(torch.cat([self._scattered(part) for part in parts]))
