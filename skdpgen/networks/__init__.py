@@ -1,20 +1,24 @@
-"""Generator networks; torch modules only."""
+"""Networks that generate, and some that look; torch modules only."""
 
 from skdpgen.networks._autoencoder import AutoEncoder
 from skdpgen.networks._image import ImageGenerator, ImageShape
+from skdpgen.networks._resnet import ResNet
 from skdpgen.networks._table import (
     CellsHead,
     PositionHead,
     TableGenerator,
     TableShape,
 )
+from skdpgen.networks._vgg import VGG
 
 __all__ = [
+    "VGG",
     "AutoEncoder",
     "CellsHead",
     "ImageGenerator",
     "ImageShape",
     "PositionHead",
+    "ResNet",
     "TableGenerator",
     "TableShape",
 ]

@@ -1,0 +1,21 @@
+"""Public views of images, fixed before anything private is read."""
+
+from skdpgen.lenses._cosine import CosineLens
+from skdpgen.lenses._lens import Decoding, Lens, Perceptual
+from skdpgen.lenses._lens_of import lens_of
+from skdpgen.lenses._module_lens import ModuleLens
+from skdpgen.lenses._resnet_lens import ResNet18Lens
+from skdpgen.lenses._scattering import ScatteringLens
+from skdpgen.lenses._vgg_lens import VGG19Lens
+
+__all__ = [
+    "CosineLens",
+    "Decoding",
+    "Lens",
+    "ModuleLens",
+    "Perceptual",
+    "ResNet18Lens",
+    "ScatteringLens",
+    "VGG19Lens",
+    "lens_of",
+]

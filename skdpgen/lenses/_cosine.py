@@ -1,0 +1,160 @@
+"""A lens of low frequencies: what a blurred copy of an image would keep."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from skdpgen.lenses._clipping import clipped, within_range
+from skdpgen.lenses._lens import Shape
+from skdpgen.utils import saved
+
+RADIUS = 0.35  # root mean square of pixels that is still not clipped
+
+
+@saved
+@dataclass(frozen=True)
+class CosineLens:
+    r"""The lowest frequencies of a cosine transform, channel by channel.
+
+    .. math:: v = \frac{(C_h (x - c)\, C_w^\top)_{ij}}{r \sqrt{d}}, \qquad
+              \mathrm{code} = v / \max(1, \|v\|)
+
+    The rows of the matrices C are cosines, orthonormal. Those pairs (i, j) are kept for
+    which i/h + j/w is smallest, where h and w are height and width; d is how many
+    numbers an image has. So a code says how an image looks from afar, and the way back
+    is the same sum of cosines.
+
+    *Bound.* The norm is clipped, whatever the image is. A smaller radius makes codes
+    larger, and clips more of them: an image stays as it is if its low frequencies,
+    after the centre is subtracted, have a root mean square of r at most.
+
+    Parameters
+    ----------
+    n_coefficients : int, default=80
+        Frequencies of each channel; all of them if an image has fewer.
+    centre : float, default=0.0
+        Public brightness that is subtracted from each pixel: 0 for strokes on black,
+        0.5 for photographs.
+    radius : float or "auto", default="auto"
+        The constant r; "auto" is 0.35.
+
+    Examples
+    --------
+    >>> lens = CosineLens(10)
+    >>> images = torch.full((2, 1, 8, 8), 0.25)
+    >>> codes = lens.encode(images)
+    >>> codes.shape
+    torch.Size([2, 10])
+    >>> lens.decode(codes, (1, 8, 8))[0, 0, 0, :2]
+    tensor([0.2500, 0.2500])
+    """
+
+    n_coefficients: int = 80
+    centre: float = 0.0
+    radius: float | str = "auto"
+
+    is_opaque = False
+    has_decoder = True
+    has_features = False
+
+    def __post_init__(self) -> None:
+        if self.n_coefficients < 1:
+            raise ValueError(
+                f"n_coefficients must be at least 1. Got {self.n_coefficients} instead."
+            )
+        if not 0.0 <= self.centre <= 1.0:
+            raise ValueError(f"centre must be in [0, 1]. Got {self.centre!r} instead.")
+        radius = 0.0 if isinstance(self.radius, str) else self.radius
+        if self.radius != "auto" and not 0.0 < radius < math.inf:
+            raise ValueError(
+                f"radius must be positive, or 'auto'. Got {self.radius!r} instead."
+            )
+
+    @property
+    def name(self) -> str:
+        """What a certificate says about the lens."""
+        return (
+            "low frequencies of a cosine transform, "
+            f"{self.n_coefficients} a channel, radius {self._radius:g} "
+            f"around {self.centre:g}"
+        )
+
+    def n_latent(self, shape: Shape) -> int:
+        """Return how many codes an image of this shape has."""
+        return shape[0] * self._n_kept(shape)
+
+    def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
+        """Return codes of norm at most 1."""
+        images = within_range(images)
+        _, channels, height, width = images.shape
+        shape = channels, height, width
+        rows, columns, tall, wide = self._waves(shape, images)
+        waves = tall @ (images - self.centre) @ wide.T
+        kept = waves[:, :, rows, columns].flatten(1)
+        return clipped(kept / (self._radius * math.sqrt(math.prod(shape))))
+
+    def decode(self, codes: Tensor, shape: Shape) -> Tensor:
+        """Return images in [0, 1]; differentiable."""
+        rows, columns, tall, wide = self._waves(shape, codes)
+        waves = codes.new_zeros(len(codes), shape[0], len(tall), len(wide))
+        size = self._radius * math.sqrt(math.prod(shape))
+        waves[:, :, rows, columns] = size * codes.reshape(
+            len(codes), shape[0], len(rows)
+        )
+        return (tall.T @ waves @ wide + self.centre).clamp(0.0, 1.0)
+
+    def to(self, device: torch.device) -> "CosineLens":
+        """Return itself: cosines go where images are."""
+        return self
+
+    def double(self) -> "CosineLens":
+        """Return itself: cosines have the precision of images."""
+        return self
+
+    @property
+    def _radius(self) -> float:
+        return RADIUS if isinstance(self.radius, str) else self.radius
+
+    def _n_kept(self, shape: Shape) -> int:
+        return min(self.n_coefficients, shape[1] * shape[2])
+
+    def _waves(self, shape: Shape, like: Tensor) -> tuple[Tensor, ...]:
+        """Return where the kept frequencies stand, and the cosines they take."""
+        _, height, width = shape
+        rows, columns = lowest(self._n_kept(shape), height, width)
+        tall = cosines(height, int(rows.max()) + 1).to(like)
+        wide = cosines(width, int(columns.max()) + 1).to(like)
+        return rows, columns, tall, wide
+
+
+def cosines(n: int, n_rows: int) -> Tensor:
+    """Return the first rows of the orthonormal cosine transform, (n_rows, n).
+
+    Examples
+    --------
+    >>> cosines(4, 2).round(decimals=2)
+    tensor([[ 0.5000,  0.5000,  0.5000,  0.5000],
+            [ 0.6500,  0.2700, -0.2700, -0.6500]], dtype=torch.float64)
+    """
+    frequencies = torch.arange(n_rows, dtype=torch.float64)[:, None]
+    places = torch.arange(n, dtype=torch.float64) + 0.5
+    rows = torch.cos(math.pi / n * frequencies * places) * math.sqrt(2 / n)
+    rows[0] /= math.sqrt(2)
+    return rows
+
+
+def lowest(n: int, height: int, width: int) -> tuple[Tensor, Tensor]:
+    """Return where the n lowest frequencies stand, by i / height + j / width.
+
+    Compared as whole numbers, so equal ones are equal; then the smaller i comes first.
+
+    Examples
+    --------
+    >>> [places.tolist() for places in lowest(4, 8, 8)]
+    [[0, 0, 1, 0], [0, 1, 0, 2]]
+    """
+    i, j = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
+    order = (i * width + j * height).flatten().argsort(stable=True)[:n]
+    return order // width, order % width

@@ -1,0 +1,151 @@
+"""A lens that the user brings: any module, or two functions."""
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from skdpgen.lenses._clipping import clipped, within_range
+from skdpgen.lenses._lens import Shape
+from skdpgen.utils import saved
+
+SAID = ", given by the user and taken as public"
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class ModuleLens:
+    """An encoder of the user's own, with or without a way back.
+
+    The module must be public: random, or trained on public images alone. It must be
+    pure, too: it is run on private rows, and nobody accounts for what it may write down
+    about them. Nothing is known about how rows of a batch influence each other in it,
+    so the lens ``is_opaque``: private rows go through one by one.
+
+    *Bound.* What the module makes of an image is made flat, divided by the radius, and
+    clipped to norm 1, whatever it is.
+
+    Modules, and modules whose methods are given, are copied and set to evaluate. They
+    run without gradients, in the precision that their weights have. A lens with a
+    module can be pickled, but not written by ``save``.
+
+    Parameters
+    ----------
+    encoder : nn.Module or callable
+        From images (n, channels, height, width) in [0, 1] to a Tensor (n, ...).
+    decoder : nn.Module, callable or None, default=None
+        From what the encoder makes, flat, (n, n_latent), to images.
+    name : str, default="an encoder"
+        What a certificate calls it; that it is the user's is added.
+    radius : float, default=1.0
+        A public constant: norm of the encoder's outputs that is still not clipped.
+
+    Examples
+    --------
+    >>> lens = ModuleLens(lambda images: images.mean(dim=(2, 3)), name="mean colour")
+    >>> lens.encode(torch.full((2, 3, 8, 8), 0.5))
+    tensor([[0.5000, 0.5000, 0.5000],
+            [0.5000, 0.5000, 0.5000]])
+    >>> lens.name
+    'mean colour, given by the user and taken as public'
+    """
+
+    encoder: Callable[[Tensor], Tensor]
+    decoder: Callable[[Tensor], Tensor] | None = None
+    name: str = "an encoder"
+    radius: float = 1.0
+
+    is_opaque = True
+    has_features = False
+
+    def __post_init__(self) -> None:
+        for role, given in (("encoder", self.encoder), ("decoder", self.decoder)):
+            if not callable(given) and not (role == "decoder" and given is None):
+                raise TypeError(f"{role} must be callable. Got {given!r} instead.")
+            object.__setattr__(self, role, _copied(given))
+        if not 0 < self.radius < math.inf:
+            raise ValueError(f"radius must be positive. Got {self.radius!r} instead.")
+        if not self.name.endswith(SAID):
+            object.__setattr__(self, "name", self.name + SAID)
+
+    @property
+    def has_decoder(self) -> bool:
+        """Whether there is a way back."""
+        return self.decoder is not None
+
+    def n_latent(self, shape: Shape) -> int:
+        """Return how many codes an image of this shape has; tries it on a black one."""
+        weight = next(_weights(self.encoder), torch.empty(0))
+        return self.encode(torch.zeros(1, *shape, device=weight.device)).shape[1]
+
+    def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
+        """Return codes of norm at most 1."""
+        codes = _run(self.encoder, within_range(images), "encoder")
+        flat = codes[:, None] if codes.ndim == 1 else codes.flatten(1)
+        return clipped(flat / self.radius)
+
+    def decode(self, codes: Tensor, shape: Shape) -> Tensor:
+        """Return images in [0, 1]."""
+        if self.decoder is None:
+            raise ValueError("This lens has no way back. Give it a `decoder`.")
+        images = _run(self.decoder, codes * self.radius, "decoder")
+        if images[0:1].numel() != math.prod(shape) and len(images):
+            raise ValueError(
+                f"decoder must return images of shape (n, {', '.join(map(str, shape))})"
+                f". Got {tuple(images.shape)} instead."
+            )
+        return images.reshape(-1, *shape).clamp(0.0, 1.0)
+
+    def to(self, device: torch.device) -> "ModuleLens":
+        """Return the same lens with its modules on another device."""
+        encoder, decoder = _copied(self.encoder, device), _copied(self.decoder, device)
+        return replace(self, encoder=encoder, decoder=decoder)
+
+    def double(self) -> "ModuleLens":
+        """Return itself: a module keeps its precision, and sees rows one by one."""
+        return self
+
+
+def _owner(given: Any) -> nn.Module | None:
+    """Return the module that is given, or one of whose methods is."""
+    for one in (given, getattr(given, "__self__", None)):
+        if isinstance(one, nn.Module):
+            return one
+    return None
+
+
+def _copied(given: Any, device: torch.device | None = None) -> Any:
+    """Return a copy in which nothing is trained; functions as they are."""
+    owner = _owner(given)
+    if owner is None:
+        return given
+    copied = copy.deepcopy(owner).to(device).eval().requires_grad_(False)
+    return copied if given is owner else getattr(copied, given.__name__)
+
+
+def _weights(given: Any) -> Iterator[Tensor]:
+    """Yield weights of the module that is given, if it is one."""
+    owner = _owner(given)
+    if owner is not None:
+        yield from (one for one in owner.parameters() if one.is_floating_point())
+
+
+def _run(module: Any, inputs: Tensor, role: str) -> Tensor:
+    """Return what a module makes of each row, in the precision that came in."""
+    weight = next(_weights(module), inputs)
+    with torch.no_grad():
+        found = module(inputs.to(weight.dtype))
+    if not isinstance(found, Tensor):
+        raise TypeError(
+            f"{role} must return one tensor. Got {type(found).__name__} instead."
+        )
+    if found.ndim == 0 or len(found) != len(inputs):
+        raise ValueError(
+            f"{role} must return one row for each of {len(inputs)} given. "
+            f"Got a tensor of shape {tuple(found.shape)} instead."
+        )
+    return found.to(inputs.dtype)

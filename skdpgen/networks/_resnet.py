@@ -1,0 +1,84 @@
+"""The convolutions of ResNet-18 (He et al., 2016), to be loaded."""
+
+from collections.abc import Sequence
+
+from torch import Tensor, nn
+
+WIDTHS = (64, 128, 256, 512)  # channels of each stage
+DEPTH = 2  # blocks of a stage
+
+
+class ResNet(nn.Module):
+    """Residual blocks of two 3 x 3 convolutions; maps halve between stages.
+
+    Weights are named as torchvision's ``resnet18`` names them, and are empty at first.
+
+    Parameters
+    ----------
+    widths : sequence of int, default=(64, 128, 256, 512)
+        Channels of each of the four stages.
+
+    Examples
+    --------
+    >>> network = ResNet((1, 2, 3, 4)).eval()
+    >>> len(network.state_dict())
+    120
+    """
+
+    def __init__(self, widths: Sequence[int] = WIDTHS) -> None:
+        super().__init__()
+        first, second, third, fourth = widths
+        self.conv1 = _convolution(3, first, 7, stride=2)
+        self.bn1 = nn.BatchNorm2d(first)
+        self.relu = nn.ReLU()
+        self.maxpool = nn.MaxPool2d(3, stride=2, padding=1)
+        self.layer1 = _stage(first, first, stride=1)
+        self.layer2 = _stage(first, second, stride=2)
+        self.layer3 = _stage(second, third, stride=2)
+        self.layer4 = _stage(third, fourth, stride=2)
+
+    def forward(self, images: Tensor) -> list[Tensor]:  # (n, 3, h, w)
+        """Return maps after each ReLU, from fine to coarse."""
+        found = [self.relu(self.bn1(self.conv1(images)))]
+        maps = self.maxpool(found[0])
+        for stage in (self.layer1, self.layer2, self.layer3, self.layer4):
+            for block in stage:
+                middle, maps = block(maps)
+                found += [middle, maps]
+        return found
+
+
+class Block(nn.Module):
+    """Two convolutions, added to what came in; ``downsample`` fits it where need be."""
+
+    def __init__(self, n_inputs: int, n_outputs: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = _convolution(n_inputs, n_outputs, 3, stride)
+        self.bn1 = nn.BatchNorm2d(n_outputs)
+        self.relu = nn.ReLU()
+        self.conv2 = _convolution(n_outputs, n_outputs, 3, stride=1)
+        self.bn2 = nn.BatchNorm2d(n_outputs)
+        self.downsample: nn.Module | None = None
+        if stride > 1:
+            self.downsample = nn.Sequential(
+                _convolution(n_inputs, n_outputs, 1, stride), nn.BatchNorm2d(n_outputs)
+            )
+
+    def forward(self, maps: Tensor) -> tuple[Tensor, Tensor]:
+        """Return maps after the first and after the second ReLU."""
+        middle = self.relu(self.bn1(self.conv1(maps)))
+        beside = maps if self.downsample is None else self.downsample(maps)
+        return middle, self.relu(self.bn2(self.conv2(middle)) + beside)
+
+
+def _stage(n_inputs: int, n_outputs: int, stride: int) -> nn.Sequential:
+    blocks = [Block(n_inputs, n_outputs, stride)]
+    blocks += [Block(n_outputs, n_outputs, 1) for _ in range(DEPTH - 1)]
+    return nn.Sequential(*blocks)
+
+
+def _convolution(n_inputs: int, n_outputs: int, size: int, stride: int) -> nn.Conv2d:
+    """Return a convolution without bias, its weights empty."""
+    return nn.utils.skip_init(
+        nn.Conv2d, n_inputs, n_outputs, size, stride, size // 2, bias=False
+    )
