@@ -5,9 +5,6 @@ from skdpgen.privacy._accounting import (
     gaussian_delta,
     gaussian_epsilon,
     gaussian_mu,
-    renyi_epsilon,
-    subsampled_epsilon,
-    subsampled_noise_multiplier,
 )
 from skdpgen.privacy._blocks import (
     Batch,
@@ -44,6 +41,11 @@ from skdpgen.privacy._sensitivity import (
     WithCounts,
     WithSquares,
     sensitivity,
+)
+from skdpgen.privacy._subsampled import (
+    renyi_epsilon,
+    subsampled_epsilon,
+    subsampled_noise_multiplier,
 )
 
 __all__ = [

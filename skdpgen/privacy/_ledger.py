@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from skdpgen.privacy._accounting import subsampled_noise_multiplier
 from skdpgen.privacy._budget import PrivacyBudget
 from skdpgen.privacy._noise import is_noise_insecure
 from skdpgen.privacy._report import (
@@ -15,6 +14,7 @@ from skdpgen.privacy._report import (
 )
 from skdpgen.privacy._selection import selection_threshold
 from skdpgen.privacy._sensitivity import Signed, sensitivity
+from skdpgen.privacy._subsampled import subsampled_noise_multiplier
 from skdpgen.utils import BudgetExceededError
 
 ROUNDING = 1e-9  # people write shares as decimals, and 0.1 * 3 counts as 0.3

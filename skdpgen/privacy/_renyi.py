@@ -18,15 +18,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from skdpgen.privacy._accounting import (
+from skdpgen.privacy._accounting import gaussian_mu
+from skdpgen.privacy._budget import Adjacency, PrivacyBudget
+from skdpgen.privacy._subsampled import (
     ALPHAS,
     Floats,
     gaussian_curve,
-    gaussian_mu,
     steps_curve,
     subsampled_epsilon,
 )
-from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 
 PARTS = 6  # into which shares from 0 to 1 are divided: more are tighter, and slower
 GRID = 1.02  # step of noise multipliers; fits of one rate share its moments

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from skdpgen.privacy._accounting import (
-    SampledSteps,
-    gaussian_epsilon,
-    subsampled_epsilon,
-)
+from skdpgen.privacy._accounting import gaussian_epsilon
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._sensitivity import Signed, sensitivity
+from skdpgen.privacy._subsampled import SampledSteps, subsampled_epsilon
 from skdpgen.utils import saved
 
 ALARMS = ("NOT PRIVATE", "LEAK")  # statements that begin with these come first

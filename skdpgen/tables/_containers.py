@@ -62,8 +62,8 @@ def array_series(array: Any, what: str) -> "pd.Series[Any]":
             values if mask is None else np.where(mask, np.datetime64("NaT"), values)
         )
     if kind is Kind.TEXT:
-        guess = {"dtype": object} if values.dtype == object or mask is not None else {}
-        series = pd.Series(values, **guess)  # pandas would infer times from values
+        # objects: pandas would infer times from values, and Arrow refuses some text
+        series = pd.Series(values.astype(object), dtype=object)
         return series if mask is None else series.mask(mask, None)
     if mask is None:
         return pd.Series(values)
@@ -96,6 +96,8 @@ def _read_array(array: Any, container: str) -> Read:
     kind, dtype = pandas_kind(array.dtype, "X"), pandas_name(columns[0].dtype)
     if kind is Kind.DATETIME:
         dtype = str(array.dtype)
+    elif kind is Kind.TEXT and array.dtype != object:
+        dtype = "str"
     names, n_columns = tuple(frame.columns), len(frame.columns)
     return frame, Layout(container, names, (kind,) * n_columns, (dtype,) * n_columns)
 

@@ -145,7 +145,7 @@ def polars_kind(dtype: Any, what: str, *, is_strict: bool = True) -> Kind:
     if dtype.is_float():
         return Kind.FLOAT
     if name not in POLARS_KINDS and (is_strict or name in WAYS_OUT):
-        _refuse(what, dtype, WAYS_OUT.get(name, TO_ANYTHING))
+        _refuse(what, name, WAYS_OUT.get(name, TO_ANYTHING))  # no values that it lists
     return POLARS_KINDS.get(name, Kind.TEXT)
 
 

@@ -5,6 +5,7 @@ never on the rest of the column. A reader that guesses from a whole column would
 row change the codes of all, and no sensitivity would hold.
 """
 
+import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -84,6 +85,9 @@ def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
         return _read_categories(series, kind)
     if isinstance(series.dtype, pd.ArrowDtype):
         series = _without_dictionary(series)
+    if _is_arrow_text(series.dtype):
+        tokens = _read_arrow_tokens(series)
+        return tokens if kind is Kind.TEXT else Numbers(as_numbers(tokens))
     if kind is Kind.TEXT:
         return _read_tokens(series)
     if kind is Kind.DATETIME and types.is_datetime64_any_dtype(series.dtype):
@@ -92,18 +96,19 @@ def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
         with np.errstate(all="ignore"):
             values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return Numbers(np.where(np.isfinite(values), values, np.nan))
-    return Numbers(np.array([_number(value) for value in series], dtype=np.float64))
+    with warnings.catch_warnings(action="ignore"):  # by the code of a cell
+        numbers = [_number(value) for value in series]
+    return Numbers(np.array(numbers, dtype=np.float64))
 
 
 def _without_dictionary(series: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Look up what a dictionary of Arrow lists; text becomes plain objects."""
+    """Look up what a dictionary of Arrow lists."""
     from pyarrow import types
 
     array: Any = series.array.__arrow_array__()
-    if types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
-    if types.is_string_view(array.type):  # pandas cannot go through these
-        return pd.Series(array.to_pylist(), dtype=object)
+    if not types.is_dictionary(array.type):
+        return series
+    array = array.cast(array.type.value_type)
     return pd.Series(pd.arrays.ArrowExtensionArray(array))
 
 
@@ -118,10 +123,8 @@ def _read_categories(series: "pd.Series[Any]", kind: Kind) -> Values:
         numbers = read_values(pd.Series(categories), kind)
         assert isinstance(numbers, Numbers)
         return Numbers(np.append(numbers.values, np.nan)[codes])
-    texts = [_text(category) for category in categories]
-    places, values = pd.factorize(pd.Series(texts, dtype="str"))
-    table = np.append(places.astype(np.int64), -1)
-    return TokenColumn(table[codes], tuple(map(str, values)))
+    places, values = _numbered([_text(category) for category in categories])
+    return TokenColumn(np.append(places, -1)[codes], values)
 
 
 def as_numbers(values: Values) -> Floats:
@@ -158,18 +161,50 @@ def seconds_of_text(value: str) -> float:
 
 
 def _read_tokens(series: "pd.Series[Any]") -> TokenColumn:
-    if not isinstance(series.dtype, pd.StringDtype):
-        # text before comparison: 1, True and 1.0 are equal, and the first would win
+    """Read each cell as clean text before any two are compared.
+
+    Comparison by pandas is not row by row: 1, True and 1.0 are equal, and half a
+    surrogate pair is compared by how it is printed. The first of equals would give its
+    name to all.
+    """
+    with warnings.catch_warnings(action="ignore"):  # by the code of a cell
         marked = [
             None if _is_missing(value) else _mark(value) + _text(value)
             for value in series
         ]
-        codes, found = pd.factorize(pd.Series(marked, dtype="str"))
-        values = tuple(str(value)[1:] for value in found)
-        marks = tuple(Mark(str(value)[0]) for value in found)
-        return TokenColumn(codes.astype(np.int64), values, marks)
-    codes, found = pd.factorize(series, use_na_sentinel=True)
-    return TokenColumn(codes.astype(np.int64), tuple(map(str, found)))
+    codes, found = _numbered(marked)
+    marks = tuple(Mark(text[0]) for text in found)
+    return TokenColumn(codes, tuple(text[1:] for text in found), marks)
+
+
+def _is_arrow_text(dtype: Any) -> bool:
+    if isinstance(dtype, pd.StringDtype):
+        return dtype.storage == "pyarrow"
+    if not isinstance(dtype, pd.ArrowDtype):
+        return False
+    from pyarrow import types
+
+    kinds = (types.is_string, types.is_large_string, types.is_string_view)
+    return any(is_kind(dtype.pyarrow_dtype) for is_kind in kinds)
+
+
+def _read_arrow_tokens(series: "pd.Series[Any]") -> TokenColumn:
+    """Read text as the bytes that Arrow stores; nobody has checked that they are it."""
+    import pyarrow as pa
+
+    array: Any = series.array.__arrow_array__()
+    array = pa.chunked_array([array] if isinstance(array, pa.Array) else array)
+    coded = array.cast(pa.large_binary()).combine_chunks().dictionary_encode()
+    stored = coded.dictionary.to_pylist()
+    places, values = _numbered([raw.decode("utf-8", "replace") for raw in stored])
+    codes = np.asarray(coded.indices.fill_null(len(stored)), dtype=np.int64)
+    return TokenColumn(np.append(places, -1)[codes], values)
+
+
+def _numbered(texts: "list[str | None]") -> tuple[Codes, tuple[str, ...]]:
+    """Return clean texts as codes into those that are distinct; None is -1."""
+    codes, found = pd.factorize(pd.Series(texts, dtype="str"))
+    return codes.astype(np.int64), tuple(map(str, found))
 
 
 def _mark(value: Any) -> Mark:
@@ -182,9 +217,13 @@ def _mark(value: Any) -> Mark:
 def _is_missing(value: Any) -> bool:
     if value is None or value is pd.NA or value is pd.NaT:
         return True
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    return isinstance(value, float | np.floating) and bool(value != value)
+    kind = type(value)
+    try:
+        if issubclass(kind, Decimal):
+            return bool(value.is_nan())
+        return issubclass(kind, float | np.floating) and bool(value != value)
+    except Exception:
+        return False
 
 
 def _text(value: Any) -> str:
@@ -195,7 +234,7 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, complex | np.complexfloating | pd.Timestamp):
+    if issubclass(type(value), complex | np.complexfloating | pd.Timestamp):
         return np.nan
     try:
         parsed = float(value)

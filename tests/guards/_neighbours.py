@@ -13,8 +13,8 @@ from skdpgen.tables import Boolean, Categorical, Chunks, Integer, Numeric, Schem
 
 N_ROWS, N_IMAGES, CHUNK = 300, 200, 128  # the last chunk is shorter
 UNSEEN = "Zweitausendeins"
-LARGE = {"i": 2**40, "f": 1e300, "b": True, "M": "2261-01-01"}
-SMALL = {"i": -(2**40), "f": np.nan, "b": False, "M": None}
+LARGE = {"i": 2**40, "U": UNSEEN, "f": 1e300, "b": True, "M": "2261-01-01"}
+SMALL = {"i": -(2**40), "U": "", "f": np.nan, "b": False, "M": None}
 
 
 @dataclass(frozen=True)
@@ -164,6 +164,10 @@ def tables():
             "year": rng.integers(1990, 2010, N_ROWS),
         }
     )
+    odd = ["\ud800", *["'\\ud800'", "b", "c"] * (N_ROWS // 3)][:N_ROWS]
+    surrogates = pd.DataFrame(
+        {"a": pd.Series(odd, dtype=pd.StringDtype("python")), "b": X["job"]}
+    )
     labels = rng.integers(0, 3, N_ROWS)
     floats = rng.normal(size=(N_ROWS, 3)) + labels[:, None]
     return {
@@ -172,6 +176,8 @@ def tables():
         "frame in chunks": Case(X, y, wrap=in_chunks),
         "frame without labels": Case(X),
         "text that says more": Case(text, y),
+        "half a surrogate pair": Case(surrogates, y),
+        "array of text": Case(np.array(odd)[:, None], np.array(odd)),
         "polars": Case(
             X.drop(columns="education"),
             y,

@@ -1,6 +1,7 @@
 """Steps on secret samples spend a share that no release has a say in."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
@@ -9,6 +10,7 @@ from skdpgen.tables import Rows, Schema
 from tests.guards import _neighbours, _variants
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
+N_ROWS = _neighbours.N_ROWS
 STEPS = "DPKernelSynthesizer, steps"
 both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 
@@ -29,6 +31,15 @@ def shares(make, case, adjacency, n_fits=6):
 @pytest.mark.parametrize("case", ["frame", "frame, public", "numbers as target"])
 def test_the_share_of_steps_is_the_same_whatever_was_discovered(case, adjacency):
     assert len(shares(_variants.of_tables()[STEPS], TABLES[case], adjacency)) == 1
+
+
+@both
+def test_nor_has_it_a_say_whether_y_turns_out_to_be_a_number(adjacency):
+    n, known = N_ROWS, int(0.7 * N_ROWS)
+    y = np.r_[np.arange(known) % 3, 100 + np.arange(n - known)]
+    case = _neighbours.Case(pd.DataFrame({"a": np.linspace(0, 1, n)}), y)
+    make = _variants.of_tables()[STEPS]
+    assert len(shares(make, case, adjacency, n_fits=8)) == 1
 
 
 @both

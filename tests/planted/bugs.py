@@ -229,6 +229,25 @@ BUGS = (
     *HOW_FAR_ROWS_MOVE,
     # ------------------------------------------------------------- what goes around
     Bug(
+        "steps-share-by-labels",
+        "what steps get depends on whether released labels look like a number",
+        S + "opening/_steps_share.py",
+        "least_left(opening.opened, opening",
+        "least_left(opening.known, opening",
+        (
+            "tests/guards/test_steps_share.py"
+            "::test_nor_has_it_a_say_whether_y_turns_out_to_be_a_number",
+        ),
+    ),
+    Bug(
+        "text-compared-as-it-came",
+        "cells of text are compared before they are cleaned: one renames others",
+        T + "_values.py",
+        "None if _is_missing(value) else _mark(value) + _text(value)",
+        "None if _is_missing(value) else _mark(value) + str(value)",
+        ("tests/tables/test_row_by_row.py::test_text_reads_as_its_rows_do_alone",),
+    ),
+    Bug(
         "true-n-for-the-share",
         "the true number of rows decides what features get, under add/remove",
         S + "embedding/_row_kernel.py",

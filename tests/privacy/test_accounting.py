@@ -15,17 +15,19 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from skdpgen.privacy._accounting import (
-    ORDERS,
     SLACK,
     compose_mu,
     gaussian_delta,
     gaussian_epsilon,
     gaussian_mu,
+)
+from skdpgen.privacy._budget import Adjacency
+from skdpgen.privacy._subsampled import (
+    ORDERS,
     moments,
     subsampled_epsilon,
     subsampled_noise_multiplier,
 )
-from skdpgen.privacy._budget import Adjacency
 
 DELTA = 1e-5
 SIGMAS = {

@@ -10,11 +10,11 @@ from scipy import optimize, stats
 from torch import nn
 
 from skdpgen.privacy import _functional
-from skdpgen.privacy._accounting import subsampled_noise_multiplier
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._functional import functional_oracle, kernel_slopes, slope_noise
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import gaussian_noise, insecure_noise_seed
+from skdpgen.privacy._subsampled import subsampled_noise_multiplier
 from skdpgen.training import descend
 from skdpgen.utils import BudgetExceededError, NotPrivateWarning
 

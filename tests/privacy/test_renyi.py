@@ -17,7 +17,7 @@ from skdpgen.privacy import (
     gaussian_mu,
     renyi_epsilon,
 )
-from skdpgen.privacy._accounting import gaussian_curve, steps_curve
+from skdpgen.privacy._subsampled import gaussian_curve, steps_curve
 
 DELTA = 1e-5
 STEPS = Subsampling(0.02, 60)

@@ -27,7 +27,7 @@ from skdpgen.privacy import (
     gaussian_epsilon,
     subsampled_noise_multiplier,
 )
-from skdpgen.privacy._accounting import gaussian_curve, steps_curve
+from skdpgen.privacy._subsampled import gaussian_curve, steps_curve
 from skdpgen.synthesizers import load
 from skdpgen.synthesizers.opening import _context
 from skdpgen.synthesizers.tools._search_cost import _steps

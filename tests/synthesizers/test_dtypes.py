@@ -284,6 +284,14 @@ def test_a_dtype_is_refused_by_name_before_anything_is_spent(name):
         Schema.template(table)
 
 
+def test_a_dtype_is_refused_without_the_values_that_it_lists():
+    for inner in (pl.List(pl.Enum(["SECRET"])), pl.Struct({"SECRET": pl.Int8})):
+        table = pl.DataFrame({"a": pl.Series([None], dtype=inner)})
+        with pytest.raises(TypeError, match="must hold") as caught:
+            DPIndependentSynthesizer().fit(table)
+        assert "SECRET" not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", REFUSED_ARRAYS)
 def test_a_dtype_of_numpy_is_refused_by_name(name):
     table, message = REFUSED_ARRAYS[name]

@@ -152,6 +152,11 @@ def test_values_within_a_short_range_are_no_codes():
     assert as_codes(Integer(1024, 2047), years, 1550.0, 1.0) is None
 
 
+def test_codes_are_whole_numbers_and_distinct():
+    found = {"3": 300.0, "3.5": 20.0, "900": 300.0}
+    assert as_codes(Integer(0, 1023), found, 630.0, 10.0).categories == (3, 900)
+
+
 @pytest.mark.parametrize(
     ("column", "expected"),
     [

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,20 +32,42 @@ class Hostile:
         raise ValueError("secret")
 
 
+class Liar:
+    """A value that fails when it is asked what it is."""
+
+    @property
+    def __class__(self):
+        raise RuntimeError("secret")
+
+
+class Loud(float):
+    """A number whose own methods fail or warn."""
+
+    def __ne__(self, other):
+        raise ValueError("secret")
+
+    def __float__(self):
+        warnings.warn("secret", stacklevel=1)
+        return 1.0
+
+    __hash__ = float.__hash__
+
+
 NASTY = [
     *(1, 1.0, True, np.int8(1), "1", "1.0", "1_000", "\u0661", decimal.Decimal("1.0")),
     *(decimal.Decimal("1.00"), decimal.Decimal("sNaN"), fractions.Fraction(1, 2)),
     *(None, np.nan, pd.NA, pd.NaT, float("inf"), -0.0, 10**400, 1 + 2j, "", "nan"),
     *(["x"], {"a": 1}, (1, 2), np.ones(2), Hostile(), b"bytes", "\ud800"),
+    *("'\\ud800'", "\ud801", "?", Liar(), Loud(2.0)),
     *(datetime.date(2020, 1, 1), pd.Timestamp("1700-01-01"), np.longdouble("1e4000")),
 ]
 
 
 def column(values):
-    series = pd.Series(np.empty(len(values), dtype=object))
+    cells = np.empty(len(values), dtype=object)
     for position, value in enumerate(values):
-        series.iat[position] = value
-    return series
+        cells[position] = value
+    return pd.Series(cells, dtype=object)
 
 
 def plain(values):
@@ -64,6 +87,43 @@ def test_a_column_reads_as_its_rows_do_alone(kind, rows):
         together = plain(read_values(column(values), kind))
         alone = [plain(read_values(column([value]), kind))[0] for value in values]
     assert together == alone
+
+
+ODD = ["a", None, "\ud800", "\udfff", "'\\ud800'", "?", "\x00", "", "1", "\ufffd"]
+STORED = [pd.StringDtype("python"), pd.StringDtype("python", na_value=np.nan), object]
+
+
+@pytest.mark.parametrize("dtype", STORED, ids=str)
+@given(rows=st.lists(st.sampled_from(ODD), min_size=1, max_size=6))
+def test_text_reads_as_its_rows_do_alone(dtype, rows):
+    """Pandas takes half a surrogate pair and its repr for the same text."""
+
+    def read(some):
+        return plain(read_values(pd.Series(some, dtype=dtype), Kind.TEXT))
+
+    assert read(rows) == [read([row])[0] for row in rows]
+
+
+@pytest.mark.parametrize("odd", ODD[1:])
+def test_an_array_of_text_reads_alike_whatever_one_row_holds(odd):
+    rows = np.array([["red"], ["blue"], [odd or "-"]])
+    frame, layout = read_table(rows)
+    usual, same = read_table(np.array([["red"], ["blue"], ["red"]]))
+    assert (layout, frame["x0"].dtype) == (same, usual["x0"].dtype)
+    assert plain(read_values(frame["x0"], layout.kinds[0]))[:2] == ["red", "blue"]
+    series, _ = _read_target(rows[:, 0], 3)
+    assert plain(read_values(series, Kind.TEXT))[:2] == ["red", "blue"]
+
+
+def test_arrow_text_that_is_none_is_read():
+    broken = pc.cast(
+        pa.array([b"\xff\xfe", b"a", None, b"\xff\xfe"]),
+        options=pc.CastOptions(pa.string(), allow_invalid_utf8=True),
+    )
+    for array in (broken, broken.dictionary_encode()):
+        frame, layout = read_table(pa.table({"a": array}))
+        found = plain(read_values(frame["a"], layout.kinds[0]))
+        assert found == ["\ufffd\ufffd", "a", None, "\ufffd\ufffd"]
 
 
 @given(rows=st.lists(st.sampled_from(range(len(NASTY))), min_size=1, max_size=6))

@@ -45,6 +45,7 @@ def as_codes(
     Ordinal(categories=(7, 900), nullable=False, other=None)
     >>> as_codes(Integer(1024, 2047), {"1999": 60.0, "2000": 39.0}, 99.0, 1.0)
     """
+    found = {text: n for text, n in found.items() if float(text).is_integer()}
     if len(found) < 2:
         return None
     left = n_rows - sum(found.values())

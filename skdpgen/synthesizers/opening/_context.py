@@ -63,6 +63,8 @@ class Opening:
         What the certificate will say was taken as public.
     progress : tqdm
         Counts stages, never rows.
+    opened : Known
+        What was public when the rows were opened; ``known`` may learn from a release.
     kept : dict
         Attributes that the estimator keeps, whatever interrupts its fit.
     unknown : Unknown or None
@@ -78,6 +80,7 @@ class Opening:
     ledger: Ledger
     statements: list[str]
     progress: Any
+    opened: Known
     kept: dict[str, Any] = field(default_factory=dict)
     unknown: Unknown | None = None
     seen: dict[Any, Seen] = field(default_factory=dict)
@@ -226,7 +229,7 @@ def open_rows(
     progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
     statements = _stated(X, rows, known, budget.adjacency)
     statements.insert(1, delta_stated(budget, delta))
-    return Opening(rows, known, ledger, statements, progress)
+    return Opening(rows, known, ledger, statements, progress, known)
 
 
 def check_size(n_rows: int) -> None:

@@ -25,7 +25,7 @@ def steps_share(opening: Opening, part: float) -> float:
     their divergence is bounded at every order, however they were chosen, and that of
     the steps adds to it.
     """
-    return part * least_left(opening.known, opening.ledger, opening.rows.n_rows)
+    return part * least_left(opening.opened, opening.ledger, opening.rows.n_rows)
 
 
 def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
