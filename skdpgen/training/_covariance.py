@@ -104,3 +104,32 @@ def _off_diagonal(moments: Floats, n_rows: float) -> tuple[Floats, float]:
     found = np.clip(moments / root / root[:, None], -1.0, 1.0)
     np.fill_diagonal(found, 0.0)
     return found, unit
+
+
+def low_rank_and_diagonal(
+    noisy: Floats, noise_std: float, n_bands: int = 10
+) -> tuple[Floats, Floats]:
+    """Return a root of what stands out of a noisy covariance, and variances besides.
+
+    Eigenvalues beyond what noise alone has are shrunk (:func:`shrink_symmetric`). What
+    they leave of the diagonal is averaged over bands of neighbouring entries.
+    """
+    values, vectors = np.linalg.eigh((noisy + noisy.T) / 2)
+    edge = 4.0 * noise_std**2 * len(noisy)
+    kept = np.sqrt(np.maximum(np.maximum(values, 0.0) ** 2 - edge, 0.0))
+    root = vectors * np.sqrt(kept)
+    rest = np.diag(noisy) - (root**2).sum(axis=1)
+    bands = np.array_split(np.arange(len(noisy)), n_bands)
+    for band in bands:
+        rest[band] = max(float(rest[band].mean()), 0.0) if len(band) else 0.0
+    return root, rest
+
+
+def pooled_root(noisy, base, noise_std, n_bands=10):
+    whole = base + shrink_symmetric(noisy - base, noise_std)
+    values, vectors = np.linalg.eigh(whole)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    rest = np.diag(noisy) - (root**2).sum(axis=1)
+    for band in np.array_split(np.arange(len(noisy)), n_bands):
+        rest[band] = max(float(rest[band].mean()), 0.0) if len(band) else 0.0
+    return root, rest

@@ -17,6 +17,8 @@ from skdpgen.synthesizers.models._image_model import (
     train_images,
 )
 from skdpgen.synthesizers.models._mixture_model import MixtureModel
+from skdpgen.synthesizers.models._deformations import Deformations
+from skdpgen.synthesizers.models._picture_mixture import PictureMixture
 from skdpgen.synthesizers.models._single_columns import single_columns
 from skdpgen.synthesizers.models._table_model import (
     TableModel,
@@ -27,11 +29,13 @@ from skdpgen.synthesizers.models._table_model import (
 
 __all__ = [
     "CopulaModel",
+    "Deformations",
     "Denoised",
     "Density",
     "ImageModel",
     "MixtureModel",
     "NormalScores",
+    "PictureMixture",
     "TableModel",
     "contradictions",
     "counted_columns",
