@@ -12,7 +12,7 @@ from skdpgen.lenses._morlet import filters, mirror, padded_side
 from skdpgen.utils import saved
 
 SMALLEST_SIDE = 8
-IN_CACHE, AT_ONCE = 2**13, 2**19  # pixels at once, on a processor and elsewhere
+IN_CACHE, AT_ONCE = 2**12, 2**19  # pixels at once, on a processor and elsewhere
 SIZE = 0.7  # root mean square of pixels whose codes have norm 1, about
 
 

@@ -22,7 +22,7 @@ def rows(dtype, width):
 @pytest.mark.parametrize("function", [clipped, normalised])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_no_norm_is_above_one(function, dtype, data):
     found = function(data.draw(rows(dtype, 7)))
     assert worst_norm(found) <= 1.0

@@ -1,5 +1,6 @@
 """Scattering: counts, energy, signs, and what moves when an image does."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,7 @@ import torch
 from hypothesis import given, settings
 
 from skdpgen.lenses import ScatteringLens
-from skdpgen.lenses._morlet import filters, low_pass, mirror, padded_side
+from skdpgen.lenses._morlet import filters, frame_sum, low_pass, mirror, padded_side
 from skdpgen.lenses._scattering import SIZE, moduli
 from tests.lenses._images import hostile, moved_when_shuffled, noise, smooth, worst_norm
 
@@ -102,6 +103,20 @@ def test_the_frame_sum_is_what_squares_of_spectra_add_up_to():
     assert total.min() > 0.1
 
 
+@pytest.mark.parametrize("side", [8, 28])
+@pytest.mark.parametrize("n_scales", [1, 2, 3])
+def test_the_frame_sum_knows_that_samples_fall_onto_each_other(side, n_scales):
+    step, one = 2**n_scales, low_pass(side, n_scales)
+    everywhere = torch.stack(
+        [one[0].roll(step * k) for k in range(one.shape[1] // step)]
+    )
+    nothing = torch.zeros(1, 1, one.shape[1], one.shape[1], dtype=torch.float64)
+    most = float(frame_sum(nothing, one, one, step).max())
+    norm = float(torch.linalg.matrix_norm(everywhere, ord=2))
+    assert norm**4 <= most + 1e-12  # of rows and of columns, squared
+    assert most < 1.02
+
+
 @pytest.mark.parametrize("sides", [(28, 28), (9, 13)], ids=str)
 def test_wavelets_have_mean_zero(sides):
     wavelets, _, _ = filters(2, 8, *sides)
@@ -130,6 +145,30 @@ def test_moduli_are_convolutions_by_definition():
         for x in range(5):
             slow += image[0, y, x] * kernel.roll((y, x), (0, 1))
     torch.testing.assert_close(moduli(image, spectrum)[0, 0], slow.abs())
+
+
+def test_features_are_paths_from_fine_to_coarse():
+    image = noise(1, 1, 9, 13)
+    wavelets, tall, wide = filters(3, 2, 9, 13)
+    padded, found = margins(image, 3)[0, 0], []
+
+    def look(maps, scale, angle):
+        waves = torch.fft.ifft2(torch.fft.fft2(maps) * wavelets[scale, angle])
+        return waves.abs()
+
+    first = list(itertools.product(range(3), range(2)))
+    found.append(padded)
+    found += [look(padded, *path) for path in first]
+    found += [
+        look(look(padded, *fine), *coarse)
+        for scale in range(3)
+        for fine in ((scale, 0), (scale, 1))
+        for coarse in first
+        if coarse[0] > scale
+    ]
+    means = torch.stack([tall @ maps @ wide.T for maps in found])
+    features = ScatteringLens(3, 2).features(image)
+    torch.testing.assert_close(features[0], means.flatten())
 
 
 @pytest.mark.parametrize("n_scales", [1, 2, 3])
