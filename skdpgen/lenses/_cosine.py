@@ -39,6 +39,10 @@ class CosineLens:
         0.5 for photographs.
     radius : float or "auto", default="auto"
         The constant r; "auto" is 0.35.
+    emphasis : float, default=0.0
+        A frequency (i, j) is multiplied by :math:`(1 + \sqrt{i^2 + j^2})` to this
+        power, and divided by it on the way back: high frequencies, which are weak in
+        pictures, are then less drowned by noise that all codes get alike.
 
     Examples
     --------
@@ -54,6 +58,7 @@ class CosineLens:
     n_coefficients: int = 80
     centre: float = 0.0
     radius: float | str = "auto"
+    emphasis: float = 0.0
 
     is_opaque = False
     has_decoder = True
@@ -71,6 +76,10 @@ class CosineLens:
             raise ValueError(
                 f"radius must be positive, or 'auto'. Got {self.radius!r} instead."
             )
+        if not 0.0 <= self.emphasis <= 2.0:
+            raise ValueError(
+                f"emphasis must be in [0, 2]. Got {self.emphasis!r} instead."
+            )
 
     @property
     def name(self) -> str:
@@ -79,6 +88,7 @@ class CosineLens:
             "low frequencies of a cosine transform, "
             f"{self.n_coefficients} a channel, radius {self._radius:g} "
             f"around {self.centre:g}"
+            + (f", emphasis {self.emphasis:g}" if self.emphasis else "")
         )
 
     def n_latent(self, shape: Shape) -> int:
@@ -92,7 +102,9 @@ class CosineLens:
         shape = channels, height, width
         rows, columns, tall, wide = self._waves(shape, images)
         waves = tall @ (images - self.centre) @ wide.T
-        kept = waves[:, :, rows, columns].flatten(1)
+        kept = (waves[:, :, rows, columns] * self._gain(rows, columns, images)).flatten(
+            1
+        )
         return clipped(kept / (self._radius * math.sqrt(math.prod(shape))))
 
     def decode(self, codes: Tensor, shape: Shape) -> Tensor:
@@ -100,9 +112,8 @@ class CosineLens:
         rows, columns, tall, wide = self._waves(shape, codes)
         waves = codes.new_zeros(len(codes), shape[0], len(tall), len(wide))
         size = self._radius * math.sqrt(math.prod(shape))
-        waves[:, :, rows, columns] = size * codes.reshape(
-            len(codes), shape[0], len(rows)
-        )
+        kept = size * codes.reshape(len(codes), shape[0], len(rows))
+        waves[:, :, rows, columns] = kept / self._gain(rows, columns, codes)
         return (tall.T @ waves @ wide + self.centre).clamp(0.0, 1.0)
 
     def to(self, device: torch.device) -> "CosineLens":
@@ -116,6 +127,11 @@ class CosineLens:
     @property
     def _radius(self) -> float:
         return RADIUS if isinstance(self.radius, str) else self.radius
+
+    def _gain(self, rows: Tensor, columns: Tensor, like: Tensor) -> Tensor:
+        """Return what each frequency is multiplied by."""
+        distance = (rows.double() ** 2 + columns.double() ** 2).sqrt()
+        return ((1.0 + distance) ** self.emphasis).to(like)
 
     def _n_kept(self, shape: Shape) -> int:
         return min(self.n_coefficients, shape[1] * shape[2])

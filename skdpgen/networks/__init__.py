@@ -3,6 +3,7 @@
 from skdpgen.networks._autoencoder import AutoEncoder
 from skdpgen.networks._image import ImageGenerator, ImageShape
 from skdpgen.networks._resnet import ResNet
+from skdpgen.networks._small_cnn import SmallCNN
 from skdpgen.networks._table import (
     CellsHead,
     PositionHead,
@@ -19,6 +20,7 @@ __all__ = [
     "ImageShape",
     "PositionHead",
     "ResNet",
+    "SmallCNN",
     "TableGenerator",
     "TableShape",
 ]

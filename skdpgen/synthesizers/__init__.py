@@ -7,6 +7,7 @@ from skdpgen.synthesizers._dp_hp import DPHPSynthesizer
 from skdpgen.synthesizers._dp_independent import DPIndependentSynthesizer
 from skdpgen.synthesizers._dp_kernel import DPKernelSynthesizer
 from skdpgen.synthesizers._dp_merf import DPMERFSynthesizer
+from skdpgen.synthesizers._dp_mge import DPMGESynthesizer
 from skdpgen.synthesizers._dp_ntk import DPNTKSynthesizer
 from skdpgen.synthesizers._dp_pairwise import DPPairwiseSynthesizer
 from skdpgen.synthesizers.base import read_estimator
@@ -27,6 +28,7 @@ SYNTHESIZERS = {
         DPIndependentSynthesizer,
         DPKernelSynthesizer,
         DPMERFSynthesizer,
+        DPMGESynthesizer,
         DPNTKSynthesizer,
         DPPairwiseSynthesizer,
     )
@@ -83,6 +85,7 @@ __all__ = [
     "DPIndependentSynthesizer",
     "DPKernelSynthesizer",
     "DPMERFSynthesizer",
+    "DPMGESynthesizer",
     "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",
     "GeneratorSearch",

@@ -1,5 +1,6 @@
 """Turns a release into a generator; never sees a table."""
 
+from skdpgen.training._classifier import train_classifier
 from skdpgen.training._conditional import (
     ClassConditional,
     class_conditional_model,
@@ -7,6 +8,7 @@ from skdpgen.training._conditional import (
 )
 from skdpgen.training._covariance import (
     class_correlations,
+    class_covariances,
     nearest_correlation,
     shrink_symmetric,
 )
@@ -31,6 +33,7 @@ __all__ = [
     "PairTarget",
     "class_conditional_model",
     "class_correlations",
+    "class_covariances",
     "class_totals",
     "column_counts",
     "conditional_histogram",
@@ -45,5 +48,6 @@ __all__ = [
     "smooth_pair",
     "sobol",
     "strata",
+    "train_classifier",
     "without_empty_cells",
 ]

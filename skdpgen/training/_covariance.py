@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 LEAST_EIGENVALUE = 1e-3
+N_BANDS = 10
 FLATTEST, STEEPEST = 0.3, 3.0  # of the mean, what the diagonal may be
 
 
@@ -106,30 +107,50 @@ def _off_diagonal(moments: Floats, n_rows: float) -> tuple[Floats, float]:
     return found, unit
 
 
-def low_rank_and_diagonal(
-    noisy: Floats, noise_std: float, n_bands: int = 10
+def class_covariances(
+    products: Floats, noise_std: float, totals: Floats
 ) -> tuple[Floats, Floats]:
-    """Return a root of what stands out of a noisy covariance, and variances besides.
+    r"""Return a root of each class's covariance, and variances besides.
 
-    Eigenvalues beyond what noise alone has are shrunk (:func:`shrink_symmetric`). What
-    they leave of the diagonal is averaged over bands of neighbouring entries.
+    The mean of all classes is shrunk (:func:`shrink_symmetric`), and so is the
+    difference of each class from it. Noise hides small eigenvalues: what is left of the
+    diagonal is averaged over bands of neighbouring entries, and kept as it is.
+
+    Parameters
+    ----------
+    products : ndarray of shape (n_classes, d, d)
+        Noisy sums of :math:`v v^\top` around centres.
+    noise_std : float
+        Noise of each entry.
+    totals : ndarray of shape (n_classes,)
+        Rows of each class.
+
+    Returns
+    -------
+    roots : ndarray of shape (n_classes, d, d)
+    rest : ndarray of shape (n_classes, d)
+
+    Examples
+    --------
+    >>> root, rest = class_covariances(np.diag([9.0, 0.0])[None], 0.0, np.ones(1))
+    >>> (root[0] @ root[0].T).round(6).tolist(), rest.tolist()
+    ([[9.0, 0.0], [0.0, 0.0]], [[0.0, 0.0]])
     """
-    values, vectors = np.linalg.eigh((noisy + noisy.T) / 2)
-    edge = 4.0 * noise_std**2 * len(noisy)
-    kept = np.sqrt(np.maximum(np.maximum(values, 0.0) ** 2 - edge, 0.0))
-    root = vectors * np.sqrt(kept)
-    rest = np.diag(noisy) - (root**2).sum(axis=1)
-    bands = np.array_split(np.arange(len(noisy)), n_bands)
-    for band in bands:
-        rest[band] = max(float(rest[band].mean()), 0.0) if len(band) else 0.0
-    return root, rest
-
-
-def pooled_root(noisy, base, noise_std, n_bands=10):
-    whole = base + shrink_symmetric(noisy - base, noise_std)
-    values, vectors = np.linalg.eigh(whole)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    rest = np.diag(noisy) - (root**2).sum(axis=1)
-    for band in np.array_split(np.arange(len(noisy)), n_bands):
-        rest[band] = max(float(rest[band].mean()), 0.0) if len(band) else 0.0
-    return root, rest
+    std, n = noise_std / math.sqrt(2), max(float(totals.sum()), 1.0)
+    pooled = products.sum(axis=0) / n
+    base = shrink_symmetric(pooled, std * math.sqrt(len(products)) / n)
+    roots, rests = [], []
+    for product, total in zip(products, np.maximum(totals, 1.0), strict=True):
+        own = (product + product.T) / 2 / total
+        whole = base
+        if len(products) > 1:
+            whole = base + shrink_symmetric(own - base, std / total)
+        values, vectors = np.linalg.eigh(whole)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        rest = np.diag(own) - (root**2).sum(axis=1)
+        for band in np.array_split(np.arange(len(rest)), N_BANDS):
+            if len(band):
+                rest[band] = max(float(rest[band].mean()), 0.0)
+        roots.append(root)
+        rests.append(rest)
+    return np.stack(roots), np.stack(rests)

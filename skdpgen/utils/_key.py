@@ -21,9 +21,6 @@ class Key(StrEnum):
     FEATURES = "features"
     """A bounded feature map of the row."""
 
-    MOMENTS = "moments"
-    """Numbers of a row whose products are summed."""
-
     PIXELS = "pixels"
     """An image; no release sums it as it is."""
 

@@ -50,6 +50,7 @@ class TellsColumns:
     task_: str | None
     n_samples_: int
     _facts: Facts
+    _model: Any
 
     @property
     def columns_(self) -> Any:
@@ -106,7 +107,8 @@ class TellsColumns:
         if not self.cells_:
             return IMAGES
         has_trained = getattr(self, "n_iter_", 0) > 0
-        return RELATIONS if has_trained else ONLY[self.task_]
+        is_related = getattr(self._model, "has_relations", has_trained)
+        return RELATIONS if is_related else ONLY[self.task_]
 
     def _stating_relations(self, max_iter: int) -> Any:
         """Say so, here and in the certificate, if no relation was learnt.

@@ -18,6 +18,7 @@ from skdpgen.synthesizers.models import (
     ImageModel,
     learn_images,
     new_generator,
+    refuse_container,
     train_images,
 )
 from skdpgen.synthesizers.opening import Facts
@@ -174,11 +175,7 @@ class ImageKernel:
     ) -> Any:
         """Draw images with the given labels, as the array that came in."""
         del cells, facts
-        if container:
-            raise ValueError(
-                "set_output is for tables. Got images, which come back as an array "
-                "like the one given; call `set_output(transform='default')`."
-            )
+        refuse_container(container)
         density = None if known is None else Density.of(self, known)
         return self.layout.restore(model.draw(labels, rng=rng, density=density))
 

@@ -1,5 +1,6 @@
-"""Gaussians in a latent space: of columns' normal scores, or of images."""
+"""Gaussians in a latent space: of columns' normal scores, or of images' codes."""
 
-from skdpgen.synthesizers.gaussian._copula import CopulaSpace
+from skdpgen.synthesizers.gaussian._copula import measure_copula
+from skdpgen.synthesizers.gaussian._pictures import measure_pictures
 
-__all__ = ["CopulaSpace"]
+__all__ = ["measure_copula", "measure_pictures"]

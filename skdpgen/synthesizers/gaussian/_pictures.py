@@ -1,135 +1,257 @@
 """Images as Gaussians in the codes of a lens: means, prototypes, covariances."""
 
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from skdpgen.privacy import Counts, OuterProducts, Release, Vectors
-from skdpgen.synthesizers.gaussian._lens_map import LensMap
-from skdpgen.synthesizers.models import PictureMixture
-from skdpgen.synthesizers.models._picture_mixture import shares_of_counts
+from skdpgen.synthesizers.gaussian._lens_map import Pictures, from_centres
+from skdpgen.synthesizers.gaussian._prior import CHOICES, choose_prior
+from skdpgen.synthesizers.models import PictureMixture, shares_of_counts
 from skdpgen.synthesizers.opening import Opening, n_classes_of
-from skdpgen.tables import EncodedBatch
-from skdpgen.training._covariance import low_rank_and_diagonal
+from skdpgen.tables import Cells
+from skdpgen.training import class_covariances, project_to_total
 from skdpgen.utils import Key
 
 Floats = NDArray[np.float64]
-N_TONES = 32
-TONES, SCALE, MEANS, FIRST, ROUNDS = 0.02, 0.01, 0.15, 0.15, 0.35  # shares of mu²
+TONES = 32  # grey levels that are told apart
+FOR_TONES, FOR_SCALE, FOR_MEANS, FOR_SPLIT, FOR_ROUNDS, FOR_PRIOR = (
+    0.02,
+    0.01,
+    0.08,
+    0.1,
+    0.15,
+    0.02,
+)  # of what is left of mu²; the covariance gets the rest
 N_ROUNDS = 2
-ROWS_EACH = 80.0  # rows of a component, in units of a count's noise
+ROWS_EACH = 80.0  # noise stds of rows that a component should hold
 MOST = 32
-GRID = 2.0**-20
-ROOM = 1.1
+ROOM = 1.1  # how far beyond the mean norm codes are cut
+LEAST = 0.02  # of the largest norm: as small as the mean norm is taken to be
 
 
-def measure_pictures(opening: Opening, cells: Any, labels: Any, lens: Any, seed: int, opts=None) -> None:
-    o = dict(tones=TONES, scale=SCALE, means=MEANS, first=FIRST, rounds=ROUNDS, n_rounds=N_ROUNDS, rows_each=ROWS_EACH, room=ROOM, room2=1.0, K=None) | (opts or {})
-    layout, n_rows = opening.facts.layout, opening.facts.n_rows
-    view, n_classes = LensMap(lens, layout), n_classes_of(labels)
-    rng = np.random.default_rng(seed)
-    total = opening.ledger.remaining
-    part = lambda s: s * total / opening.ledger.remaining
-    def encoded(key: str, row: Callable[..., Any]) -> Iterator[EncodedBatch]:
-        for known, pixels, codes in view.batches(opening, cells, labels):
-            codes = codes * gain
-            label, vectors = row(known, pixels, codes)
-            yield EncodedBatch(label, {key: vectors})
-    pooled = lambda known: np.where(known >= 0, 0, -1)
-    d = view.width
-    gain = np.ones(d)
-    if o.get("a"):
-        from skdpgen.lenses._cosine import lowest
-        c, h, w = layout.size
-        i, j = lowest(d // c, h, w)
-        gain = np.tile((1.0 + np.hypot(i.numpy(), j.numpy())) ** o["a"], c)
-    class Lens2:
-        def decode(self, codes, shape): return lens.decode(codes / torch.from_numpy(gain), shape)
-    tones = opening.release("tones_", encoded(Key.FEATURES, lambda k, p, z: (pooled(k), tones_of(p))),
-        {Key.FEATURES: Vectors(N_TONES, 1.0, is_nonnegative=True)}, name="tones of pixels", share=part(o["tones"]))
-    def scale_of(name, residual):
-        got = opening.release("scale_", encoded(Key.FEATURES, lambda k, p, z: (pooled(k), np.minimum(np.linalg.norm(residual(k, z), axis=1, keepdims=True), 1.0))),
-            {Key.FEATURES: Vectors(1, 1.0, is_nonnegative=True)}, name=name, share=part(o["scale"]))
-        return float(np.clip(got.values[Key.FEATURES][0, 0] / n_rows, 0.02, 1.0))
-    R = scale_of("size of codes", lambda k, z: z) * o["room"]
-    got = opening.release("release_", encoded(Key.FEATURES, lambda k, p, z: (k, z / R)), {Key.FEATURES: Vectors(d), Key.CLASSES: Counts(1.0)},
-        name="means of codes by class", n_classes=n_classes, share=part(o["means"]))
-    totals = np.maximum(got.values[Key.CLASSES][:, 0], 1.0)
-    centres = (R * got.values[Key.FEATURES] / totals[:, None])[:, None]
-    weights = np.ones((n_classes, 1))
-    std = opening.ledger.noise_std(share=opening.ledger.remaining, sensitivity=1.0)
-    K = o["K"] or int(np.clip(round(n_rows / n_classes / std / o["rows_each"]), 1, MOST)) if std else MOST
-    def products(name, centres, share):
-        place = lambda k, z: z - centres[np.maximum(k, 0), nearest(z, centres, k)]
-        r = scale_of("distance from " + name, place) * o["room2"]
-        def rows(k, p, z):
-            v = torch.from_numpy(place(k, z) / r)
-            return k, [(v, v)]
-        got = opening.release("products_", encoded(Key.MOMENTS, rows), {Key.MOMENTS: OuterProducts(((d, d),), 1.0, ("square",))}, name="products around " + name, n_classes=n_classes, share=part(share))
-        s = got.noise_std[Key.MOMENTS]
-        mats = [m.reshape(d, d) / t for m, t in zip(got.values[Key.MOMENTS], totals)]
-        base = np.zeros((d, d))
-        if o.get("pool"):
-            from skdpgen.training import shrink_symmetric
-            from skdpgen.training._covariance import pooled_root
-            n = totals.sum(); base = shrink_symmetric(sum(m * t for m, t in zip(mats, totals)) / n, s / math.sqrt(2) * math.sqrt(len(totals)) / n)
-            found = [pooled_root(m, base, s / math.sqrt(2) / t) for m, t in zip(mats, totals)]
-        else:
-            found = [low_rank_and_diagonal(m, s / math.sqrt(2) / t) for m, t in zip(mats, totals)]
-        return np.stack([a for a, _ in found]) * r, np.stack([b for _, b in found]) * r * r
-    if K > 1:
-        roots, diagonals = products("means", centres, o["first"])
-        mix = PictureMixture(Lens2(), layout.size, totals, centres, weights, roots, diagonals)
-        centres = np.stack([spread(mix, c, K, rng) for c in range(n_classes)])
-        for k in range(o["n_rounds"]):
-            r = scale_of("distance from prototypes", lambda k, z: z - centres[np.maximum(k, 0), nearest(z, centres, k)]) * o["room2"] if k == 0 else r
-            def rows(k, p, z):
-                near = nearest(z, centres, k)
-                v = (z - centres[np.maximum(k, 0), near]) / r
-                return np.where(k >= 0, k * K + near, -1), v
-            got = opening.release("prototypes_", encoded(Key.FEATURES, rows), {Key.FEATURES: Vectors(d), Key.CLASSES: Counts(1.0)}, name=f"prototypes, round {k+1}", n_classes=n_classes * K, share=part(o["rounds"] / o["n_rounds"]))
-            counts = got.values[Key.CLASSES][:, 0]; s = got.noise_std[Key.FEATURES]
-            many = np.maximum(counts, 0.75 * got.noise_std[Key.CLASSES] + 1)
-            step = got.values[Key.FEATURES] / many[:, None]
-            noise = (s / many) ** 2
-            energy = np.maximum((step**2).mean(axis=1) - noise, 0)
-            step *= (energy / (energy + noise + 1e-300))[:, None]
-            centres = centres + r * step.reshape(centres.shape)
-            weights = shares_of_counts(counts.reshape(n_classes, K))
-    roots, diagonals = products("prototypes" if K > 1 else "means", centres, opening.ledger.remaining / total - o["scale"] * (1+1e-9))
-    mix = PictureMixture(Lens2(), layout.size, totals, centres, weights, roots, diagonals)
-    histogram = np.maximum(tones.values[Key.FEATURES][0], 0)
-    opening.keep(mixture_=mix.with_tones(histogram, rng) if not o.get("plain") else mix)
+def measure_pictures(
+    opening: Opening,
+    labels: Cells | None,
+    *,
+    lens: Any,
+    n_components: int | None,
+    prior: Any,
+    rng: Generator,
+) -> None:
+    r"""Release tones, sizes, means, prototypes and products of codes, one by one.
+
+    Keeps ``release_`` (means and counts of classes) and ``mixture_``, which knows more
+    after each release, so that an interrupted fit has what it paid for.
+
+    *Why it is private.* Every release sums a vector a row, clipped to a public bound in
+    `privacy`, and all that a row is compared with (a size, a centre, a picture) is
+    public or released before: this is adaptive composition of Gaussian releases.
+    :math:`v` with counts of weight 1 moves by 2 if a row is replaced, whatever
+    component and class it is counted in; products :math:`v v^\top` alone move by
+    :math:`\sqrt 2`, and so do tones and sizes, which are not negative.
+    """
+    rows = Pictures(opening, labels, lens)
+    measured = _Measured(rows, opening.ledger.remaining, n_classes_of(labels), rng)
+    is_voted = prior == "auto" and labels is not None and labels.n_cells > 1
+    is_voted = is_voted and opening.facts.task == "classification"
+    opening.progress.total += 4
+    opening.step("means")
+    measured.means()
+    n_components = n_components or measured.affordable()
+    if n_components > 1:
+        opening.step("prototypes")
+        measured.covariance(FOR_SPLIT)
+        measured.prototypes(n_components)
+    opening.step("covariances")
+    measured.covariance(None, kept=FOR_PRIOR if is_voted else 0.0)
+    opening.step("prior")
+    if is_voted:
+        choose_prior(rows, measured.mixture, CHOICES, rng)
 
 
-def tones_of(pixels):
+class _Measured:
+    """What releases said so far, and the next ones."""
+
+    def __init__(
+        self, rows: Pictures, whole: float, n_classes: int, rng: Generator
+    ) -> None:
+        self.rows, self.opening, self.rng = rows, rows.opening, rng
+        self.whole, self.n_classes = whole, n_classes
+        self.mixture: PictureMixture
+
+    def means(self) -> None:
+        """Release tones and the mean of each class."""
+        opening, d = self.opening, self.rows.width
+        tones = self._release(
+            "tones_",
+            self.rows.pixels(lambda labels, x: (pooled(labels), tones_of(x))),
+            {Key.FEATURES: Vectors(TONES, is_nonnegative=True)},
+            "tones of pixels",
+            FOR_TONES,
+        )
+        size = ROOM * self._size("codes", lambda labels, z: z)
+        found = self._release(
+            "release_",
+            self.rows.codes(lambda labels, z: (labels, z / size)),
+            {Key.FEATURES: Vectors(d), Key.CLASSES: Counts(1.0)},
+            "means of codes by class",
+            FOR_MEANS,
+            self.n_classes,
+        )
+        counts = found.values[Key.CLASSES][:, 0]
+        n_rows = opening.facts.public_total(found.adjacency, self.rows.labels)
+        totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
+        means = found.values[Key.FEATURES] / np.maximum(totals, 1.0)[:, None]
+        self._keep(
+            PictureMixture(
+                self.rows.lens,
+                self.rows.shape,
+                totals,
+                float(found.noise_std[Key.CLASSES]) * self.n_classes**0.5,
+                size * means[:, None],
+                np.ones((self.n_classes, 1)),
+                np.zeros((self.n_classes, d, d)),
+                np.zeros((self.n_classes, d)),
+                np.maximum(tones.values[Key.FEATURES][0], 0.0),
+            )
+        )
+
+    def affordable(self) -> int:
+        """Return how many components a class can have: known rows and known noise."""
+        ledger = self.opening.ledger
+        noise = ledger.noise_std(share=ledger.remaining, sensitivity=1.0)
+        each = self.opening.facts.n_rows / self.n_classes
+        return int(np.clip(each / (ROWS_EACH * noise), 1, MOST)) if noise else MOST
+
+    def prototypes(self, n_components: int) -> None:
+        """Split each class by what is known, then move centres to their rows."""
+        known, d = self.mixture, self.rows.width
+        self._keep(known.split(n_components, self.rng))
+        size = self._size("prototypes", self._from_centres)
+        for k in range(N_ROUNDS):
+
+            def row(labels: Any, z: Floats) -> tuple[Any, Floats]:
+                v, near = from_centres(z, self.mixture.centres, labels)
+                return np.where(labels >= 0, labels * n_components + near, -1), v / size
+
+            found = self._release(
+                "prototypes_",
+                self.rows.codes(row),
+                {Key.FEATURES: Vectors(d), Key.CLASSES: Counts(1.0)},
+                f"prototypes, round {k + 1}",
+                FOR_ROUNDS / N_ROUNDS,
+                self.n_classes * n_components,
+            )
+            counts = found.values[Key.CLASSES][:, 0]
+            many = np.maximum(counts, found.noise_std[Key.CLASSES] + 1.0)
+            steps = found.values[Key.FEATURES] / many[:, None]
+            noise = (found.noise_std[Key.FEATURES] / many) ** 2
+            steps *= wiener((steps**2).mean(axis=1), noise)[:, None]
+            centres = self.mixture.centres + size * steps.reshape(
+                self.n_classes, n_components, d
+            )
+            weights = shares_of_counts(counts.reshape(self.n_classes, -1))
+            self._keep(replace(self.mixture, centres=centres, weights=weights))
+
+    def covariance(self, share: float | None, kept: float = 0.0) -> None:
+        """Release products of what is left around centres; None spends all but some."""
+        d = self.rows.width
+        what = "prototypes" if self.mixture.centres.shape[1] > 1 else "means"
+        size = self._size(what, self._from_centres)
+
+        def row(labels: Any, z: Floats) -> tuple[Any, Any]:
+            v = torch.from_numpy(self._from_centres(labels, z) / size)
+            return labels, [(v, v)]
+
+        left = self.opening.ledger.remaining / self.whole - kept
+        found = self._release(
+            "products_",
+            self.rows.codes(row),
+            {Key.FEATURES: OuterProducts(((d, d),), 1.0, ("square",))},
+            f"products of codes around {what}, by class",
+            left if share is None else share,
+            self.n_classes,
+        )
+        roots, rest = class_covariances(
+            found.values[Key.FEATURES].reshape(-1, d, d),
+            found.noise_std[Key.FEATURES],
+            self.mixture.totals,
+        )
+        roots, rest = size * roots, size**2 * rest
+        self._keep(replace(self.mixture, roots=roots, diagonals=rest))
+
+    def _from_centres(self, labels: Any, z: Floats) -> Floats:
+        return from_centres(z, self.mixture.centres, labels)[0]
+
+    def _size(self, what: str, place: Callable[[Any, Floats], Floats]) -> float:
+        """Release the mean norm of codes, at most 1 a row."""
+
+        def row(labels: Any, z: Floats) -> tuple[Any, Floats]:
+            norms = np.sqrt((place(labels, z) ** 2).sum(axis=1, keepdims=True))
+            return pooled(labels), np.minimum(norms, 1.0)
+
+        found = self._release(
+            "sizes_",
+            self.rows.codes(row),
+            {Key.FEATURES: Vectors(1, is_nonnegative=True)},
+            f"size of codes around {what}" if what != "codes" else "size of codes",
+            FOR_SCALE,
+        )
+        size = found.values[Key.FEATURES][0, 0] / self.opening.facts.n_rows
+        return float(np.clip(size, LEAST, 1.0))
+
+    def _release(
+        self,
+        attribute: str,
+        batches: Any,
+        blocks: Any,
+        name: str,
+        share: float,
+        n_classes: int = 1,
+    ) -> Release:
+        share = min(share * self.whole / self.opening.ledger.remaining, 1.0)
+        return self.opening.release(
+            attribute, batches, blocks, name=name, share=share, n_classes=n_classes
+        )
+
+    def _keep(self, mixture: PictureMixture) -> None:
+        self.mixture = mixture
+        self.opening.keep(mixture_=mixture)
+
+
+def wiener(energy: Floats, noise: Floats) -> Floats:
+    """Return by how much to shrink noisy vectors of known noise.
+
+    Examples
+    --------
+    >>> wiener(np.array([4.0, 1.0, 0.0]), np.array([1.0, 2.0, 0.0])).tolist()
+    [0.75, 0.0, 0.0]
+    """
+    signal = np.maximum(energy - noise, 0.0)
+    return np.asarray(signal / np.maximum(energy, np.finfo(float).tiny))
+
+
+def pooled(labels: Any) -> Any:
+    """Return one label for all classes; rows of no class have none."""
+    return np.where(labels >= 0, 0, -1)
+
+
+def tones_of(pixels: Floats) -> Floats:
+    """Return how large a part of each image has each of some tones.
+
+    Examples
+    --------
+    >>> tones_of(np.array([[0.0, 0.0, 1.0, 1.0]]))[0, [0, -1]].tolist()
+    [0.5, 0.5]
+    """
     n, width = pixels.shape
-    bins = np.minimum((pixels * N_TONES).astype(np.int64), N_TONES - 1) + N_TONES * np.arange(n)[:, None]
-    return np.bincount(bins.ravel(), minlength=n * N_TONES).reshape(n, N_TONES) / width
-
-
-def nearest(codes, centres, labels):
-    z, p = np.round(codes / GRID) * GRID, np.round(centres / GRID) * GRID
-    found = np.zeros(len(z), dtype=np.int64)
-    if centres.shape[1] == 1:
-        return found
-    for label in np.unique(labels[labels >= 0]):
-        mine = labels == label
-        found[mine] = ((p[label] ** 2).sum(axis=1) - 2 * z[mine] @ p[label].T).argmin(axis=1)
-    return found
-
-
-def spread(mix, label, K, rng, n=2000, rounds=8):
-    z = mix._codes(np.full(n, label), np.zeros(n, dtype=np.int64), rng)
-    p = z[rng.choice(n, K, replace=False)]
-    for _ in range(rounds):
-        near = ((p**2).sum(axis=1) - 2 * z @ p.T).argmin(axis=1)
-        for k in range(K):
-            if (near == k).any():
-                p[k] = z[near == k].mean(axis=0)
-    return p
+    bins = np.minimum((pixels * TONES).astype(np.int64), TONES - 1)
+    bins += TONES * np.arange(n)[:, None]
+    counts = np.bincount(bins.ravel(), minlength=n * TONES).reshape(n, TONES)
+    return np.asarray(counts / width)

@@ -7,6 +7,7 @@ from skdpgen.synthesizers.models._column_facts import (
     rare_values,
 )
 from skdpgen.synthesizers.models._copula_model import CopulaModel, NormalScores
+from skdpgen.synthesizers.models._deformations import Deformations
 from skdpgen.synthesizers.models._denoised import Denoised, mixing
 from skdpgen.synthesizers.models._even_draws import draw_given, systematic
 from skdpgen.synthesizers.models._image_model import (
@@ -17,8 +18,11 @@ from skdpgen.synthesizers.models._image_model import (
     train_images,
 )
 from skdpgen.synthesizers.models._mixture_model import MixtureModel
-from skdpgen.synthesizers.models._deformations import Deformations
-from skdpgen.synthesizers.models._picture_mixture import PictureMixture
+from skdpgen.synthesizers.models._picture_mixture import (
+    PictureMixture,
+    refuse_container,
+    shares_of_counts,
+)
 from skdpgen.synthesizers.models._single_columns import single_columns
 from skdpgen.synthesizers.models._table_model import (
     TableModel,
@@ -47,6 +51,8 @@ __all__ = [
     "new_generator",
     "new_table_generator",
     "rare_values",
+    "refuse_container",
+    "shares_of_counts",
     "single_columns",
     "systematic",
     "train_images",

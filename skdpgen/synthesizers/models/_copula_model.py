@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import norm, rankdata
 
+from skdpgen.synthesizers.opening import Facts, decode_rows
 from skdpgen.tables import Cells
 from skdpgen.training import ClassConditional
 from skdpgen.utils import saved
@@ -43,6 +44,42 @@ class CopulaModel:
     def shares(self) -> Floats:
         """Share of each class."""
         return self.known.shares
+
+    @property
+    def totals(self) -> Floats:
+        """Rows of each class."""
+        return self.known.totals
+
+    @property
+    def total_std(self) -> float:
+        """Noise of their sum."""
+        return self.known.total_std
+
+    @property
+    def has_relations(self) -> bool:
+        """Whether any two columns are correlated within a class."""
+        d = self.correlations.shape[1]
+        return bool(np.abs(self.correlations - np.eye(d)).max(initial=0.0) > LEAST)
+
+    def finished(self, seed: int) -> "CopulaModel":
+        """Return itself: there is nothing to train."""
+        del seed
+        return self
+
+    def draw_rows(
+        self,
+        labels: Codes,
+        cells: Mapping[Any, Cells],
+        facts: Facts,
+        *,
+        deform: Any = None,
+        container: str | None,
+        rng: Generator,
+    ) -> Any:
+        """Draw a table with the given labels."""
+        del deform  # images are
+        codes, marginals = self.draw(labels, rng=rng), self.known.marginals
+        return decode_rows(facts, cells, codes, marginals, rng=rng, container=container)
 
     def draw(self, labels: Codes, *, rng: Generator) -> dict[Any, Codes]:
         """Draw the cells of rows with the given labels."""

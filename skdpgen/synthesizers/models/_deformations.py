@@ -1,7 +1,7 @@
 """What any picture may do without becoming another: a public prior, never fitted."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Generator, Tensor
@@ -10,6 +10,7 @@ from torch.nn.functional import grid_sample, interpolate
 from skdpgen.utils import saved
 
 AT_ONCE = 4096
+SIZES = ("shift", "turn", "shear", "zoom", "warp")
 
 
 @saved
@@ -21,15 +22,15 @@ class Deformations:
 
     Parameters
     ----------
-    shift : float, default=0.03
+    shift : float, default=0.036
         Along each axis.
-    turn : float, default=6.0
+    turn : float, default=8.0
         In degrees.
-    shear : float, default=0.1
+    shear : float, default=0.12
         How far the top is moved against the bottom, relative to their distance.
-    zoom : float, default=0.06
+    zoom : float, default=0.08
         Logarithm of the enlargement, of each axis by itself.
-    warp : float, default=0.02
+    warp : float, default=0.03
         How far points move that are ``n_waves`` to a side, smooth in between.
     n_waves : int, default=5
 
@@ -40,12 +41,23 @@ class Deformations:
     torch.Size([2, 1, 8, 8])
     """
 
-    shift: float = 0.03
-    turn: float = 6.0
-    shear: float = 0.1
-    zoom: float = 0.06
-    warp: float = 0.02
+    shift: float = 0.036
+    turn: float = 8.0
+    shear: float = 0.12
+    zoom: float = 0.08
+    warp: float = 0.03
     n_waves: int = 5
+
+    def times(self, factor: float) -> "Deformations":
+        """Return weaker or stronger ones of the same kind.
+
+        Examples
+        --------
+        >>> Deformations().times(0.5).turn
+        4.0
+        """
+        sizes = {name: factor * getattr(self, name) for name in SIZES}
+        return replace(self, **sizes)
 
     def __call__(self, images: Tensor, rng: Generator) -> Tensor:
         """Deform each image by itself; pixels from outside repeat the border."""
@@ -60,9 +72,7 @@ class Deformations:
         )
         places = places + 2 * self.shift * _normal(rng, n, 1, 1, 2)
         waves = 2 * self.warp * _normal(rng, n, 2, self.n_waves, self.n_waves)
-        smooth = interpolate(
-            waves, (height, width), mode="bicubic", align_corners=True
-        )
+        smooth = interpolate(waves, (height, width), mode="bicubic", align_corners=True)
         places = places + smooth.movedim(1, -1)
         found: Tensor = grid_sample(
             images, places.to(images), padding_mode="border", align_corners=False

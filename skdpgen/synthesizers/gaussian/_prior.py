@@ -1,0 +1,73 @@
+"""How far pictures may be deformed, by a private vote of the rows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from skdpgen.networks import SmallCNN
+from skdpgen.privacy import Vectors
+from skdpgen.synthesizers.gaussian._lens_map import Pictures
+from skdpgen.synthesizers.models import Deformations, PictureMixture, systematic
+from skdpgen.training import train_classifier
+from skdpgen.utils import Key, torch_generator
+
+Floats = NDArray[np.float64]
+CHOICES = (None, Deformations().times(0.5), Deformations())
+N_DRAWN, N_STEPS = 6000, 300
+
+
+def choose_prior(
+    rows: Pictures,
+    mixture: PictureMixture,
+    choices: Sequence[Deformations | None],
+    rng: Generator,
+) -> None:
+    r"""Keep the choice whose pictures teach a classifier most about private ones.
+
+    For each choice a small network learns from pictures that are drawn, which is free.
+    Then every private row says how likely each network finds its label: k numbers from
+    0 to 1. The sum is released with all that is left.
+
+    *Why it is private.* The networks are made of releases. A row of k such numbers is
+    not negative, and has norm :math:`\sqrt k` at most, so the sum moves by
+    :math:`\sqrt{2k}` at most if a row is replaced. The numbers are continuous in the
+    pixels, and no row sees another: batches have one shape, in double precision.
+    """
+    networks = [_taught(mixture, choice, rng) for choice in choices]
+
+    def row(labels: Any, pixels: Floats) -> tuple[Any, Floats]:
+        images = torch.from_numpy(pixels).unflatten(1, rows.shape)
+        with torch.no_grad():
+            found = [network(images).softmax(dim=1).numpy() for network in networks]
+        each = [p[np.arange(len(p)), np.maximum(labels, 0)] for p in found]
+        return np.where(labels >= 0, 0, -1), np.stack(each, axis=1)
+
+    k = len(choices)
+    votes = rows.opening.release(
+        "votes_",
+        rows.pixels(row),
+        {Key.FEATURES: Vectors(k, k**0.5, is_nonnegative=True)},
+        name="which deformations teach most",
+    )
+    best = int(votes.values[Key.FEATURES][0].argmax())
+    rows.opening.keep(deformations_=choices[best])
+
+
+def _taught(
+    mixture: PictureMixture, choice: Deformations | None, rng: Generator
+) -> torch.nn.Module:
+    """Return a network that has learnt from drawn pictures alone."""
+    n_classes = len(mixture.totals)
+    labels = systematic(np.ones(n_classes), N_DRAWN, rng=rng)
+    whole = mixture.with_tones(rng)
+    images = torch.from_numpy(whole.draw(labels, choice, rng=rng))
+    public = torch_generator(rng)
+    network = SmallCNN(mixture.shape, n_classes, rng=public)
+    images = images.unflatten(1, mixture.shape)
+    targets = torch.from_numpy(labels)
+    train_classifier(network, images, targets, max_iter=N_STEPS, rng=public)
+    return network.double()
