@@ -43,7 +43,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         How images are seen, with a way back from codes to images; public. None is a
         cosine transform with 160 frequencies (100 each, in colour) that gives high
         ones more weight. See :mod:`skdpgen.lenses`.
-    n_components : int or None, default=None
+    n_prototypes : int or None, default=None
         Prototypes of each class of images; None is as many as the noise allows.
     prior : {{"auto", "deformations"}}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little, which
@@ -87,7 +87,7 @@ class DPMGESynthesizer(BaseSynthesizer):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
         "lens": "no_validation",
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_prototypes": [Interval(Integral, 1, None, closed="left"), None],
         "prior": [StrOptions({"auto", "deformations"}), Deformations, None],
     }
 
@@ -100,7 +100,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         adjacency="replace",
         task="auto",
         lens=None,
-        n_components=None,
+        n_prototypes=None,
         prior="auto",
         random_state=None,
         verbose=0,
@@ -112,7 +112,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         self.adjacency = adjacency
         self.task = task
         self.lens = lens
-        self.n_components = n_components
+        self.n_prototypes = n_prototypes
         self.prior = prior
         self.random_state = random_state
         self.verbose = verbose
@@ -137,7 +137,7 @@ class DPMGESynthesizer(BaseSynthesizer):
             opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_public))
             if opening.holds_images:
                 opening.keep(deformations_=self._given_prior())
-                settings = {"n_components": self.n_components, "prior": self.prior}
+                settings = {"n_prototypes": self.n_prototypes, "prior": self.prior}
                 lens = self._lens_of(opening.facts.layout.size)
                 measure_pictures(opening, labels, lens=lens, rng=for_public, **settings)
             else:
@@ -204,7 +204,7 @@ class DPMGESynthesizer(BaseSynthesizer):
             if self.lens is not None:
                 lens_of(self.lens, needs_decoder=True)
             return
-        for name, usual in (("lens", None), ("n_components", None)):
+        for name, usual in (("lens", None), ("n_prototypes", None)):
             if getattr(self, name) is not usual:
                 raise ValueError(
                     f"{name} must be None but for images. Got "

@@ -40,7 +40,7 @@ def measure_pictures(
     labels: Cells | None,
     *,
     lens: Any,
-    n_components: int | None,
+    n_prototypes: int | None,
     prior: Any,
     rng: Generator,
 ) -> None:
@@ -63,11 +63,11 @@ def measure_pictures(
     opening.progress.total += 4
     opening.step("means")
     measured.means()
-    n_components = n_components or measured.affordable()
-    if n_components > 1:
+    n_prototypes = n_prototypes or measured.affordable()
+    if n_prototypes > 1:
         opening.step("prototypes")
         measured.covariance(FOR_SPLIT)
-        measured.prototypes(n_components)
+        measured.prototypes(n_prototypes)
     opening.step("covariances")
     measured.covariance(None, kept=FOR_PRIOR if is_voted else 0.0)
     opening.step("prior")
@@ -129,16 +129,16 @@ class _Measured:
         each = self.opening.facts.n_rows / self.n_classes
         return int(np.clip(each / (ROWS_EACH * noise), 1, MOST)) if noise else MOST
 
-    def prototypes(self, n_components: int) -> None:
+    def prototypes(self, n_prototypes: int) -> None:
         """Split each class by what is known, then move centres to their rows."""
         known, d = self.mixture, self.rows.width
-        self._keep(known.split(n_components, self.rng))
+        self._keep(known.split(n_prototypes, self.rng))
         size = self._size("prototypes", self._from_centres)
         for k in range(N_ROUNDS):
 
             def row(labels: Any, z: Floats) -> tuple[Any, Floats]:
                 v, near = from_centres(z, self.mixture.centres, labels)
-                return np.where(labels >= 0, labels * n_components + near, -1), v / size
+                return np.where(labels >= 0, labels * n_prototypes + near, -1), v / size
 
             found = self._release(
                 "prototypes_",
@@ -146,7 +146,7 @@ class _Measured:
                 {Key.FEATURES: Vectors(d), Key.CLASSES: Counts(1.0)},
                 f"prototypes, round {k + 1}",
                 FOR_ROUNDS / N_ROUNDS,
-                self.n_classes * n_components,
+                self.n_classes * n_prototypes,
             )
             counts = found.values[Key.CLASSES][:, 0]
             many = np.maximum(counts, found.noise_std[Key.CLASSES] + 1.0)
@@ -154,7 +154,7 @@ class _Measured:
             noise = (found.noise_std[Key.FEATURES] / many) ** 2
             steps *= wiener((steps**2).mean(axis=1), noise)[:, None]
             centres = self.mixture.centres + size * steps.reshape(
-                self.n_classes, n_components, d
+                self.n_classes, n_prototypes, d
             )
             weights = shares_of_counts(counts.reshape(self.n_classes, -1))
             self._keep(replace(self.mixture, centres=centres, weights=weights))

@@ -35,8 +35,8 @@ class PictureMixture:
     totals : ndarray of shape (n_classes,)
     total_std : float
         Noise of their sum.
-    centres : ndarray of shape (n_classes, n_components, n_latent)
-    weights : ndarray of shape (n_classes, n_components)
+    centres : ndarray of shape (n_classes, n_prototypes, n_latent)
+    weights : ndarray of shape (n_classes, n_prototypes)
     roots : ndarray of shape (n_classes, n_latent, n_latent)
         A root of the covariance around centres.
     diagonals : ndarray of shape (n_classes, n_latent)
@@ -124,16 +124,16 @@ class PictureMixture:
         seen = np.quantile(found, places) + 1e-9 * np.arange(LEVELS)
         return replace(self, tones=(seen, wanted))
 
-    def split(self, n_components: int, rng: Generator) -> "PictureMixture":
+    def split(self, n_prototypes: int, rng: Generator) -> "PictureMixture":
         """Return it with more centres a class: those of groups of drawn codes."""
         n_classes, _, d = self.centres.shape
-        centres = np.empty((n_classes, n_components, d))
+        centres = np.empty((n_classes, n_prototypes, d))
         for label in range(n_classes):
             given = np.full(DRAWN, label)
             drawn = self._codes(given, np.zeros(DRAWN, dtype=np.int64), rng)
-            centres[label] = middles(drawn, n_components, rng)
+            centres[label] = middles(drawn, n_prototypes, rng)
         return replace(
-            self, centres=centres, weights=np.ones((n_classes, n_components))
+            self, centres=centres, weights=np.ones((n_classes, n_prototypes))
         )
 
     def _codes(self, labels: Any, members: Any, rng: Generator) -> Floats:
