@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 LEAST_EIGENVALUE = 1e-3
 N_BANDS = 10
+ROUNDED = 1e-9  # of the largest eigenvalue: what sums in another order change
 FLATTEST, STEEPEST = 0.3, 3.0  # of the mean, what the diagonal may be
 
 
@@ -146,7 +147,8 @@ def class_covariances(
         if len(products) > 1:
             whole = base + shrink_symmetric(own - base, std / total)
         values, vectors = np.linalg.eigh(whole)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        least = ROUNDED * max(float(values[-1]), 0.0)
+        root = vectors * np.sqrt(np.where(values > least, values, 0.0)) @ vectors.T
         rest = np.diag(own) - (root**2).sum(axis=1)
         for band in np.array_split(np.arange(len(rest)), N_BANDS):
             if len(band):

@@ -16,7 +16,7 @@ from skdpgen.training import ClassConditional
 from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+Codes = NDArray[np.integer[Any]]
 LEAST = 1e-9  # share of a cell or of a class
 FARTHEST = 4.0  # that a score may be
 
@@ -147,7 +147,7 @@ def order_of(column: Any, counts: Floats) -> Codes:
         centred = (profiles - mean[:, None]) * np.sqrt(mass)
         place = np.linalg.svd(centred, full_matrices=False)[0][:, 0] @ profiles
     order = np.argsort(place, kind="stable")
-    return np.concatenate([np.arange(n_ordered), rest[order]])
+    return np.concatenate([np.arange(n_ordered), rest[order]]).astype(np.int32)
 
 
 def scores_of(shares: Floats, order: Codes) -> Floats:
