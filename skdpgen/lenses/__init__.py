@@ -1,5 +1,6 @@
 """Public views of images, fixed before anything private is read."""
 
+from skdpgen.lenses._clipping import clipped
 from skdpgen.lenses._cosine import CosineLens
 from skdpgen.lenses._lens import Decoding, Lens, Perceptual
 from skdpgen.lenses._lens_of import lens_of
@@ -17,5 +18,6 @@ __all__ = [
     "ResNet18Lens",
     "ScatteringLens",
     "VGG19Lens",
+    "clipped",
     "lens_of",
 ]

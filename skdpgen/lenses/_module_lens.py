@@ -106,8 +106,8 @@ class ModuleLens:
         return replace(self, encoder=encoder, decoder=decoder)
 
     def double(self) -> "ModuleLens":
-        """Return itself: a module keeps its precision, and sees rows one by one."""
-        return self
+        """Return a copy, which may remember what it sees; it keeps its precision."""
+        return replace(self)
 
 
 def _owner(given: Any) -> nn.Module | None:

@@ -7,13 +7,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.lenses import CosineLens, lens_of
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
-from skdpgen.synthesizers.gaussian import measure_copula, measure_pictures
+from skdpgen.synthesizers.gaussian import (
+    check_lens,
+    measure_copula,
+    measure_pictures,
+)
 from skdpgen.synthesizers.models import Deformations
 from skdpgen.synthesizers.opening import discover_bins
+from skdpgen.tables import image_size
 from skdpgen.utils import Interval, StrOptions, seed_of, split_generator
 
 COEFFICIENTS = 160, 300  # of a channel, and of all channels together
 RADIUS, EMPHASIS = 2.0, 0.5
+MOST = 256  # prototypes of a class
 
 
 @documented
@@ -87,7 +93,7 @@ class DPMGESynthesizer(BaseSynthesizer):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
         "lens": "no_validation",
-        "n_prototypes": [Interval(Integral, 1, None, closed="left"), None],
+        "n_prototypes": [Interval(Integral, 1, MOST, closed="both"), None],
         "prior": [StrOptions({"auto", "deformations"}), Deformations, None],
     }
 
@@ -130,7 +136,10 @@ class DPMGESynthesizer(BaseSynthesizer):
         self : DPMGESynthesizer
         """
         self._validate_params()
-        self._check_effect(X)
+        if self._is_given_images(X):
+            lens = self._lens_of(image_size(X))
+        else:
+            self._without_images()
         (for_public,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening)
@@ -138,7 +147,6 @@ class DPMGESynthesizer(BaseSynthesizer):
             if opening.holds_images:
                 opening.keep(deformations_=self._given_prior())
                 settings = {"n_prototypes": self.n_prototypes, "prior": self.prior}
-                lens = self._lens_of(opening.facts.layout.size)
                 measure_pictures(opening, labels, lens=lens, rng=for_public, **settings)
             else:
                 measure_copula(opening, cells, labels)
@@ -192,21 +200,24 @@ class DPMGESynthesizer(BaseSynthesizer):
         return self.prior
 
     def _lens_of(self, size):
-        """Return the lens that was asked for."""
-        if self.lens is not None:
-            return lens_of(self.lens, needs_decoder=True)
+        """Return the lens that was asked for, after it has seen a black image."""
         n = min(COEFFICIENTS[0], COEFFICIENTS[1] // size[0], size[1] * size[2])
-        return CosineLens(n, radius=RADIUS, emphasis=EMPHASIS)
+        usual = CosineLens(n, radius=RADIUS, emphasis=EMPHASIS)
+        lens = usual if self.lens is None else lens_of(self.lens, needs_decoder=True)
+        check_lens(lens, size)
+        return lens
 
-    def _check_effect(self, X):
+    def _without_images(self):
         """Raise for parameters of images that are given with a table."""
-        if self._is_given_images(X):
-            if self.lens is not None:
-                lens_of(self.lens, needs_decoder=True)
-            return
-        for name, usual in (("lens", None), ("n_prototypes", None)):
-            if getattr(self, name) is not usual:
+        for name, usual in (("lens", None), ("n_prototypes", None), ("prior", "auto")):
+            given = getattr(self, name)
+            if given is not usual and not (isinstance(given, str) and given == usual):
                 raise ValueError(
-                    f"{name} must be None but for images. Got "
-                    f"{getattr(self, name)!r}, which would have no effect."
+                    f"{name} must be {usual!r} but for images. Got {given!r}, which "
+                    "would have no effect."
                 )
+
+    def _stated(self):
+        """Say which lens and deformations were taken as public."""
+        lens = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
+        return [*super()._stated(), *lens]

@@ -1,5 +1,6 @@
 """Private images through a lens, a few at a time, each as if it were alone."""
 
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from skdpgen.lenses import clipped
 from skdpgen.synthesizers.opening import Opening
 from skdpgen.tables import Cells, EncodedBatch, as_pixels
 from skdpgen.utils import Key
@@ -68,17 +70,28 @@ class Pictures:
 
 
 def encoder(lens: Any, shape: tuple[int, int, int]) -> Callable[[Floats], Floats]:
-    """Return a function from pixels to codes."""
-    lens = lens.double()
+    """Return a function from pixels to codes, of norm 1 at most whatever the lens is.
+
+    It has a copy of the lens: one that remembers what it saw must not be kept.
+    """
+    lens = copy.deepcopy(lens.double())
 
     def encode(pixels: Floats) -> Floats:
         images = torch.from_numpy(pixels).unflatten(1, shape)
         parts = images.split(1) if lens.is_opaque else (images,)
         with torch.no_grad():
             codes: Tensor = torch.cat([lens.encode(part.clone()) for part in parts])
-        return np.asarray(codes.double().numpy())
+        return np.asarray(clipped(codes.double()).numpy())
 
     return encode
+
+
+def check_lens(lens: Any, shape: tuple[int, int, int]) -> None:
+    """Send a black image there and back, so that a lens fails before it costs."""
+    black = np.zeros((1, int(np.prod(shape))))
+    codes = torch.from_numpy(encoder(lens, shape)(black))
+    with torch.no_grad():
+        copy.deepcopy(lens).decode(codes, shape)
 
 
 def nearest(codes: Floats, centres: Floats, labels: Any) -> Any:

@@ -178,11 +178,9 @@ class _Measured:
             left if share is None else share,
             self.n_classes,
         )
-        roots, rest = class_covariances(
-            found.values[Key.FEATURES].reshape(-1, d, d),
-            found.noise_std[Key.FEATURES],
-            self.mixture.totals,
-        )
+        products = found.values[Key.FEATURES].reshape(-1, d, d)
+        totals = self.mixture.totals
+        roots, rest = class_covariances(products, found.noise_std[Key.FEATURES], totals)
         roots, rest = size * roots, size**2 * rest
         self._keep(replace(self.mixture, roots=roots, diagonals=rest))
 

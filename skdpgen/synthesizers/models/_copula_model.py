@@ -124,7 +124,8 @@ class NormalScores:
         """Return a vector for each row; a label that is no class may have any."""
         known = np.maximum(labels, 0)
         columns = [table[known, codes[:, j]] for j, table in enumerate(self.tables)]
-        return np.stack(columns, axis=1) / np.sqrt(len(self.tables))
+        found = np.where(codes >= 0, np.stack(columns, axis=1), 0.0)  # -1: no cell
+        return np.asarray(found / np.sqrt(len(self.tables)))
 
 
 def order_of(column: Any, counts: Floats) -> Codes:

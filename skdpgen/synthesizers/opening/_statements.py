@@ -1,6 +1,7 @@
 """What a certificate rests on besides the releases: said in words, taken as public."""
 
 import inspect
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,12 @@ def _short(value: Any) -> str:
         return repr(value)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k!r}: {_short(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple) and any(map(callable, value)):
+        return "(" + ", ".join(map(_short, value)) + ")"
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__ + _short(
+            {one.name: getattr(value, one.name) for one in fields(value)}
+        )
     if callable(value):
         name = getattr(value, "__qualname__", type(value).__qualname__)
         return f"{name} (a function or network that was given)"
