@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import norm, rankdata
 
 from skdpgen.synthesizers.opening import Facts, decode_rows
@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]
 LEAST = 1e-9  # share of a cell or of a class
 FARTHEST = 4.0  # that a score may be
+MANY = 100  # rows of a class, whose ranks tell where they stand
 
 
 @saved
@@ -91,7 +92,7 @@ class CopulaModel:
             noise = rng.normal(size=(len(mine), len(names)))
             values = noise @ roots[label if len(roots) > 1 else 0].T
             for j, name in enumerate(names):
-                places = (rankdata(values[:, j], "ordinal") - rng.random()) / len(mine)
+                places = _places(values[:, j], rng)
                 order = self.orders[name]
                 shares = np.asarray(self.known.conditionals[name])[label, order]
                 found[mine, j] = order[_cell_at(shares, places)]
@@ -165,6 +166,13 @@ def scores_of(shares: Floats, order: Codes) -> Floats:
     found = np.empty(len(order))
     found[order] = np.clip(drops, -FARTHEST, FARTHEST)
     return found
+
+
+def _places(values: Floats, rng: Generator) -> Floats:
+    """Return normal values as places in [0, 1): even ones, if there are many."""
+    if len(values) < MANY:
+        return np.asarray(ndtr(values))
+    return np.asarray((rankdata(values, "ordinal") - rng.random()) / len(values))
 
 
 def _cell_at(shares: Floats, places: Floats) -> Codes:
