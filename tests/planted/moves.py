@@ -2,6 +2,8 @@
 
 from tests.planted.bug import IMAGES, SUMS, TABLES, Bug, P, S, T
 
+MGE = "tests/synthesizers/test_mge_privacy.py::"
+
 HOW_FAR_ROWS_MOVE = (
     Bug(
         "half-the-noise-on-numbers-of-values",
@@ -154,5 +156,48 @@ HOW_FAR_ROWS_MOVE = (
             "tests/synthesizers/test_images.py::"
             "test_pairs_are_disjoint_and_go_by_place_alone",
         ),
+    ),
+    Bug(
+        "centred-at-the-mean-of-the-batch",
+        "codes of images are taken from the mean of their batch, not from prototypes",
+        S + "gaussian/_lens_map.py",
+        "return codes - centres[np.maximum(labels, 0), near], near",
+        "return codes - codes.mean(axis=0), near",
+        (MGE + "test_no_picture_moves_a_release_further",),
+    ),
+    Bug(
+        "borders-by-the-last-digit",
+        "which prototype is nearest is decided by how a product was rounded",
+        S + "gaussian/_lens_map.py",
+        "(np.round(np.clip(x, -1, 1) / GRID) * GRID for x in (codes, centres))",
+        "(codes, centres)",
+        (MGE + "test_ties_are_decided_alike_in_any_company",),
+    ),
+    Bug(
+        "lens-of-a-user-in-batches",
+        "images go together through a lens of which nothing is known",
+        S + "gaussian/_lens_map.py",
+        "parts = images.split(1) if lens.is_opaque else (images,)",
+        "parts = (images,)",
+        (MGE + "test_a_row_is_read_alike_wherever_it_stands",),
+    ),
+    Bug(
+        "last-images-as-they-come",
+        "the last batch of images is encoded as it is, smaller than the others",
+        S + "gaussian/_lens_map.py",
+        "pixels = np.zeros((AT_ONCE, int(np.prod(self.shape))))\n"
+        "                pixels[: len(known)] = as_pixels(images[some])\n"
+        "                filled = np.full(AT_ONCE, -1, dtype=np.int64)\n",
+        "pixels = as_pixels(images[some]).astype(np.float64)\n"
+        "                filled = np.full(len(known), -1, dtype=np.int64)\n",
+        (MGE + "test_a_row_is_read_alike_wherever_it_stands",),
+    ),
+    Bug(
+        "scores-by-the-ranks-of-the-batch",
+        "normal scores of columns are centred by the rows of their batch",
+        S + "gaussian/_copula.py",
+        "v = torch.from_numpy(rows)\n",
+        "v = torch.from_numpy(rows - rows.mean(axis=0))\n",
+        (MGE + "test_no_row_moves_products_of_scores_further",),
     ),
 )

@@ -75,6 +75,28 @@ def upright(codes):
 # ------------------------------------------------------------------- what is learnt
 
 
+def test_means_and_covariances_of_classes_are_recovered():
+    images, y, codes, _ = blobs()
+    synth = build(epsilon=INF, classes=(0, 1), lens=SEEN, n_prototypes=1)
+    mixture = synth.fit(images, y).mixture_
+    np.testing.assert_allclose(mixture.totals, np.bincount(y))
+    for label in (0, 1):
+        mine = codes[y == label]
+        error = np.linalg.norm(mixture.centres[label, 0] - mine.mean(axis=0))
+        assert error < 0.15 * np.linalg.norm(mine.mean(axis=0))
+        found = mixture.roots[label] @ mixture.roots[label].T
+        found += np.diag(mixture.diagonals[label])
+        own, other = np.cov(mine.T), np.cov(codes[y != label].T)
+        # rows are cut at their mean norm: the form is kept, and most of the size
+        assert 0.5 < np.trace(found) / np.trace(own) < 1.1
+        assert cosine(found, own) > 0.95
+        assert cosine(found, other) < 0.9
+
+
+def cosine(one, two):
+    return (one * two).sum() / np.linalg.norm(one) / np.linalg.norm(two)
+
+
 @pytest.mark.parametrize("epsilon", [INF, 50.0])
 def test_prototypes_find_the_groups_of_a_class(epsilon):
     images, y, _, centres = blobs(n_blobs=2, seed=1, apart=0.1)
