@@ -14,7 +14,7 @@ from skdpgen.synthesizers.gaussian import (
 )
 from skdpgen.synthesizers.models import Deformations
 from skdpgen.synthesizers.opening import discover_bins
-from skdpgen.tables import image_size
+from skdpgen.tables import Chunks, image_size
 from skdpgen.utils import Interval, StrOptions, seed_of, split_generator
 
 COEFFICIENTS = 160, 300  # of a channel, and of all channels together
@@ -136,16 +136,17 @@ class DPMGESynthesizer(BaseSynthesizer):
         self : DPMGESynthesizer
         """
         self._validate_params()
-        if self._is_given_images(X):
-            lens = self._lens_of(image_size(X))
-        else:
+        if not self._is_given_images(X):
             self._without_images()
+        elif not isinstance(X, Chunks):  # whose shapes are seen when they are opened
+            self._lens_of(image_size(X))
         (for_public,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening)
             opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_public))
             if opening.holds_images:
                 opening.keep(deformations_=self._given_prior())
+                lens = self._lens_of(opening.facts.layout.size)
                 settings = {"n_prototypes": self.n_prototypes, "prior": self.prior}
                 measure_pictures(opening, labels, lens=lens, rng=for_public, **settings)
             else:

@@ -46,9 +46,9 @@ def nearest_correlation(matrix: Floats) -> Floats:
 
     Examples
     --------
-    >>> nearest_correlation(np.array([[1.0, 1.5], [1.5, 1.0]])).round(3)
-    array([[1.   , 0.998],
-           [0.998, 1.   ]])
+    >>> nearest_correlation(np.array([[1.0, 1.5], [1.5, 1.0]])).round(2)
+    array([[1., 1.],
+           [1., 1.]])
     """
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     whole = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
