@@ -5,6 +5,7 @@ from skdpgen.lenses._cosine import CosineLens
 from skdpgen.lenses._lens import Decoding, Lens, Perceptual
 from skdpgen.lenses._lens_of import lens_of
 from skdpgen.lenses._module_lens import ModuleLens
+from skdpgen.lenses._perceptual_map import PerceptualMap
 from skdpgen.lenses._resnet_lens import ResNet18Lens
 from skdpgen.lenses._scattering import ScatteringLens
 from skdpgen.lenses._vgg_lens import VGG19Lens
@@ -15,6 +16,7 @@ __all__ = [
     "Lens",
     "ModuleLens",
     "Perceptual",
+    "PerceptualMap",
     "ResNet18Lens",
     "ScatteringLens",
     "VGG19Lens",

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from skdpgen.lenses._clipping import clipped, within_range
+from skdpgen.lenses._clipping import clipped, finite, within_range
 from skdpgen.lenses._lens import Shape
 from skdpgen.utils import saved
 
@@ -30,7 +30,7 @@ class ModuleLens:
     clipped to norm 1, whatever it is.
 
     Modules, and modules whose methods are given, are copied and set to evaluate. They
-    run without gradients, in the precision that their weights have. A lens with a
+    are not trained, and run in the precision that their weights have. A lens with a
     module can be pickled, but not written by ``save``.
 
     Parameters
@@ -43,6 +43,9 @@ class ModuleLens:
         What a certificate calls it; that it is the user's is added.
     radius : float, default=1.0
         A public constant: norm of the encoder's outputs that is still not clipped.
+    layers : tuple of str or None, default=None
+        Parts of the encoder, by their names in ``named_modules()``, whose outputs are
+        features to compare images by. None is every ``nn.ReLU`` that it has.
 
     Examples
     --------
@@ -58,9 +61,9 @@ class ModuleLens:
     decoder: Callable[[Tensor], Tensor] | None = None
     name: str = "an encoder"
     radius: float = 1.0
+    layers: tuple[str, ...] | None = None
 
     is_opaque = True
-    has_features = False
 
     def __post_init__(self) -> None:
         for role, given in (("encoder", self.encoder), ("decoder", self.decoder)):
@@ -69,6 +72,7 @@ class ModuleLens:
             object.__setattr__(self, role, _copied(given))
         if not 0 < self.radius < math.inf:
             raise ValueError(f"radius must be positive. Got {self.radius!r} instead.")
+        self._parts()
         if not self.name.endswith(SAID):
             object.__setattr__(self, "name", self.name + SAID)
 
@@ -77,14 +81,44 @@ class ModuleLens:
         """Whether there is a way back."""
         return self.decoder is not None
 
+    @property
+    def has_features(self) -> bool:
+        """Whether the encoder has layers to compare images by."""
+        return len(self._parts()) > 0
+
+    @property
+    def is_nonnegative(self) -> bool:
+        """Whether all features are at least 0: those of ReLUs are."""
+        return all(isinstance(part, nn.ReLU) for part in self._parts())
+
     def n_latent(self, shape: Shape) -> int:
         """Return how many codes an image of this shape has; tries it on a black one."""
-        weight = next(_weights(self.encoder), torch.empty(0))
-        return self.encode(torch.zeros(1, *shape, device=weight.device)).shape[1]
+        return self.encode(self._black(shape)).shape[1]
+
+    def n_features(self, shape: Shape) -> int:
+        """Return how many features an image of this shape has; tries a black one."""
+        with torch.no_grad():
+            return self.features(self._black(shape)).shape[1]
+
+    def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
+        """Return outputs of the layers, flat, in the order they run; differentiable."""
+        found: list[Tensor] = []
+
+        def note(part: nn.Module, inputs: Any, output: Tensor) -> None:
+            found.append(output.flatten(1))
+
+        hooks = [part.register_forward_hook(note) for part in self._parts()]
+        try:
+            _run(self.encoder, within_range(images), "encoder")
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return finite(torch.cat(found, dim=1).to(images.dtype))
 
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
         """Return codes of norm at most 1."""
-        codes = _run(self.encoder, within_range(images), "encoder")
+        with torch.no_grad():
+            codes = _run(self.encoder, within_range(images), "encoder")
         flat = codes[:, None] if codes.ndim == 1 else codes.flatten(1)
         return clipped(flat / self.radius)
 
@@ -92,7 +126,8 @@ class ModuleLens:
         """Return images in [0, 1]."""
         if self.decoder is None:
             raise ValueError("This lens has no way back. Give it a `decoder`.")
-        images = _run(self.decoder, codes * self.radius, "decoder")
+        with torch.no_grad():
+            images = _run(self.decoder, codes * self.radius, "decoder")
         if images[0:1].numel() != math.prod(shape) and len(images):
             raise ValueError(
                 f"decoder must return images of shape (n, {', '.join(map(str, shape))})"
@@ -104,6 +139,20 @@ class ModuleLens:
         """Return the same lens with its modules on another device."""
         encoder, decoder = _copied(self.encoder, device), _copied(self.decoder, device)
         return replace(self, encoder=encoder, decoder=decoder)
+
+    def _black(self, shape: Shape) -> Tensor:
+        weight = next(_weights(self.encoder), torch.empty(0))
+        return torch.zeros(1, *shape, device=weight.device)
+
+    def _parts(self) -> list[nn.Module]:
+        """Return the layers that features are taken from."""
+        owner = _owner(self.encoder)
+        if self.layers is None:
+            every = [] if owner is None else owner.modules()
+            return [part for part in every if isinstance(part, nn.ReLU)]
+        if owner is None:
+            raise TypeError("layers must be None unless the encoder is a module.")
+        return [owner.get_submodule(name) for name in self.layers]
 
     def double(self) -> "ModuleLens":
         """Return a copy, which may remember what it sees; it keeps its precision."""
@@ -137,8 +186,7 @@ def _weights(given: Any) -> Iterator[Tensor]:
 def _run(module: Any, inputs: Tensor, role: str) -> Tensor:
     """Return what a module makes of each row, in the precision that came in."""
     weight = next(_weights(module), inputs)
-    with torch.no_grad():
-        found = module(inputs.to(weight.dtype))
+    found = module(inputs.to(weight.dtype))
     if not isinstance(found, Tensor):
         raise TypeError(
             f"{role} must return one tensor. Got {type(found).__name__} instead."

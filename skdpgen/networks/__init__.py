@@ -2,6 +2,7 @@
 
 from skdpgen.networks._autoencoder import AutoEncoder
 from skdpgen.networks._image import ImageGenerator, ImageShape
+from skdpgen.networks._public_autoencoder import PublicAutoEncoder
 from skdpgen.networks._resnet import ResNet
 from skdpgen.networks._small_cnn import SmallCNN
 from skdpgen.networks._table import (
@@ -13,6 +14,7 @@ from skdpgen.networks._table import (
 from skdpgen.networks._vgg import VGG
 
 __all__ = [
+    "PublicAutoEncoder",
     "VGG",
     "AutoEncoder",
     "CellsHead",

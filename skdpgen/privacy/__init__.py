@@ -42,6 +42,7 @@ from skdpgen.privacy._sensitivity import (
     WithSquares,
     sensitivity,
 )
+from skdpgen.privacy._side_by_side import SideBySide
 from skdpgen.privacy._subsampled import (
     renyi_epsilon,
     subsampled_epsilon,
@@ -66,6 +67,7 @@ __all__ = [
     "PrivacyReport",
     "Release",
     "Selections",
+    "SideBySide",
     "Signed",
     "Structure",
     "Subsampling",

@@ -6,6 +6,7 @@ from typing import Any
 from skdpgen.synthesizers._dp_hp import DPHPSynthesizer
 from skdpgen.synthesizers._dp_independent import DPIndependentSynthesizer
 from skdpgen.synthesizers._dp_kernel import DPKernelSynthesizer
+from skdpgen.synthesizers._dp_mepf import DPMEPFSynthesizer
 from skdpgen.synthesizers._dp_merf import DPMERFSynthesizer
 from skdpgen.synthesizers._dp_mge import DPMGESynthesizer
 from skdpgen.synthesizers._dp_ntk import DPNTKSynthesizer
@@ -27,6 +28,7 @@ SYNTHESIZERS = {
         DPHPSynthesizer,
         DPIndependentSynthesizer,
         DPKernelSynthesizer,
+        DPMEPFSynthesizer,
         DPMERFSynthesizer,
         DPMGESynthesizer,
         DPNTKSynthesizer,
@@ -84,6 +86,7 @@ __all__ = [
     "DPHPSynthesizer",
     "DPIndependentSynthesizer",
     "DPKernelSynthesizer",
+    "DPMEPFSynthesizer",
     "DPMERFSynthesizer",
     "DPMGESynthesizer",
     "DPNTKSynthesizer",

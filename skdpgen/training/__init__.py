@@ -1,5 +1,6 @@
 """Turns a release into a generator; never sees a table."""
 
+from skdpgen.training._checkpoints import Checkpoints
 from skdpgen.training._classifier import train_classifier
 from skdpgen.training._conditional import (
     ClassConditional,
@@ -26,6 +27,7 @@ from skdpgen.training._smoothing import (
 )
 
 __all__ = [
+    "Checkpoints",
     "ClassConditional",
     "Latents",
     "LossWeight",

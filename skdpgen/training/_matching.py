@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
+from skdpgen.training._checkpoints import Checkpoints
 from skdpgen.training._latents import Latents
 
 Embedding = Mapping[str, Tensor]  # block name -> (n_classes, width)
@@ -41,6 +42,8 @@ def match_embedding(
     batch_size: int,
     learning_rate: float,
     rng: Generator,
+    moving_rate: float | None = None,
+    checkpoints: Checkpoints | None = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> list[float]:
     r"""Train a generator in place; return the loss of every step.
@@ -68,6 +71,11 @@ def match_embedding(
         The matrix S: weights of classes, or a kernel between them.
     floors : mapping of block name to float
         Squared errors that noise alone would leave in the blocks that matter.
+    moving_rate : float or None, default=None
+        Follow moving averages of errors, which Adam makes at this rate, instead of the
+        errors of one batch (:class:`MovingErrors`).
+    checkpoints : Checkpoints or None, default=None
+        Keeps the best state on the way, which the generator ends with.
     """
     device = shares.device
     n_classes = len(shares)
@@ -76,6 +84,7 @@ def match_embedding(
     labels = latents.labels.to(device)
     optimiser = torch.optim.Adam(generator.parameters(), betas=(0.9, 0.95))
     averages = Averages()
+    moving = MovingErrors(moving_rate) if moving_rate else None
     losses: list[float] = []
     left: dict[str, float] = {}
     smooth: dict[str, float] = {}
@@ -92,12 +101,15 @@ def match_embedding(
             if name in floors:
                 left[name] = error.detach().square().sum().item()
             error = error if mix is None else mix @ error
-            loss = loss + weights[name].at(done / SETTLED) * error.square().sum()
+            size = error.square() if moving is None else moving.follow(name, error)
+            loss = loss + weights[name].at(done / SETTLED) * size.sum()
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         losses.append(loss.item())
         averages.update(generator, step)
+        if checkpoints is not None:
+            checkpoints.see(generator, step)
         for name, error_now in left.items():
             before = smooth.get(name, error_now)
             smooth[name] = RECENT * before + (1.0 - RECENT) * error_now
@@ -108,6 +120,8 @@ def match_embedding(
         if done >= 1.0 - 1e-9:
             break
     averages.load_into(generator)
+    if checkpoints is not None:
+        checkpoints.choose(generator)
     generator.eval()
     return losses
 
@@ -117,6 +131,31 @@ def one_cycle(done: float) -> float:
     if done < WARM_UP:
         return 0.5 - 0.5 * math.cos(math.pi * (0.05 + 0.95 * done / WARM_UP))
     return 0.5 + 0.5 * math.cos(math.pi * (done - WARM_UP) / (1.0 - WARM_UP))
+
+
+class MovingErrors:
+    r"""Errors averaged over batches by Adam, as in DP-MEPF.
+
+    The squared error of one batch is too large by the variance of its mean, which pulls
+    images of a class together. An average m of past errors e has less of it: the
+    generator goes along :math:`2 m^\top \nabla e`, and m along :math:`e - m`.
+    """
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._every: dict[str, Tensor] = {}
+        self._adam: dict[str, torch.optim.Adam] = {}
+
+    def follow(self, name: str, error: Tensor) -> Tensor:
+        """Return what the generator goes down along; the average follows."""
+        if name not in self._every:
+            mean = error.detach().clone()
+            self._every[name] = mean
+            self._adam[name] = torch.optim.Adam([mean], lr=self._rate)
+        mean = self._every[name]
+        mean.grad = mean - error.detach()
+        self._adam[name].step()
+        return 2.0 * mean.detach() * error
 
 
 class Averages:

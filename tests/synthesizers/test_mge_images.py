@@ -32,8 +32,8 @@ FEW = slice(0, 300)
 def small(monkeypatch):
     """Small batches, and votes of networks that hardly learnt."""
     monkeypatch.setattr(_lens_map, "AT_ONCE", 128)
-    monkeypatch.setattr(_prior, "N_DRAWN", 300)
-    monkeypatch.setattr(_prior, "N_STEPS", 5)
+    monkeypatch.setattr(_prior, "N_DRAWN", (300, 300))
+    monkeypatch.setattr(_prior, "EACH", 60)
 
 
 def build(**params):

@@ -111,12 +111,22 @@ class EmbeddingSynthesizer(BaseSynthesizer):
                 kernel.encode(opening.rows.batches(cells, labels), device),
                 kernel.blocks,
                 name=f"mean embedding of {kernel.certificate_name} by class",
+                share=1.0 - self._kept_share(opening, labels),
                 n_classes=n_classes_of(labels),
                 n_minibatches=self._n_minibatches,
                 weights=kernel.weights,
             )
+            self._after_release(opening)
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
+
+    def _kept_share(self, opening, labels):
+        """Return which part of what is left the embedding leaves to later releases."""
+        del opening, labels
+        return 0.0
+
+    def _after_release(self, opening):
+        """Release what is made known by the embedding; nothing, unless overridden."""
 
     def refit(self, **settings):
         """Train the generator anew on the stored release; free, needs no data.

@@ -7,10 +7,16 @@ from skdpgen.synthesizers.embedding._image_kernel import (
     n_seen,
     pooling_of,
 )
+from skdpgen.synthesizers.embedding._perceptual_kernel import (
+    PerceptualKernel,
+    early_model,
+    perceptual_kernel,
+)
 from skdpgen.synthesizers.embedding._private_encoder import (
     RATE,
     STEPS,
 )
+from skdpgen.synthesizers.embedding._private_lens import private_lens
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
 from skdpgen.synthesizers.embedding._slope_steps import (
     SLOPES_SHARE,
@@ -27,11 +33,15 @@ __all__ = [
     "FeatureMap",
     "ImageKernel",
     "Mapper",
+    "PerceptualKernel",
     "RowKernel",
+    "early_model",
     "encoded_kernel",
     "keep_points",
     "n_seen",
+    "perceptual_kernel",
     "pooling_of",
+    "private_lens",
     "release_counts",
     "train_by_slopes",
     "waves_of_columns",

@@ -5,6 +5,7 @@ from typing import Any
 from torch import Generator
 
 from skdpgen.features import EncodedFeatures, FourierFeatures
+from skdpgen.networks import AutoEncoder
 from skdpgen.synthesizers.embedding._image_kernel import ImageKernel, pooling_of
 from skdpgen.synthesizers.embedding._point_rows import PointRows
 from skdpgen.synthesizers.embedding._private_encoder import (
@@ -26,19 +27,8 @@ def encoded_kernel(
 ) -> ImageKernel:
     """Pay ``share`` for an encoder; return the kernel of Fourier features of codes."""
     layout: Any = opening.facts.layout
-    adjacency = opening.ledger.budget.adjacency
     bare = ImageKernel(None, layout, pooling_of(layout, settings.pooling))
-    points = PointRows(bare, opening.rows.batches({}, labels))
-    network = train_autoencoder(
-        points,
-        opening.ledger,
-        share=share,
-        n_pixels=bare.width,
-        n_rows=opening.facts.n_rows,
-        adjacency=adjacency,
-        rng=rng,
-    )
-    points.close()
+    network = encoder_of(opening, labels, bare, share=share, rng=rng)
     first, _, second, _ = network.encoder
     weights = first.weight, first.bias, second.weight, second.bias
     scales = pixel_scales(settings.length_scale, bare.width)
@@ -51,5 +41,32 @@ def encoded_kernel(
     encoded = EncodedFeatures(phi, tuple(weight.detach() for weight in weights))
     decoder = {k: v.detach() for k, v in network.decoder.state_dict().items()}
     return ImageKernel.of(
-        encoded, layout, adjacency, pooling=bare.pooling, decoder=decoder
+        encoded,
+        layout,
+        opening.ledger.budget.adjacency,
+        pooling=bare.pooling,
+        decoder=decoder,
     )
+
+
+def encoder_of(
+    opening: Opening,
+    labels: Cells | None,
+    bare: ImageKernel,
+    *,
+    share: float,
+    rng: Generator,
+) -> AutoEncoder:
+    """Pay ``share`` for an auto-encoder of what a kernel without features shows."""
+    points = PointRows(bare, opening.rows.batches({}, labels))
+    network = train_autoencoder(
+        points,
+        opening.ledger,
+        share=share,
+        n_pixels=bare.width,
+        n_rows=opening.facts.n_rows,
+        adjacency=opening.ledger.budget.adjacency,
+        rng=rng,
+    )
+    points.close()
+    return network

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from skdpgen.privacy import OuterProducts, Vectors
+from skdpgen.privacy import OuterProducts, SideBySide, Vectors
 
 AT_ONCE = 2**21  # numbers in the rows that are mapped together
 ALIKE = 64  # sizes of batches are multiples of it
@@ -21,7 +21,9 @@ class FeatureMap(Protocol):
 
     A map that has ``factors`` as well gives outer products, which are summed without
     ever being formed for a row. It may have ``kinds``, which say what signs the
-    products can have (without it, any), and ``norm_bounds``, one per layer.
+    products can have (without it, any), and ``norm_bounds``, one per layer. A map that
+    has ``parts`` gives several vectors side by side: of each its length, largest norm,
+    and whether it is never negative.
     """
 
     @property
@@ -57,6 +59,8 @@ def feature_block(phi: Any) -> Any:
     if hasattr(phi, "factors"):
         bound = getattr(phi, "norm_bounds", phi.norm_bound)
         return OuterProducts(phi.shapes, bound, getattr(phi, "kinds", None))
+    if hasattr(phi, "parts"):
+        return SideBySide(tuple(Vectors(*part) for part in phi.parts))
     return Vectors(phi.n_features, phi.norm_bound)
 
 

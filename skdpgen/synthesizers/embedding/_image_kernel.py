@@ -211,7 +211,12 @@ def pooling_of(layout: ImageLayout, pooling: int | str) -> int:
     return int(pooling)
 
 
+def size_seen(layout: ImageLayout, pooling: int) -> tuple[int, int, int]:
+    """Return channels, height and width of what features see of an image."""
+    channels, height, width = layout.size
+    return channels, math.ceil(height / pooling), math.ceil(width / pooling)
+
+
 def n_seen(layout: ImageLayout, pooling: int) -> int:
     """Return how many numbers features see of an image."""
-    channels, height, width = layout.size
-    return channels * math.ceil(height / pooling) * math.ceil(width / pooling)
+    return math.prod(size_seen(layout, pooling))

@@ -1,7 +1,16 @@
 """Gaussians in a latent space: of columns' normal scores, or of images' codes."""
 
 from skdpgen.synthesizers.gaussian._copula import measure_copula
-from skdpgen.synthesizers.gaussian._lens_map import check_lens
+from skdpgen.synthesizers.gaussian._lens_map import Pictures, check_lens
 from skdpgen.synthesizers.gaussian._pictures import measure_pictures
+from skdpgen.synthesizers.gaussian._prior import CHOICES, choose_prior, vote_share
 
-__all__ = ["check_lens", "measure_copula", "measure_pictures"]
+__all__ = [
+    "CHOICES",
+    "Pictures",
+    "check_lens",
+    "choose_prior",
+    "measure_copula",
+    "measure_pictures",
+    "vote_share",
+]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skdpgen.privacy import Counts, OuterProducts, Release, Vectors
 from skdpgen.synthesizers.gaussian._lens_map import Pictures, from_centres
-from skdpgen.synthesizers.gaussian._prior import CHOICES, choose_prior
+from skdpgen.synthesizers.gaussian._prior import CHOICES, choose_prior, vote_share
 from skdpgen.synthesizers.models import PictureMixture, shares_of_counts
 from skdpgen.synthesizers.opening import Opening, n_classes_of
 from skdpgen.tables import Cells
@@ -20,13 +20,12 @@ from skdpgen.utils import Key
 
 Floats = NDArray[np.float64]
 TONES = 32  # grey levels that are told apart
-FOR_TONES, FOR_SCALE, FOR_MEANS, FOR_SPLIT, FOR_ROUNDS, FOR_PRIOR = (
+FOR_TONES, FOR_SCALE, FOR_MEANS, FOR_SPLIT, FOR_ROUNDS = (
     0.02,
     0.01,
     0.08,
     0.1,
     0.15,
-    0.02,
 )  # of what is left of mu²; the covariance gets the rest
 N_ROUNDS = 2
 ROWS_EACH = 80.0  # noise stds of rows that a component should hold
@@ -58,8 +57,7 @@ def measure_pictures(
     """
     rows = Pictures(opening, labels, lens)
     measured = _Measured(rows, opening.ledger.remaining, n_classes_of(labels), rng)
-    is_voted = prior == "auto" and labels is not None and labels.n_cells > 1
-    is_voted = is_voted and opening.facts.task == "classification"
+    kept = vote_share(opening, labels, prior)
     opening.progress.total += 4
     opening.step("means")
     measured.means()
@@ -69,10 +67,10 @@ def measure_pictures(
         measured.covariance(FOR_SPLIT)
         measured.prototypes(n_prototypes)
     opening.step("covariances")
-    measured.covariance(None, kept=FOR_PRIOR if is_voted else 0.0)
+    measured.covariance(None, kept=kept)
     opening.step("prior")
-    if is_voted:
-        choose_prior(rows, measured.mixture, CHOICES, rng)
+    if kept:
+        choose_prior(rows, measured.mixture.with_tones(rng), CHOICES, rng)
 
 
 class _Measured:

@@ -11,19 +11,31 @@ from numpy.typing import NDArray
 from skdpgen.networks import SmallCNN
 from skdpgen.privacy import Vectors
 from skdpgen.synthesizers.gaussian._lens_map import Pictures
-from skdpgen.synthesizers.models import Deformations, PictureMixture, systematic
+from skdpgen.synthesizers.models import Deformations, systematic
+from skdpgen.synthesizers.opening import Opening
+from skdpgen.tables import Cells
 from skdpgen.training import train_classifier
 from skdpgen.utils import Key, torch_generator
 
 Floats = NDArray[np.float64]
 CHOICES = (None, Deformations().times(0.5), Deformations())
-N_DRAWN, N_STEPS = 10_000, 500
+N_DRAWN = 1000, 10_000  # images that a classifier learns from: as many as rows
+EACH = 20  # how many of them stand for a step
+FOR_PRIOR = 0.02  # of the budget
 SHARP = 8.0  # of logits: nearly right or wrong, and still continuous
+
+
+def vote_share(opening: Opening, labels: Cells | None, prior: Any) -> float:
+    """Return which part of the budget a vote gets; 0 if there is none to be held."""
+    is_asked = isinstance(prior, str) and prior == "auto"
+    has_classes = labels is not None and labels.n_cells > 1
+    is_voted = is_asked and has_classes and opening.facts.task == "classification"
+    return FOR_PRIOR if is_voted else 0.0
 
 
 def choose_prior(
     rows: Pictures,
-    mixture: PictureMixture,
+    model: Any,
     choices: Sequence[Deformations | None],
     rng: Generator,
 ) -> None:
@@ -38,7 +50,8 @@ def choose_prior(
     :math:`\sqrt{2k}` at most if a row is replaced. The numbers are continuous in the
     pixels, and no row sees another: batches have one shape, in double precision.
     """
-    networks = [_taught(mixture, choice, rng) for choice in choices]
+    n = int(np.clip(rows.opening.facts.n_rows, *N_DRAWN))
+    networks = [_taught(model, choice, n, rng) for choice in choices]
 
     def row(labels: Any, pixels: Floats) -> tuple[Any, Floats]:
         images = torch.from_numpy(pixels).unflatten(1, rows.shape)
@@ -61,16 +74,16 @@ def choose_prior(
 
 
 def _taught(
-    mixture: PictureMixture, choice: Deformations | None, rng: Generator
+    model: Any, choice: Deformations | None, n_drawn: int, rng: Generator
 ) -> torch.nn.Module:
     """Return a network that has learnt from drawn pictures alone."""
-    n_classes = len(mixture.totals)
-    labels = systematic(np.ones(n_classes), N_DRAWN, rng=rng)
-    whole = mixture.with_tones(rng)
-    images = torch.from_numpy(whole.draw(labels, choice, rng=rng))
+    n_classes = len(model.totals)
+    labels = systematic(np.ones(n_classes), n_drawn, rng=rng)
+    images = torch.from_numpy(model.draw(labels, choice, rng=rng))
     public = torch_generator(rng)
-    network = SmallCNN(mixture.shape, n_classes, rng=public)
-    images = images.unflatten(1, mixture.shape)
+    network = SmallCNN(model.shape, n_classes, rng=public)
+    images = images.unflatten(1, model.shape)
     targets = torch.from_numpy(labels)
-    train_classifier(network, images, targets, max_iter=N_STEPS, rng=public)
+    n_steps = n_drawn // EACH
+    train_classifier(network, images, targets, max_iter=n_steps, rng=public)
     return network.double()

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from skdpgen.networks import ImageGenerator, ImageShape
 from skdpgen.privacy import Release
+from skdpgen.synthesizers.models._deformations import Deformations
 from skdpgen.synthesizers.models._denoised import RAREST, Denoised, in_one
 from skdpgen.synthesizers.presets._settings import ImageSettings
 from skdpgen.training import (
+    Checkpoints,
     LossWeight,
     match_embedding,
     normal,
@@ -76,16 +78,31 @@ class ImageModel:
     totals : ndarray of shape (n_classes,)
     least : ndarray of shape (n_classes,) or None
         An image at which the released function is smaller is replaced by a new one.
+    deform : Deformations or None
+        What is done to images at the end.
     """
 
     generator: ImageGenerator
     totals: Floats
     least: Any = None
+    deform: Deformations | None = None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width."""
+        shape = self.generator.shape
+        return shape.channels, shape.height, shape.width
 
     def draw(
-        self, labels: Any, *, rng: Generator, density: Density | None = None
+        self,
+        labels: Any,
+        deform: Deformations | None = None,
+        *,
+        rng: Generator,
+        density: Density | None = None,
     ) -> NDArray[np.float32]:
         """Draw the pixels of images with the given labels, in [0, 1]."""
+        deform = deform or self.deform
         shape = self.generator.shape
         pixels = np.empty((len(labels), shape.n_pixels), dtype=np.float32)
         public = torch_generator(rng)
@@ -100,6 +117,9 @@ class ImageModel:
                 pixels[mine[some]] = found.numpy()
         pixels[pixels < NEAR_END] = 0.0
         pixels[pixels > 1.0 - NEAR_END] = 1.0
+        if deform is not None:
+            images = torch.from_numpy(pixels).unflatten(1, self.shape)
+            pixels = deform(images, public).flatten(1).numpy()
         return pixels
 
     def _draw(self, latents: torch.Tensor, label: int) -> torch.Tensor:
@@ -156,9 +176,14 @@ def train_images(
     mix: Floats | None,
     device: torch.device,
     seed: int,
+    moving_rate: float | None = None,
+    score: Callable[[torch.nn.Module], float] | None = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> tuple[ImageModel, list[float]]:
-    """Train a generator on what is known; the same seed gives the same generator."""
+    """Train a generator on what is known; the same seed gives the same generator.
+
+    With a ``score`` of generators the one with the lowest on the way is kept.
+    """
     rng = torch.Generator().manual_seed(seed)
     if settings.models == "auto":
         size = math.sqrt(known.energy / len(known.totals))  # of a class's embedding
@@ -191,6 +216,8 @@ def train_images(
             batch_size=settings.batch_size,
             learning_rate=settings.learning_rate,
             rng=rng,
+            moving_rate=moving_rate,
+            checkpoints=None if score is None else Checkpoints(score),
             progress=progress,
         )
     model = ImageModel(generator.cpu().eval(), known.totals)

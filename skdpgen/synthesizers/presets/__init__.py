@@ -4,6 +4,7 @@ from skdpgen.synthesizers.presets import (
     _fourier_presets,
     _hermite_presets,
     _kernel_presets,
+    _perceptual_presets,
     _tangent_presets,
 )
 from skdpgen.synthesizers.presets._fourier_presets import (
@@ -18,6 +19,7 @@ FOURIER = _fourier_presets.PRESETS
 FOURIER_IMAGES = _fourier_presets.IMAGE_PRESETS
 HERMITE = _hermite_presets.PRESETS
 HERMITE_IMAGES = _hermite_presets.IMAGE_PRESETS
+PERCEPTUAL_IMAGES = _perceptual_presets.IMAGE_PRESETS
 TANGENT = _tangent_presets.PRESETS
 TANGENT_IMAGES = _tangent_presets.IMAGE_PRESETS
 kernel_presets = _kernel_presets.presets
@@ -28,6 +30,7 @@ __all__ = [
     "HERMITE",
     "HERMITE_IMAGES",
     "PAPER_SIZES",
+    "PERCEPTUAL_IMAGES",
     "TANGENT",
     "TANGENT_IMAGES",
     "affordable_subsets",

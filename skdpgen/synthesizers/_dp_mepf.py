@@ -1,0 +1,230 @@
+"""DP-MEPF: one private mean of perceptual features, matched for free."""
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skdpgen.lenses import ScatteringLens, lens_of
+from skdpgen.privacy import Subsampling
+from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
+from skdpgen.synthesizers.embedding import (
+    RATE,
+    STEPS,
+    early_model,
+    perceptual_kernel,
+    private_lens,
+)
+from skdpgen.synthesizers.gaussian import (
+    CHOICES,
+    Pictures,
+    choose_prior,
+    vote_share,
+)
+from skdpgen.synthesizers.models import Deformations
+from skdpgen.synthesizers.opening import steps_share
+from skdpgen.synthesizers.presets import PERCEPTUAL_IMAGES
+from skdpgen.utils import Interval, StrOptions, pick_device
+
+
+@documented
+class DPMEPFSynthesizer(EmbeddingSynthesizer):
+    r"""Synthesizer of images: matches private means of perceptual features [1]_.
+
+    A public lens turns an image into features f that tell strokes, textures and shapes
+    apart: wavelet scattering, or the maps of a network that was trained on public
+    images. Their mean by class is released once, beside that of their squares, with
+    one noise; a generator is trained until its own images have the same:
+
+    .. math:: \sum_i \Big[ a\,\frac{f_i}{\|f_i\|} ;\; b\,\frac{f_i^2}{\|f_i^2\|} \Big]
+              \otimes y_i + noise, \qquad a^2 + b^2 = 1.
+
+    One image moves it by at most :math:`\sqrt 2` if replaced (features are never
+    negative; :math:`\sqrt{4 a^2 + 2 b^2}` through a lens whose are), with class counts
+    beside it by :math:`\sqrt{2.2}`; by :math:`\sqrt{1.1}` if added or removed (proof:
+    :class:`~skdpgen.privacy.SideBySide`).
+
+    Parameters
+    ----------
+    {epsilon ... preset}
+    lens : {{"scattering", "private"}}, lens or module, default=None
+        How images are seen, with features to compare them by; public. None is wavelet
+        scattering. See :mod:`skdpgen.lenses`; the paper has ``VGG19Lens(weights)``.
+        "private" trains one by DP-SGD on a part of the budget, as in appendix F.
+    lens_budget : float or None, default=None
+        Part of the budget (of mu²) that a private lens gets. None is 0.5.
+    second_norm : float or None, default=None
+        The number b², in [0, 1): how much of an image's norm the squares get. None is
+        0.5; 0 releases means alone.
+    loss : {{"distance", "moving_average"}} or None, default=None
+        What the generator goes down along: the squared distance of a batch (None), or
+        moving averages of it, as in the paper.
+    stopping_budget : float or None, default=None
+        Part of the budget that pays for a second release, of the lens's codes by class:
+        the generator that comes nearest to it on the way is kept. None is 0 (paper:
+        0.01, where it was not paid for).
+    prior : {{"auto", "deformations"}}, Deformations or None, default="auto"
+        Whether samples are shifted, turned, sheared, zoomed and warped a little.
+        "auto" asks the rows how far: a vote for .02 of the budget, of classifiers that
+        learnt from samples. Without classes it does nothing.
+    {models ... verbose}
+
+    Attributes
+    ----------
+    {privacy_ ... n_features_in_}
+    deformations_ : Deformations or None
+        Those of sampled images.
+
+    See Also
+    --------
+    DPMGESynthesizer : Gaussians of codes instead: in seconds.
+    DPMERFSynthesizer : Random Fourier features of pixels instead.
+
+    References
+    ----------
+    .. [1] Harder, Jalali, Sutherland & Park, "Pre-trained perceptual features improve
+       differentially private image generation", TMLR 2023.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> images, digits = load_digits(return_X_y=True)
+    >>> images = images.reshape(-1, 8, 8) / 16
+    >>> synth = DPMEPFSynthesizer(epsilon=10.0, classes=range(10), max_iter=20)
+    >>> X_syn, y_syn = synth.fit(images, digits).sample(50)
+    >>> X_syn.shape, len(y_syn)
+    ((50, 8, 8), 50)
+    """
+
+    _takes = ("images",)
+    _image_presets = PERCEPTUAL_IMAGES
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **EmbeddingSynthesizer._parameter_constraints,
+        "lens": "no_validation",
+        "lens_budget": [Interval(Real, 0, 1, closed="neither"), None],
+        "second_norm": [Interval(Real, 0, 1, closed="left"), None],
+        "loss": [StrOptions({"distance", "moving_average"}), None],
+        "stopping_budget": [Interval(Real, 0, 1, closed="left"), None],
+        "prior": [StrOptions({"auto", "deformations"}), Deformations, None],
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=None,
+        schema=None,
+        classes=None,
+        adjacency="replace",
+        class_weight=None,
+        task="auto",
+        preset="default",
+        lens=None,
+        lens_budget=None,
+        second_norm=None,
+        loss=None,
+        stopping_budget=None,
+        prior="auto",
+        models=None,
+        pooling=None,
+        generator=None,
+        hidden_layer_sizes=None,
+        n_latent=None,
+        max_iter=None,
+        batch_size=None,
+        learning_rate=None,
+        precision=None,
+        device="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.schema = schema
+        self.classes = classes
+        self.adjacency = adjacency
+        self.class_weight = class_weight
+        self.task = task
+        self.preset = preset
+        self.lens = lens
+        self.lens_budget = lens_budget
+        self.second_norm = second_norm
+        self.loss = loss
+        self.stopping_budget = stopping_budget
+        self.prior = prior
+        self.models = models
+        self.pooling = pooling
+        self.generator = generator
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.n_latent = n_latent
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.precision = precision
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _is_private(self):
+        """Whether the lens is trained on private images."""
+        return isinstance(self.lens, str) and self.lens == "private"
+
+    @property
+    def _lens_budget(self):
+        """Part of the budget that a private lens gets."""
+        return self.lens_budget or 0.5
+
+    def _subsampling(self):
+        """Return how a private lens looks at rows while it is trained."""
+        if not self._is_private:
+            return None
+        return Subsampling(RATE, STEPS, self._lens_budget)
+
+    def _without_effect(self, is_image):
+        """Return parameters that this fit has no use for, and who has."""
+        del is_image
+        return {} if self._is_private else {"lens_budget": "lens='private'"}
+
+    def _kernel_of_images(self, opening, cells, labels, settings, rng):
+        """Look through the lens; pay for what training stops at, if it does."""
+        lens = None if self._is_private else self._lens()
+        if lens is None:
+            share = steps_share(opening, self._lens_budget)
+            lens = private_lens(opening, labels, settings, share=share, rng=rng)
+        device = pick_device(self.device)
+        return perceptual_kernel(
+            opening, cells, labels, settings, lens=lens, device=device
+        )
+
+    def _kept_share(self, opening, labels):
+        """Keep what a vote costs, if there is one."""
+        return vote_share(opening, labels, self.prior)
+
+    def _after_release(self, opening):
+        """Let rows vote on deformations, of images drawn after a short training."""
+        labels, given = opening.kept["_labels"], self.prior
+        if isinstance(given, str):
+            given = Deformations() if given == "deformations" else None
+        opening.keep(deformations_=given)
+        if vote_share(opening, labels, self.prior):
+            model = early_model(opening, device=pick_device(self.device))
+            rng = np.random.default_rng(opening.kept["_seed"])
+            choose_prior(Pictures(opening, labels, None), model, CHOICES, rng)
+
+    def _train(self, known, kernel, settings):
+        """Return a generator whose images are deformed as was voted."""
+        model, losses = super()._train(known, kernel, settings)
+        deform = getattr(self, "deformations_", None)
+        return replace(model, deform=deform), losses
+
+    def _lens(self):
+        """Return the public lens that was asked for."""
+        if self.lens is None:
+            return ScatteringLens()
+        return lens_of(self.lens, needs_features=True)
+
+    def _stated(self):
+        """Say which lens was taken as public."""
+        lens = [] if self._is_private else [f"lens: {self._lens().name}"]
+        return [*super()._stated(), *lens]

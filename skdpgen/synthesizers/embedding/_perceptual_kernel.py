@@ -1,0 +1,179 @@
+"""The kernel of images through a lens: perceptual features, and when to stop."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from skdpgen.lenses import PerceptualMap
+from skdpgen.privacy import Vectors
+from skdpgen.synthesizers.embedding._feature_map import Mapper
+from skdpgen.synthesizers.embedding._image_kernel import (
+    ImageKernel,
+    pooling_of,
+    size_seen,
+)
+from skdpgen.synthesizers.models import Denoised, ImageModel, train_images
+from skdpgen.synthesizers.opening import Opening, n_classes_of
+from skdpgen.tables import Cells, EncodedBatch
+from skdpgen.training import Latents
+from skdpgen.utils import Key, saved
+
+N_SCORED = 100  # images of each class that a checkpoint is scored by
+MOVING_RATE = 1e-3
+EARLY = 4  # how many times fewer steps are enough to compare samples by
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class PerceptualKernel(ImageKernel):
+    """An :class:`ImageKernel` whose training may stop at a second release.
+
+    Parameters
+    ----------
+    stopping : ndarray of shape (n_classes, n_latent) or None
+        Released sums of the lens's codes.
+    """
+
+    stopping: Any = None
+
+    def train(
+        self, known: Denoised, settings: Any, **how: Any
+    ) -> tuple[ImageModel, list[float]]:
+        """Return a generator trained on what is known, and its losses."""
+        return train_images(
+            known,
+            self,
+            settings,
+            moving_rate=MOVING_RATE if settings.loss == "moving_average" else None,
+            score=None if self.stopping is None else self._score(known, settings, how),
+            **how,
+        )
+
+    def _score(self, known: Denoised, settings: Any, how: Any) -> Any:
+        """Return how far the codes of a generator's images are from the released."""
+        n_classes, device = len(known.totals), how["device"]
+        rng = torch.Generator().manual_seed(how["seed"])
+        fixed = Latents(N_SCORED, settings.n_latent, n_classes=n_classes, rng=rng)
+        latents, labels = fixed.draw().to(device), fixed.labels.to(device)
+        codes = CodeMap(self.phi.to(device))
+        per_row = self.stopping / known.totals.sum()
+        wanted = torch.as_tensor(per_row).float().to(device)
+        shares = torch.as_tensor(known.shares).float().to(device)[:, None]
+
+        def score(generator: nn.Module) -> float:
+            seen = self.view(generator(latents, labels)[0])
+            found = codes(seen).unflatten(0, (n_classes, -1)).mean(dim=1)
+            return float((wanted - shares * found).square().sum())
+
+        return score
+
+
+@dataclass(frozen=True, eq=False)
+class CodeMap:
+    """The codes of a lens as a map of flat images, of norm 1 at most."""
+
+    phi: PerceptualMap
+
+    norm_bound = 1.0
+
+    @property
+    def n_features(self) -> int:
+        """Number of codes."""
+        return int(self.phi.lens.n_latent(self.phi.shape))
+
+    @property
+    def row_size(self) -> int:
+        """How many numbers one row takes, about."""
+        return self.phi.row_size
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether rows must go through one by one."""
+        return self.phi.is_opaque
+
+    @property
+    def block(self) -> Vectors:
+        """How privacy sums them."""
+        return Vectors(self.n_features, 1.0, bool(self.phi.lens.is_nonnegative))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Map flat images."""
+        found: Tensor = self.phi.lens.encode(x.unflatten(1, self.phi.shape))
+        return found
+
+    def to(self, device: torch.device) -> "CodeMap":
+        """Return the same map on another device."""
+        return CodeMap(self.phi.to(device))
+
+    def double(self) -> "CodeMap":
+        """Return the same map in double precision."""
+        return CodeMap(self.phi.double())
+
+
+def perceptual_kernel(
+    opening: Opening,
+    cells: Any,
+    labels: Cells | None,
+    settings: Any,
+    *,
+    lens: Any,
+    device: torch.device,
+) -> PerceptualKernel:
+    r"""Return the kernel of a lens; pay for codes to stop by, if there are to be any.
+
+    *Why it is private.* What training stops at is a release of its own: the mean of
+    codes by class, clipped to norm 1, with ``settings.stopping_budget`` of the budget.
+    A generator is scored against it as often as wanted. (The paper's proxy was
+    computed from private images without noise.)
+    """
+    layout: Any = opening.facts.layout
+    pooling = pooling_of(layout, settings.pooling)
+    phi = PerceptualMap(lens, size_seen(layout, pooling), settings.second_norm)
+    adjacency = opening.ledger.budget.adjacency
+    kernel: Any = PerceptualKernel.of(phi, layout, adjacency, pooling=pooling)
+    if not settings.stopping_budget:
+        return kernel
+    codes = CodeMap(phi)
+    mapper = Mapper.of(codes, device)
+
+    def batches() -> Iterator[EncodedBatch]:
+        for batch in opening.rows.batches(cells, labels):
+            images = batch.parts[Key.PIXELS]
+            for start in range(0, len(images), mapper.at_once):
+                some = slice(start, start + mapper.at_once)
+                found = mapper(kernel.inputs(images[some]))
+                yield EncodedBatch(batch.labels[some], {Key.FEATURES: found})
+
+    found = opening.release(
+        "stopping_release_",
+        batches(),
+        {Key.FEATURES: codes.block},
+        name="means of codes by class, to stop by",
+        share=settings.stopping_budget,
+        n_classes=n_classes_of(labels),
+    )
+    return replace(kernel, stopping=found.values[Key.FEATURES])
+
+
+def early_model(opening: Opening, *, device: torch.device) -> ImageModel:
+    """Return a model that is trained for a fraction of its steps on what was released.
+
+    It is made of a release alone, while rows are still open to be asked about it.
+    """
+    kept = opening.kept
+    labels, kernel, settings = kept["_labels"], kept["kernel_"], kept["settings_"]
+    released = kept["release_"]
+    known = kernel.learn(
+        released,
+        {},
+        opening.facts,
+        n_classes=n_classes_of(labels),
+        n_rows=opening.facts.public_total(released.adjacency, labels),
+        seed=kept["_seed"],
+    )
+    few = replace(settings, max_iter=settings.max_iter // EARLY)
+    model, _ = kernel.train(known, few, mix=None, device=device, seed=kept["_seed"])
+    return replace(model, generator=model.generator.cpu())
