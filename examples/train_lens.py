@@ -24,7 +24,7 @@ from torch.nn.functional import avg_pool2d, cross_entropy, max_pool2d
 from skdpgen.synthesizers.models import Deformations
 from skdpgen.networks import PublicAutoEncoder
 
-STEPS, BATCH, PEAK = 6000, 128, 2e-3
+STEPS, BATCH, PEAK = 3500, 128, 2e-3
 JITTER, WEIGHT = 0.3, 0.02  # noise that codes must bear; how much classes count
 HELD_OUT = 0.05
 
@@ -101,7 +101,9 @@ def train(sources, n_channels, rng):
         optimiser.step()
         if step % 500 == 499:
             seconds = time.perf_counter() - start
-            print(f"{n_channels} channels, step {step + 1}: {loss:.3f}, {seconds:.0f} s")
+            print(
+                f"{n_channels} channels, step {step + 1}: {loss:.3f}, {seconds:.0f} s"
+            )
     return network.eval().requires_grad_(False)
 
 

@@ -8,6 +8,7 @@ from skdpgen.lenses._module_lens import ModuleLens
 from skdpgen.lenses._perceptual_map import PerceptualMap
 from skdpgen.lenses._resnet_lens import ResNet18Lens
 from skdpgen.lenses._scattering import ScatteringLens
+from skdpgen.lenses._shipped_lens import ShippedLens
 from skdpgen.lenses._vgg_lens import VGG19Lens
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "PerceptualMap",
     "ResNet18Lens",
     "ScatteringLens",
+    "ShippedLens",
     "VGG19Lens",
     "clipped",
     "lens_of",

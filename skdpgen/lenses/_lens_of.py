@@ -8,8 +8,9 @@ from skdpgen.lenses._cosine import CosineLens
 from skdpgen.lenses._lens import Lens
 from skdpgen.lenses._module_lens import ModuleLens
 from skdpgen.lenses._scattering import ScatteringLens
+from skdpgen.lenses._shipped_lens import ShippedLens
 
-NAMED = ("cosine", "scattering")
+NAMED = {"cosine": CosineLens, "scattering": ScatteringLens, "shipped": ShippedLens}
 LEARNT = {"vgg19": "VGG19Lens", "resnet18": "ResNet18Lens"}
 
 
@@ -20,7 +21,7 @@ def lens_of(
 
     Parameters
     ----------
-    given : {"cosine", "scattering"}, lens, nn.Module or pair of callables
+    given : {"cosine", "scattering", "shipped"}, lens, nn.Module or pair of callables
         A name stands for the lens with its defaults, a module for one that encodes, a
         pair for an encoder and its decoder.
     needs_decoder, needs_features : bool, default=False
@@ -49,7 +50,7 @@ def _chosen(given: Any) -> Lens:
     if isinstance(given, str):
         if given in LEARNT:
             raise ValueError(
-                f"Lens {given!r} needs weights, and none come with this package. "
+                f"Lens {given!r} needs weights, which do not come with this package. "
                 f"Give it as `{LEARNT[given]}(weights)`."
             )
         if given not in NAMED:
@@ -57,7 +58,7 @@ def _chosen(given: Any) -> Lens:
                 f"A lens must be one of {', '.join(map(repr, NAMED))}, or a value. "
                 f"Got {given!r} instead."
             )
-        return CosineLens() if given == "cosine" else ScatteringLens()
+        return NAMED[given]()
     if isinstance(given, type):
         raise TypeError(
             f"A lens must be a value, not its class. Write `{given.__name__}(...)`."

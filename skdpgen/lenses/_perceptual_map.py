@@ -1,5 +1,6 @@
 """The features of a lens as one bounded vector, with their squares."""
 
+import copy
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -79,6 +80,10 @@ class PerceptualMap:
             parts.append(normalize(unit.square(), dim=1, eps=SMALLEST**2))
             parts[1] = math.sqrt(self.squares) * parts[1]
         return torch.cat(parts, dim=1)
+
+    def check(self) -> None:
+        """Look at a black image, so that a lens fails before it costs."""
+        copy.deepcopy(self)(torch.zeros(1, math.prod(self.shape)))
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of equal groups of rows, (n_parts, n_features)."""

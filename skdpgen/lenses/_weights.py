@@ -1,11 +1,11 @@
 """Weights that a user brings for a network whose layers are known."""
 
-import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 NOT_USED = "num_batches_tracked"  # counts of batch norm, which only training reads
@@ -71,11 +71,4 @@ def _state_of(given: Any) -> Mapping[str, Tensor]:
 def _read(path: Path) -> Any:
     if path.suffix != ".safetensors":
         return torch.load(path, weights_only=True, map_location="cpu")
-    try:
-        load_file = importlib.import_module("safetensors.torch").load_file
-    except ImportError as error:
-        raise ImportError(
-            "'safetensors' is needed to read this file and is not installed. Install "
-            "it with `pip install safetensors`, or give a .pth file."
-        ) from error
     return load_file(path)

@@ -14,13 +14,13 @@ from skdpgen.networks._table import (
 from skdpgen.networks._vgg import VGG
 
 __all__ = [
-    "PublicAutoEncoder",
     "VGG",
     "AutoEncoder",
     "CellsHead",
     "ImageGenerator",
     "ImageShape",
     "PositionHead",
+    "PublicAutoEncoder",
     "ResNet",
     "SmallCNN",
     "TableGenerator",

@@ -1,6 +1,7 @@
 """The network that comes with the package: an auto-encoder whose layers tell shapes."""
 
-import torch
+from itertools import pairwise
+
 from torch import Generator, Tensor, nn
 from torch.nn.functional import interpolate
 
@@ -38,7 +39,7 @@ class PublicAutoEncoder(nn.Module):
         sizes, n_codes = (n_channels, *WIDTHS), CODES[n_channels]
         self.seen = nn.ModuleList(
             convolution(*pair, 3 if k else 5, rng)
-            for k, pair in enumerate(zip(sizes[:-1], sizes[1:], strict=True))
+            for k, pair in enumerate(pairwise(sizes))
         )
         for layer in list(self.seen)[1:]:
             layer.stride = (2, 2)

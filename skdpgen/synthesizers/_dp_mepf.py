@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skdpgen.lenses import ScatteringLens, lens_of
+from skdpgen.lenses import PerceptualMap, ScatteringLens, lens_of
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import (
@@ -14,7 +14,9 @@ from skdpgen.synthesizers.embedding import (
     STEPS,
     early_model,
     perceptual_kernel,
+    pooling_of,
     private_lens,
+    size_seen,
 )
 from skdpgen.synthesizers.gaussian import (
     CHOICES,
@@ -25,6 +27,7 @@ from skdpgen.synthesizers.gaussian import (
 from skdpgen.synthesizers.models import Deformations
 from skdpgen.synthesizers.opening import steps_share
 from skdpgen.synthesizers.presets import PERCEPTUAL_IMAGES
+from skdpgen.tables import Chunks, image_size
 from skdpgen.utils import Interval, StrOptions, pick_device
 
 
@@ -185,6 +188,15 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         """Return parameters that this fit has no use for, and who has."""
         del is_image
         return {} if self._is_private else {"lens_budget": "lens='private'"}
+
+    def _fill_settings(self, X):
+        """Return the settings; a lens that cannot see such images fails now."""
+        settings = super()._fill_settings(X)
+        if not self._is_private and not isinstance(X, Chunks):
+            size = image_size(X)
+            seen = size_seen(size, pooling_of(size, settings.pooling))
+            PerceptualMap(self._lens(), seen, settings.second_norm).check()
+        return settings
 
     def _kernel_of_images(self, opening, cells, labels, settings, rng):
         """Look through the lens; pay for what training stops at, if it does."""

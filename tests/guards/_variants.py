@@ -1,6 +1,12 @@
 """Every estimator, and every way of it to read rows, with little training."""
 
-from skdpgen import DPKernelSynthesizer, DPMERFSynthesizer, all_synthesizers
+from skdpgen import (
+    DPKernelSynthesizer,
+    DPMEPFSynthesizer,
+    DPMERFSynthesizer,
+    all_synthesizers,
+)
+from skdpgen.lenses import ScatteringLens
 from tests.synthesizers._tables import quick
 
 STEPS = {"max_iter": 2, "n_points": 2}
@@ -29,6 +35,14 @@ def of_images():
         "DPKernelSynthesizer, steps": maker(
             DPKernelSynthesizer, release="per_step", **STEPS
         ),
+        "DPMEPFSynthesizer, stopping": maker(
+            DPMEPFSynthesizer,
+            **small_images(DPMEPFSynthesizer) | {"stopping_budget": 0.1, "prior": None},
+        ),
+        "DPMEPFSynthesizer, private lens": maker(
+            DPMEPFSynthesizer,
+            **small_images(DPMEPFSynthesizer) | {"lens": "private", "prior": None},
+        ),
         "DPMERFSynthesizer, encoder": maker(
             DPMERFSynthesizer,
             encoder="private",
@@ -47,7 +61,10 @@ def small_images(cls):
         "hidden_layer_sizes": (8,),
     }
     known = cls().get_params()
-    return {name: value for name, value in small.items() if name in known}
+    found = {name: value for name, value in small.items() if name in known}
+    if cls is DPMEPFSynthesizer:
+        found["lens"] = ScatteringLens(n_scales=1, n_angles=2, order=1)
+    return found
 
 
 def maker(cls, **fixed):

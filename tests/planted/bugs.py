@@ -267,6 +267,40 @@ BUGS = (
         ),
     ),
     Bug(
+        "stopping-for-free",
+        "what training stops at is computed from private rows and not released",
+        S + "embedding/_perceptual_kernel.py",
+        "    return replace(kernel, stopping=found.values[Key.FEATURES])\n",
+        "    total = codes.block.start(n_classes_of(labels))\n"
+        "    for batch in batches():\n"
+        "        part = batch.parts[Key.FEATURES]\n"
+        "        total = codes.block.add(total, part, batch.labels)\n"
+        "    return replace(kernel, stopping=total)\n",
+        (IMAGES + "[DPMEPFSynthesizer, stopping-images-replace]",),
+    ),
+    Bug(
+        "signed-features-for-root-two",
+        "signed features beside their squares are charged as if none were negative",
+        P + "_side_by_side.py",
+        "every = tuple(part.structure for part in self.parts)",
+        "every = tuple(Vectors(p.width, p.bound, True).structure for p in self.parts)",
+        (
+            "tests/synthesizers/test_sensitivity.py::"
+            "test_the_bound_holds_and_is_attained[side by side-replace]",
+        ),
+    ),
+    Bug(
+        "means-by-private-counts",
+        "features are divided by how many rows their class has, which is private",
+        P + "_release.py",
+        "        exact = totals[key]\n",
+        "        exact = totals[key]\n"
+        '        if key == "features" and "classes" in totals:\n'
+        '            n = np.maximum(totals["classes"], 1.0)\n'
+        "            exact = exact / n * n.mean()\n",
+        (IMAGES + "[DPMEPFSynthesizer-images-replace]",),
+    ),
+    Bug(
         "true-n-for-the-steps",
         "slopes are divided by the true number of rows, under add/remove",
         S + "embedding/_slope_steps.py",

@@ -18,6 +18,7 @@ from skdpgen.privacy import (
     Histograms,
     Moments,
     Selections,
+    SideBySide,
     Vectors,
     WithCounts,
     release,
@@ -41,6 +42,9 @@ FAMILIES = {
     "signed": {"vector": Vectors(WIDTH)},
     "signed, wide": {"vector": Vectors(WIDTH, bound=2.5)},
     "non-negative": {"vector": Vectors(WIDTH, 0.7, is_nonnegative=True)},
+    "side by side": {
+        "vector": SideBySide((Vectors(1, 0.6), Vectors(2, 0.8, is_nonnegative=True)))
+    },
     "outer": {"vector": Moments(WIDTH, second="outer")},
     "diagonal": {"vector": Moments(WIDTH)},
     "outer, small b": {"vector": Moments(WIDTH, 0.3, "outer")},
@@ -193,6 +197,7 @@ def adversaries():
             for label in (0, 1):
                 yield start, row(flat, turned, cell=1, label=label)
                 yield start, row(turned, flat, cell=1, label=label)
+    yield row((1.0, 1.0, 0.0)), row((-1.0, 0.0, 1.0), cell=1)  # half of it turns round
 
 
 def largest_move(blocks, adjacency):

@@ -81,8 +81,8 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         """Return the kernel of images; may pay for what it learns of them."""
         del cells, labels
         layout = opening.facts.layout
-        pooling = pooling_of(layout, settings.pooling)
-        phi = self._map_pixels(n_seen(layout, pooling), settings, rng)
+        pooling = pooling_of(layout.size, settings.pooling)
+        phi = self._map_pixels(n_seen(layout.size, pooling), settings, rng)
         return ImageKernel.of(phi, layout, self.adjacency, pooling=pooling)
 
     def fit(self, X, y=None):

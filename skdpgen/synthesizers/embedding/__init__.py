@@ -6,6 +6,7 @@ from skdpgen.synthesizers.embedding._image_kernel import (
     ImageKernel,
     n_seen,
     pooling_of,
+    size_seen,
 )
 from skdpgen.synthesizers.embedding._perceptual_kernel import (
     PerceptualKernel,
@@ -43,6 +44,7 @@ __all__ = [
     "pooling_of",
     "private_lens",
     "release_counts",
+    "size_seen",
     "train_by_slopes",
     "waves_of_columns",
     "waves_of_pixels",

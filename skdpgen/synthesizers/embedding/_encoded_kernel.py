@@ -27,7 +27,7 @@ def encoded_kernel(
 ) -> ImageKernel:
     """Pay ``share`` for an encoder; return the kernel of Fourier features of codes."""
     layout: Any = opening.facts.layout
-    bare = ImageKernel(None, layout, pooling_of(layout, settings.pooling))
+    bare = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
     network = encoder_of(opening, labels, bare, share=share, rng=rng)
     first, _, second, _ = network.encoder
     weights = first.weight, first.bias, second.weight, second.bias

@@ -25,6 +25,7 @@ from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import EncodedBatch, ImageLayout, as_pixels
 from skdpgen.utils import Key, saved
 
+Size = tuple[int, int, int]  # channels, height, width
 HALVED = 16  # from this many pixels a side on, "auto" averages 2 x 2 pixels
 PAID = 0.1  # squared weight of class counts where they are not free
 
@@ -114,7 +115,7 @@ class ImageKernel:
     @property
     def width(self) -> int:
         """How many numbers a point has."""
-        return n_seen(self.layout, self.pooling)
+        return n_seen(self.layout.size, self.pooling)
 
     def rows_of(self, batch: EncodedBatch) -> Any:
         """Return the part of a batch that :meth:`inputs` takes."""
@@ -192,31 +193,30 @@ class ImageKernel:
         return embed
 
 
-def pooling_of(layout: ImageLayout, pooling: int | str) -> int:
+def pooling_of(size: Size, pooling: int | str) -> int:
     """Return how many pixels a side are seen as one.
 
     Examples
     --------
-    >>> layout = ImageLayout("numpy", (8, 8), "uint8")
-    >>> pooling_of(layout, "auto"), pooling_of(layout, 2)
+    >>> pooling_of((1, 8, 8), "auto"), pooling_of((1, 8, 8), 2)
     (1, 2)
     """
     if isinstance(pooling, str):
-        return 2 if min(layout.size[1:]) >= HALVED else 1
-    if pooling > min(layout.size[1:]):
+        return 2 if min(size[1:]) >= HALVED else 1
+    if pooling > min(size[1:]):
         raise ValueError(
             f"pooling must be at most the side of an image. Got {pooling!r} for images "
-            f"of {layout.size[1]} x {layout.size[2]} pixels."
+            f"of {size[1]} x {size[2]} pixels."
         )
     return int(pooling)
 
 
-def size_seen(layout: ImageLayout, pooling: int) -> tuple[int, int, int]:
+def size_seen(size: Size, pooling: int) -> Size:
     """Return channels, height and width of what features see of an image."""
-    channels, height, width = layout.size
+    channels, height, width = size
     return channels, math.ceil(height / pooling), math.ceil(width / pooling)
 
 
-def n_seen(layout: ImageLayout, pooling: int) -> int:
+def n_seen(size: Size, pooling: int) -> int:
     """Return how many numbers features see of an image."""
-    return math.prod(size_seen(layout, pooling))
+    return math.prod(size_seen(size, pooling))

@@ -130,8 +130,8 @@ def perceptual_kernel(
     computed from private images without noise.)
     """
     layout: Any = opening.facts.layout
-    pooling = pooling_of(layout, settings.pooling)
-    phi = PerceptualMap(lens, size_seen(layout, pooling), settings.second_norm)
+    pooling = pooling_of(layout.size, settings.pooling)
+    phi = PerceptualMap(lens, size_seen(layout.size, pooling), settings.second_norm)
     adjacency = opening.ledger.budget.adjacency
     kernel: Any = PerceptualKernel.of(phi, layout, adjacency, pooling=pooling)
     if not settings.stopping_budget:

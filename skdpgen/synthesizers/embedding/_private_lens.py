@@ -75,7 +75,7 @@ def private_lens(
 ) -> PrivateLens:
     """Pay ``share`` for a lens of what ``pooling`` shows of images."""
     layout: Any = opening.facts.layout
-    bare = ImageKernel(None, layout, pooling_of(layout, settings.pooling))
+    bare = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
     network = encoder_of(opening, labels, bare, share=share, rng=rng)
     first, _, second, _ = network.encoder
     weights = first.weight, first.bias, second.weight, second.bias

@@ -25,7 +25,7 @@ def keep_points(opening: Opening, settings: Any) -> None:
     layout = opening.facts.layout
     kernel: Any
     if isinstance(layout, ImageLayout):
-        kernel = ImageKernel(None, layout, pooling_of(layout, settings.pooling))
+        kernel = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
     else:
         kernel = RowKernel.of(cells, lambda *_: None, layout="whole", share=1.0)
     opening.keep(cells_=cells, _labels=labels, kernel_=kernel)

@@ -1,0 +1,159 @@
+"""DP-MEPF: what it releases, what it stops at, and through which lenses."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from skdpgen import DPMEPFSynthesizer, load
+from skdpgen.lenses import CosineLens, ModuleLens, ScatteringLens
+from skdpgen.synthesizers.embedding import _private_encoder
+from skdpgen.synthesizers.gaussian import _prior
+from skdpgen.utils import Key
+
+LENS = ScatteringLens(n_scales=1, n_angles=2, order=1)
+RNG = np.random.default_rng(0)
+N = 300
+LABELS = RNG.integers(0, 2, N)
+
+
+def stripes():
+    """Images of 8 x 8 with a bright half: the left one, or the upper one."""
+    images = RNG.random((N, 8, 8)) * 0.3
+    images[LABELS == 0, :, :4] += 0.6
+    images[LABELS == 1, :4] += 0.6
+    return images
+
+
+IMAGES = stripes()
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(_prior, "N_DRAWN", (200, 200))
+    monkeypatch.setattr(_private_encoder, "STEPS", 3)
+
+
+def make(**params):
+    usual = {
+        "epsilon": 20.0,
+        "classes": [0, 1],
+        "lens": LENS,
+        "max_iter": 150,
+        "batch_size": 40,
+        "hidden_layer_sizes": (16,),
+        "prior": None,
+        "random_state": 0,
+    }
+    return DPMEPFSynthesizer(**usual | params)
+
+
+def fitted(y=LABELS, **params):
+    return make(**params).fit(IMAGES, y)
+
+
+def names(synth):
+    return [entry.name for entry in synth.privacy_.releases]
+
+
+@pytest.mark.parametrize("loss", ["distance", "moving_average"])
+def test_images_of_a_class_look_like_it(loss):
+    X, y = fitted(loss=loss).sample(200, random_state=0)
+    means = [X[y == label].mean(axis=0) for label in (0, 1)]
+    assert means[0][:, :4].mean() > means[0][:, 4:].mean() + 0.3
+    assert means[1][:4].mean() > means[1][4:].mean() + 0.3
+
+
+def test_one_release_with_one_noise_is_all_there_is():
+    synth = fitted()
+    assert names(synth) == ["mean embedding of 64 pixels by class"]
+    assert synth.privacy_.releases[0].sensitivity == pytest.approx(np.sqrt(2.2))
+    width = 2 * LENS.n_features((1, 8, 8))
+    assert synth.release_.values[Key.FEATURES].shape == (2, width)
+
+
+def test_means_alone_are_half_as_many():
+    synth = fitted(second_norm=0)
+    width = LENS.n_features((1, 8, 8))
+    assert synth.release_.values[Key.FEATURES].shape == (2, width)
+
+
+def test_signed_layers_are_charged_as_such():
+    lens = ModuleLens(nn.Conv2d(1, 2, 3), layers=("",), name="edges")
+    synth = fitted(lens=lens, max_iter=2)
+    assert synth.privacy_.releases[0].sensitivity == pytest.approx(np.sqrt(4 - 1))
+    assert "lens: edges, given by the user" in str(synth.privacy_)
+
+
+def test_what_training_stops_at_is_paid_for():
+    synth = fitted(stopping_budget=0.05)
+    stopping, whole = synth.privacy_.releases
+    assert stopping.name == "means of codes by class, to stop by"
+    parts = [(one.sensitivity / one.noise_std) ** 2 for one in (stopping, whole)]
+    assert parts[0] / sum(parts) == pytest.approx(0.05)
+    found = synth.stopping_release_.values[Key.FEATURES]
+    np.testing.assert_array_equal(synth.kernel_.stopping, found)
+
+
+def test_the_best_checkpoint_is_kept_and_found_again():
+    synth = fitted(stopping_budget=0.05)
+    before = synth.sample(20, random_state=1)[0]
+    np.testing.assert_array_equal(synth.refit().sample(20, random_state=1)[0], before)
+    assert synth.n_iter_ == 150
+
+
+def test_rows_vote_on_deformations():
+    synth = fitted(prior="auto")
+    assert names(synth)[-1] == "which deformations teach most"
+    assert synth.deformations_ in _prior.CHOICES
+    votes = synth.votes_.values[Key.FEATURES][0]
+    assert synth.deformations_ == _prior.CHOICES[votes.argmax()]
+    assert len(names(fitted(y=None, classes=None, prior="auto"))) == 1
+
+
+def test_samples_are_deformed_as_the_prior_says():
+    plain, bent = fitted(max_iter=2), fitted(max_iter=2, prior="deformations")
+    one, two = (s.sample(50, random_state=0)[0] for s in (plain, bent))
+    assert names(plain) == names(bent)
+    assert np.abs(one - two).max() > 0.05
+
+
+def test_a_private_lens_is_trained_and_paid_for():
+    synth = fitted(lens="private", lens_budget=0.4, max_iter=2)
+    assert names(synth)[0].startswith("auto-encoder, by DP-SGD")
+    assert not any("lens:" in line for line in str(synth.privacy_).splitlines())
+    assert synth.kernel_.phi.n_features == 2 * (200 + 50)
+
+
+def test_a_file_draws_the_same(tmp_path):
+    synth = fitted(max_iter=2, stopping_budget=0.1)
+    synth.save(tmp_path / "mepf.npz")
+    one, two = (
+        s.sample(9, random_state=0)[0] for s in (synth, load(tmp_path / "mepf.npz"))
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("params", "images", "message"),
+    [
+        ({"lens": CosineLens()}, IMAGES, "must have features to compare images by"),
+        ({"lens": "vgg19"}, IMAGES, r"Give it as `VGG19Lens\(weights\)`"),
+        ({"lens_budget": 0.1}, IMAGES, "lens_budget must be None but for lens='priv"),
+        ({}, IMAGES[:, :4, :4], "at least 8 pixels a side"),
+        ({"second_norm": 1.0}, IMAGES, "second_norm"),
+    ],
+    ids=["decodes", "no weights", "no effect", "tiny", "squares alone"],
+)
+def test_wrong_ways_are_told_before_anything_is_paid(params, images, message):
+    synth = make(**params, classes=None)  # else they are found first, for a price
+    with pytest.raises(ValueError, match=message):
+        synth.fit(images, LABELS)
+    assert not hasattr(synth, "privacy_")
+
+
+def test_through_a_network_of_the_user():
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU())
+    synth = fitted(lens=module, max_iter=5)
+    assert synth.sample(4)[0].shape == (4, 8, 8)
