@@ -298,7 +298,7 @@ BUGS = (
         '        if key == "features" and "classes" in totals:\n'
         '            n = np.maximum(totals["classes"], 1.0)\n'
         "            exact = exact / n * n.mean()\n",
-        (IMAGES + "[DPMEPFSynthesizer-images-replace]",),
+        (NOISE_OF_IMAGES,),
     ),
     Bug(
         "true-n-for-the-steps",

@@ -10,10 +10,12 @@ from skdpgen.lenses import CosineLens, ModuleLens, ScatteringLens
 from skdpgen.synthesizers.embedding import _private_encoder
 from skdpgen.synthesizers.gaussian import _prior
 from skdpgen.utils import Key
+from tests.guards._doors import Spy, Tape, through
 
 LENS = ScatteringLens(n_scales=1, n_angles=2, order=1)
 RNG = np.random.default_rng(0)
 N = 300
+KEYS = ("features", "classes")
 LABELS = RNG.integers(0, 2, N)
 
 
@@ -132,6 +134,28 @@ def test_a_file_draws_the_same(tmp_path):
         s.sample(9, random_state=0)[0] for s in (synth, load(tmp_path / "mepf.npz"))
     )
     np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_no_image_moves_a_rare_class_further(adjacency, monkeypatch):
+    def sums(images, y):
+        spy = Spy()
+        with through(monkeypatch, Tape()), spy.watching(monkeypatch):
+            make(adjacency=adjacency, max_iter=1).fit(images, y)
+        return spy.releases[-1]
+
+    dark, bright = np.zeros((40, 8, 8)), np.zeros((8, 8))
+    dark[:, 2, 2], bright[5, 5] = 1.0, 1.0
+    y = np.array([0] * 38 + [1] * 2)
+    one = sums(dark, y)
+    if adjacency == "replace":
+        dark[-1] = bright
+        others = [sums(dark, y), sums(dark, np.append(y[:-1], 0))]
+    else:
+        others = [sums(dark[:-1], y[:-1])]
+    for other in others:
+        far = [np.linalg.norm(one.exact[k] - other.exact[k]) / one.std[k] for k in KEYS]
+        assert np.hypot(*far) / one.mu <= 1 + 1e-9
 
 
 @pytest.mark.parametrize(
