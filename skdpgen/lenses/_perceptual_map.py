@@ -73,7 +73,7 @@ class PerceptualMap:
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map flat images; differentiable."""
-        found = self.lens.features(x.unflatten(1, self.shape)).flatten(1)
+        found = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
         unit = normalize(found, dim=1, eps=SMALLEST)
         parts = [math.sqrt(1.0 - self.squares) * unit]
         if self.squares:
@@ -87,7 +87,7 @@ class PerceptualMap:
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of equal groups of rows, (n_parts, n_features)."""
-        return self(x).unflatten(0, (n_parts, -1)).mean(dim=1)
+        return self(x).reshape(n_parts, -1, self.n_features).mean(dim=1)
 
     def expected(self, points: Any) -> None:
         """Return None: a mean over rows has no closed form."""

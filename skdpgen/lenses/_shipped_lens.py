@@ -16,7 +16,7 @@ from skdpgen.networks import PublicAutoEncoder
 from skdpgen.utils import saved
 
 KINDS = {1: "grey", 3: "colour"}  # by the number of channels
-RADIUS = {1: 10.0, 3: 14.0}  # norm of the codes of 99 % of public images
+RADIUS = {1: 40.0, 3: 47.0}  # norm of the codes of 99 % of public images
 
 
 @saved

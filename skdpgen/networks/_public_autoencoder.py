@@ -27,6 +27,7 @@ class PublicAutoEncoder(nn.Module):
 
     Examples
     --------
+    >>> import torch
     >>> network = PublicAutoEncoder(1, rng=Generator().manual_seed(0))
     >>> [tuple(maps.shape[1:]) for maps in network.maps(torch.zeros(2, 1, 14, 14))]
     [(24, 14, 14), (48, 7, 7), (96, 4, 4)]

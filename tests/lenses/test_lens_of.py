@@ -12,6 +12,7 @@ from skdpgen.lenses import (
     Perceptual,
     ResNet18Lens,
     ScatteringLens,
+    ShippedLens,
     VGG19Lens,
     lens_of,
 )
@@ -23,6 +24,7 @@ from tests.lenses._thin import THIN
 LENSES = {
     "cosine": CosineLens(20, 0.5, 0.4),
     "scattering": ScatteringLens(1, 3, 1),
+    "shipped": ShippedLens(),
     "module": ModuleLens(nn.Flatten(), nn.Unflatten(1, (1, 8, 8)), "flat", 9.0),
     **THIN,
 }
@@ -62,7 +64,11 @@ def test_modules_and_pairs_become_lenses():
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ("cosines", ValueError, "'cosine', 'scattering', or a value. Got 'cosines'"),
+        (
+            "cosines",
+            ValueError,
+            "'scattering', 'shipped', or a value. Got 'cosines'",
+        ),
         ("vgg19", ValueError, r"needs weights.*`VGG19Lens\(weights\)`"),
         ("resnet18", ValueError, r"needs weights.*`ResNet18Lens\(weights\)`"),
         (CosineLens, TypeError, r"not its class. Write `CosineLens\(...\)`"),

@@ -45,7 +45,7 @@ def test_codes_are_in_the_ball_whatever_the_image_is(shape, data):
     assert worst_norm(LENS.encode(images)) <= 1.0
     assert LENS.features(images).min() >= 0
     decoded = LENS.decode(LENS.encode(images), shape)
-    assert 0 <= decoded.min()
+    assert decoded.min() >= 0
     assert decoded.max() <= 1
 
 
@@ -64,7 +64,9 @@ def test_what_it_has_seen_comes_back(channels):
 def test_it_is_the_same_in_both_precisions_and_when_read_again():
     images = noise(3, 1, 28, 28)
     codes = LENS.double().encode(images)
-    torch.testing.assert_close(LENS.encode(images.float()).double(), codes, atol=1e-5)
+    torch.testing.assert_close(
+        LENS.encode(images.float()).double(), codes, atol=1e-5, rtol=0
+    )
     assert again(LENS) == LENS == lens_of("shipped")
     assert re.fullmatch(r".*that comes with skdpgen, version [0-9a-f]{8}", LENS.name)
 
@@ -72,5 +74,5 @@ def test_it_is_the_same_in_both_precisions_and_when_read_again():
 def test_other_weights_are_refused():
     with pytest.raises(ValueError, match=r"version must be '[0-9a-f]{8}'.* Got 'old'"):
         ShippedLens("old")
-    with pytest.raises(ValueError, match="must have 1 or 3 channels. Got 2"):
+    with pytest.raises(ValueError, match=r"must have 1 or 3 channels\. Got 2"):
         LENS.encode(noise(2, 2, 8, 8))
