@@ -1,6 +1,11 @@
 """Every estimator, and every way of it to read rows, with little training."""
 
-from skdpgen import DPKernelSynthesizer, DPMERFSynthesizer, all_synthesizers
+from skdpgen import (
+    DPKernelSynthesizer,
+    DPMERFSynthesizer,
+    DPMGESynthesizer,
+    all_synthesizers,
+)
 from tests.synthesizers._tables import quick
 
 STEPS = {"max_iter": 2, "n_points": 2}
@@ -33,6 +38,10 @@ def of_images():
             DPMERFSynthesizer,
             encoder="private",
             **small_images(DPMERFSynthesizer),
+        ),
+        "DPMGESynthesizer, paper": maker(DPMGESynthesizer, preset="paper"),
+        "DPMGESynthesizer, variances": maker(
+            DPMGESynthesizer, covariance="diagonal", prior=None
         ),
     }
 
