@@ -13,7 +13,7 @@ from skdpgen.tables import as_pixels, holds_images, image_size
 from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
-EVENED = 0.5  # power of variances that directions are divided by
+EVENED = 0.25  # power of variances that directions are divided by
 INSIDE = 0.95  # of public images have codes that are not clipped
 MOST = 20_000  # public images that are looked at
 SMALLEST = 1e-6  # of the largest variance
