@@ -5,20 +5,20 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen.lenses import CosineLens, lens_of
+from skdpgen.lenses import lens_of
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.gaussian import (
-    check_lens,
+    choose_lens,
     measure_copula,
+    measure_moments,
     measure_pictures,
+    without_effect,
 )
 from skdpgen.synthesizers.models import Deformations
 from skdpgen.synthesizers.opening import discover_bins
 from skdpgen.tables import Chunks, image_size
 from skdpgen.utils import Interval, StrOptions, seed_of, split_generator
 
-COEFFICIENTS = 160, 300  # of a channel, and of all channels together
-RADIUS, EMPHASIS = 2.0, 0.5
 MOST = 256  # prototypes of a class
 
 
@@ -45,16 +45,25 @@ class DPMGESynthesizer(BaseSynthesizer):
     ----------
     {epsilon ... adjacency}
     {task}
+    preset : {{"default", "paper"}}, default="default"
+        Of images. "paper" is one Gaussian a class, with a variance for each code, from
+        one release: no prototypes, tones or deformations.
     lens : {{"cosine"}}, lens, pair of callables or None, default=None
         How images are seen, with a way back from codes to images; public. None is a
         cosine transform with 160 frequencies (100 each, in colour) that gives high
         ones more weight. See :mod:`skdpgen.lenses`.
     n_prototypes : int or None, default=None
         Prototypes of each class of images; None is as many as the noise allows.
+    covariance : {{"full", "pooled", "diagonal"}} or None, default=None
+        Of images: of each class (None is "full"), one for all classes, which has less
+        noise, or only a variance for each code and class.
     prior : {{"auto", "deformations"}}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little, which
         costs nothing. "auto" asks the rows how far: a vote for .02 of the budget, of
         classifiers that learnt from samples. Without classes it does nothing.
+    public_data : array of images or None, default=None
+        Public images of the same shape, of anything. Codes then stand along their
+        principal directions.
     {random_state}
     verbose : int, default=0
         1 shows a progress bar over the stages.
@@ -92,8 +101,11 @@ class DPMGESynthesizer(BaseSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
+        "preset": [StrOptions({"default", "paper"})],
         "lens": "no_validation",
         "n_prototypes": [Interval(Integral, 1, MOST, closed="both"), None],
+        "covariance": [StrOptions({"full", "pooled", "diagonal"}), None],
+        "public_data": "no_validation",
         "prior": [StrOptions({"auto", "deformations"}), Deformations, None],
     }
 
@@ -105,9 +117,12 @@ class DPMGESynthesizer(BaseSynthesizer):
         classes=None,
         adjacency="replace",
         task="auto",
+        preset="default",
         lens=None,
         n_prototypes=None,
+        covariance=None,
         prior="auto",
+        public_data=None,
         random_state=None,
         verbose=0,
     ):
@@ -117,9 +132,12 @@ class DPMGESynthesizer(BaseSynthesizer):
         self.classes = classes
         self.adjacency = adjacency
         self.task = task
+        self.preset = preset
         self.lens = lens
         self.n_prototypes = n_prototypes
+        self.covariance = covariance
         self.prior = prior
+        self.public_data = public_data
         self.random_state = random_state
         self.verbose = verbose
 
@@ -136,10 +154,9 @@ class DPMGESynthesizer(BaseSynthesizer):
         self : DPMGESynthesizer
         """
         self._validate_params()
-        if not self._is_given_images(X):
-            self._without_images()
-        elif not isinstance(X, Chunks):  # whose shapes are seen when they are opened
-            self._lens_of(image_size(X))
+        without_effect(self, self._is_given_images(X))
+        if self._is_given_images(X) and not isinstance(X, Chunks):
+            self._lens_of(image_size(X))  # of chunks the shape is seen when they open
         (for_public,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening)
@@ -147,8 +164,7 @@ class DPMGESynthesizer(BaseSynthesizer):
             if opening.holds_images:
                 opening.keep(deformations_=self._given_prior())
                 lens = self._lens_of(opening.facts.layout.size)
-                settings = {"n_prototypes": self.n_prototypes, "prior": self.prior}
-                measure_pictures(opening, labels, lens=lens, rng=for_public, **settings)
+                self._measure(opening, labels, lens, for_public)
             else:
                 measure_copula(opening, cells, labels)
         del X, y, opening  # private data ends here; what follows is post-processing
@@ -194,6 +210,21 @@ class DPMGESynthesizer(BaseSynthesizer):
         )
         return self._with_target(X, labels, y, shares, rng)
 
+    def _measure(self, opening, labels, lens, rng):
+        """Release what images are made of."""
+        if self.preset == "paper":
+            measure_moments(opening, labels, lens)
+            return
+        measure_pictures(
+            opening,
+            labels,
+            lens=lens,
+            n_prototypes=self.n_prototypes,
+            prior=self.prior,
+            covariance=self.covariance or "full",
+            rng=rng,
+        )
+
     def _given_prior(self):
         """Return the deformations that were asked for, before any vote."""
         if isinstance(self.prior, str):
@@ -201,24 +232,11 @@ class DPMGESynthesizer(BaseSynthesizer):
         return self.prior
 
     def _lens_of(self, size):
-        """Return the lens that was asked for, after it has seen a black image."""
-        n = min(COEFFICIENTS[0], COEFFICIENTS[1] // size[0], size[1] * size[2])
-        usual = CosineLens(n, radius=RADIUS, emphasis=EMPHASIS)
-        lens = usual if self.lens is None else lens_of(self.lens, needs_decoder=True)
-        check_lens(lens, size)
-        return lens
-
-    def _without_images(self):
-        """Raise for parameters of images that are given with a table."""
-        for name, usual in (("lens", None), ("n_prototypes", None), ("prior", "auto")):
-            given = getattr(self, name)
-            if given is not usual and not (isinstance(given, str) and given == usual):
-                raise ValueError(
-                    f"{name} must be {usual!r} but for images. Got {given!r}, which "
-                    "would have no effect."
-                )
+        return choose_lens(self.lens, self.public_data, size)
 
     def _stated(self):
-        """Say which lens and deformations were taken as public."""
-        lens = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
-        return [*super()._stated(), *lens]
+        """Say which lens and images were taken as public."""
+        found = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
+        if self.public_data is not None:
+            found.append(f"{len(self.public_data)} public images: taken as public")
+        return [*super()._stated(), *found]

@@ -23,6 +23,7 @@ SHARP = 4.0  # noise stds at which what the outer tenth holds is surely there
 MISSED, BLUR = 0.01, 1.0  # of the rows are elsewhere, and so many noise stds
 WIDEST = 2.5  # times the core: if no more rows are seen by then, it is noise
 STEP = 0.1  # of the range is added to each end at a time
+SPIKE = 0.5  # of the rows, surely elsewhere: the core is one value, not the range
 WORTH_IT = 0.7  # of the range, at most, is kept; else all of it
 BEYOND = 5.0  # if it would get still wider
 FAR_RATIO = 8.01  # of the ends of a column, three octaves, at most
@@ -68,7 +69,8 @@ def trimmed(
     Runs of cells whose sum stands out are the core. It grows by neighbouring runs that
     look full, for which the more evidence is asked the wider the range would get, and
     then on until nearly all of the ``n_rows`` in the cells are inside; rows beyond are
-    counted in the end cells. Without a core nothing is trimmed.
+    counted in the end cells. Without a core nothing is trimmed, nor around a value
+    that only a few of the rows have, while the others are too thinly spread to be seen.
 
     Examples
     --------
@@ -92,7 +94,10 @@ def trimmed(
         has_grown = before != (first, last)
     first, last = _with_margin(edges, sums, noise_std, first, last)
     first, last = _until_all_are_in(edges, sums, noise_std, first, last, n_rows)
-    if edges[last] - edges[first] > WORTH_IT * (edges[-1] - edges[0]):
+    unseen = n_rows - (sums[last] - sums[first])
+    unseen -= SHARP * noise_std * float(np.sqrt(last - first))
+    is_wide = edges[last] - edges[first] > WORTH_IT * (edges[-1] - edges[0])
+    if is_wide or unseen > SPIKE * n_rows:
         return cells, counts
     kept = counts[first:last].copy()
     kept[0] += sums[first]

@@ -10,6 +10,7 @@ from skdpgen.training._conditional import (
 from skdpgen.training._covariance import (
     class_correlations,
     class_covariances,
+    class_variances,
     nearest_correlation,
     shrink_symmetric,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "class_correlations",
     "class_covariances",
     "class_totals",
+    "class_variances",
     "column_counts",
     "conditional_histogram",
     "descend",

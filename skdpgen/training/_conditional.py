@@ -56,6 +56,7 @@ def class_conditional_model(
     scales: Sequence[float] | None = None,
     earlier: Mapping[Any, tuple[Floats, Floats]] | None = None,
     n_counted: float = 0.0,
+    are_bins: bool = False,
 ) -> ClassConditional:
     """Denoise released histograms, column by column.
 
@@ -76,6 +77,8 @@ def class_conditional_model(
         variances; they join the new ones, if nearly all rows have a class.
     n_counted : float, default=0
         Rows that were counted before.
+    are_bins : bool, default=False
+        Whether classes are bins of a number, in order.
     """
     sizes = np.array([column.n_cells for column in cells.values()])
     blocks, stds = column_counts(released, sizes, scales)
@@ -97,7 +100,7 @@ def class_conditional_model(
                 rare=_may_be_empty(column),
             )
         marginals[name], conditionals[name] = conditional_histogram(
-            counts, std, totals, n_ordered=n_ordered
+            counts, std, totals, n_ordered=n_ordered, are_bins=are_bins
         )
     return ClassConditional(totals, total_std, marginals, conditionals)
 

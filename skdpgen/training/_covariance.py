@@ -9,6 +9,8 @@ Floats = NDArray[np.float64]
 LEAST_EIGENVALUE = 1e-3
 N_BANDS = 10
 ROUNDED = 1e-9  # of the largest eigenvalue: what sums in another order change
+WEAK = 0.5  # least spread of scores that is made up for
+CLOSEST = 0.9  # correlation that is made of a weaker one
 FLATTEST, STEEPEST = 0.3, 3.0  # of the mean, what the diagonal may be
 
 
@@ -56,7 +58,12 @@ def nearest_correlation(matrix: Floats) -> Floats:
     return np.asarray(whole * scale * scale[:, None])
 
 
-def class_correlations(moments: Floats, noise_std: float, totals: Floats) -> Floats:
+def class_correlations(
+    moments: Floats,
+    noise_std: float,
+    totals: Floats,
+    spreads: Floats | None = None,
+) -> Floats:
     r"""Return a correlation matrix of each group from noisy sums of products.
 
     Rows were scaled to norm 1 at most, which makes variances smaller and leaves
@@ -73,6 +80,9 @@ def class_correlations(moments: Floats, noise_std: float, totals: Floats) -> Flo
         Noise of each entry.
     totals : ndarray of shape (n_groups,)
         Rows of each group.
+    spreads : ndarray of shape (d,) or None
+        Standard deviations of scores that stand for a range of ranks each. If ranks
+        have a correlation of r, such scores have about r times those of both.
 
     Examples
     --------
@@ -82,6 +92,7 @@ def class_correlations(moments: Floats, noise_std: float, totals: Floats) -> Flo
     """
     moments = (moments + moments.transpose(0, 2, 1)) / 2
     std = noise_std / math.sqrt(2)  # of the mean of two entries
+    weaker = np.maximum(np.ones(moments.shape[1]) if spreads is None else spreads, WEAK)
     pooled, unit = _off_diagonal(moments.sum(axis=0), float(np.sum(totals)))
     shrunk = shrink_symmetric(pooled, std * math.sqrt(len(moments)) / unit)
     found = []
@@ -90,6 +101,8 @@ def class_correlations(moments: Floats, noise_std: float, totals: Floats) -> Flo
         if len(moments) > 1:
             each, unit = _off_diagonal(group, float(total))
             own += shrink_symmetric(each - shrunk, std / unit)
+        most = np.maximum(np.abs(own), CLOSEST)
+        own = np.clip(own / weaker / weaker[:, None], -most, most)
         np.fill_diagonal(own, 1.0)
         found.append(nearest_correlation(own))
     return np.stack(found)
@@ -156,3 +169,33 @@ def class_covariances(
         roots.append(root)
         rests.append(rest)
     return np.stack(roots), np.stack(rests)
+
+
+def class_variances(squares: Floats, noise_std: float, totals: Floats) -> Floats:
+    """Return variances of each class from noisy sums of squares.
+
+    What a class has more than all together is kept as far as noise does not explain it.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n_classes, d)
+    noise_std : float
+        Of each entry.
+    totals : ndarray of shape (n_classes,)
+        Rows of each class.
+
+    Examples
+    --------
+    >>> squares = np.array([[8.0, 2.0], [1.0, 1.0]])
+    >>> class_variances(squares, 0.0, np.array([4.0, 1.0])).tolist()
+    [[2.0, 0.5], [1.0, 1.0]]
+    >>> class_variances(squares, 100.0, np.array([4.0, 1.0])).tolist()
+    [[1.8, 0.6], [1.8, 0.6]]
+    """
+    each = np.maximum(totals, 1.0)[:, None]
+    base = squares.sum(axis=0) / max(float(totals.sum()), 1.0)
+    apart = squares / each - base
+    noise = (noise_std / each) ** 2
+    energy = (apart**2).mean(axis=1, keepdims=True)
+    seen = np.maximum(energy - noise, 0.0) / np.maximum(energy, np.finfo(float).tiny)
+    return np.asarray(np.maximum(base + seen * apart, 0.0))

@@ -80,7 +80,12 @@ def without_empty_cells(
 
 
 def conditional_histogram(
-    counts: Floats, noise_std: float, totals: Floats, *, n_ordered: int
+    counts: Floats,
+    noise_std: float,
+    totals: Floats,
+    *,
+    n_ordered: int,
+    are_bins: bool = False,
 ) -> tuple[Floats, Floats]:
     """Denoise one column: its marginal, and its distribution in each class.
 
@@ -94,6 +99,11 @@ def conditional_histogram(
     of every candidate (a, ρ, t) are exact; posterior means are averaged, weighted by
     evidence, and a column without information returns to f = 0.
 
+    If classes are bins of a number, neighbours are alike: the prior of all of them
+    together is N(0, t² R ⊗ K), R like ρ along the bins, without their sum, which is 0.
+    Noise is alike in all of them but for their size, so both factors have axes of their
+    own, and evidence and posterior mean are as exact.
+
     Parameters
     ----------
     counts : ndarray of shape (n_classes, n_cells)
@@ -104,6 +114,8 @@ def conditional_histogram(
         Class counts.
     n_ordered : int
         How many leading cells are ordered; 0 for categories.
+    are_bins : bool, default=False
+        Whether classes are bins of a number, in order.
 
     Returns
     -------
@@ -127,7 +139,8 @@ def conditional_histogram(
     marginal = projected.sum(axis=0) / total
     excess = projected / total - shares[:, None] * marginal
     if noise_std > 0 and len(totals) > 1:
-        excess = _posterior_mean(excess, marginal, noise_std / total, shares, n_ordered)
+        noise = noise_std / total
+        excess = _posterior_mean(excess, marginal, noise, shares, n_ordered, are_bins)
     conditional = np.maximum(shares[:, None] * marginal + excess, 0.0)
     mass = conditional.sum(axis=1, keepdims=True)
     safe = np.maximum(mass, np.finfo(float).tiny)
@@ -135,30 +148,62 @@ def conditional_histogram(
 
 
 def _posterior_mean(
-    excess: Floats, marginal: Floats, noise: float, shares: Floats, n_ordered: int
+    excess: Floats,
+    marginal: Floats,
+    noise: float,
+    shares: Floats,
+    n_ordered: int,
+    are_bins: bool,
 ) -> Floats:
     """Average the posterior means of all candidate priors by their evidence."""
     others = math.sqrt(len(shares) - 1) * shares
-    floor = (noise * np.hypot(1 - shares, others))[:, None] ** 2  # (n_classes, 1)
-    scale = (shares * (1 - shares))[:, None]
-    evidence = [-0.5 * (excess**2 / floor + np.log(floor)).sum(axis=1)]
-    posterior = [np.zeros_like(excess)]
+    floor = (noise * np.hypot(1 - shares, others))[:, None]  # (n_classes, 1)
+    scale = np.sqrt(shares * (1 - shares))[:, None] / floor
+    seen = excess / floor  # noise 1
+    evidence = [-0.5 * _by_class(seen**2, are_bins)]
+    posterior = [np.zeros_like(seen)]
     centre = np.eye(len(marginal)) - marginal[:, None]
+    sides = [_axes(scale * one * scale.T) for one in _alike(shares, are_bins)]
     for power in POWERS:
         root = centre * marginal**power
         for correlation in _correlations(marginal, n_ordered):
-            values, vectors = np.linalg.eigh(root @ correlation @ root.T)
-            rotated = excess @ vectors
-            for strength in STRENGTHS:
-                signal = strength**2 * scale * np.maximum(values, 0.0)
-                variance = signal + floor
-                fit = rotated**2 / variance + np.log(variance)
-                evidence.append(-0.5 * fit.sum(axis=1))
-                posterior.append((signal / variance * rotated) @ vectors.T)
+            values, vectors = _axes(root @ correlation @ root.T)
+            for strengths, turn in sides:
+                rotated = turn.T @ seen @ vectors
+                for strength in STRENGTHS:
+                    signal = strength**2 * strengths[:, None] * values
+                    variance = signal + 1.0
+                    fit = rotated**2 / variance + np.log(variance)
+                    evidence.append(-0.5 * _by_class(fit, are_bins))
+                    mean = signal / variance * rotated
+                    posterior.append(turn @ mean @ vectors.T)
     logs = np.array(evidence)  # (candidates, n_classes)
     weights = np.exp(logs - logs.max(axis=0))
     weights /= weights.sum(axis=0)
-    return np.asarray(np.einsum("gc,gck->ck", weights, np.array(posterior)))
+    mean = np.einsum("gc,gck->ck", weights, np.array(posterior))
+    return np.asarray(floor * mean)
+
+
+def _by_class(fit: Floats, are_bins: bool) -> Floats:
+    """Sum over cells; over all classes too, if they have one prior together."""
+    sums = fit.sum(axis=1)
+    return np.full(len(sums), sums.sum()) if are_bins else sums
+
+
+def _alike(shares: Floats, are_bins: bool) -> list[Floats]:
+    """Prior correlation of classes: none, or along the bins of a number."""
+    if not are_bins:
+        return [np.eye(len(shares))]
+    centre = np.eye(len(shares)) - shares[:, None]
+    return [centre @ one @ centre.T for one in _correlations(shares, len(shares))]
+
+
+def _axes(covariance: Floats) -> tuple[Floats, Floats]:
+    """Return variances, not negative, and the axes that they belong to."""
+    if not np.any(covariance - np.diag(np.diag(covariance))):
+        return np.diag(covariance).copy(), np.eye(len(covariance))
+    values, vectors = np.linalg.eigh(covariance)
+    return np.maximum(values, 0.0), vectors
 
 
 def _correlations(marginal: Floats, n_ordered: int) -> list[Floats]:

@@ -4,6 +4,7 @@ from skdpgen import (
     DPKernelSynthesizer,
     DPMEPFSynthesizer,
     DPMERFSynthesizer,
+    DPMGESynthesizer,
     all_synthesizers,
 )
 from skdpgen.lenses import ScatteringLens
@@ -47,6 +48,10 @@ def of_images():
             DPMERFSynthesizer,
             encoder="private",
             **small_images(DPMERFSynthesizer),
+        ),
+        "DPMGESynthesizer, paper": maker(DPMGESynthesizer, preset="paper"),
+        "DPMGESynthesizer, variances": maker(
+            DPMGESynthesizer, covariance="diagonal", prior=None
         ),
     }
 

@@ -18,6 +18,7 @@ from skdpgen.privacy import Ledger
 from skdpgen.synthesizers.gaussian import _lens_map, _prior
 from skdpgen.synthesizers.gaussian._lens_map import nearest
 from skdpgen.synthesizers.gaussian._pictures import tones_of, wiener
+from skdpgen.synthesizers.gaussian._public_basis import PublicBasis
 from skdpgen.synthesizers.models import Deformations
 from skdpgen.synthesizers.models._picture_mixture import middles, shares_of_counts
 
@@ -317,6 +318,145 @@ def test_a_lens_that_cannot_work_is_refused_before_it_costs(lens, message, monke
     monkeypatch.setattr(Ledger, "_enter", enter)
     synth = build(lens=lens)
     with pytest.raises((ValueError, TypeError, IndexError), match=message):
+        synth.fit(PIXELS[FEW], LABELS[FEW])
+    assert not hasattr(synth, "privacy_")
+
+
+# ------------------------------------------------------------ covariances and the paper
+
+
+def covariance(synth, label):
+    mixture = synth.mixture_
+    root = mixture.roots[label]
+    return root @ root.T + np.diag(mixture.diagonals[label])
+
+
+@pytest.mark.parametrize("epsilon", [INF, 50.0])
+def test_variances_alone_are_a_diagonal(epsilon):
+    images, y, codes, _ = blobs()
+    synth = build(
+        epsilon=epsilon,
+        classes=(0, 1),
+        lens=SEEN,
+        n_prototypes=1,
+        covariance="diagonal",
+    ).fit(images, y)
+    for label in (0, 1):
+        found, own = covariance(synth, label), codes[y == label].var(axis=0)
+        np.testing.assert_array_equal(found, np.diag(np.diag(found)))
+        assert np.abs(np.diag(found) - own).sum() < 0.25 * own.sum()
+    assert "squares" in synth.privacy_.releases[-1].name
+
+
+@pytest.mark.parametrize("epsilon", [INF, 50.0])
+def test_a_pooled_covariance_is_that_of_all_classes(epsilon):
+    images, y, codes, _ = blobs()
+    synth = build(
+        epsilon=epsilon,
+        classes=(0, 1),
+        lens=SEEN,
+        n_prototypes=1,
+        covariance="pooled",
+    ).fit(images, y)
+    one, two = (covariance(synth, label) for label in (0, 1))
+    np.testing.assert_array_equal(one, two)
+    within = sum(np.cov(codes[y == label].T) * (y == label).mean() for label in (0, 1))
+    assert cosine(one, within) > 0.95
+    assert "by class" not in synth.privacy_.releases[-1].name
+
+
+@pytest.mark.parametrize("epsilon", [INF, 50.0])
+def test_the_paper_has_means_and_variances_from_one_release(epsilon):
+    images, y, codes, _ = blobs()
+    synth = build(
+        preset="paper", prior="auto", epsilon=epsilon, classes=(0, 1), lens=SEEN
+    ).fit(images, y)
+    assert [one.name for one in synth.privacy_.releases] == [
+        "means and squares of codes by class"
+    ]
+    mixture = synth.mixture_
+    np.testing.assert_allclose(mixture.totals, np.bincount(y), rtol=0.02)
+    assert mixture.tones is None
+    assert synth.deformations_ is None
+    for label in (0, 1):
+        mine = codes[y == label]
+        assert np.linalg.norm(mixture.centres[label, 0] - mine.mean(axis=0)) < 0.01
+        error = np.abs(mixture.diagonals[label] - mine.var(axis=0)).sum()
+        assert error < (0.01 if epsilon == INF else 0.3) * mine.var(axis=0).sum()
+        assert not mixture.roots[label].any()
+    assert synth._model.centres.shape == (2, 1, 16)
+
+
+def test_the_paper_needs_no_labels():
+    synth = build(preset="paper", prior="auto", classes=None).fit(PIXELS)
+    assert synth.sample(5).shape == (5, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_prototypes", 3), ("covariance", "full"), ("prior", None)]
+)
+def test_the_paper_refuses_what_it_does_not_have(name, value):
+    synth = DPMGESynthesizer(preset="paper", classes=TEN, **{name: value})
+    with pytest.raises(ValueError, match=f"{name} must be .* with preset='paper'"):
+        synth.fit(PIXELS[FEW], LABELS[FEW])
+    assert not hasattr(synth, "privacy_")
+
+
+# -------------------------------------------------------------------- public images
+
+
+def test_codes_stand_along_what_public_images_vary_in():
+    basis = PublicBasis.of(PIXELS, CosineLens(64, radius=2.0), 10)
+    codes = basis.encode(torch.from_numpy(PIXELS[:, None] / 255.0))
+    assert codes.shape == (len(PIXELS), 10)
+    assert codes.norm(dim=1).max() <= 1
+    whole = codes.norm(dim=1) < 0.999
+    assert whole.double().mean() == pytest.approx(0.95, abs=0.01)
+    back = basis.decode(codes[whole], (1, 8, 8)).flatten(1).numpy()
+    given = PIXELS[whole.numpy()].reshape(-1, 64) / 255.0
+    left = np.linalg.svd(given - given.mean(axis=0))[1] ** 2
+    error = ((back - given) ** 2).sum() / ((given - given.mean(axis=0)) ** 2).sum()
+    assert error < 1.1 * left[10:].sum() / left.sum()
+
+
+@pytest.mark.parametrize("kind", ["uint8", "float64", "colour"])
+def test_public_images_make_a_lens_that_is_said(kind, tmp_path):
+    images = PIXELS if kind == "uint8" else PIXELS / 255.0
+    if kind == "colour":
+        images = np.stack([images, images[::-1]], axis=1)
+    synth = build(public_data=images[800:]).fit(images[FEW], LABELS[FEW])
+    text = str(synth.privacy_)
+    assert f"{len(images) - 800} public images: taken as public" in text
+    assert "public_data=an array of shape" in text
+    assert synth.mixture_.lens.n_images == len(images) - 800
+    synth.save(tmp_path / "synth.npz")
+    np.testing.assert_array_equal(
+        load(tmp_path / "synth.npz").sample(9, random_state=0)[0],
+        synth.sample(9, random_state=0)[0],
+    )
+
+
+def test_a_lens_of_a_user_gets_a_basis_too():
+    synth = build(lens=(flat, upright), public_data=PIXELS[800:], epsilon=50.0)
+    X, y = synth.fit(PIXELS, LABELS).sample(y=np.arange(1000) % 10, random_state=0)
+    model = LogisticRegression(max_iter=300).fit(X.reshape(1000, -1) / 255.0, y)
+    assert model.score(PIXELS.reshape(-1, 64) / 255.0, LABELS) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("public_data", "message"),
+    [
+        (PIXELS[:1], "two images or more"),
+        (PIXELS.reshape(-1, 64), "two images or more"),
+        ("notmnist", "two images or more"),
+        (np.zeros((5, 9, 9)), "the shape of X"),
+        (np.zeros((5, 8, 8)), "images that differ"),
+    ],
+    ids=["one", "flat", "text", "size", "black"],
+)
+def test_public_images_that_cannot_work_are_refused(public_data, message):
+    synth = build(public_data=public_data)
+    with pytest.raises(ValueError, match=message):
         synth.fit(PIXELS[FEW], LABELS[FEW])
     assert not hasattr(synth, "privacy_")
 

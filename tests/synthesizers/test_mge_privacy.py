@@ -22,6 +22,7 @@ from skdpgen.synthesizers.gaussian._lens_map import (
     from_centres,
     nearest,
 )
+from skdpgen.synthesizers.gaussian._public_basis import PublicBasis
 from skdpgen.synthesizers.models import _picture_mixture
 from skdpgen.tables import CategoryCells, Integer, Numeric, Rows, Schema, _rows
 from tests.guards._doors import Spy, Tape, through
@@ -159,6 +160,32 @@ def test_no_picture_moves_a_release_further(adjacency, dtype, monkeypatch):
 
 
 @both
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"preset": "paper"},
+        {"covariance": "diagonal", "prior": None, "n_prototypes": 2},
+        {"covariance": "pooled", "prior": None, "n_prototypes": 1},
+        {"public_data": pictures(20, seed=1)[0], "prior": None, "n_prototypes": 1},
+    ],
+    ids=["paper", "diagonal", "pooled", "public"],
+)
+def test_no_option_lets_a_picture_move_a_release_further(
+    params, adjacency, monkeypatch
+):
+    images, y = pictures()
+    known = {"classes": CLASSES, "adjacency": adjacency, "random_state": 0}
+
+    def make():
+        return DPMGESynthesizer(epsilon=30.0, **known, **params)
+
+    others = neighbours(images, y, adjacency)
+    largest = furthest(make, (images, y), others, monkeypatch)
+    last = [far for name, far in largest.items() if "codes" in name][-1]
+    assert last > 0.5
+
+
+@both
 def test_no_picture_without_a_label_moves_a_release_further(adjacency, monkeypatch):
     images, _ = pictures(20)
 
@@ -216,7 +243,10 @@ def test_no_row_moves_products_of_scores_further(adjacency, monkeypatch):
     largest = furthest(make, (X, y), others, monkeypatch)
     products = [far for name, far in largest.items() if "products" in name]
     assert len(products) == 1
-    assert products[0] > 0.9
+    assert products[0] > 0.3  # rows have room
+    histograms = [far for name, far in largest.items() if "histograms" in name]
+    assert len(histograms) == 2
+    assert min(histograms) > 0.9
 
 
 # -------------------------------------------------------- each row as if it were alone
@@ -254,6 +284,9 @@ class Whole:
 
 LENSES = {
     "cosine": CosineLens(30, radius=2.0, emphasis=0.5),
+    "public": PublicBasis.of(
+        np.random.default_rng(3).random((50, SIDE, SIDE)), CosineLens(40), 20
+    ),
     "user": ModuleLens(Whole(), lambda codes: codes[:, :1].expand(-1, 64)),
 }
 

@@ -15,6 +15,9 @@ from skdpgen import (
     NothingLearntWarning,
     load,
 )
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.gaussian._columns import joined, scales_of
+from skdpgen.synthesizers.gaussian._copula import room_for
 from skdpgen.synthesizers.models._copula_model import (
     NormalScores,
     _cell_at,
@@ -121,7 +124,6 @@ def test_relations_come_back_without_labels():
     assert np.abs(found - ranks(one)).max() < 0.2
 
 
-@pytest.mark.xfail(strict=True, reason="scores of few cells spread less than ranks")
 def test_relations_of_columns_of_few_cells_are_as_strong_as_given():
     one, _ = table(classes=("one",))
     found = ranks(fit(one, None, classes=None, epsilon=INF).sample(6000))
@@ -155,6 +157,60 @@ def test_cells_are_drawn_as_often_as_is_known():
         found = spread(cells, labels, 3)
         known = np.asarray(model.known.conditionals[name])[:, : found.shape[1]]
         assert np.abs(found - known).max() <= 2 / 500, name
+
+
+# ------------------------------------------------- columns that tell classes apart
+
+
+def telling():
+    """One column of five goes with the class."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(["one", "two"], 3000)
+    frame = pd.DataFrame(rng.random((3000, 5)), columns=list("abcde"))
+    frame["c"] = np.where(y == "one", frame["c"] / 2, frame["c"])
+    return frame, y
+
+
+def test_columns_that_tell_classes_apart_get_more_of_the_budget():
+    frame, y = telling()
+    schema = Schema({name: Numeric(0, 1) for name in frame})
+    synth = fit(frame, y, schema=schema, classes=("one", "two"), epsilon=2.0)
+    names = [one.name for one in synth.privacy_.releases]
+    assert [name for name in names if "histograms" in name] == [
+        "histograms of 5 columns by class",
+        "histograms again, more of columns that tell classes apart",
+    ]
+    known = synth.mixture_.known
+    scales = dict(zip(frame, scales_of(known), strict=True))
+    assert sum(scale**2 for scale in scales.values()) == pytest.approx(1.0)
+    assert scales["c"] > 2 * max(scales[name] for name in "abde")
+    exact = fit(frame, y, schema=schema, classes=("one", "two"), epsilon=INF)
+    assert not hasattr(exact, "again_")  # without noise once is enough
+    alone = fit(frame, None, schema=schema, classes=None, epsilon=2.0)
+    assert not hasattr(alone, "again_")
+
+
+def test_both_counts_of_a_column_are_averaged_by_precision():
+    first, again = (
+        Release({"columns": values}, {"columns": std}, 1.0, 1.0, "replace")
+        for values, std in (
+            (np.array([[10.0, 20.0, 30.0]]), 2.0),
+            (np.array([[6.0, 9.0, 20.0]]), 1.0),  # of weights .5 and .8
+        )
+    )
+    whole, units = joined(first, again, (2, 1), (0.5, 0.8))
+    precision = np.array([1 / 4 + 0.25, 1 / 4 + 0.25, 1 / 4 + 0.64])
+    expected = (np.array([10, 20, 30]) / 4 + np.array([3, 4.5, 16])) / precision
+    np.testing.assert_allclose(np.square(units), precision[1:])
+    found = whole.values["columns"][0] / np.repeat(units, [2, 1])
+    np.testing.assert_allclose(found, expected)
+    assert whole.noise_std == {"columns": 1.0}
+
+
+@pytest.mark.parametrize("edge", [0.0, 1e-4, 0.01, 1.0])
+def test_rows_have_room_where_noise_is_small(edge):
+    assert 1.0 <= room_for(edge) <= 3.0
+    assert (room_for(edge) == 3.0) == (edge < 0.001)
 
 
 def test_a_single_column_needs_no_products():
@@ -262,7 +318,15 @@ def test_a_saved_estimator_draws_the_same(how, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("lens", "cosine"), ("n_prototypes", 3), ("prior", None)],
+    [
+        ("lens", "cosine"),
+        ("n_prototypes", 3),
+        ("prior", None),
+        ("covariance", "full"),
+        ("preset", "paper"),
+        ("public_data", np.zeros((5, 8, 8))),
+    ],
+    ids=lambda value: str(value)[:9],
 )
 def test_parameters_of_images_are_refused_with_a_table(name, value):
     synth = DPMGESynthesizer(schema=SCHEMA, **{name: value})

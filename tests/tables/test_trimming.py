@@ -59,6 +59,17 @@ def test_both_ends_are_treated_alike():
     assert abs(one.edges[-1] + two.edges[0]) <= 20
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_value_of_few_rows_is_not_the_range(seed):
+    """The others are too thinly spread to be seen, cell by cell."""
+    cells = NumberCells(np.linspace(0.125, 1.0, 1025), nullable=False)
+    exact = np.full(1024, 10.0)
+    exact[580] += 700.0
+    counts = exact + np.random.default_rng(seed).normal(0, 80, 1024)
+    kept, _ = trimmed(cells, counts, 80.0, exact.sum())
+    assert kept.edges[-1] - kept.edges[0] > 0.5
+
+
 @pytest.mark.parametrize(
     ("column", "expected"),
     [

@@ -144,6 +144,38 @@ def test_a_class_without_rows_gets_the_marginal():
     np.testing.assert_allclose(table, [marginal, marginal])
 
 
+@pytest.mark.parametrize("n_ordered", [0, 24])
+def test_bins_of_a_number_are_like_their_neighbours(n_ordered):
+    """Hours by how much is going on: smooth along both, or along the number alone."""
+    hours, level = np.arange(24.0), np.linspace(0.0, 1.0, 12)[:, None]
+    busy = np.exp(-0.5 * ((hours - 8) / 2) ** 2) + np.exp(
+        -0.5 * ((hours - 17) / 3) ** 2
+    )
+    if not n_ordered:
+        busy = busy[np.random.default_rng(2).permutation(24)]
+    truth = (1 - level) / 24 + level * busy / busy.sum()
+    totals = np.full(12, 800.0)
+    error = {True: [], False: []}
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        noisy = totals[:, None] * truth + 20.0 * rng.normal(size=truth.shape)
+        for are_bins, found in error.items():
+            _, table = conditional_histogram(
+                noisy, 20.0, totals, n_ordered=n_ordered, are_bins=are_bins
+            )
+            apart = (table - table.mean(axis=0)) - (truth - truth.mean(axis=0))
+            found.append(np.abs(apart).sum(axis=1).mean() / 2)
+    assert np.mean(error[True]) < 0.92 * np.mean(error[False])
+
+
+def test_bins_that_differ_are_not_taken_for_alike():
+    rng = np.random.default_rng(0)
+    truth, totals = rng.dirichlet(np.ones(8), size=6), np.full(6, 5000.0)
+    noisy = totals[:, None] * truth + 5.0 * rng.normal(size=truth.shape)
+    _, table = conditional_histogram(noisy, 5.0, totals, n_ordered=0, are_bins=True)
+    assert np.abs(table - truth).max() < 0.02
+
+
 # ----------------------------------------------------------------------- empty cells
 
 tables = arrays(

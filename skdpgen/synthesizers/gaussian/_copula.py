@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 import torch
 
-from skdpgen.privacy import Histograms, Ledger, OuterProducts, sensitivity
+from skdpgen.privacy import Ledger, OuterProducts, sensitivity
+from skdpgen.synthesizers.gaussian._columns import measured_columns
 from skdpgen.synthesizers.models import (
     CopulaModel,
     NormalScores,
-    single_columns,
 )
 from skdpgen.synthesizers.opening import Opening, n_classes_of
 from skdpgen.tables import Cells, EncodedBatch
 from skdpgen.training import class_correlations
 from skdpgen.utils import Key
 
-SHARES = (0.05, 0.5)  # of what is left, for products: at least, at most
-POOLED_EDGE, CLASS_EDGE = (
-    0.01,
-    0.05,
-)  # largest eigenvalue of noise, of all that could be
+SHARES = (0.05, 0.3)  # of what is left, for products: at least, at most
+POOLED_EDGE, CLASS_EDGE = 0.01, 0.05  # largest eigenvalue of noise, of all there may be
+CALM, MOST_ROOM = (
+    0.005,
+    3.0,
+)  # such an edge where noise matters; of a row's squared norm
 
 
 def measure_copula(
@@ -33,42 +34,35 @@ def measure_copula(
 
     Keeps ``release_``, and ``mixture_``, which knows more after each release.
 
-    *Why it is private.* Scores are a function of the first release, so the second is a
+    *Why it is private.* Scores are a function of released columns, so the last one is a
     sum of :math:`v v^\top` of rows clipped to norm 1: no inner product of two of them
     is negative, and a row moves it by :math:`\sqrt 2` if replaced, by 1 if added or
-    removed (:class:`~skdpgen.privacy.OuterProducts` of the kind "square"). The two
+    removed (:class:`~skdpgen.privacy.OuterProducts` of the kind "square"). They
     compose adaptively. Their shares go by the numbers of rows, classes and columns.
     """
     n_classes, d = n_classes_of(labels), len(cells)
     opening.progress.total += 1
     share = share_of_products(opening.ledger, opening.facts.n_rows, d)
-    released = opening.release(
-        "release_",
-        opening.rows.batches(cells, labels),
-        {Key.COLUMNS: Histograms(tuple(c.n_cells for c in cells.values()))},
-        name=f"histograms of {d} columns by class",
-        share=1.0 - share,
-        n_classes=n_classes,
-    )
-    known = single_columns(released, cells, labels, opening.facts)
-    scores = NormalScores.of(known, cells)
-    model = CopulaModel(known, scores.orders, np.eye(d)[None])
-    opening.keep(mixture_=model)
+    for known in measured_columns(opening, cells, labels, share=1.0 - share):
+        scores = NormalScores.of(known, cells)
+        model = CopulaModel(known, scores.orders, np.eye(d)[None])
+        opening.keep(mixture_=model)
     if not share:
         return
     opening.step("products")
     product = OuterProducts(((d, d),), 1.0, ("square",))
     std = opening.ledger.noise_std(
         share=opening.ledger.remaining,
-        sensitivity=sensitivity(product.structure, released.adjacency),
+        sensitivity=sensitivity(product.structure, opening.ledger.budget.adjacency),
     )
     edge = noise_edge(std, opening.facts.n_rows / n_classes, d)
     by_class = n_classes > 1 and edge < CLASS_EDGE
+    room = room_for(edge if by_class else edge / n_classes)
 
     def batches() -> Iterator[EncodedBatch]:
         for batch in opening.rows.batches(cells, labels):
             rows = scores.encode(batch.parts[Key.COLUMNS], batch.labels)
-            v = torch.from_numpy(rows)
+            v = torch.from_numpy(rows / math.sqrt(room))
             pooled = np.where(batch.labels >= 0, 0, -1)
             label = batch.labels if by_class else pooled
             yield EncodedBatch(label, {Key.FEATURES: [(v, v)]})
@@ -82,7 +76,8 @@ def measure_copula(
     )
     totals = known.totals if by_class else known.totals.sum(keepdims=True)
     values = found.values[Key.FEATURES].reshape(-1, d, d)
-    correlations = class_correlations(values, found.noise_std[Key.FEATURES], totals)
+    noise, spreads = found.noise_std[Key.FEATURES], scores.spreads(known)
+    correlations = class_correlations(values, noise, totals, spreads)
     opening.keep(mixture_=replace(model, correlations=correlations))
 
 
@@ -93,6 +88,14 @@ def noise_edge(std: float, n_rows: float, n_columns: int) -> float:
     is :math:`s d / (n \sqrt 2)`; d is the largest eigenvalue that there can be.
     """
     return 2.0 * std / math.sqrt(2.0) * math.sqrt(n_columns) / max(n_rows, 1.0)
+
+
+def room_for(edge: float) -> float:
+    """Return how much larger than the mean squared norm that of a row may be.
+
+    Rows beyond are cut, which makes relations weaker; more room makes noise larger.
+    """
+    return float(np.clip(CALM / edge, 1.0, MOST_ROOM)) if edge else MOST_ROOM
 
 
 def share_of_products(ledger: Ledger, n_rows: float, n_columns: int) -> float:

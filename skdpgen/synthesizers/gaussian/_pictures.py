@@ -15,7 +15,7 @@ from skdpgen.synthesizers.gaussian._prior import CHOICES, choose_prior, vote_sha
 from skdpgen.synthesizers.models import PictureMixture, shares_of_counts
 from skdpgen.synthesizers.opening import Opening, n_classes_of
 from skdpgen.tables import Cells
-from skdpgen.training import class_covariances, project_to_total
+from skdpgen.training import class_covariances, class_variances, project_to_total
 from skdpgen.utils import Key
 
 Floats = NDArray[np.float64]
@@ -41,6 +41,7 @@ def measure_pictures(
     lens: Any,
     n_prototypes: int | None,
     prior: Any,
+    covariance: str,
     rng: Generator,
 ) -> None:
     r"""Release tones, sizes, means, prototypes and products of codes, one by one.
@@ -53,10 +54,12 @@ def measure_pictures(
     public or released before: this is adaptive composition of Gaussian releases.
     :math:`v` with counts of weight 1 moves by 2 if a row is replaced, whatever
     component and class it is counted in; products :math:`v v^\top` alone move by
-    :math:`\sqrt 2`, and so do tones and sizes, which are not negative.
+    :math:`\sqrt 2`, and so do tones, sizes and :math:`v \circ v`, which are not
+    negative.
     """
     rows = Pictures(opening, labels, lens)
-    measured = _Measured(rows, opening.ledger.remaining, n_classes_of(labels), rng)
+    whole, n_classes = opening.ledger.remaining, n_classes_of(labels)
+    measured = _Measured(rows, whole, n_classes, covariance, rng)
     kept = vote_share(opening, labels, prior)
     opening.progress.total += 4
     opening.step("means")
@@ -77,9 +80,15 @@ class _Measured:
     """What releases said so far, and the next ones."""
 
     def __init__(
-        self, rows: Pictures, whole: float, n_classes: int, rng: Generator
+        self,
+        rows: Pictures,
+        whole: float,
+        n_classes: int,
+        covariance: str,
+        rng: Generator,
     ) -> None:
         self.rows, self.opening, self.rng = rows, rows.opening, rng
+        self.kind = covariance
         self.whole, self.n_classes = whole, n_classes
         self.mixture: PictureMixture
 
@@ -159,28 +168,61 @@ class _Measured:
 
     def covariance(self, share: float | None, kept: float = 0.0) -> None:
         """Release products of what is left around centres; None spends all but some."""
-        d = self.rows.width
         what = "prototypes" if self.mixture.centres.shape[1] > 1 else "means"
+        left = self.opening.ledger.remaining / self.whole - kept
+        share = left if share is None else share
+        if self.kind == "diagonal":
+            self._squares(what, share)
+        else:
+            self._products(what, share)
+
+    def _products(self, what: str, share: float) -> None:
+        r"""Release :math:`v v^\top`, of each class or of all together."""
+        d, is_pooled = self.rows.width, self.kind == "pooled"
         size = self._size(what, self._from_centres)
 
         def row(labels: Any, z: Floats) -> tuple[Any, Any]:
             v = torch.from_numpy(self._from_centres(labels, z) / size)
-            return labels, [(v, v)]
+            return pooled(labels) if is_pooled else labels, [(v, v)]
 
-        left = self.opening.ledger.remaining / self.whole - kept
         found = self._release(
             "products_",
             self.rows.codes(row),
             {Key.FEATURES: OuterProducts(((d, d),), 1.0, ("square",))},
-            f"products of codes around {what}, by class",
-            left if share is None else share,
-            self.n_classes,
+            f"products of codes around {what}" + ", by class" * (not is_pooled),
+            share,
+            1 if is_pooled else self.n_classes,
         )
         products = found.values[Key.FEATURES].reshape(-1, d, d)
         totals = self.mixture.totals
+        totals = totals.sum(keepdims=True) if is_pooled else totals
         roots, rest = class_covariances(products, found.noise_std[Key.FEATURES], totals)
-        roots, rest = size * roots, size**2 * rest
+        roots = np.broadcast_to(size * roots, (self.n_classes, d, d)).copy()
+        rest = np.broadcast_to(size**2 * rest, (self.n_classes, d)).copy()
         self._keep(replace(self.mixture, roots=roots, diagonals=rest))
+
+    def _squares(self, what: str, share: float) -> None:
+        r"""Release :math:`v \circ v` of each class: the diagonal of products.
+
+        Its norm is far below that of all products, so the noise is: the mean norm is
+        released first.
+        """
+
+        def squared(labels: Any, z: Floats) -> Floats:
+            return self._from_centres(labels, z) ** 2
+
+        size = ROOM * self._size(f"squares around {what}", squared)
+        found = self._release(
+            "products_",
+            self.rows.codes(lambda labels, z: (labels, squared(labels, z) / size)),
+            {Key.FEATURES: Vectors(self.rows.width, is_nonnegative=True)},
+            f"squares of codes around {what}, by class",
+            share,
+            self.n_classes,
+        )
+        noise, totals = found.noise_std[Key.FEATURES], self.mixture.totals
+        variances = class_variances(found.values[Key.FEATURES], noise, totals)
+        self._keep(replace(self.mixture, diagonals=size * variances))
 
     def _from_centres(self, labels: Any, z: Floats) -> Floats:
         return from_centres(z, self.mixture.centres, labels)[0]
@@ -196,7 +238,7 @@ class _Measured:
             "sizes_",
             self.rows.codes(row),
             {Key.FEATURES: Vectors(1, is_nonnegative=True)},
-            f"size of codes around {what}" if what != "codes" else "size of codes",
+            "size of codes" + f" around {what}" * (what != "codes"),
             FOR_SCALE,
         )
         size = found.values[Key.FEATURES][0, 0] / self.opening.facts.n_rows

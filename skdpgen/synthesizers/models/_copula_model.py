@@ -121,6 +121,16 @@ class NormalScores:
             tables.append(np.stack([scores_of(row, orders[name]) for row in shares]))
         return cls(orders, tuple(tables))
 
+    def spreads(self, known: ClassConditional) -> Floats:
+        """Return the standard deviation of the scores of each column.
+
+        It is below 1: a cell has one score for all the ranks in it.
+        """
+        tables = map(np.asarray, known.conditionals.values())
+        each = zip(tables, self.tables, strict=True)
+        squares = [known.shares @ (p * scores**2).sum(axis=1) for p, scores in each]
+        return np.asarray(np.sqrt(squares))
+
     def encode(self, codes: Codes, labels: Codes) -> Floats:
         """Return a vector for each row; a label that is no class may have any."""
         known = np.maximum(labels, 0)

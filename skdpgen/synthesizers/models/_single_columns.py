@@ -19,5 +19,12 @@ def single_columns(
     """Denoise histograms of columns; only the number of rows is taken as public."""
     n_rows = facts.public_total(released.adjacency, labels)
     return class_conditional_model(
-        released, cells, n_rows, facts.discovered, scales, facts.earlier, facts.n_rows
+        released,
+        cells,
+        n_rows,
+        facts.discovered,
+        scales,
+        facts.earlier,
+        facts.n_rows,
+        are_bins=facts.task == "regression",
     )

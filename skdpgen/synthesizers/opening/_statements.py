@@ -123,6 +123,8 @@ def _short(value: Any) -> str:
         return type(value).__name__ + _short(
             {one.name: getattr(value, one.name) for one in fields(value)}
         )
+    if getattr(value, "ndim", 0) > 2:
+        return f"an array of shape {tuple(value.shape)}"
     if callable(value):
         name = getattr(value, "__qualname__", type(value).__qualname__)
         return f"{name} (a function or network that was given)"
