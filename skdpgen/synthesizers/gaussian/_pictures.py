@@ -169,7 +169,7 @@ class _Measured:
     def covariance(self, share: float | None, kept: float = 0.0) -> None:
         """Release products of what is left around centres; None spends all but some."""
         what = "prototypes" if self.mixture.centres.shape[1] > 1 else "means"
-        left = self.opening.ledger.remaining / self.whole - kept
+        left = self.opening.ledger.remaining / self.whole - kept - FOR_SCALE
         share = left if share is None else share
         if self.kind == "diagonal":
             self._squares(what, share)
