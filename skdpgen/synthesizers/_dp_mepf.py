@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skdpgen.lenses import PerceptualMap, ScatteringLens, lens_of
+from skdpgen.lenses import PerceptualMap, ShippedLens, lens_of
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import (
@@ -36,8 +36,8 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of images: matches private means of perceptual features [1]_.
 
     A public lens turns an image into features f that tell strokes, textures and shapes
-    apart: wavelet scattering, or the maps of a network that was trained on public
-    images. Their mean by class is released once, beside that of their squares, with
+    apart: the maps of a network that was trained on public images, or wavelet
+    scattering. Their mean by class is released once, beside that of their squares, with
     one noise; a generator is trained until its own images have the same:
 
     .. math:: \sum_i \Big[ a\,\frac{f_i}{\|f_i\|} ;\; b\,\frac{f_i^2}{\|f_i^2\|} \Big]
@@ -51,9 +51,10 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     Parameters
     ----------
     {epsilon ... preset}
-    lens : {{"scattering", "private"}}, lens or module, default=None
-        How images are seen, with features to compare them by; public. None is wavelet
-        scattering. See :mod:`skdpgen.lenses`; the paper has ``VGG19Lens(weights)``.
+    lens : {{"shipped", "scattering", "private"}}, lens or module, default=None
+        How images are seen, with features to compare them by; public. None is the
+        network that comes along. See :mod:`skdpgen.lenses`; the paper has
+        ``VGG19Lens(weights)``.
         "private" trains one by DP-SGD on a part of the budget, as in appendix F.
     lens_budget : float or None, default=None
         Part of the budget (of mu²) that a private lens gets. None is 0.5.
@@ -233,7 +234,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     def _lens(self):
         """Return the public lens that was asked for."""
         if self.lens is None:
-            return ScatteringLens()
+            return ShippedLens()
         return lens_of(self.lens, needs_features=True)
 
     def _stated(self):
