@@ -4,6 +4,7 @@ from skdpgen.benchmark import compare
 from skdpgen.metrics import SyntheticUtility, total_variation
 from skdpgen.privacy import PrivacyReport, insecure_noise_seed
 from skdpgen.synthesizers import (
+    Deformations,
     DPHPSynthesizer,
     DPIndependentSynthesizer,
     DPKernelSynthesizer,
@@ -59,6 +60,7 @@ __all__ = [
     "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",
     "Datetime",
+    "Deformations",
     "Drop",
     "Integer",
     "LargeDeltaWarning",

@@ -12,6 +12,7 @@ from skdpgen.synthesizers._dp_mge import DPMGESynthesizer
 from skdpgen.synthesizers._dp_ntk import DPNTKSynthesizer
 from skdpgen.synthesizers._dp_pairwise import DPPairwiseSynthesizer
 from skdpgen.synthesizers.base import read_estimator
+from skdpgen.synthesizers.models import Deformations
 from skdpgen.synthesizers.presets import PAPER_SIZES
 from skdpgen.synthesizers.tools import (
     GeneratorSearch,
@@ -91,6 +92,7 @@ __all__ = [
     "DPMGESynthesizer",
     "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",
+    "Deformations",
     "GeneratorSearch",
     "Plan",
     "SearchCost",

@@ -95,7 +95,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     >>> from sklearn.datasets import load_digits
     >>> images, digits = load_digits(return_X_y=True)
     >>> images = images.reshape(-1, 8, 8) / 16
-    >>> synth = DPMEPFSynthesizer(epsilon=10.0, classes=range(10), max_iter=20)
+    >>> synth = DPMEPFSynthesizer(10.0, classes=range(10), max_iter=9, prior=None)
     >>> X_syn, y_syn = synth.fit(images, digits).sample(50)
     >>> X_syn.shape, len(y_syn)
     ((50, 8, 8), 50)

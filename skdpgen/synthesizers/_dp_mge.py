@@ -51,7 +51,7 @@ class DPMGESynthesizer(BaseSynthesizer):
     lens : {{"cosine"}}, lens, pair of callables or None, default=None
         How images are seen, with a way back from codes to images; public. None is a
         cosine transform with 160 frequencies (100 each, in colour) that gives high
-        ones more weight. See :mod:`skdpgen.lenses`.
+        ones more weight ("paper": the same weight). See :mod:`skdpgen.lenses`.
     n_prototypes : int or None, default=None
         Prototypes of each class of images; None is as many as the noise allows.
     covariance : {{"full", "pooled", "diagonal"}} or None, default=None
@@ -232,7 +232,8 @@ class DPMGESynthesizer(BaseSynthesizer):
         return self.prior
 
     def _lens_of(self, size):
-        return choose_lens(self.lens, self.public_data, size)
+        is_plain = self.preset == "paper"
+        return choose_lens(self.lens, self.public_data, size, is_plain=is_plain)
 
     def _stated(self):
         """Say which lens and images were taken as public."""

@@ -196,8 +196,25 @@ HOW_FAR_ROWS_MOVE = (
         "scores-by-the-ranks-of-the-batch",
         "normal scores of columns are centred by the rows of their batch",
         S + "gaussian/_copula.py",
-        "v = torch.from_numpy(rows)\n",
-        "v = torch.from_numpy(rows - rows.mean(axis=0))\n",
+        "v = torch.from_numpy(rows / math.sqrt(room))\n",
+        "v = torch.from_numpy((rows - rows.mean(axis=0)) / math.sqrt(room))\n",
         (MGE + "test_no_row_moves_products_of_scores_further",),
+    ),
+    Bug(
+        "squares-by-the-largest-of-the-batch",
+        "squares of codes are divided by the largest norm of their batch",
+        S + "gaussian/_pictures.py",
+        "return self._from_centres(labels, z) ** 2\n",
+        "found = self._from_centres(labels, z) ** 2\n"
+        "            return found / np.linalg.norm(found, axis=1).max()\n",
+        (MGE + "test_no_option_lets_a_picture_move_a_release_further",),
+    ),
+    Bug(
+        "public-basis-centred-by-the-batch",
+        "codes along public directions are centred by the mean of their batch",
+        S + "gaussian/_public_basis.py",
+        "return clipped((z - torch.from_numpy(self.mean).to(z)) @ turn)",
+        "return clipped((z - z.mean(dim=0)) @ turn)",
+        (MGE + "test_a_row_is_read_alike_wherever_it_stands",),
     ),
 )

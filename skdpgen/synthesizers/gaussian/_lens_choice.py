@@ -11,7 +11,9 @@ RADIUS, EMPHASIS = 2.0, 0.5
 FINER = 2  # times as many frequencies, where public images say which matter
 
 
-def choose_lens(given: Any, public_data: Any, size: tuple[int, int, int]) -> Any:
+def choose_lens(
+    given: Any, public_data: Any, size: tuple[int, int, int], *, is_plain: bool = False
+) -> Any:
     """Return the lens for images of a size, after it has seen a black one.
 
     Parameters
@@ -20,11 +22,15 @@ def choose_lens(given: Any, public_data: Any, size: tuple[int, int, int]) -> Any
     public_data : array of images or None
     size : tuple of int
         Channels, height and width.
+    is_plain : bool, default=False
+        Whether codes are released as they are. Those of our lens are then near norm 1;
+        else they are small, so that none is cut, and enlarged by a released size.
     """
     whole = size[1] * size[2]
     n = min(COEFFICIENTS[0], COEFFICIENTS[1] // size[0], whole)
     many = n if public_data is None else min(FINER * n, whole)
-    usual = CosineLens(many, radius=RADIUS, emphasis=EMPHASIS)
+    ours = CosineLens(many, radius=RADIUS, emphasis=EMPHASIS)
+    usual = CosineLens(many) if is_plain else ours
     lens = usual if given is None else lens_of(given, needs_decoder=True)
     check_lens(lens, size)
     if public_data is None:

@@ -25,7 +25,7 @@ IMAGE_PRESETS = {
         second_norm=0.5,
         loss="distance",
         stopping_budget=0.0,
-        **OURS_IMAGES | {"max_iter": 1500},
+        **OURS_IMAGES | {"max_iter": 2000, "batch_size": 200},
     ),
     "paper": PerceptualSettings(
         second_norm=0.5,
