@@ -6,6 +6,7 @@ from skdpgen.lenses._lens import Decoding, Lens, Perceptual
 from skdpgen.lenses._lens_of import lens_of
 from skdpgen.lenses._module_lens import ModuleLens
 from skdpgen.lenses._perceptual_map import PerceptualMap
+from skdpgen.lenses._random_lens import RandomLens
 from skdpgen.lenses._resnet_lens import ResNet18Lens
 from skdpgen.lenses._scattering import ScatteringLens
 from skdpgen.lenses._shipped_lens import ShippedLens
@@ -18,6 +19,7 @@ __all__ = [
     "ModuleLens",
     "Perceptual",
     "PerceptualMap",
+    "RandomLens",
     "ResNet18Lens",
     "ScatteringLens",
     "ShippedLens",

@@ -7,10 +7,16 @@ from torch import nn
 from skdpgen.lenses._cosine import CosineLens
 from skdpgen.lenses._lens import Lens
 from skdpgen.lenses._module_lens import ModuleLens
+from skdpgen.lenses._random_lens import RandomLens
 from skdpgen.lenses._scattering import ScatteringLens
 from skdpgen.lenses._shipped_lens import ShippedLens
 
-NAMED = {"cosine": CosineLens, "scattering": ScatteringLens, "shipped": ShippedLens}
+NAMED = {
+    "cosine": CosineLens,
+    "random": RandomLens,
+    "scattering": ScatteringLens,
+    "shipped": ShippedLens,
+}
 LEARNT = {"vgg19": "VGG19Lens", "resnet18": "ResNet18Lens"}
 
 
@@ -21,9 +27,10 @@ def lens_of(
 
     Parameters
     ----------
-    given : {"cosine", "scattering", "shipped"}, lens, nn.Module or pair of callables
-        A name stands for the lens with its defaults, a module for one that encodes, a
-        pair for an encoder and its decoder.
+    given : name, lens, nn.Module or pair of callables
+        A name ("cosine", "random", "scattering" or "shipped") stands for the lens with
+        its defaults, a module for one that encodes, a pair for an encoder and its
+        decoder.
     needs_decoder, needs_features : bool, default=False
         Refuse a lens without a way back, or without features to compare images by.
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skdpgen.lenses import PerceptualMap, ShippedLens, lens_of
+from skdpgen.lenses import PerceptualMap, RandomLens, lens_of
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import (
@@ -51,10 +51,10 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     Parameters
     ----------
     {epsilon ... preset}
-    lens : {{"shipped", "scattering", "private"}}, lens or module, default=None
-        How images are seen, with features to compare them by; public. None is the
-        network that comes along. See :mod:`skdpgen.lenses`; the paper has
-        ``VGG19Lens(weights)``.
+    lens : {{"random", "shipped", "scattering", "private"}}, lens, module or None
+        How images are seen, with features to compare them by; public. None is
+        "random", filters that nothing was learnt for. See :mod:`skdpgen.lenses`; the
+        paper has ``VGG19Lens(weights)``.
         "private" trains one by DP-SGD on a part of the budget, as in appendix F.
     lens_budget : float or None, default=None
         Part of the budget (of mu²) that a private lens gets. None is 0.5.
@@ -234,7 +234,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     def _lens(self):
         """Return the public lens that was asked for."""
         if self.lens is None:
-            return ShippedLens()
+            return RandomLens()
         return lens_of(self.lens, needs_features=True)
 
     def _stated(self):

@@ -10,6 +10,7 @@ from skdpgen.lenses import (
     Lens,
     ModuleLens,
     Perceptual,
+    RandomLens,
     ResNet18Lens,
     ScatteringLens,
     ShippedLens,
@@ -24,6 +25,7 @@ from tests.lenses._thin import THIN
 LENSES = {
     "cosine": CosineLens(20, 0.5, 0.4),
     "scattering": ScatteringLens(1, 3, 1),
+    "random": RandomLens((3, 4), 1),
     "shipped": ShippedLens(),
     "module": ModuleLens(nn.Flatten(), nn.Unflatten(1, (1, 8, 8)), "flat", 9.0),
     **THIN,
