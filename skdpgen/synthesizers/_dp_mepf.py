@@ -36,9 +36,10 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of images: matches private means of perceptual features [1]_.
 
     A public lens turns an image into features f that tell strokes, textures and shapes
-    apart: the maps of a network that was trained on public images, or wavelet
-    scattering. Their mean by class is released once, beside that of their squares, with
-    one noise; a generator is trained until its own images have the same:
+    apart: the maps of a network with random filters, or of one that was trained on
+    public images, or wavelet scattering. Their mean by class is released once, beside
+    that of their squares, with one noise; a generator is trained until its own images
+    have the same:
 
     .. math:: \sum_i \Big[ a\,\frac{f_i}{\|f_i\|} ;\; b\,\frac{f_i^2}{\|f_i^2\|} \Big]
               \otimes y_i + noise, \qquad a^2 + b^2 = 1.
