@@ -38,7 +38,7 @@ both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def small(monkeypatch):
     monkeypatch.setattr(_lens_map, "AT_ONCE", 32)  # rows fill two batches, one partly
     monkeypatch.setattr(_prior, "N_DRAWN", (100, 100))
-    monkeypatch.setattr(_prior, "N_STEPS", 3)
+    monkeypatch.setattr(_prior, "EACH", 30)
     monkeypatch.setattr(_picture_mixture, "SEEN", 100)
     monkeypatch.setattr(_picture_mixture, "DRAWN", 200)
 

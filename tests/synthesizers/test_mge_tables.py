@@ -16,7 +16,7 @@ from skdpgen import (
     load,
 )
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.gaussian._columns import joined, scales_of
+from skdpgen.synthesizers.gaussian._columns_twice import joined, scales_of
 from skdpgen.synthesizers.gaussian._copula import room_for
 from skdpgen.synthesizers.models._copula_model import (
     NormalScores,

@@ -70,7 +70,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         """Return the kernel of what was opened."""
         is_image = opening.holds_images
         draw = self._kernel_of_images if is_image else self._kernel_of_rows
-        return draw(opening, cells, labels, settings, rng)
+        return draw(opening, cells, labels, settings, torch_generator(rng))
 
     def _kernel_of_rows(self, opening, cells, labels, settings, rng):
         """Return the kernel of a table."""
@@ -100,11 +100,10 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         self._validate_params()
         device, settings = pick_device(self.device), self._fill_settings(X)
         _, for_features, for_training = split_generator(self.random_state, 3)
-        rng = torch_generator(for_features)
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening)
             opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_training))
-            kernel = self._draw_kernel(opening, cells, labels, settings, rng)
+            kernel = self._draw_kernel(opening, cells, labels, settings, for_features)
             opening.keep(kernel_=kernel, settings_=settings.sharing(kernel.share))
             opening.release(
                 "release_",

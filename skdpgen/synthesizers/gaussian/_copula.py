@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from skdpgen.privacy import Ledger, OuterProducts, sensitivity
-from skdpgen.synthesizers.gaussian._columns import measured_columns
+from skdpgen.synthesizers.gaussian._columns_twice import measured_columns
 from skdpgen.synthesizers.models import (
     CopulaModel,
     NormalScores,
