@@ -129,8 +129,9 @@ def _network(
 
 @cache
 def installed() -> str:
-    """Return which weights are installed: the first digits of their checksum."""
-    content = b"".join(_content(kind) for kind in KINDS.values())
+    """Return what is installed: the first digits of a checksum of all that counts."""
+    constants = repr((sorted(RADIUS.items()), BALANCE)).encode()
+    content = constants + b"".join(_content(kind) for kind in KINDS.values())
     return hashlib.sha256(content).hexdigest()[:8]
 
 
