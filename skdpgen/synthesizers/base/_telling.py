@@ -1,5 +1,6 @@
 """What was found in columns and what was lost, from releases: a table and warnings."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from skdpgen.synthesizers.models import (
     describe_columns,
     rare_values,
 )
-from skdpgen.synthesizers.opening import Facts
+from skdpgen.synthesizers.opening import ROWS_COUNTED, Facts
 from skdpgen.tables import Cells
 from skdpgen.utils import (
     NothingLearntWarning,
@@ -21,6 +22,7 @@ from skdpgen.utils import (
     warn_caller,
 )
 
+SURE = 4  # stds of noise
 RARE = (
     "Many rows hold values that are too rare to be found privately; they are sampled "
     "as one value, other: {}. List the values in a schema if they are public, as "
@@ -76,8 +78,11 @@ class TellsColumns:
 
     def _telling_losses(self, kept: float, noise: float) -> Any:
         """Warn, and say in the certificate, of what released counts show to be lost."""
-        lines = []
-        if self.task_ == "classification" and kept + 4 * noise < 0.5 * self.n_samples_:
+        lines, half = [], 0.5 * self.n_samples_
+        paid = self.privacy_.releases
+        doubt = [0.5 * one.noise_std for one in paid if one.name == ROWS_COUNTED]
+        is_few = kept + SURE * math.hypot(noise, *doubt) < half
+        if self.task_ == "classification" and is_few:
             lines.append(
                 f"only about {kept:.0f} rows have one of the classes: check `classes`, "
                 "and whether y holds classes at all"

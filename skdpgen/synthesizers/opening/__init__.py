@@ -14,10 +14,12 @@ from skdpgen.synthesizers.opening._decoding import (
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._statements import IS_CLONE, parameters_stated
 from skdpgen.synthesizers.opening._steps_share import steps_share
+from skdpgen.synthesizers.opening._unknown_columns import ROWS_COUNTED
 
 __all__ = [
     "IS_CLONE",
     "MAX_BINS",
+    "ROWS_COUNTED",
     "Facts",
     "Opening",
     "cell_scales",

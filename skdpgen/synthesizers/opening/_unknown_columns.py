@@ -43,13 +43,15 @@ STANDS_OUT = 4.5  # noise stds at which a value surely shows
 SCHEMA_STD = 1 / 64  # of the rows: the noise that discovery aims at
 TEXT_STD = 1 / 280  # that finds nearly all values that 3 % of the rows have
 
+ROWS_COUNTED = "number of rows"  # its line in the certificate
+
 
 def count_rows(rows: Rows, ledger: Ledger) -> float:
     """Release the number of rows, where it is private."""
     released = release(
         rows.batches({}),
         {Key.ROWS: Counts()},
-        name="number of rows",
+        name=ROWS_COUNTED,
         ledger=ledger,
         share=COUNT_SHARE,
     )
