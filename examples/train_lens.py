@@ -23,6 +23,7 @@ from torch.nn.functional import avg_pool2d, cross_entropy, max_pool2d
 
 from skdpgen import Deformations
 from skdpgen.networks import PublicAutoEncoder
+from skdpgen.networks._layers import linear
 
 STEPS, BATCH, PEAK = 3500, 128, 2e-3
 JITTER, WEIGHT = 0.3, 0.02  # noise that codes must bear; how much classes count
@@ -79,7 +80,7 @@ def drawn(images, rng):
 def train(sources, n_channels, rng):
     """Return a trained network; every source has a linear classifier of its own."""
     network = PublicAutoEncoder(n_channels, rng=rng)
-    heads = nn.ModuleList(nn.Linear(96 * 16, int(y.max()) + 1) for _, y in sources)
+    heads = nn.ModuleList(linear(96 * 16, int(y.max()) + 1, rng) for _, y in sources)
     every = [*network.parameters(), *heads.parameters()]
     optimiser = torch.optim.AdamW(every, weight_decay=1e-3)
     start = time.perf_counter()
@@ -131,7 +132,6 @@ def main(data, out):
         if len(sys.argv) > 3 and name not in sys.argv[3:]:
             continue
         rng = torch.Generator().manual_seed(0)
-        torch.manual_seed(0)
         kept, rest = [], []
         for images, y in sources:
             order = torch.randperm(len(images), generator=rng)

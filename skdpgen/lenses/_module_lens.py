@@ -105,7 +105,7 @@ class ModuleLens:
         found: list[Tensor] = []
 
         def note(part: nn.Module, inputs: Any, output: Tensor) -> None:
-            found.append(output.flatten(1))
+            found.append(output.reshape(len(images), -1))
 
         hooks = [part.register_forward_hook(note) for part in self._parts()]
         try:

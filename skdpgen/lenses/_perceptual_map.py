@@ -97,5 +97,8 @@ class PerceptualMap:
         return replace(self, lens=self.lens.to(device))
 
     def double(self) -> "PerceptualMap":
-        """Return the same map in double precision."""
-        return replace(self, lens=self.lens.double())
+        """Return the same map in double precision, with a lens of its own.
+
+        It sees private rows: a lens that remembers what it saw must not be kept.
+        """
+        return replace(self, lens=copy.deepcopy(self.lens.double()))

@@ -22,6 +22,7 @@ from skdpgen.synthesizers.gaussian import (
     CHOICES,
     Pictures,
     choose_prior,
+    given_prior,
     vote_share,
 )
 from skdpgen.synthesizers.models import Deformations
@@ -217,10 +218,8 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
 
     def _after_release(self, opening):
         """Let rows vote on deformations, of images drawn after a short training."""
-        labels, given = opening.kept["_labels"], self.prior
-        if isinstance(given, str):
-            given = Deformations() if given == "deformations" else None
-        opening.keep(deformations_=given)
+        labels = opening.kept["_labels"]
+        opening.keep(deformations_=given_prior(self.prior))
         if vote_share(opening, labels, self.prior):
             model = early_model(opening, device=pick_device(self.device))
             rng = np.random.default_rng(opening.kept["_seed"])

@@ -9,6 +9,7 @@ from skdpgen.lenses import lens_of
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.gaussian import (
     choose_lens,
+    given_prior,
     measure_copula,
     measure_moments,
     measure_pictures,
@@ -162,7 +163,7 @@ class DPMGESynthesizer(BaseSynthesizer):
             cells, labels = discover_bins(opening)
             opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_public))
             if opening.holds_images:
-                opening.keep(deformations_=self._given_prior())
+                opening.keep(deformations_=given_prior(self.prior))
                 lens = self._lens_of(opening.facts.layout.size)
                 self._measure(opening, labels, lens, for_public)
             else:
@@ -224,12 +225,6 @@ class DPMGESynthesizer(BaseSynthesizer):
             covariance=self.covariance or "full",
             rng=rng,
         )
-
-    def _given_prior(self):
-        """Return the deformations that were asked for, before any vote."""
-        if isinstance(self.prior, str):
-            return Deformations() if self.prior == "deformations" else None
-        return self.prior
 
     def _lens_of(self, size):
         is_plain = self.preset == "paper"

@@ -271,10 +271,11 @@ BUGS = (
         "what training stops at is computed from private rows and not released",
         S + "embedding/_perceptual_kernel.py",
         "    return replace(kernel, stopping=found.values[Key.FEATURES])\n",
-        "    total = codes.block.start(n_classes_of(labels))\n"
-        "    for batch in batches():\n"
+        "    block, rows = coded.phi.block, opening.rows.batches(cells, labels)\n"
+        "    total = block.start(n_classes_of(labels))\n"
+        "    for batch in coded.encode(rows, device):\n"
         "        part = batch.parts[Key.FEATURES]\n"
-        "        total = codes.block.add(total, part, batch.labels)\n"
+        "        total = block.add(total, part, batch.labels)\n"
         "    return replace(kernel, stopping=total)\n",
         (IMAGES + "[DPMEPFSynthesizer, stopping-images-replace]",),
     ),

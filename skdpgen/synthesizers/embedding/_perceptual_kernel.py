@@ -1,6 +1,5 @@
 """The kernel of images through a lens: perceptual features, and when to stop."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +8,6 @@ from torch import Tensor, nn
 
 from skdpgen.lenses import PerceptualMap
 from skdpgen.privacy import Vectors
-from skdpgen.synthesizers.embedding._feature_map import Mapper
 from skdpgen.synthesizers.embedding._image_kernel import (
     ImageKernel,
     pooling_of,
@@ -17,7 +15,7 @@ from skdpgen.synthesizers.embedding._image_kernel import (
 )
 from skdpgen.synthesizers.models import Denoised, ImageModel, train_images
 from skdpgen.synthesizers.opening import Opening, n_classes_of
-from skdpgen.tables import Cells, EncodedBatch
+from skdpgen.tables import Cells
 from skdpgen.training import Latents
 from skdpgen.utils import Key, saved
 
@@ -136,21 +134,11 @@ def perceptual_kernel(
     kernel: Any = PerceptualKernel.of(phi, layout, adjacency, pooling=pooling)
     if not settings.stopping_budget:
         return kernel
-    codes = CodeMap(phi)
-    mapper = Mapper.of(codes, device)
-
-    def batches() -> Iterator[EncodedBatch]:
-        for batch in opening.rows.batches(cells, labels):
-            images = batch.parts[Key.PIXELS]
-            for start in range(0, len(images), mapper.at_once):
-                some = slice(start, start + mapper.at_once)
-                found = mapper(kernel.inputs(images[some]))
-                yield EncodedBatch(batch.labels[some], {Key.FEATURES: found})
-
+    coded = replace(kernel, phi=CodeMap(phi))
     found = opening.release(
         "stopping_release_",
-        batches(),
-        {Key.FEATURES: codes.block},
+        coded.encode(opening.rows.batches(cells, labels), device),
+        {Key.FEATURES: coded.phi.block},
         name="means of codes by class, to stop by",
         share=settings.stopping_budget,
         n_classes=n_classes_of(labels),
@@ -176,4 +164,4 @@ def early_model(opening: Opening, *, device: torch.device) -> ImageModel:
     )
     few = replace(settings, max_iter=settings.max_iter // EARLY)
     model, _ = kernel.train(known, few, mix=None, device=device, seed=kept["_seed"])
-    return replace(model, generator=model.generator.cpu())
+    return model  # type: ignore[no-any-return]

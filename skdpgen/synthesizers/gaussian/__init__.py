@@ -5,7 +5,12 @@ from skdpgen.synthesizers.gaussian._lens_choice import choose_lens
 from skdpgen.synthesizers.gaussian._lens_map import Pictures
 from skdpgen.synthesizers.gaussian._moments import measure_moments
 from skdpgen.synthesizers.gaussian._pictures import measure_pictures
-from skdpgen.synthesizers.gaussian._prior import CHOICES, choose_prior, vote_share
+from skdpgen.synthesizers.gaussian._prior import (
+    CHOICES,
+    choose_prior,
+    given_prior,
+    vote_share,
+)
 from skdpgen.synthesizers.gaussian._without_effect import without_effect
 
 __all__ = [
@@ -13,6 +18,7 @@ __all__ = [
     "Pictures",
     "choose_lens",
     "choose_prior",
+    "given_prior",
     "measure_copula",
     "measure_moments",
     "measure_pictures",

@@ -25,6 +25,14 @@ FOR_PRIOR = 0.02  # of the budget
 SHARP = 8.0  # of logits: nearly right or wrong, and still continuous
 
 
+def given_prior(prior: Any) -> Deformations | None:
+    """Return the deformations that were asked for, before any vote."""
+    if isinstance(prior, str):
+        return Deformations() if prior == "deformations" else None
+    found: Deformations | None = prior
+    return found
+
+
 def vote_share(opening: Opening, labels: Cells | None, prior: Any) -> float:
     """Return which part of the budget a vote gets; 0 if there is none to be held."""
     is_asked = isinstance(prior, str) and prior == "auto"
