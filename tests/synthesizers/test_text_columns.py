@@ -72,7 +72,7 @@ def test_text_is_read_and_written_as_the_schema_says(cls, columns, tmp_path):
 def test_hints_are_discovered_and_paid_for():
     hinted = DPIndependentSynthesizer(10.0, schema=Schema(HINTS)).fit(X)
     found = hinted.schema_.columns
-    assert 4000 < found["steps"].upper < 10_000
+    assert 4000 < found["steps"].upper < 40_000  # 8191, 16383 in one fit of 50
     assert found["day"].lower < "2021-04-01"
     report = str(hinted.privacy_)
     assert "bounds and categories of 3 columns" in report
