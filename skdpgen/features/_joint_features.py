@@ -40,6 +40,16 @@ class JointFeatures:
     norm_bound = 1.0
 
     @property
+    def parts(self) -> tuple[tuple[int, float, bool], ...]:
+        """Length and norm of each part, and whether it is never negative."""
+        total, found = sum(self.weights), []
+        for phi, weight in zip(self.maps, self.weights, strict=True):
+            alone = ((phi.n_features, phi.norm_bound, False),)
+            for n, norm, is_nonnegative in getattr(phi, "parts", alone):
+                found.append((n, (weight / total) ** 0.5 * norm, is_nonnegative))
+        return tuple(found)
+
+    @property
     def n_features(self) -> int:
         """Number of features."""
         return sum(phi.n_features for phi in self.maps)

@@ -19,7 +19,7 @@ from skdpgen.synthesizers.embedding import (
     size_seen,
 )
 from skdpgen.synthesizers.gaussian import (
-    CHOICES,
+    MILD,
     Pictures,
     choose_prior,
     given_prior,
@@ -39,16 +39,17 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     A public lens turns an image into features f that tell strokes, textures and shapes
     apart: the maps of a network with random filters, or of one that was trained on
     public images, or wavelet scattering. Their mean by class is released once, beside
-    that of their squares, with one noise; a generator is trained until its own images
-    have the same:
+    that of their squares and of Fourier features of pixels, with one noise; a generator
+    is trained until its own images have the same:
 
-    .. math:: \sum_i \Big[ a\,\frac{f_i}{\|f_i\|} ;\; b\,\frac{f_i^2}{\|f_i^2\|} \Big]
-              \otimes y_i + noise, \qquad a^2 + b^2 = 1.
+    .. math:: \sum_i \Big[ a\,\frac{f_i}{\|f_i\|} ;\; b\,\frac{f_i^2}{\|f_i^2\|} ;\;
+              c\,\phi_{Fourier}(x_i) \Big] \otimes y_i + noise,
+              \qquad a^2 + b^2 + c^2 = 1.
 
-    One image moves it by at most :math:`\sqrt 2` if replaced (features are never
-    negative; :math:`\sqrt{4 a^2 + 2 b^2}` through a lens whose are), with class counts
-    beside it by :math:`\sqrt{2.2}`; by :math:`\sqrt{1.1}` if added or removed (proof:
-    :class:`~skdpgen.privacy.SideBySide`).
+    One image moves it by at most :math:`\sqrt{2 a^2 + 2 b^2 + 4 c^2}` if replaced, as
+    features are never negative (4 a² through a lens whose are), and class counts of
+    squared weight :math:`\beta = c^2` are free beside it; by :math:`\sqrt{1 + \beta}`
+    if added or removed (proof: :class:`~skdpgen.privacy.SideBySide`).
 
     Parameters
     ----------
@@ -61,8 +62,11 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     lens_budget : float or None, default=None
         Part of the budget (of mu²) that a private lens gets. None is 0.5.
     second_norm : float or None, default=None
-        The number b², in [0, 1): how much of an image's norm the squares get. None is
-        0.5; 0 releases means alone.
+        In [0, 1): how much of what the lens sees the squares get. None is 0.5; 0
+        releases means alone.
+    pixel_norm : float or None, default=None
+        The number c², in [0, 1): how much of an image's norm Fourier features of its
+        pixels get. None is 0.75, against speckle, which filters do not see; paper: 0.
     loss : {{"distance", "moving_average"}} or None, default=None
         What the generator goes down along: the squared distance of a batch (None), or
         moving averages of it, as in the paper.
@@ -110,6 +114,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         "lens": "no_validation",
         "lens_budget": [Interval(Real, 0, 1, closed="neither"), None],
         "second_norm": [Interval(Real, 0, 1, closed="left"), None],
+        "pixel_norm": [Interval(Real, 0, 1, closed="left"), None],
         "loss": [StrOptions({"distance", "moving_average"}), None],
         "stopping_budget": [Interval(Real, 0, 1, closed="left"), None],
         "prior": [StrOptions({"auto", "deformations"}), Deformations, None],
@@ -128,6 +133,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         lens=None,
         lens_budget=None,
         second_norm=None,
+        pixel_norm=None,
         loss=None,
         stopping_budget=None,
         prior="auto",
@@ -155,6 +161,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         self.lens = lens
         self.lens_budget = lens_budget
         self.second_norm = second_norm
+        self.pixel_norm = pixel_norm
         self.loss = loss
         self.stopping_budget = stopping_budget
         self.prior = prior
@@ -209,7 +216,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
             lens = private_lens(opening, labels, settings, share=share, rng=rng)
         device = pick_device(self.device)
         return perceptual_kernel(
-            opening, cells, labels, settings, lens=lens, device=device
+            opening, cells, labels, settings, lens=lens, device=device, rng=rng
         )
 
     def _kept_share(self, opening, labels):
@@ -223,7 +230,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         if vote_share(opening, labels, self.prior):
             model = early_model(opening, device=pick_device(self.device))
             rng = np.random.default_rng(opening.kept["_seed"])
-            choose_prior(Pictures(opening, labels, None), model, CHOICES, rng)
+            choose_prior(Pictures(opening, labels, None), model, MILD, rng)
 
     def _train(self, known, kernel, settings):
         """Return a generator whose images are deformed as was voted."""

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from torch import nn
 
+from skdpgen.features import FourierFeatures, JointFeatures
 from skdpgen.lenses import ModuleLens, PerceptualMap, ScatteringLens
 from skdpgen.privacy import SideBySide, Vectors
 from skdpgen.synthesizers.embedding._feature_map import feature_block
@@ -90,3 +91,16 @@ def test_layers_must_be_there():
     with pytest.raises(TypeError, match="layers must be None unless"):
         ModuleLens(torch.flatten, layers=("0",))
     assert not ModuleLens(nn.Flatten()).has_features
+
+
+def test_beside_other_features_each_part_keeps_its_signs():
+    seen = PerceptualMap(SMALL, SHAPE)
+    waves = FourierFeatures.draw((64,), 10, rng=torch.Generator().manual_seed(0))
+    both = JointFeatures((seen, waves), (0.25, 0.75))
+    block, found = feature_block(both), both.double()(flat(noise(3, *SHAPE)).double())
+    assert [part.is_nonnegative for part in block.parts] == [True, True, False]
+    widths = [part.width for part in block.parts]
+    norms = torch.stack([one.norm(dim=1) for one in found.split(widths, dim=1)])
+    bounds = torch.tensor([part.norm_bound for part in block.parts])
+    torch.testing.assert_close(norms, bounds[:, None].expand(3, 3).to(norms))
+    assert block.structure.replace() == pytest.approx(math.sqrt(2 * 0.25 + 4 * 0.75))

@@ -7,7 +7,7 @@ from torch import nn
 
 from skdpgen import DPMEPFSynthesizer, load
 from skdpgen.lenses import CosineLens, ModuleLens, ScatteringLens
-from skdpgen.synthesizers.embedding import _private_encoder
+from skdpgen.synthesizers.embedding import _perceptual_kernel, _private_encoder
 from skdpgen.synthesizers.gaussian import _prior
 from skdpgen.utils import Key
 from tests.guards._doors import Spy, Tape, through
@@ -34,6 +34,7 @@ IMAGES = stripes()
 def small(monkeypatch):
     monkeypatch.setattr(_prior, "N_DRAWN", (200, 200))
     monkeypatch.setattr(_private_encoder, "STEPS", 3)
+    monkeypatch.setattr(_perceptual_kernel, "N_WAVES", 200)
 
 
 def make(**params):
@@ -69,21 +70,29 @@ def test_images_of_a_class_look_like_it(loss):
 def test_one_release_with_one_noise_is_all_there_is():
     synth = fitted()
     assert names(synth) == ["mean embedding of 64 pixels by class"]
+    assert synth.privacy_.releases[0].sensitivity == pytest.approx(np.sqrt(3.5))
+    width = 2 * LENS.n_features((1, 8, 8)) + _perceptual_kernel.N_WAVES
+    assert synth.release_.values[Key.FEATURES].shape == (2, width)
+
+
+def test_without_pixels_it_is_the_lens_and_squares_alone():
+    synth = fitted(pixel_norm=0, max_iter=2)
     assert synth.privacy_.releases[0].sensitivity == pytest.approx(np.sqrt(2.2))
     width = 2 * LENS.n_features((1, 8, 8))
     assert synth.release_.values[Key.FEATURES].shape == (2, width)
 
 
 def test_means_alone_are_half_as_many():
-    synth = fitted(second_norm=0)
+    synth = fitted(second_norm=0, pixel_norm=0)
     width = LENS.n_features((1, 8, 8))
     assert synth.release_.values[Key.FEATURES].shape == (2, width)
 
 
 def test_signed_layers_are_charged_as_such():
     lens = ModuleLens(nn.Conv2d(1, 2, 3), layers=("",), name="edges")
-    synth = fitted(lens=lens, max_iter=2)
-    assert synth.privacy_.releases[0].sensitivity == pytest.approx(np.sqrt(4 - 1))
+    synth = fitted(lens=lens, max_iter=2, pixel_norm=0.2)
+    moved = 4 * 0.4 + 2 * 0.4 + 4 * 0.2
+    assert synth.privacy_.releases[0].sensitivity == pytest.approx(np.sqrt(moved))
     assert "lens: edges, given by the user" in str(synth.privacy_)
 
 
@@ -107,9 +116,9 @@ def test_the_best_checkpoint_is_kept_and_found_again():
 def test_rows_vote_on_deformations():
     synth = fitted(prior="auto")
     assert names(synth)[-1] == "which deformations teach most"
-    assert synth.deformations_ in _prior.CHOICES
+    assert synth.deformations_ in _prior.MILD
     votes = synth.votes_.values[Key.FEATURES][0]
-    assert synth.deformations_ == _prior.CHOICES[votes.argmax()]
+    assert synth.deformations_ == _prior.MILD[votes.argmax()]
     assert len(names(fitted(y=None, classes=None, prior="auto"))) == 1
 
 
@@ -124,7 +133,8 @@ def test_a_private_lens_is_trained_and_paid_for():
     synth = fitted(lens="private", lens_budget=0.4, max_iter=2)
     assert names(synth)[0].startswith("auto-encoder, by DP-SGD")
     assert not any("lens:" in line for line in str(synth.privacy_).splitlines())
-    assert synth.kernel_.phi.n_features == 2 * (200 + 50)
+    assert synth.kernel_.codes is None
+    assert synth.kernel_.phi.maps[0].n_features == 2 * (200 + 50)
 
 
 def test_a_file_draws_the_same(tmp_path):

@@ -6,21 +6,25 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from skdpgen.features import FourierFeatures, JointFeatures
 from skdpgen.lenses import PerceptualMap
 from skdpgen.privacy import Vectors
 from skdpgen.synthesizers.embedding._image_kernel import (
     ImageKernel,
+    n_seen,
     pooling_of,
     size_seen,
 )
 from skdpgen.synthesizers.models import Denoised, ImageModel, train_images
 from skdpgen.synthesizers.opening import Opening, n_classes_of
+from skdpgen.synthesizers.presets import pixel_scales
 from skdpgen.tables import Cells
 from skdpgen.training import Latents
 from skdpgen.utils import Key, saved
 
 N_SCORED = 100  # images of each class that a checkpoint is scored by
 MOVING_RATE = 1e-3
+N_WAVES = 4000  # Fourier features of pixels
 EARLY = 4  # how many times fewer steps are enough to compare samples by
 
 
@@ -33,9 +37,12 @@ class PerceptualKernel(ImageKernel):
     ----------
     stopping : ndarray of shape (n_classes, n_latent) or None
         Released sums of the lens's codes.
+    codes : CodeMap or None
+        What gives codes of images.
     """
 
     stopping: Any = None
+    codes: Any = None
 
     def train(
         self, known: Denoised, settings: Any, **how: Any
@@ -56,7 +63,7 @@ class PerceptualKernel(ImageKernel):
         rng = torch.Generator().manual_seed(how["seed"])
         fixed = Latents(N_SCORED, settings.n_latent, n_classes=n_classes, rng=rng)
         latents, labels = fixed.draw().to(device), fixed.labels.to(device)
-        codes = CodeMap(self.phi.to(device))
+        codes = self.codes.to(device)
         per_row = self.stopping / known.totals.sum()
         wanted = torch.as_tensor(per_row).float().to(device)
         shares = torch.as_tensor(known.shares).float().to(device)[:, None]
@@ -69,6 +76,7 @@ class PerceptualKernel(ImageKernel):
         return score
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class CodeMap:
     """The codes of a lens as a map of flat images, of norm 1 at most."""
@@ -119,8 +127,12 @@ def perceptual_kernel(
     *,
     lens: Any,
     device: torch.device,
+    rng: torch.Generator,
 ) -> PerceptualKernel:
     r"""Return the kernel of a lens; pay for codes to stop by, if there are to be any.
+
+    Fourier features of pixels stand beside those of the lens, in the same norm: each
+    part is charged by its own signs (:class:`~skdpgen.privacy.SideBySide`).
 
     *Why it is private.* What training stops at is a release of its own: the mean of
     codes by class, clipped to norm 1, with ``settings.stopping_budget`` of the budget.
@@ -129,12 +141,21 @@ def perceptual_kernel(
     """
     layout: Any = opening.facts.layout
     pooling = pooling_of(layout.size, settings.pooling)
-    phi = PerceptualMap(lens, size_seen(layout.size, pooling), settings.second_norm)
+    seen = PerceptualMap(lens, size_seen(layout.size, pooling), settings.second_norm)
+    phi, share = seen, settings.pixel_norm
+    if share:
+        waves = FourierFeatures.draw(
+            (n_seen(layout.size, pooling),),
+            N_WAVES,
+            length_scale=pixel_scales("public", n_seen(layout.size, pooling)),
+            rng=rng,
+        )
+        phi = JointFeatures((seen, waves), (1.0 - share, share))
     adjacency = opening.ledger.budget.adjacency
     kernel: Any = PerceptualKernel.of(phi, layout, adjacency, pooling=pooling)
     if not settings.stopping_budget:
         return kernel
-    coded = replace(kernel, phi=CodeMap(phi))
+    coded = replace(kernel, phi=CodeMap(seen))
     found = opening.release(
         "stopping_release_",
         coded.encode(opening.rows.batches(cells, labels), device),
@@ -143,7 +164,7 @@ def perceptual_kernel(
         share=settings.stopping_budget,
         n_classes=n_classes_of(labels),
     )
-    return replace(kernel, stopping=found.values[Key.FEATURES])
+    return replace(kernel, stopping=found.values[Key.FEATURES], codes=coded.phi)
 
 
 def early_model(opening: Opening, *, device: torch.device) -> ImageModel:

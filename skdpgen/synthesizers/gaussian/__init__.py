@@ -6,7 +6,7 @@ from skdpgen.synthesizers.gaussian._lens_map import Pictures
 from skdpgen.synthesizers.gaussian._moments import measure_moments
 from skdpgen.synthesizers.gaussian._pictures import measure_pictures
 from skdpgen.synthesizers.gaussian._prior import (
-    CHOICES,
+    MILD,
     choose_prior,
     given_prior,
     vote_share,
@@ -14,7 +14,7 @@ from skdpgen.synthesizers.gaussian._prior import (
 from skdpgen.synthesizers.gaussian._without_effect import without_effect
 
 __all__ = [
-    "CHOICES",
+    "MILD",
     "Pictures",
     "choose_lens",
     "choose_prior",

@@ -18,7 +18,8 @@ from skdpgen.training import train_classifier
 from skdpgen.utils import Key, torch_generator
 
 Floats = NDArray[np.float64]
-CHOICES = (None, Deformations().times(0.5), Deformations())
+CHOICES = (None, Deformations().times(0.5), Deformations())  # of prototypes
+MILD = (None, Deformations().times(0.25), CHOICES[1])  # where samples differ already
 N_DRAWN = 1000, 10_000  # images that a classifier learns from: as many as rows
 EACH = 20  # how many of them stand for a step
 FOR_PRIOR = 0.02  # of the budget

@@ -16,6 +16,7 @@ class PerceptualSettings(ImageSettings):
     """What one fit was made with; parameters that were None are filled in."""
 
     second_norm: float
+    pixel_norm: float
     loss: str
     stopping_budget: float
 
@@ -23,12 +24,14 @@ class PerceptualSettings(ImageSettings):
 IMAGE_PRESETS = {
     "default": PerceptualSettings(
         second_norm=0.5,
+        pixel_norm=0.75,
         loss="distance",
         stopping_budget=0.0,
         **OURS_IMAGES | {"max_iter": 2000, "batch_size": 200},
     ),
     "paper": PerceptualSettings(
         second_norm=0.5,
+        pixel_norm=0.0,
         loss="moving_average",
         stopping_budget=0.01,
         **PAPER_IMAGES
