@@ -101,6 +101,6 @@ def test_beside_other_features_each_part_keeps_its_signs():
     assert [part.is_nonnegative for part in block.parts] == [True, True, False]
     widths = [part.width for part in block.parts]
     norms = torch.stack([one.norm(dim=1) for one in found.split(widths, dim=1)])
-    bounds = torch.tensor([part.norm_bound for part in block.parts])
+    bounds = torch.tensor([part.bound for part in block.parts])
     torch.testing.assert_close(norms, bounds[:, None].expand(3, 3).to(norms))
     assert block.structure.replace() == pytest.approx(math.sqrt(2 * 0.25 + 4 * 0.75))
