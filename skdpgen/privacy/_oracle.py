@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from skdpgen.privacy._blocks import Vectors
 from skdpgen.privacy._noise import add_noise, is_noise_insecure, poisson_sample
+from skdpgen.privacy._row_layers import Layer, Layers
 from skdpgen.utils import BudgetExceededError
 
 T = TypeVar("T", covariant=True)
 AT_ONCE = 2**24  # numbers of the rows' vectors that are in memory together
+MOST_ROWS = 4096  # as factors may have several places
 
 
 class Takeable(Protocol[T]):
@@ -48,7 +50,7 @@ class SubsampledLedger(Protocol):
         ...
 
 
-PerRow = Callable[[T], Any]
+PerRow = Callable[[T], Any]  # a matrix, one line a row, or a list of layers
 Step = Callable[[PerRow[T]], NDArray[np.float64]]
 
 
@@ -64,6 +66,7 @@ def private_oracle(
     norm_bound: float,
     width: int,
     expected_rows: float,
+    layers: tuple[Layer, ...] | None = None,
 ) -> Iterator[Step[T]]:
     r"""Open the rows for ``n_steps`` noisy, sub-sampled sums of one vector per row.
 
@@ -105,6 +108,9 @@ def private_oracle(
     expected_rows : float
         Number of rows: the true one under ``"replace"``, a noisy one under
         ``"add_remove"``.
+    layers : tuple of int or (int, int), or None, default=None
+        If given, ``per_row`` returns a list of layers, some of them by their factors,
+        which are summed without being formed (:class:`Layers`).
 
     Yields
     ------
@@ -137,6 +143,11 @@ def private_oracle(
     for what, value in (("norm_bound", norm_bound), ("expected_rows", expected_rows)):
         if not 0 < value < math.inf:
             raise ValueError(f"{what} must be in (0, inf). Got {value!r} instead.")
+    block: Any = Vectors(width, norm_bound)
+    if layers is not None:
+        block = Layers(layers, norm_bound)
+        if block.width != width:
+            raise ValueError(f"layers must have {width} entries. Got {block.width}.")
     noise_multiplier = ledger.charge_subsampled(
         name,
         share=share,
@@ -145,7 +156,8 @@ def private_oracle(
         norm_bound=norm_bound,
     )
     opened: Takeable[T] | None = rows
-    n_done, at_once = 0, max(AT_ONCE // width, 1)
+    n_done = 0
+    at_once = min(max(AT_ONCE // _row_size(layers or (width,)), 1), MOST_ROWS)
 
     def step(per_row: PerRow[T]) -> NDArray[np.float64]:
         nonlocal n_done
@@ -158,12 +170,11 @@ def private_oracle(
             )
         n_done += 1  # before the rows are read: an interrupted step is spent too
         indices = poisson_sample(len(opened), sampling_rate)
-        block = Vectors(width, norm_bound)
         total = block.start(1)
         for first in range(0, len(indices), at_once):
             some = indices[first : first + at_once]
             vectors = per_row(opened.take(some))
-            if tuple(vectors.shape) != (len(some), width):
+            if layers is None and tuple(vectors.shape) != (len(some), width):
                 raise ValueError(
                     f"per_row must return one vector of width {width} for each row. "
                     "Got another shape instead."  # which would tell the sample size
@@ -179,3 +190,8 @@ def private_oracle(
     finally:
         opened = None
         del rows
+
+
+def _row_size(layers: tuple[Layer, ...]) -> int:
+    """Return how many numbers a row has in memory, of factors at one place."""
+    return sum(sum(one) if isinstance(one, tuple) else one for one in layers)
