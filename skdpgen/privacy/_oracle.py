@@ -15,7 +15,6 @@ from skdpgen.utils import BudgetExceededError
 
 T = TypeVar("T", covariant=True)
 AT_ONCE = 2**24  # numbers of the rows' vectors that are in memory together
-MOST_ROWS = 4096  # as factors may have several places
 
 
 class Takeable(Protocol[T]):
@@ -67,6 +66,7 @@ def private_oracle(
     width: int,
     expected_rows: float,
     layers: tuple[Layer, ...] | None = None,
+    at_once: int | None = None,
 ) -> Iterator[Step[T]]:
     r"""Open the rows for ``n_steps`` noisy, sub-sampled sums of one vector per row.
 
@@ -111,6 +111,8 @@ def private_oracle(
     layers : tuple of int or (int, int), or None, default=None
         If given, ``per_row`` returns a list of layers, some of them by their factors,
         which are summed without being formed (:class:`Layers`).
+    at_once : int or None, default=None
+        Most rows for which ``per_row`` is asked together; None bounds their memory.
 
     Yields
     ------
@@ -156,8 +158,7 @@ def private_oracle(
         norm_bound=norm_bound,
     )
     opened: Takeable[T] | None = rows
-    n_done = 0
-    at_once = min(max(AT_ONCE // _row_size(layers or (width,)), 1), MOST_ROWS)
+    n_done, at_once = 0, at_once or max(AT_ONCE // width, 1)
 
     def step(per_row: PerRow[T]) -> NDArray[np.float64]:
         nonlocal n_done
@@ -190,8 +191,3 @@ def private_oracle(
     finally:
         opened = None
         del rows
-
-
-def _row_size(layers: tuple[Layer, ...]) -> int:
-    """Return how many numbers a row has in memory, of factors at one place."""
-    return sum(sum(one) if isinstance(one, tuple) else one for one in layers)

@@ -52,6 +52,11 @@ class Layers:
     layers: tuple[Layer, ...]
     bound: float = 1.0
 
+    def __post_init__(self) -> None:
+        """Check that squares of the bound are numbers."""
+        if not 1e-100 < self.bound < 1e100:
+            raise ValueError(f"bound must be in (1e-100, 1e100). Got {self.bound!r}.")
+
     @property
     def structure(self) -> Structure:
         """Signed."""
@@ -89,13 +94,10 @@ class Layers:
         """Return the factor of each row, and which rows are finite."""
         device = doubles[0][0].device
         squares = torch.zeros(n, dtype=torch.float64, device=device)
-        fine = torch.ones(n, dtype=torch.bool, device=device)
         for part in doubles:
-            for factor in part:
-                fine &= factor.isfinite().flatten(1).all(dim=1)
             squares += _squared_norms(part, self.bound)
-        fine &= squares.isfinite()
-        return 1.0 / squares.sqrt().clamp_min(1.0), fine
+        # an entry that is not finite makes a norm, or its product with another, so
+        return 1.0 / squares.sqrt().clamp_min(1.0), squares.isfinite()
 
     def _check(self, doubles: list[Any], n: int) -> None:
         """Check shapes: those that broadcast would count a row many times."""
@@ -114,13 +116,12 @@ class Layers:
 def _squared_norms(part: tuple[Any, ...], bound: float) -> torch.Tensor:
     """Return squared norms of a layer in units of the bound, rounded up."""
     if len(part) == 1:
-        return _norms(part[0] / bound).square()
+        return (_norms(part[0]) / bound).square()
     u, v = part
-    u = u / bound
-    lengths = (_norms(u) * _norms(v)).sum(dim=1)
+    lengths = (_norms(u) / bound * _norms(v)).sum(dim=1)
     if u.shape[1] == 1:
         return lengths.square()
-    exact = ((u @ u.mT) * (v @ v.mT)).sum(dim=(1, 2))
+    exact = ((u @ u.mT) / bound**2 * (v @ v.mT)).sum(dim=(1, 2))
     rounding = ROUNDING * (u.shape[2] + v.shape[2] + u.shape[1] ** 2)
     return exact.clamp_min(0.0) + rounding * lengths.square()
 

@@ -152,6 +152,7 @@ def private_descent(
         width=slopes.width,
         expected_rows=expected_rows,
         layers=slopes.layers,
+        at_once=slopes.at_once,
     ) as oracle:
         std = ledger.entries[-1].noise_std / (sampling_rate * expected_rows)
         noise = std * math.sqrt(slopes.width) / norm_bound  # public, or released

@@ -1,7 +1,6 @@
-"""Gradients of a loss for each row by itself; linear layers give theirs as factors."""
+"""Gradients of a loss for each row by itself; thin layers give theirs as factors."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,21 @@ from torch.func import functional_call, grad, vmap
 from torch.utils._pytree import tree_leaves, tree_map
 
 from skdpgen.privacy import Layer
+from skdpgen.training._places import Shapes, matrices, shapes_of, tapped
 
 Call = Callable[..., Any]  # the network
 RowLoss = Callable[[Call, Any], Tensor]  # of one row
-MOST_ROWS, NUMBERS = 64, 2**22  # rows that are mapped together, and their gradients
+MOST_ROWS, NUMBERS = 64, 2**23  # rows that are mapped together, and their gradients
 MIXING = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 
 
 class RowSlopes:
     r"""The gradient of each row's loss, as the layers that privacy clips and sums.
 
-    Of a linear layer :math:`y_t = W v_t + b` the gradient is :math:`\sum_t u_t (v_t,
-    1)^\top`, where u is the slope of the loss along y: two thin factors instead of a
-    matrix, for each row. All other weights, and linear layers that a row passes at so
-    many places t that factors would be larger, give their gradient as it is.
+    Of a linear layer or a convolution the gradient is :math:`\sum_t u_t (v_t,
+    1)^\top` over places t, where u is the slope of the loss along its outputs and v
+    what went in: two thin factors. They are kept as they are where they are smaller
+    than the gradient. All other weights give their gradient by ``vmap(grad(loss))``.
 
     *Each row by itself.* ``vmap`` maps a function of one row, so no row enters another
     one's gradient; layers that mix rows or draw random numbers are refused. How a sum
@@ -44,7 +44,16 @@ class RowSlopes:
         A batch of no rows: their shape and dtype.
     is_smooth : bool, default=False
         Whether the slopes of network and loss have no jump: tanh, SiLU, GELU, softplus
-        and squares, but not ReLU and absolute values.
+        and squares, but not ReLU, max-pooling and absolute values.
+
+    Attributes
+    ----------
+    layers : tuple of int or (int, int)
+        What a call returns, as :class:`~skdpgen.privacy.Layers` takes it.
+    width : int
+        Number of weights.
+    at_once : int
+        Rows that are mapped together.
 
     Examples
     --------
@@ -64,140 +73,95 @@ class RowSlopes:
     ) -> None:
         _check_rows_apart(network)
         self._network, self._loss = network, loss
-        self._taps = self._trace(empty)
-        linears = dict(network.named_modules())
-        own = {name: _own_parameters(name, linears[name]) for name in self._taps}
-        self._names = [name for names in own.values() for name in names]
-        sizes = {name: one.numel() for name, one in self._weights(network).items()}
-        self._dense = [name for name in sizes if name not in self._names]
-        self._names += self._dense
-        self._sizes = sizes
-        factors = [_shape(linears[name]) for name in self._taps]
-        dense = sum(sizes[name] for name in self._dense)
-        self.layers: tuple[Layer, ...] = (*factors, *([dense] if dense else []))
-        self.width = sum(sizes.values())
-        together = min(max(NUMBERS // max(dense, 1), 1), MOST_ROWS)
-        self._together = together if is_smooth else 1
+        self._matrices = matrices(network)
+        self._shapes = self._trace(empty)
+        self._matrices = {name: self._matrices[name] for name in self._shapes}
+        own = {one.weight for one in self._matrices.values()}
+        own |= {one.bias for one in self._matrices.values() if one.bias is not None}
+        weights = dict(network.named_parameters())
+        self._rest = {
+            name: weight.shape for name, weight in weights.items() if name not in own
+        }
+        places = [self._matrices[k].n_places(self._shapes[k]) for k in self._shapes]
+        shapes = [one.shape for one in self._matrices.values()]
+        self._is_thin = [
+            n * (a + b) < a * b for n, (a, b) in zip(places, shapes, strict=True)
+        ]
+        self.layers: tuple[Layer, ...] = tuple(
+            (a, b) if is_thin else a * b
+            for is_thin, (a, b) in zip(self._is_thin, shapes, strict=True)
+        ) + tuple(shape.numel() for shape in self._rest.values())
+        self.width = sum(weight.numel() for weight in weights.values())
+        numbers = sum(one for one in self.layers if isinstance(one, int))
+        numbers += sum(n * (a + b) for n, (a, b) in zip(places, shapes, strict=True))
+        most = min(max(NUMBERS // max(numbers, 1), 1), MOST_ROWS)
+        self.at_once = most if is_smooth else 1
 
     def __call__(self, rows: Any) -> list[Any]:
-        """Return the layers of each row's gradient; of a linear one both factors."""
+        """Return the layers of each row's gradient."""
         rows = self._prepared(rows)
         n = len(tree_leaves(rows)[0])
         state = self._state()
-        dense = {name: state.pop(name) for name in self._dense}
-        device = next(iter(self._network.parameters())).device
+        rest = {name: state.pop(name) for name in self._rest}
+        like = next(iter(self._network.parameters()))
         taps = {
-            name: [
-                torch.zeros(shape, dtype=torch.float64, device=device)
-                for shape in shapes
-            ]
-            for name, shapes in self._taps.items()
+            name: [like.new_zeros(shape, dtype=torch.float64) for shape in shapes]
+            for name, shapes in self._shapes.items()
         }
 
-        def of_one(dense: Any, taps: Any, row: Any) -> Any:
-            with self._tapped(taps) as inputs:
-                value = self._loss(self._caller({**state, **dense}), row)
+        def of_one(rest: Any, taps: Any, row: Any) -> Any:
+            with tapped(self._matrices, taps) as inputs:
+                value = self._loss(self._caller({**state, **rest}), row)
             return value, inputs
 
-        slopes = vmap(
-            grad(of_one, argnums=(0, 1), has_aux=True), in_dims=(None, None, 0)
-        )
+        each = vmap(grad(of_one, argnums=(0, 1), has_aux=True), in_dims=(None, None, 0))
         found = []
-        for first in range(0, n, self._together):
+        for first in range(0, n, self.at_once):
             some = tree_map(lambda one: self._filled(one, first), rows)  # noqa: B023
-            (flat, u), v = slopes(dense, taps, some)
-            found.append(self._layers_of(flat, u, v, min(n - first, self._together)))
+            (flat, u), v = each(rest, taps, some)
+            found.append(self._layers_of(flat, u, v, min(n - first, self.at_once)))
+        if len(found) == 1:
+            return found[0]
         by_layer = zip(*found, strict=True)
         return [tree_map(lambda *parts: torch.cat(parts), *one) for one in by_layer]
 
     def to_weights(self, flat: Tensor) -> dict[str, Tensor]:
         """Return a sum of gradients by the names of the weights."""
-        found, start = {}, 0
-        linears = dict(self._network.named_modules())
-        shapes = self._weights(self._network)
-        for name in self._taps:
-            a, b = _shape(linears[name])
-            part = flat[start : start + a * b].view(a, b)
-            weight, *bias = _own_parameters(name, linears[name])
-            found[weight] = part[:, : b - len(bias)]
-            found.update(dict.fromkeys(bias, part[:, -1]))
-            start += a * b
-        for name in self._dense:
-            end = start + self._sizes[name]
-            found[name] = flat[start:end].view(shapes[name].shape)
-            start = end
-        return found
+        sizes = [a * b for a, b in (one.shape for one in self._matrices.values())]
+        sizes += [shape.numel() for shape in self._rest.values()]
+        parts = iter(flat.split(sizes))
+        found: dict[str, Tensor] = {}
+        for one in self._matrices.values():
+            found |= one.to_weights(next(parts))
+        return found | {k: next(parts).view(shape) for k, shape in self._rest.items()}
 
-    def _trace(self, empty: Any) -> dict[str, list[Any]]:
-        """Return at which shapes a row of zeros passes linear layers worth factors."""
-        empty = self._prepared(empty)
-        zeros = tree_map(lambda one: one.new_zeros(1, *one.shape[1:]), empty)
-        linears = {
-            name: module
-            for name, module in self._network.named_modules()
-            if type(module) is nn.Linear
-        }
-        taps: dict[str, list[Any]] = {name: [] for name in linears}
+    def _trace(self, empty: Any) -> Shapes:
+        """Return how a row of zeros passes matrices: public, as all rows are alike."""
+        zeros = tree_map(
+            lambda one: one.new_zeros(1, *one.shape[1:]), self._prepared(empty)
+        )
         state = self._state()
 
         def of_one(row: Any) -> Any:
-            seen: dict[str, list[Any]] = {name: [] for name in linears}
-            with self._tapped({}, seen):
-                self._loss(self._caller(state), row)
-            taps.update(seen)
+            self._loss(self._caller(state), row)
             return row
 
-        with torch.no_grad():
+        with torch.no_grad(), shapes_of(self._matrices) as found:
             vmap(of_one)(zeros)
-        tied = _tied(self._network)
-        chosen = {}
-        for name, shapes in taps.items():
-            a, b = linears[name].weight.shape
-            places = sum(shape[:-1].numel() for shape in shapes)
-            if 0 < places * (a + b) < a * b and name not in tied:
-                chosen[name] = shapes
-        return chosen
-
-    @contextmanager
-    def _tapped(self, taps: Any, seen: Any = None) -> Iterator[dict[str, list[Tensor]]]:
-        """Add a tap to outputs of linear layers, and yield what goes into them."""
-        inputs: dict[str, list[Tensor]] = {name: [] for name in taps}
-        calls = {name: iter(some) for name, some in taps.items()}
-        linears = dict(self._network.named_modules())
-
-        def listen(name: str) -> Any:
-            def hook(module: Any, given: Any, output: Any) -> Any:
-                if seen is not None:
-                    seen[name].append(output.shape)
-                    return output
-                inputs[name].append(given[0].reshape(-1, given[0].shape[-1]))
-                return output + next(calls[name])
-
-            return linears[name].register_forward_hook(hook)
-
-        handles = [listen(name) for name in (taps if seen is None else seen)]
-        try:
-            yield inputs
-        finally:
-            for handle in handles:
-                handle.remove()
+        return {name: shapes for name, shapes in found.items() if shapes}
 
     def _layers_of(self, flat: Any, u: Any, v: Any, n: int) -> list[Any]:
-        """Return factors and vectors of the first ``n`` rows of a batch."""
+        """Return the layers of the first ``n`` rows of a batch."""
         found: list[Any] = []
-        linears = dict(self._network.named_modules())
-        for name in self._taps:
-            left = torch.cat(
-                [one.reshape(len(one), -1, one.shape[-1]) for one in u[name]], 1
-            )
-            right = torch.cat(v[name], dim=1)
-            if linears[name].bias is not None:
-                right = torch.cat([right, right.new_ones(*right.shape[:2], 1)], dim=2)
-            found.append((left[:n].detach(), right[:n].detach()))
-        if self._dense:
-            parts = [flat[name].flatten(1)[:n] for name in self._dense]
-            found.append(torch.cat(parts, dim=1).detach())
-        return found
+        named = zip(self._matrices.items(), self._is_thin, strict=True)
+        for (name, matrix), is_thin in named:
+            left = [one[:n].detach() for one in u[name]]
+            right = [one[:n].detach() for one in v[name]]
+            if is_thin:
+                found.append((matrix.slopes(left), matrix.inputs(right)))
+            else:
+                found.append(matrix.formed(left, right))
+        return found + [flat[name][:n].detach().flatten(1) for name in self._rest]
 
     def _state(self) -> dict[str, Tensor]:
         """Return weights and buffers in double precision."""
@@ -206,9 +170,6 @@ class RowSlopes:
             name: one.detach().double() if one.is_floating_point() else one
             for name, one in both
         }
-
-    def _weights(self, network: nn.Module) -> dict[str, Tensor]:
-        return dict(network.named_parameters())
 
     def _caller(self, state: dict[str, Tensor]) -> Call:
         return lambda *given: functional_call(self._network, state, given)
@@ -227,13 +188,11 @@ class RowSlopes:
 
     def _filled(self, part: Tensor, first: int) -> Tensor:
         """Return a batch of the one shape, filled up with zeros."""
-        some = part[first : first + self._together]
-        missing = self._together - len(some)
-        return (
-            torch.cat([some, some.new_zeros(missing, *some.shape[1:])])
-            if missing
-            else some
-        )
+        some = part[first : first + self.at_once]
+        missing = self.at_once - len(some)
+        if not missing:
+            return some
+        return torch.cat([some, some.new_zeros(missing, *some.shape[1:])])
 
 
 def _check_rows_apart(network: nn.Module) -> None:
@@ -245,22 +204,3 @@ def _check_rows_apart(network: nn.Module) -> None:
             )
         if isinstance(module, nn.modules.dropout._DropoutNd) and module.p > 0:
             raise ValueError(f"network must draw nothing. {name!r} is a dropout layer.")
-
-
-def _own_parameters(name: str, linear: nn.Module) -> list[str]:
-    prefix = f"{name}." if name else ""
-    return [prefix + own for own, _ in linear.named_parameters()]
-
-
-def _shape(linear: Any) -> tuple[int, int]:
-    return linear.out_features, linear.in_features + (linear.bias is not None)
-
-
-def _tied(network: nn.Module) -> set[str]:
-    """Return layers of which a weight stands in another one, too."""
-    owners: dict[int, list[str]] = {}
-    for name, module in network.named_modules(remove_duplicate=False):
-        for weight in module._parameters.values():
-            if weight is not None:
-                owners.setdefault(id(weight), []).append(name)
-    return {name for names in owners.values() if len(names) > 1 for name in names}

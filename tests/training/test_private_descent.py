@@ -19,11 +19,13 @@ class Images(nn.Module):
         self.conv = nn.Conv2d(1, 3, 3)
         self.norm = nn.GroupNorm(1, 3)
         self.places = nn.Linear(3, 4)
-        self.last = nn.Linear(4 * 16, 5, bias=False)
+        self.thin = nn.Conv2d(4, 9, 3, stride=2, padding=1)
+        self.last = nn.Linear(9 * 4, 5, bias=False)
 
     def forward(self, x):  # (n, 1, 6, 6)
         x = torch.tanh(self.norm(self.conv(x)))
         x = torch.tanh(self.places(x.flatten(2).mT))
+        x = torch.tanh(self.thin(x.mT.unflatten(2, (4, 4))))
         return self.last(x.flatten(1))
 
 
@@ -107,9 +109,10 @@ def test_thin_layers_are_not_formed_and_wide_or_tied_ones_are():
         network, rows = a_case(name)
         return RowSlopes(network, loss, tuple(one[:0] for one in rows)).layers
 
-    assert layers("mlp") == ((40, 21), (3, 41), 80)  # the norm's weights as they are
-    assert layers("images") == ((5, 64), 30 + 6 + 16)  # 16 places are too many
-    assert layers("tied") == ((30, 31), 930 + 30)
+    assert layers("mlp") == ((40, 21), (3, 41), 40, 40)  # a norm's weights as they are
+    # 16 places are too many, 4 are not
+    assert layers("images") == (3 * 10, 4 * 4, (9, 37), (5, 36), 3, 3)
+    assert layers("tied") == ((30, 31), 900, 30, 30)
 
 
 class Rows:
