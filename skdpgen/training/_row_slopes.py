@@ -14,7 +14,7 @@ from skdpgen.training._places import Shapes, matrices, shapes_of, tapped
 
 Call = Callable[..., Any]  # the network
 RowLoss = Callable[[Call, Any], Tensor]  # of one row
-MOST_ROWS, NUMBERS = 64, 2**23  # rows that are mapped together, and their gradients
+MOST_ROWS, NUMBERS = 128, 2**24  # rows that are mapped together, and their gradients
 MIXING = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 
 

@@ -191,6 +191,26 @@ def test_rows_beside_it_do_not_change_a_row():
     assert torch.equal(torch.cat(alone), formed(singly((x, y)))[[0, 3, 69]])
 
 
+def test_rows_are_mapped_in_batches_of_one_shape():
+    network, (x, y) = a_case("mlp", n=300)
+    shapes = set()
+    network[1].register_forward_hook(
+        lambda module, given, output: shapes.add(tuple(unwrapped(output).shape))
+    )
+    slopes = RowSlopes(network, loss, (x[:0], y[:0]), is_smooth=True)
+    shapes.clear()
+    for n in (300, 128, 1):
+        assert all(len(part) == n for part in slopes((x[:n], y[:n]))[-2:])
+    assert shapes == {(slopes.at_once, 1, 40)}
+
+
+def unwrapped(batched):
+    """Return what `vmap` and `grad` have wrapped."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(batched):
+        batched = torch._C._functorch.get_unwrapped(batched)
+    return batched
+
+
 @pytest.mark.parametrize(
     ("layer", "match"),
     [(nn.BatchNorm1d(3), "BatchNorm1d"), (nn.Dropout(0.1), "dropout layer")],
