@@ -47,10 +47,11 @@ def step_costs() -> Iterator[dict[str, Any]]:
 
 def run(network: str, library: str) -> None:
     """Take steps with one library; print the median of seconds, and the peak."""
-    torch.manual_seed(0)
+    rng = torch.Generator().manual_seed(0)
     model = make_network(network)
     n_weights = sum(weight.numel() for weight in model.parameters())
-    x, y = torch.rand(N_ROWS, 1, 28, 28), torch.randint(0, 10, (N_ROWS,))
+    x = torch.rand(N_ROWS, 1, 28, 28, generator=rng)
+    y = torch.randint(0, 10, (N_ROWS,), generator=rng)
     steps = _ours(model, x, y) if library == "skdpgen" else _theirs(model, x, y)
     seconds = []
     before = time.perf_counter()
