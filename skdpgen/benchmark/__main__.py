@@ -16,6 +16,7 @@ from skdpgen.benchmark._measure import (
 )
 from skdpgen.benchmark._measure_images import N_SAMPLES, QUICK, measure_images
 from skdpgen.benchmark._papers import PRINTED, paper_row
+from skdpgen.benchmark._private_steps import step_costs
 from skdpgen.benchmark._reading import TABLES, read_split
 from skdpgen.benchmark._rivals import RIVALS, Other, side_by_side, tabulate
 from skdpgen.benchmark._speed import (
@@ -37,7 +38,7 @@ from skdpgen.synthesizers import (
     all_synthesizers,
 )
 
-WHAT = ("utility", "discovery", "papers", "rivals", "images", "speed")
+WHAT = ("utility", "discovery", "papers", "rivals", "images", "speed", "steps")
 SIZES = (1_000, 3_000, 10_000)
 
 
@@ -68,6 +69,9 @@ def main() -> None:
     options = parser.parse_intermixed_args()
     if options.what == "speed":
         print(markdown(_speed(options.data)))
+        return
+    if options.what == "steps":
+        print(markdown(pd.DataFrame(step_costs())))
         return
     if options.what == "papers":
         if options.synthesizer not in PRINTED.columns:

@@ -30,6 +30,7 @@ from skdpgen.privacy._outer import OuterProducts
 from skdpgen.privacy._release import Release, release
 from skdpgen.privacy._renyi import Subsampling, fit_curve
 from skdpgen.privacy._report import LedgerEntry, PrivacyReport
+from skdpgen.privacy._row_layers import Layer, Layers
 from skdpgen.privacy._selection import selection_threshold
 from skdpgen.privacy._sensitivity import (
     Distinct,
@@ -57,6 +58,8 @@ __all__ = [
     "Distinct",
     "DistinctCounts",
     "Histograms",
+    "Layer",
+    "Layers",
     "Ledger",
     "LedgerEntry",
     "Moments",

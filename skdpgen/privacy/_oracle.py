@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skdpgen.privacy._blocks import Vectors
 from skdpgen.privacy._noise import add_noise, is_noise_insecure, poisson_sample
+from skdpgen.privacy._row_layers import Layer, Layers
 from skdpgen.utils import BudgetExceededError
 
 T = TypeVar("T", covariant=True)
@@ -48,7 +49,7 @@ class SubsampledLedger(Protocol):
         ...
 
 
-PerRow = Callable[[T], Any]
+PerRow = Callable[[T], Any]  # a matrix, one line a row, or a list of layers
 Step = Callable[[PerRow[T]], NDArray[np.float64]]
 
 
@@ -64,6 +65,8 @@ def private_oracle(
     norm_bound: float,
     width: int,
     expected_rows: float,
+    layers: tuple[Layer, ...] | None = None,
+    at_once: int | None = None,
 ) -> Iterator[Step[T]]:
     r"""Open the rows for ``n_steps`` noisy, sub-sampled sums of one vector per row.
 
@@ -105,6 +108,11 @@ def private_oracle(
     expected_rows : float
         Number of rows: the true one under ``"replace"``, a noisy one under
         ``"add_remove"``.
+    layers : tuple of int or (int, int), or None, default=None
+        If given, ``per_row`` returns a list of layers, some of them by their factors,
+        which are summed without being formed (:class:`Layers`).
+    at_once : int or None, default=None
+        Most rows for which ``per_row`` is asked together; None bounds their memory.
 
     Yields
     ------
@@ -137,6 +145,11 @@ def private_oracle(
     for what, value in (("norm_bound", norm_bound), ("expected_rows", expected_rows)):
         if not 0 < value < math.inf:
             raise ValueError(f"{what} must be in (0, inf). Got {value!r} instead.")
+    block: Any = Vectors(width, norm_bound)
+    if layers is not None:
+        block = Layers(layers, norm_bound)
+        if block.width != width:
+            raise ValueError(f"layers must have {width} entries. Got {block.width}.")
     noise_multiplier = ledger.charge_subsampled(
         name,
         share=share,
@@ -145,7 +158,7 @@ def private_oracle(
         norm_bound=norm_bound,
     )
     opened: Takeable[T] | None = rows
-    n_done, at_once = 0, max(AT_ONCE // width, 1)
+    n_done, at_once = 0, at_once or max(AT_ONCE // width, 1)
 
     def step(per_row: PerRow[T]) -> NDArray[np.float64]:
         nonlocal n_done
@@ -158,12 +171,11 @@ def private_oracle(
             )
         n_done += 1  # before the rows are read: an interrupted step is spent too
         indices = poisson_sample(len(opened), sampling_rate)
-        block = Vectors(width, norm_bound)
         total = block.start(1)
         for first in range(0, len(indices), at_once):
             some = indices[first : first + at_once]
             vectors = per_row(opened.take(some))
-            if tuple(vectors.shape) != (len(some), width):
+            if layers is None and tuple(vectors.shape) != (len(some), width):
                 raise ValueError(
                     f"per_row must return one vector of width {width} for each row. "
                     "Got another shape instead."  # which would tell the sample size

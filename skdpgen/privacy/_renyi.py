@@ -108,7 +108,11 @@ def _too_little(
     adjacency: Adjacency,
     beside: float,
 ) -> float:
-    """Return the largest noise multiplier of the grid that does not fit, or 0."""
+    """Return a noise multiplier that is too small to fit, or 0.
+
+    One step of the grid below the largest that does not fit: costs on a grid of losses
+    are tight to some .01 % only, so that one noise may seem to fit where more does not.
+    """
     low, high = FIRST, LAST
     while high - low > 1:
         middle = (low + high) // 2
@@ -117,7 +121,7 @@ def _too_little(
             low = middle
         else:
             high = middle
-    return GRID**low if low > FIRST else 0.0
+    return GRID ** (low - 1) if low > FIRST else 0.0
 
 
 def _curve(noise: float, rate: float, n_steps: int, adjacency: Adjacency) -> Floats:

@@ -20,6 +20,12 @@ from skdpgen.training._latents import Latents, normal, sobol, strata
 from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
 from skdpgen.training._pairs import PairPrior, smooth_pair
+from skdpgen.training._private_descent import (
+    PrivateDescent,
+    descend_privately,
+    private_descent,
+)
+from skdpgen.training._row_slopes import RowSlopes
 from skdpgen.training._smoothing import (
     class_totals,
     conditional_histogram,
@@ -34,6 +40,8 @@ __all__ = [
     "LossWeight",
     "PairPrior",
     "PairTarget",
+    "PrivateDescent",
+    "RowSlopes",
     "class_conditional_model",
     "class_correlations",
     "class_covariances",
@@ -42,10 +50,12 @@ __all__ = [
     "column_counts",
     "conditional_histogram",
     "descend",
+    "descend_privately",
     "fit_mixture",
     "match_embedding",
     "nearest_correlation",
     "normal",
+    "private_descent",
     "project_to_total",
     "shrink_embedding",
     "shrink_symmetric",

@@ -228,9 +228,20 @@ def mu_of(entry):
 
 def clipped_sum(vectors, bound):
     """Return the sum of rows cut to a norm, written down once more and plainly."""
-    rows = np.asarray(vectors, dtype=np.float64)
+    if isinstance(vectors, list):  # layers, some of them by their factors
+        rows = np.concatenate([formed(layer) for layer in vectors], axis=1)
+    else:
+        rows = np.asarray(vectors, dtype=np.float64)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows * np.minimum(1.0, bound / np.maximum(norms, 1e-300))).sum(axis=0)
+
+
+def formed(layer):
+    """Return a layer of each row as a vector, whatever it came as."""
+    if not isinstance(layer, tuple):
+        return np.asarray(layer, dtype=np.float64)
+    u, v = (np.asarray(factor, dtype=np.float64) for factor in layer)
+    return np.einsum("nta,ntb->nab", u, v).reshape(len(u), -1)
 
 
 def everyone(monkeypatch):

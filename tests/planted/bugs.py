@@ -215,6 +215,33 @@ BUGS = (
         ("tests/privacy/test_report.py::test_nobody_gets_more_than_is_left",),
     ),
     Bug(
+        "replaced-as-removed",
+        "losses of a replaced row are those of a row that is removed",
+        P + "_dominating_pairs.py",
+        '    "replace": ("replaced",),',
+        '    "replace": ("removed",),',
+        ("tests/privacy/test_accounting.py::test_subsampled_is_never_below_pld",),
+    ),
+    Bug(
+        "losses-rounded-down",
+        "what lies between two cells of the grid of losses goes to the lower one",
+        P + "_dominating_pairs.py",
+        "    up = np.clip(np.where(np.isnan(up), 1.0, up), 0.0, 1.0)",
+        "    up = 0.0 * up",
+        (
+            "tests/privacy/test_pld.py::"
+            "test_no_delta_falls_when_losses_are_put_on_a_grid",
+        ),
+    ),
+    Bug(
+        "one-direction",
+        "a row that is added counts as one that is removed",
+        P + "_pld.py",
+        "        for kind in PAIRS[adjacency]",
+        "        for kind in PAIRS[adjacency][-1:]",
+        ("tests/privacy/test_pld.py::test_one_step_costs_what_its_pair_does",),
+    ),
+    Bug(
         "two-subsampled-releases",
         "a ledger takes a second sub-sampled release, calibrated as if alone",
         P + "_ledger.py",

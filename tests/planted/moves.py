@@ -99,6 +99,42 @@ HOW_FAR_ROWS_MOVE = (
         ("tests/privacy/test_oracle.py::test_the_divisor_is_the_expected_batch",),
     ),
     Bug(
+        "clipped-by-the-mean-norm",
+        "gradients are clipped by the mean norm of their batch",
+        P + "_row_layers.py",
+        "        return 1.0 / squares.sqrt().clamp_min(1.0), squares.isfinite()",
+        "        mean = squares.nanmean().expand(n)\n"
+        "        return 1.0 / mean.sqrt().clamp_min(1.0), squares.isfinite()",
+        (
+            "tests/training/test_private_descent.py::"
+            "test_one_row_moves_a_step_by_the_norm_bound_at_most",
+            "tests/privacy/test_row_layers.py::"
+            "test_one_row_moves_the_sum_by_the_bound_at_most",
+        ),
+    ),
+    Bug(
+        "places-that-cancel",
+        "the norm of a gradient by factors is not rounded up",
+        P + "_row_layers.py",
+        "    return exact.clamp_min(0.0) + rounding * lengths.square()",
+        "    return exact.clamp_min(0.0) + 0.0 * rounding",
+        (
+            "tests/privacy/test_row_layers.py::"
+            "test_places_that_cancel_do_not_hide_a_long_row",
+        ),
+    ),
+    Bug(
+        "the-last-rows-as-they-come",
+        "the last rows of a step are mapped as they are, fewer than the others",
+        "skdpgen/training/_row_slopes.py",
+        "        missing = self.at_once - len(some)\n",
+        "        missing = 0 * len(some)\n",
+        (
+            "tests/training/test_private_descent.py::"
+            "test_rows_are_mapped_in_batches_of_one_shape",
+        ),
+    ),
+    Bug(
         "one-signed-layer",
         "outer products count as non-negative if one of their layers is",
         P + "_outer.py",

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.func import functional_call, grad, vmap
 
 from skdpgen.networks import AutoEncoder
-from skdpgen.privacy import private_oracle
 from skdpgen.synthesizers.embedding._point_rows import PointRows, Points
+from skdpgen.training import descend_privately
 
 N_UNITS, N_CODES = 200, 50
 STEPS, RATE = 300, 0.01  # public
@@ -18,7 +17,6 @@ NORM = 0.03  # to which gradients are clipped; the loss is a mean over pixels
 LEARNING_RATE, MOMENTUM = 4.0, 0.9
 QUIET = 3e-4  # noise of a gradient's entry above which the learning rate is reduced
 MARGIN, WEIGHT = 1.0, 0.1  # of the part that tells classes apart
-AT_ONCE = 64
 
 
 class Pairs:
@@ -52,6 +50,22 @@ class Alone:
         return some, some
 
 
+class Compared:
+    """Pairs as tensors: pixels of both rows, and whether their labels are the same."""
+
+    def __init__(self, pairs: Pairs | Alone) -> None:
+        self._pairs = pairs
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self._pairs)
+
+    def take(self, indices: NDArray[np.intp]) -> tuple[Any, Any, Any]:
+        """Return pixels, pixels, and what tells the classes apart."""
+        one, two = self._pairs.take(indices)
+        return one.x, two.x, one.labels == two.labels
+
+
 def train_autoencoder(
     rows: PointRows,
     ledger: Any,
@@ -72,59 +86,39 @@ def train_autoencoder(
     so a row that is replaced changes one pair: one vector of a sum, clipped to
     ``NORM``. If a row were added, all later pairs would shift; so under
     ``"add_remove"`` each row is paired with itself, and the Siamese part is 0. The rest
-    is DP-SGD (:func:`~skdpgen.privacy.private_oracle`).
+    is DP-SGD (:func:`~skdpgen.training.private_descent`).
     """
     is_paired = adjacency == "replace"
-    source: Any = Pairs(rows) if is_paired else Alone(rows)
-    expected = n_rows / 2 if is_paired else n_rows
+    pairs: Any = Pairs(rows) if is_paired else Alone(rows)
+    expected = max(n_rows / 2 if is_paired else n_rows, 1.0)
     network = AutoEncoder(n_pixels, N_UNITS, N_CODES, rng=rng)
-    weights = dict(network.named_parameters())
-    width = sum(weight.numel() for weight in weights.values())
+    width = sum(weight.numel() for weight in network.parameters())
 
-    def loss(now: Any, one: Any, two: Any, is_same: Any) -> Any:
-        codes, pixels = functional_call(network, now, (torch.stack([one, two]),))
-        error = (pixels - torch.stack([one, two])).square().mean()
+    def loss(call: Any, pair: Any) -> Any:
+        one, two, is_same = pair
+        both = torch.stack([one, two])
+        codes, pixels = call(both)
+        error = (pixels - both).square().mean()
         gap = (codes[0] - codes[1]).square().sum().add(1e-12).sqrt()
         apart = (MARGIN - gap).clamp_min(0.0).square()
         return error + WEIGHT * torch.where(is_same, gap.square(), apart)
 
-    slopes = vmap(grad(loss), in_dims=(None, 0, 0, 0))
-
-    def per_pair(batch: Any) -> Any:
-        # in double: what a pair gives must not depend on the pairs beside it
-        now = {name: weight.detach().double() for name, weight in weights.items()}
-        one, two = (torch.from_numpy(points.x).double() for points in batch)
-        is_same = torch.from_numpy(batch[0].labels == batch[1].labels)
-        found = []
-        for some in torch.arange(len(one)).split(AT_ONCE):
-            each = slopes(now, one[some], two[some], is_same[some])
-            found.append(torch.cat([part.flatten(1) for part in each.values()], dim=1))
-        return torch.cat(found)
-
-    # not Adam: it would scale noise up as much as gradients
-    optimiser = torch.optim.SGD(network.parameters(), lr=0.0, momentum=MOMENTUM)
-    with private_oracle(
-        source,
+    return descend_privately(
+        network,
+        loss,
+        Compared(pairs),
         ledger,
         name="auto-encoder, by DP-SGD" + (" on pairs" if is_paired else ""),
         share=share,
         sampling_rate=RATE,
         n_steps=STEPS,
         norm_bound=NORM,
-        width=width,
-        expected_rows=max(expected, 1.0),
-    ) as step:
-        noise = ledger.entries[-1].noise_std / (RATE * max(expected, 1.0))
-        highest = LEARNING_RATE / max(noise / QUIET, 1.0)  # public, or released
-        for k in range(STEPS):
-            for group in optimiser.param_groups:
-                group["lr"] = highest * min(2.0 * (1.0 - k / STEPS), 1.0)
-            flat = torch.from_numpy(step(per_pair)).float()
-            sizes = [weight.numel() for weight in weights.values()]
-            for weight, part in zip(weights.values(), flat.split(sizes), strict=True):
-                weight.grad = part.view_as(weight).clone()
-            optimiser.step()
-    return network.eval()
+        expected_rows=expected,  # public, or released
+        learning_rate=LEARNING_RATE,
+        momentum=MOMENTUM,  # not Adam: it would scale noise up as much as gradients
+        quiet=QUIET * math.sqrt(width) / NORM,
+        is_smooth=True,
+    )
 
 
 def code_scale(length_scale: float, n_pixels: int) -> float:
