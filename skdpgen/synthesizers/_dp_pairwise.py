@@ -19,6 +19,7 @@ from skdpgen.synthesizers.pairwise import (
     measure_pairs,
     mixture_of_columns,
     mixture_of_pairs,
+    pair_share,
     read_given,
 )
 from skdpgen.training import column_counts
@@ -46,6 +47,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     Parameters
     ----------
     {epsilon ... task}
+    {public_data}
     n_rounds : {1, 2}, default=2
         2 looks at all pairs first and then measures those that stand out; 1 measures
         all of them once.
@@ -93,9 +95,12 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     (True, 500)
     """
 
+    _reads_public_rows = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), None],
+        "public_data": "no_validation",
         "n_rounds": [Interval(Integral, 1, 2, closed="both")],
         "pair_budget": [Interval(Real, 0, 1, closed="neither")],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
@@ -114,6 +119,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         adjacency="replace",
         class_weight=None,
         task="auto",
+        public_data=None,
         n_rounds=2,
         pair_budget=0.5,
         n_groups=None,
@@ -131,6 +137,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         self.adjacency = adjacency
         self.class_weight = class_weight
         self.task = task
+        self.public_data = public_data
         self.n_rounds = n_rounds
         self.pair_budget = pair_budget
         self.n_groups = n_groups
@@ -161,9 +168,9 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
                 opening.ledger, facts.n_rows, facts.n_columns, self.pair_budget
             )
             cells, labels = discover_bins(opening, FINE_BINS if n_pairs else MAX_BINS)
-            for_pairs = self.pair_budget if n_pairs else 0.0
+            for_pairs = pair_share(opening, n_pairs, self.pair_budget)
             known = measure_columns(opening, cells, labels, for_pairs=for_pairs)
-            if n_pairs:
+            if for_pairs:
                 asked = {"n_groups": self.n_groups, "n_rounds": self.n_rounds}
                 measure_pairs(opening, cells, labels, known, n_pairs=n_pairs, **asked)
         del X, y, opening  # private data ends here; what follows is post-processing
@@ -193,13 +200,16 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
         clone(self).set_params(**chosen)._validate_params()
         released, cells, scales = self.release_, self.cells_, self._scales
-        known = single_columns(released, cells, self._labels, self._facts, scales)
+        public = self._public
+        known = single_columns(
+            released, cells, self._labels, self._facts, scales, public
+        )
         if self.pair_releases_:
             sizes = [column.n_cells for column in cells.values()]
             counts = column_counts(released, sizes, scales)
             self._model, losses = mixture_of_pairs(
                 known,
-                PairModel(known, self.groups_, self.pair_releases_, *counts),
+                PairModel(known, self.groups_, self.pair_releases_, *counts, public),
                 **chosen,
                 is_balanced=self.class_weight == "balanced",
                 device=pick_device(self.device),

@@ -19,13 +19,15 @@ from skdpgen.training._embedding import shrink_embedding
 from skdpgen.training._latents import Latents, normal, sobol, strata
 from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
-from skdpgen.training._pairs import PairPrior, smooth_pair
+from skdpgen.training._pairs import PairPrior, fit_pair, smooth_pair
+from skdpgen.training._public_columns import public_shares, raked
 from skdpgen.training._smoothing import (
     class_totals,
     conditional_histogram,
     project_to_total,
     without_empty_cells,
 )
+from skdpgen.training._trust import pooled_trust
 
 __all__ = [
     "Checkpoints",
@@ -43,10 +45,14 @@ __all__ = [
     "conditional_histogram",
     "descend",
     "fit_mixture",
+    "fit_pair",
     "match_embedding",
     "nearest_correlation",
     "normal",
+    "pooled_trust",
     "project_to_total",
+    "public_shares",
+    "raked",
     "shrink_embedding",
     "shrink_symmetric",
     "smooth_pair",

@@ -25,6 +25,7 @@ from skdpgen.synthesizers.opening._column_kinds import Unknown
 from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
+from skdpgen.synthesizers.opening._public_rows import PublicRows
 from skdpgen.synthesizers.opening._statements import (
     delta_stated,
     dtypes_stated,
@@ -73,6 +74,8 @@ class Opening:
         Released counts of values, and their noise.
     outside : mapping of name to (float, float)
         Released shares of rows below and above the bounds of a column.
+    public : PublicRows or None
+        Rows that are no secret, with the columns of the private ones.
     """
 
     rows: Rows
@@ -85,6 +88,7 @@ class Opening:
     unknown: Unknown | None = None
     seen: dict[Any, Seen] = field(default_factory=dict)
     outside: Mapping[Any, Any] = field(default_factory=dict)
+    public: PublicRows | None = None
     _facts: Facts | None = None
 
     @property
@@ -209,6 +213,7 @@ def open_rows(
     task: str,
     class_weight: Any,
     verbose: int,
+    public_data: Any = None,
 ) -> Opening:
     """Open private rows under a ledger; raise for errors before anything is paid."""
     neighbours = Adjacency.parse(adjacency)
@@ -216,6 +221,7 @@ def open_rows(
     rows = Rows.read(X, y, task=task, is_size_public=is_size_public)
     known = Known.of(rows, schema, classes, task)
     rows.read_as(known.written)
+    public = PublicRows.read(public_data, rows, known)
     _check_weights(class_weight, known)
     unknown = known.unknown
     n_selections = len(unknown) + known.has_unknown_classes
@@ -229,7 +235,9 @@ def open_rows(
     progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
     statements = _stated(X, rows, known, budget.adjacency)
     statements.insert(1, delta_stated(budget, delta))
-    return Opening(rows, known, ledger, statements, progress, known)
+    if public is not None:
+        statements.append(public.stated)
+    return Opening(rows, known, ledger, statements, progress, known, public=public)
 
 
 def check_size(n_rows: int) -> None:

@@ -7,7 +7,11 @@ from skdpgen.synthesizers.pairwise._affordable import (
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
-from skdpgen.synthesizers.pairwise._measuring import measure_columns, measure_pairs
+from skdpgen.synthesizers.pairwise._measuring import (
+    measure_columns,
+    measure_pairs,
+    pair_share,
+)
 from skdpgen.synthesizers.pairwise._mixtures import (
     mixture_of_columns,
     mixture_of_pairs,
@@ -28,6 +32,7 @@ __all__ = [
     "measure_pairs",
     "mixture_of_columns",
     "mixture_of_pairs",
+    "pair_share",
     "nearest_pairs",
     "pair_groups",
     "read_given",

@@ -5,10 +5,18 @@ from typing import Any
 
 from skdpgen.privacy import Histograms, OneHot, sensitivity
 from skdpgen.synthesizers.models import single_columns
-from skdpgen.synthesizers.opening import Opening, cell_scales, n_classes_of
+from skdpgen.synthesizers.opening import (
+    Opening,
+    cell_scales,
+    count_public,
+    count_public_pairs,
+    n_classes_of,
+)
 from skdpgen.synthesizers.pairwise._affordable import (
     nearest_pairs,
     pair_groups,
+    public_pairs,
+    widest_groups,
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel, release_pairs
@@ -17,7 +25,19 @@ from skdpgen.training import ClassConditional
 from skdpgen.utils import Key
 
 FIRST_ROUND = 0.25  # of what is spent on pairs
+FOR_TRUST = 0.1  # of the budget, where pairs serve to judge public rows alone
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
+
+
+def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
+    """Return the part of the budget that pairs get; with public rows at least some.
+
+    Where no pair could be afforded, a few tell whether public rows are right.
+    """
+    if n_pairs:
+        return pair_budget
+    is_asked = opening.public is not None and opening.facts.n_columns > 1
+    return FOR_TRUST if is_asked else 0.0
 
 
 def measure_columns(
@@ -34,7 +54,8 @@ def measure_columns(
     """
     sizes = tuple(column.n_cells for column in cells.values())
     scales = cell_scales(sizes) if for_pairs else None
-    opening.keep(cells_=cells, _labels=labels, _scales=scales)
+    public = count_public(opening.public, cells, labels)
+    opening.keep(cells_=cells, _labels=labels, _scales=scales, _public=public)
     released = opening.release(
         "release_",
         opening.rows.batches(cells, labels),
@@ -43,7 +64,7 @@ def measure_columns(
         share=1.0 - for_pairs,
         n_classes=n_classes_of(labels),
     )
-    return single_columns(released, cells, labels, opening.facts, scales)
+    return single_columns(released, cells, labels, opening.facts, scales, public)
 
 
 def measure_pairs(
@@ -62,6 +83,9 @@ def measure_pairs(
     """
     ledger, n_rows = opening.ledger, opening.facts.n_rows
     opening.progress.total += n_rounds
+    by_class = labels is not None and labels.n_cells <= BY_CLASS
+    if opening.public is not None:
+        n_groups = n_groups or widest_groups(len(cells))
     n_groups = n_groups or pair_groups(
         ledger, n_rows, len(cells), n_pairs, ledger.remaining
     )
@@ -69,18 +93,20 @@ def measure_pairs(
         group_cells(column, known.marginals[name], n_groups)
         for name, column in cells.items()
     )
-    opening.keep(groups_=groups)
+    public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
+    opening.keep(groups_=groups, _public=public)
     measured: tuple[Any, ...] = ()
     pairs: tuple[Any, ...] = nearest_pairs(len(cells), n_pairs)
-    by_class = labels is not None and labels.n_cells <= BY_CLASS
-    if n_rounds == 2:
+    if public is not None:
+        pairs = public_pairs(PairModel(known, groups, public=public), n_pairs)
+    if n_rounds == 2 and n_pairs:
         opening.step("all pairs")
         first = release_pairs(
             opening, cells, labels, groups, pairs, by_class=False, share=FIRST_ROUND
         )
         measured = (first,)
         opening.keep(pair_releases_=measured)
-        model = PairModel(known, groups, [first])
+        model = PairModel(known, groups, [first], public=public)
         delta = sensitivity(OneHot(1), ledger.budget.adjacency)
         unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
         pairs = worth_measuring(
@@ -88,6 +114,7 @@ def measure_pairs(
             {(j, k): model.sizes[j] * model.sizes[k] for j, k in pairs},
             (unit / model.n_rows) ** 2,
         )
+    by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
     last = release_pairs(
         opening, cells, labels, groups, pairs, by_class=by_class, share=1.0

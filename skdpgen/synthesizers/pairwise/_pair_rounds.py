@@ -2,26 +2,30 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.privacy import Histograms, Release, release
-from skdpgen.synthesizers.opening import Opening, cell_scales
+from skdpgen.synthesizers.opening import Opening, PublicTables, cell_scales
+from skdpgen.synthesizers.pairwise._public_pairs import PublicPairs
 from skdpgen.tables import CellGroups, Cells, EncodedBatch
 from skdpgen.training import (
     ClassConditional,
     PairPrior,
     PairTarget,
     conditional_histogram,
+    fit_pair,
+    pooled_trust,
     smooth_pair,
 )
 from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
+Look = tuple[Floats, float]  # an excess, and the variance of its noise
 
 
 @saved
@@ -100,6 +104,8 @@ class PairModel:
     measured : sequence of PairRelease, default=()
     counts, stds : sequence of ndarray and of float, default=()
         Noisy counts of single columns by class, and their noise.
+    public : PublicTables or None, default=None
+        Counts of public rows.
     """
 
     def __init__(
@@ -109,6 +115,7 @@ class PairModel:
         measured: Sequence[PairRelease] = (),
         counts: Sequence[Floats] = (),
         stds: Sequence[float] = (),
+        public: PublicTables | None = None,
     ) -> None:
         self.groups, self.measured = groups, measured
         self.n_rows = float(known.totals.sum())
@@ -122,6 +129,9 @@ class PairModel:
             PairPrior.of(self.shares @ single, one.n_ordered)
             for one, single in zip(groups, self.singles, strict=True)
         ]
+        self._public = None
+        if public is not None and public.pairs is not None:
+            self._public = PublicPairs(public.pairs, self.singles, self.shares)
 
     @property
     def _by_class(self) -> list[PairRelease]:
@@ -156,14 +166,24 @@ class PairModel:
                 found, std, totals, n_ordered=one.n_ordered
             )[1]
 
+    @property
+    def every_pair(self) -> Iterator[Pair]:
+        """All pairs of columns."""
+        return combinations(range(len(self.groups)), 2)
+
+    def expected(self, pair: Pair) -> Floats:
+        """Return the excess that public rows would have."""
+        assert self._public is not None
+        return self._public.common(pair)
+
     def independent(self, pair: Pair) -> Floats:
         """Return shares of rows if columns are independent given the class."""
         first, second = (self.singles[j] for j in pair)
         return np.einsum("c,ca,cb->cab", self.shares, first, second)
 
-    def common_excess(self) -> dict[Pair, tuple[Floats, float]]:
+    def common_excess(self) -> dict[Pair, Look]:
         """Return excess and variance of each pair over all classes, from both looks."""
-        found: dict[Pair, tuple[Floats, float]] = {}
+        found: dict[Pair, Look] = {}
         for one in self.measured:
             for pair, counts, std in one.tables(self.groups):
                 whole = counts.sum(axis=0) / self.n_rows
@@ -178,19 +198,47 @@ class PairModel:
                 found[pair] = excess, variance
         return found
 
-    def smooth(
-        self, pair: Pair, excess: Floats, variance: float, scale: float = 1.0
-    ) -> Floats:
+    def smooth(self, pair: Pair, found: Look, scale: float = 1.0) -> Floats:
         """Return the posterior mean of an excess."""
         first, second = (self._priors[j] for j in pair)
-        return smooth_pair(excess, variance, first, second, scale=scale)
+        return smooth_pair(*found, first, second, scale=scale)
+
+    def commons(self) -> tuple[dict[Pair, Floats], float]:
+        """Return what pairs have in all classes together, and trust in public rows."""
+        looks = self.common_excess()
+        if self._public is None:
+            return {pair: self.smooth(pair, look) for pair, look in looks.items()}, 0.0
+        centres = {pair: self._public.common(pair) for pair in looks}
+        return self._trusting(looks, centres, {})
+
+    def _trusting(self, looks: Any, centres: Any, scales: Any) -> Any:
+        """Average what looks say around public centres and around 0, by evidence."""
+        fits, odds = {}, []
+        for key, (excess, variance) in looks.items():
+            first, second = (self._priors[j] for j in key[:2])
+            scale, centre = scales.get(key, 1.0), centres[key]
+            mine, null = fit_pair(excess, variance, first, second, scale=scale)
+            rest, log = fit_pair(
+                excess - centre, variance, first, second, scale=scale
+            )
+            fits[key] = mine, centre + rest
+            odds.append(log - null)
+        each, overall = pooled_trust(np.array(odds))
+        return {
+            key: weight * theirs + (1 - weight) * mine
+            for weight, (key, (mine, theirs)) in zip(each, fits.items(), strict=True)
+        }, overall
 
     def energies(self) -> dict[Pair, float]:
-        """Return the squared norm of each pair's excess over independence."""
-        return {
-            pair: float((self.smooth(pair, *found) ** 2).sum())
-            for pair, found in self.common_excess().items()
-        }
+        """Return the squared norm of each pair's excess over what is expected of it."""
+        commons, trust = self.commons()
+        if self._public is not None:
+            public = self._public
+            commons = {
+                pair: found - trust * public.common(pair)
+                for pair, found in commons.items()
+            }
+        return {pair: float((found**2).sum()) for pair, found in commons.items()}
 
     def target(self) -> PairTarget:
         """Return what the moments of a model should be."""
@@ -198,29 +246,52 @@ class PairModel:
         width, n_classes = int(ends[-1]), len(self.shares)
         places = [slice(a, b) for a, b in pairwise(ends)]
         common, seen = np.zeros((width, width)), np.zeros((width, width), dtype=bool)
-        for (j, k), found in self.common_excess().items():
-            smooth = self.smooth((j, k), *found)
+        commons, trust = self.commons()
+        if self._public is not None:
+            for pair in self.every_pair:
+                if pair not in commons:
+                    commons[pair] = trust * self._public.common(pair)
+        for (j, k), smooth in commons.items():
             _set(common, places[j], places[k], smooth)
             _set(seen, places[j], places[k], True)
         own = None
-        if self._by_class:
+        found = self._owns(trust)
+        if found:
             own = np.zeros((n_classes, width, width), dtype=np.float32)
-        for one in self._by_class:
-            for (j, k), counts, std in one.tables(self.groups):
-                excess = counts / self.n_rows - self.independent((j, k))
-                for c, rest in enumerate(self._own_excess((j, k), excess, std)):
-                    _set(own[c], places[j], places[k], rest)
+        for (j, k, c), rest in found.items():
+            assert own is not None
+            _set(own[c], places[j], places[k], rest)
         singles = np.concatenate(self.singles, axis=1)
         return PairTarget(singles, self.shares, common, own, seen)
 
-    def _own_excess(self, pair: Pair, excess: Floats, std: float) -> Iterator[Floats]:
-        """Yield what each class has beyond its share of the common excess."""
-        variance, whole = (std / self.n_rows) ** 2, excess.sum(axis=0)
-        others = len(excess) - 1
-        for share, mine in zip(self.shares, excess, strict=True):
-            noise = variance * ((1 - share) ** 2 + others * share**2)
-            rest = mine - share * whole
-            yield self.smooth(pair, rest, noise, scale=share * (1 - share))
+    def _owns(self, trust: float) -> dict[Any, Floats]:
+        """Return what each class has beyond its share of a pair's common excess."""
+        looks, scales = {}, {}
+        for one in self._by_class:
+            for pair, counts, std in one.tables(self.groups):
+                excess = counts / self.n_rows - self.independent(pair)
+                variance, whole = (std / self.n_rows) ** 2, excess.sum(axis=0)
+                others = len(excess) - 1
+                for c, (share, mine) in enumerate(
+                    zip(self.shares, excess, strict=True)
+                ):
+                    noise = variance * ((1 - share) ** 2 + others * share**2)
+                    looks[(*pair, c)] = mine - share * whole, noise
+                    scales[(*pair, c)] = share * (1 - share)
+        if self._public is None or not self._public.has_classes:
+            return {
+                key: self.smooth(key[:2], look, scales[key])
+                for key, look in looks.items()
+            }
+        theirs = {
+            (*pair, c): rest
+            for pair in self.every_pair
+            for c, rest in enumerate(self._public.own(pair))
+        }
+        found = {}
+        if looks:
+            found, trust = self._trusting(looks, theirs, scales)
+        return {key: trust * rest for key, rest in theirs.items()} | found
 
 
 def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:
