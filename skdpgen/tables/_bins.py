@@ -10,11 +10,16 @@ import numpy as np
 from skdpgen.tables._cells import NumberCells
 from skdpgen.tables._values import Floats
 
+EVEN = 0.05  # of the rows are expected anywhere, whatever public rows say
 SIGNIFICANT = 2.0  # noise stds by which two halves must differ from their prior
 
 
 def quantile_bins(
-    cells: NumberCells, counts: Floats, noise_std: float, mass: float
+    cells: NumberCells,
+    counts: Floats,
+    noise_std: float,
+    mass: float,
+    expected: Floats | None = None,
 ) -> NumberCells:
     """Merge fine cells until each holds ``mass`` rows; split the ones that hold more.
 
@@ -28,9 +33,15 @@ def quantile_bins(
         Their noise.
     mass : float
         Rows that a bin should hold; from public quantities.
+    expected : ndarray of shape (n_cells,) or None, default=None
+        Counts of public rows, which the others are like unless they differ by more
+        than noise would.
     """
     widths = np.diff(cells.edges)
     prior = widths / widths.sum() + 1.0 / len(widths)
+    if expected is not None and expected[: cells.n_known].any():
+        known = expected[: cells.n_known]
+        prior = known / known.sum() + EVEN * prior / prior.sum()
     density = tree_estimate(counts[: cells.n_known], noise_std, prior)
     edges: list[float] = [float(cells.edges[0])]
     held, was_atom = 0.0, False

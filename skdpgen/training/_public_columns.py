@@ -1,7 +1,7 @@
 """Single columns, where public rows say what to expect of them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.training._smoothing import (
+    LENGTH_SCALES,
     POWERS,
     correlations,
     project_to_total,
 )
-from skdpgen.training._trust import averaged, pooled_trust
+from skdpgen.training._trust import FOR_AND_AGAINST, candidates, pooled_weights
 
 Floats = NDArray[np.float64]
-STRENGTHS = (0.03, 0.1, 0.3, 0.9)  # of what private rows have beyond public ones
+STRENGTHS = (0.0, 0.03, 0.1, 0.3, 0.9)  # of what private rows have beyond public ones
 WIDE = (0.3, 1.0, 3.0, 9.0)  # of what any column may have beyond even cells
 OF_CELL = 0.5  # rows that every cell is given before public rows are counted
 ROUNDS = 30
@@ -42,37 +43,46 @@ class Seen:
     n_ordered: int
     public: Floats
 
+    @property
+    def is_full(self) -> Any:
+        """Which cells were not found to be empty."""
+        return np.isfinite(self.counts).all(axis=0)
 
-def with_public(
-    today: Any, seen: Mapping[Any, Seen]
-) -> Any:
+
+def with_public(today: Any, seen: Mapping[Any, Seen]) -> Any:
     r"""Return columns given the class, shrunk towards what public rows have.
 
     First the marginal. Its prior is :math:`N(q, t^2 K)`, q the public marginal and K as
     for the excess of a class (see ``conditional_histogram``); against it stands a prior
     around even cells, under which the column stays as it is without public rows. Then
     what classes have beyond their shares: around the public excess, moved to the new
-    marginal, or around 0. Evidence is exact in all of them and decides; it is pooled
-    over columns.
+    marginal, or around 0. Evidence is exact in all of them and decides; what is usual
+    among columns, as how far private and public ones are apart, is learnt from all.
     """
-    names = list(seen)
     shares = np.asarray(today.totals / today.totals.sum())
     total = float(today.totals.sum())
     marginals = _marginals(today, seen, total)
-    found = [
-        _excess(
-            seen[name], marginals[name], today.conditionals[name], shares, total
-        )
-        for name in names
-    ]
-    conditionals = {name: mine for name, (_, mine, _) in zip(names, found, strict=True)}
-    has_labels = any(len(one.public) > 1 for one in seen.values())
-    if has_labels and len(shares) > 1:
-        odds = np.array([odds for _, _, odds in found])  # (columns, classes)
-        trust = pooled_trust(odds.ravel())[0].reshape(odds.shape)
-        for name, weight, (theirs, mine, _) in zip(names, trust, found, strict=True):
-            conditionals[name] = weight[:, None] * theirs + (1 - weight[:, None]) * mine
+    looks = {
+        name: _Excess.of(one, marginals[name], today.conditionals[name], shares, total)
+        for name, one in seen.items()
+    }
+    conditionals = {name: one.without for name, one in looks.items()}
+    told = {name: one for name, one in looks.items() if one.logs is not None}
+    if told:
+        logs = np.concatenate([one.logs for one in told.values()])
+        weights = pooled_weights(logs, _prior(logs.shape[1] // 2, logs.shape[1]))
+        parts = np.split(weights, len(told))
+        for (name, one), weight in zip(told.items(), parts, strict=True):
+            conditionals[name] = one.combined(weight)
     return replace(today, marginals=marginals, conditionals=conditionals)
+
+
+def _prior(n_public: int, n: int) -> Floats:
+    """Return what is imagined of candidates: as many cases for public as against."""
+    return np.repeat(
+        [FOR_AND_AGAINST / n_public, FOR_AND_AGAINST / (n - n_public)],
+        [n_public, n - n_public],
+    )
 
 
 def public_shares(counts: Floats) -> tuple[Floats, Floats]:
@@ -108,72 +118,100 @@ def raked(table: Floats, rows: Floats, columns: Floats) -> Floats:
 
 def _marginals(today: Any, seen: Mapping[Any, Seen], total: float) -> dict[Any, Floats]:
     """Return marginals: shrunk to public ones, as far as these can be trusted."""
-    n_classes = len(today.totals)
-    theirs, odds = {}, []
-    for name, one in seen.items():
-        full = np.isfinite(one.counts).all(axis=0)
+    noise_of_one = math.sqrt(len(today.totals)) / total
+    unit = np.ones((1, 1))
+    found = []
+    for one in seen.values():
+        full = one.is_full
         raw = one.counts[:, full].sum(axis=0) / total
         public = public_shares(one.public)[0][full]
         public = public / public.sum()
         even = np.full(len(raw), 1.0 / len(raw))
-        noise = np.full((1, 1), math.sqrt(n_classes) * one.noise_std / total)
-        unit = np.ones((1, 1))
         kernels = [
-            np.diag(public**power) @ correlation @ np.diag(public**power)
-            for power in POWERS
-            for correlation in correlations(public, _n_full(full, one.n_ordered))
+            _centred(kernel)
+            for kernel in _kernels(public, _n_full(full, one.n_ordered))
         ]
-        wide = [np.diag(even**2)]
-        fits = []
-        for centre, some, strengths in (
-            (public, kernels, (0.0, *STRENGTHS)),
-            (even, wide, WIDE),
-        ):
-            residual = raw - centre
-            residual = (residual - residual.mean())[None]
-            some = [_centred(kernel) for kernel in some]
-            mean, log = averaged(residual, noise, unit, some, strengths)
-            fits.append((centre + mean[0], float(log[0])))
-        moved = np.zeros(len(full))
-        moved[full] = project_to_total(fits[0][0], 1.0)
-        theirs[name] = moved
-        odds.append(fits[0][1] - fits[1][1])
-    weights, _ = pooled_trust(np.array(odds))
-    return {
-        name: weight * theirs[name] + (1 - weight) * today.marginals[name]
-        for name, weight in zip(seen, weights, strict=True)
-    }
+        noise = noise_of_one * one.noise_std * unit
+        near = _without_mean((raw - public)[None])
+        logs, means = candidates(near, noise, unit, kernels, STRENGTHS)
+        far = _without_mean((raw - even)[None])
+        wide = [_centred(np.diag(even**2))]
+        null, _ = candidates(far, noise, unit, wide, WIDE)
+        found.append((full, np.concatenate([logs, null], axis=1), public + means[0]))
+    logs = np.concatenate([log for _, log, _ in found])
+    weights = pooled_weights(logs, _prior(logs.shape[1] - len(WIDE), logs.shape[1]))
+    marginals = {}
+    for (name, mine), weight, (full, _, means) in zip(
+        today.marginals.items(), weights, found, strict=True
+    ):
+        trusted = weight[: len(means)]
+        mean = trusted @ means / max(trusted.sum(), LEAST)
+        theirs = np.zeros(len(full))
+        theirs[full] = project_to_total(mean, 1.0)
+        marginals[name] = trusted.sum() * theirs + (1 - trusted.sum()) * mine
+    return marginals
 
 
-def _excess(
-    one: Seen, marginal: Floats, mine: Floats, shares: Floats, total: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return conditionals with the public excess and without, and log odds of it."""
-    full = (marginal > 0) & np.isfinite(one.counts).all(axis=0)
-    marginal = marginal[full] / marginal[full].sum()
-    without = _given(raked(shares[:, None] * mine[:, full], shares, marginal), full)
-    if len(one.public) != len(shares) or len(shares) == 1:
-        return without, without, np.zeros(len(shares))
-    even = shares[:, None] * marginal
-    raw = one.counts[:, full] / total - even
-    raw -= raw.mean(axis=1, keepdims=True)
-    public = public_shares(one.public)[1][:, full]
-    theirs = raked(shares[:, None] * public, shares, marginal) - even
-    centre = np.eye(len(marginal)) - marginal[:, None]
-    kernels = [
-        _centred(centre @ np.diag(marginal**power) @ correlation
-        @ np.diag(marginal**power) @ centre.T)
+@dataclass(frozen=True, eq=False)
+class _Excess:
+    """What classes have beyond their share of a column's cells, as candidates say."""
+
+    full: Any  # cells that are not empty
+    marginal: Floats
+    shares: Floats
+    without: Floats  # conditionals without public rows
+    even: Floats | None = None  # shares if all classes were alike
+    theirs: Floats | None = None  # the public excess
+    logs: Floats | None = None  # (n_classes, candidates): public ones, then others
+    means: Floats | None = None  # of public ones
+
+    @classmethod
+    def of(
+        cls, one: Seen, marginal: Floats, mine: Floats, shares: Floats, total: float
+    ) -> "_Excess":
+        """Look at a column around the public excess, and around 0."""
+        full = (marginal > 0) & one.is_full
+        marginal = marginal[full] / marginal[full].sum()
+        table = raked(shares[:, None] * mine[:, full], shares, marginal)
+        without = _given(table, full)
+        if len(one.public) != len(shares) or len(shares) == 1:
+            return cls(full, marginal, shares, without)
+        even = shares[:, None] * marginal
+        raw = _without_mean(one.counts[:, full] / total - even)
+        public = public_shares(one.public)[1][:, full]
+        theirs = raked(shares[:, None] * public, shares, marginal) - even
+        centre = np.eye(len(marginal)) - marginal[:, None]
+        kernels = [
+            _centred(centre @ kernel @ centre.T)
+            for kernel in _kernels(marginal, _n_full(full, one.n_ordered))
+        ]
+        noise = np.full((len(shares), 1), one.noise_std / total)
+        scale = np.sqrt(shares * (1 - shares))[:, None]
+        logs, means = candidates(raw - theirs, noise, scale, kernels, STRENGTHS)
+        null, _ = candidates(raw, noise, scale, kernels, STRENGTHS)
+        every = np.concatenate([logs, null], axis=1)
+        return cls(full, marginal, shares, without, even, theirs, every, means)
+
+    def combined(self, weights: Floats) -> Floats:
+        """Return conditionals, given how probable candidates are in each class."""
+        trusted = weights[:, : weights.shape[1] // 2]
+        trust = trusted.sum(axis=1, keepdims=True)
+        mean = np.einsum("cg,cgk->ck", trusted / np.maximum(trust, LEAST), self.means)
+        table = np.maximum(self.even + self.theirs + mean, 0.0)
+        theirs = _given(raked(table, self.shares, self.marginal), self.full)
+        return np.asarray(trust * theirs + (1 - trust) * self.without)
+
+
+def _kernels(marginal: Floats, n_ordered: int) -> list[Floats]:
+    """Return h^a rho h^a for all candidates; as many for categories."""
+    correlations_ = correlations(marginal, n_ordered)
+    if len(correlations_) == 1:
+        correlations_ = correlations_ * (1 + len(LENGTH_SCALES))
+    return [
+        (marginal**power)[:, None] * correlation * marginal**power
         for power in POWERS
-        for correlation in correlations(marginal, _n_full(full, one.n_ordered))
+        for correlation in correlations_
     ]
-    noise = np.full((len(shares), 1), one.noise_std / total)
-    scale = np.sqrt(shares * (1 - shares))[:, None]
-    strengths = (0.0, *STRENGTHS)
-    mean, log = averaged(raw - theirs, noise, scale, kernels, strengths)
-    _, null = averaged(raw, noise, scale, kernels, strengths)
-    table = np.maximum(even + theirs + mean, 0.0)
-    table = raked(table, shares, marginal)
-    return _given(table, full), without, log - null
 
 
 def _given(table: Floats, full: Any) -> Floats:
@@ -185,6 +223,10 @@ def _given(table: Floats, full: Any) -> Floats:
 
 def _n_full(full: Any, n_ordered: int) -> int:
     return int(full[:n_ordered].sum())
+
+
+def _without_mean(rows: Floats) -> Floats:
+    return rows - rows.mean(axis=1, keepdims=True)
 
 
 def _centred(kernel: Floats) -> Floats:

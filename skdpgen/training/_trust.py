@@ -36,17 +36,44 @@ def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
     return each, overall
 
 
-def averaged(
+def pooled_weights(logs: Floats, prior: Floats) -> Floats:
+    """Return how probable each candidate is in each case, and let cases learn alike.
+
+    How often a candidate is right is found from all cases (EM), from what ``prior``
+    imagines of it besides: cases, at least a little of each.
+
+    Parameters
+    ----------
+    logs : ndarray of shape (n_cases, n_candidates)
+        Log evidence.
+    prior : ndarray of shape (n_candidates,)
+
+    Examples
+    --------
+    >>> logs = np.array([[9.0, 0.0], [9.0, 0.0], [0.0, 0.0]])
+    >>> pooled_weights(logs, np.ones(2)).round(1).tolist()
+    [[1.0, 0.0], [1.0, 0.0], [0.8, 0.2]]
+    """
+    usual = prior / prior.sum()
+    each = np.empty_like(logs)
+    for _ in range(STEPS):
+        each = logs + np.log(usual)
+        each = np.exp(each - each.max(axis=1, keepdims=True))
+        each /= each.sum(axis=1, keepdims=True)
+        usual = (each.sum(axis=0) + prior) / (len(logs) + prior.sum())
+    return each
+
+
+def candidates(
     residual: Floats,
     noise: Floats,
     scale: Floats,
     kernels: Sequence[Floats],
     strengths: Sequence[float],
 ) -> tuple[Floats, Floats]:
-    r"""Return posterior means of rows with a prior N(0, t² K), and their log evidence.
+    r"""Return log evidence and posterior means of rows under priors N(0, t² K).
 
-    Candidates K and t are as probable as each other beforehand; posterior means are
-    averaged, weighted by evidence, which is exact since the noise is known.
+    Both are exact, since the noise is known.
 
     Parameters
     ----------
@@ -56,6 +83,11 @@ def averaged(
     kernels : sequence of ndarray of shape (n_cells, n_cells)
     strengths : sequence of float
         Values of t.
+
+    Returns
+    -------
+    logs : ndarray of shape (n, n_candidates)
+    means : ndarray of shape (n, n_candidates, n_cells)
     """
     logs, means = [], []
     for kernel in kernels:
@@ -66,9 +98,4 @@ def averaged(
             total = signal + noise**2
             logs.append(-0.5 * (rotated**2 / total + np.log(total)).sum(axis=1))
             means.append((signal / total * rotated) @ vectors.T)
-    evidence = np.array(logs)  # (candidates, n)
-    best = evidence.max(axis=0)
-    weights = np.exp(evidence - best)
-    found = best + np.log(weights.mean(axis=0))
-    weights /= weights.sum(axis=0)
-    return np.einsum("gn,gnk->nk", weights, np.array(means)), found
+    return np.stack(logs, axis=1), np.stack(means, axis=1)

@@ -1,9 +1,11 @@
 """Columns by class, then two looks at pairs: all coarsely, then those that matter."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from skdpgen.privacy import Histograms, OneHot, sensitivity
+from skdpgen.privacy import Histograms, OneHot, Release, release, sensitivity
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import (
     Opening,
@@ -25,6 +27,7 @@ from skdpgen.training import ClassConditional
 from skdpgen.utils import Key
 
 FIRST_ROUND = 0.25  # of what is spent on pairs
+WORTH = 0.1  # of what is left of the budget: less is not spent on columns again
 FOR_TRUST = 0.1  # of the budget, where pairs serve to judge public rows alone
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
 
@@ -56,15 +59,54 @@ def measure_columns(
     scales = cell_scales(sizes) if for_pairs else None
     public = count_public(opening.public, cells, labels)
     opening.keep(cells_=cells, _labels=labels, _scales=scales, _public=public)
-    released = opening.release(
-        "release_",
+    released = _release_columns(opening, cells, labels, scales, 1.0 - for_pairs)
+    opening.keep(release_=released)
+    return single_columns(released, cells, labels, opening.facts, scales, public)
+
+
+def measure_columns_again(
+    opening: Opening, cells: Mapping[Any, Cells], labels: Cells | None, *, share: float
+) -> None:
+    r"""Release every column once more, and keep both releases as one.
+
+    The two have the same expectation; their mean by precision is post-processing, and
+    is what one release with the :math:`\mu^2` of both would have been.
+    """
+    first, scales = opening.kept["release_"], opening.kept["_scales"]
+    second = _release_columns(opening, cells, labels, scales, share)
+    opening.keep(release_=joined(first, second))
+
+
+def joined(first: Release, second: Release) -> Release:
+    """Return two releases of the same columns as one, with less noise."""
+    mu = math.hypot(first.mu, second.mu)
+    if not math.isfinite(mu):
+        return first
+    weight = (second.mu / mu) ** 2
+    values = {
+        key: (1 - weight) * block + weight * second.values[key]
+        for key, block in first.values.items()
+    }
+    std = {key: std * first.mu / mu for key, std in first.noise_std.items()}
+    return replace(first, values=values, noise_std=std, mu=mu)
+
+
+def _release_columns(
+    opening: Opening,
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    scales: Sequence[float] | None,
+    share: float,
+) -> Release:
+    sizes = tuple(column.n_cells for column in cells.values())
+    return release(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: Histograms(sizes, scales)},
         name=f"histograms of {len(cells)} columns by class",
-        share=1.0 - for_pairs,
+        ledger=opening.ledger,
+        share=share * opening.ledger.remaining,
         n_classes=n_classes_of(labels),
     )
-    return single_columns(released, cells, labels, opening.facts, scales, public)
 
 
 def measure_pairs(
@@ -107,6 +149,9 @@ def measure_pairs(
         measured = (first,)
         opening.keep(pair_releases_=measured)
         model = PairModel(known, groups, [first], public=public)
+        share = model.explained()
+        if share > WORTH:
+            measure_columns_again(opening, cells, labels, share=share)
         delta = sensitivity(OneHot(1), ledger.budget.adjacency)
         unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
         pairs = worth_measuring(

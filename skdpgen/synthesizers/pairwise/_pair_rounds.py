@@ -240,6 +240,14 @@ class PairModel:
             }
         return {pair: float((found**2).sum()) for pair, found in commons.items()}
 
+    def explained(self) -> float:
+        """Return which part of the relations found public rows had told beforehand."""
+        if self._public is None:
+            return 0.0
+        commons, _ = self.commons()
+        whole = sum(float((found**2).sum()) for found in commons.values())
+        return max(1.0 - sum(self.energies().values()) / whole, 0.0) if whole else 0.0
+
     def target(self) -> PairTarget:
         """Return what the moments of a model should be."""
         ends = np.cumsum([0, *self.sizes])
