@@ -20,7 +20,7 @@ from skdpgen.training._latents import Latents, normal, sobol, strata
 from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
 from skdpgen.training._pairs import PairPrior, fit_pair, smooth_pair
-from skdpgen.training._public_columns import public_shares, raked
+from skdpgen.training._public_columns import Seen, public_shares, raked, with_public
 from skdpgen.training._smoothing import (
     class_totals,
     conditional_histogram,
@@ -34,6 +34,7 @@ __all__ = [
     "ClassConditional",
     "Latents",
     "LossWeight",
+    "Seen",
     "PairPrior",
     "PairTarget",
     "class_conditional_model",
@@ -59,5 +60,6 @@ __all__ = [
     "sobol",
     "strata",
     "train_classifier",
+    "with_public",
     "without_empty_cells",
 ]

@@ -1,7 +1,7 @@
 """Measuring pairs of columns: all of them coarsely, then the ones that matter."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -17,9 +17,11 @@ from skdpgen.training import (
     PairPrior,
     PairTarget,
     conditional_histogram,
+    Seen,
     fit_pair,
     pooled_trust,
     smooth_pair,
+    with_public,
 )
 from skdpgen.utils import Key, saved
 
@@ -124,7 +126,7 @@ class PairModel:
         self.singles = [one.add_up(np.asarray(table)) for one, table in tables]
         self.sizes = [one.n_groups for one in groups]
         if self._by_class and all(stds):
-            self._sharpen(known.totals, counts, stds)
+            self._sharpen(known, counts, stds, public)
         self._priors = [
             PairPrior.of(self.shares @ single, one.n_ordered)
             for one, single in zip(groups, self.singles, strict=True)
@@ -138,7 +140,11 @@ class PairModel:
         return [one for one in self.measured if one.by_class]
 
     def _sharpen(
-        self, totals: Floats, counts: Sequence[Floats], stds: Sequence[float]
+        self,
+        known: ClassConditional,
+        counts: Sequence[Floats],
+        stds: Sequence[float],
+        public: PublicTables | None,
     ) -> None:
         """Learn single columns from pairs too: each pair adds up to both of them.
 
@@ -158,13 +164,27 @@ class PairModel:
                     weight = 1.0 / (self.sizes[pair[other]] * std**2)
                     sums[pair[j]] = sums[pair[j]] + weight * whole.sum(axis=axis)
                     weights[pair[j]] += weight
-        for j, one in enumerate(self.groups):
+        found: dict[Any, tuple[Floats, Floats]] = {}
+        seen = {}
+        for j, (name, one) in enumerate(
+            zip(known.conditionals, self.groups, strict=True)
+        ):
             empty = self.singles[j].max(axis=0) <= 0
-            found = np.where(empty, -np.inf, sums[j] / weights[j])
+            mean = np.where(empty, -np.inf, sums[j] / weights[j])
             std = float(weights[j] ** -0.5)
-            self.singles[j] = conditional_histogram(
-                found, std, totals, n_ordered=one.n_ordered
-            )[1]
+            found[name] = conditional_histogram(
+                mean, std, known.totals, n_ordered=one.n_ordered
+            )
+            if public is not None:
+                theirs = one.add_up(public.columns[name])
+                seen[name] = Seen(mean, std, one.n_ordered, theirs)
+        if seen:
+            marginals = {name: marginal for name, (marginal, _) in found.items()}
+            tables = {name: table for name, (_, table) in found.items()}
+            today = replace(known, marginals=marginals, conditionals=tables)
+            self.singles = list(with_public(today, seen).conditionals.values())
+        else:
+            self.singles = [table for _, table in found.values()]
 
     @property
     def every_pair(self) -> Iterator[Pair]:
