@@ -26,6 +26,7 @@ from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
 from skdpgen.synthesizers.opening._public_rows import PublicRows
+from skdpgen.synthesizers.opening._public_schema import agreed, public_columns
 from skdpgen.synthesizers.opening._statements import (
     delta_stated,
     dtypes_stated,
@@ -148,6 +149,7 @@ class Opening:
         self._judge_delta(n_rows)
         known = self.known
         classes, text = known.classes, "taken as public"
+        described = self._described(n_rows)
         try:
             if known.has_unknown_classes:
                 found, least = discover_classes(self.rows, self.ledger)
@@ -162,7 +164,7 @@ class Opening:
             columns, unknown, self.seen = discover_columns(
                 self.rows,
                 known.kinds,
-                known.columns,
+                {**known.columns, **described},
                 self.ledger,
                 n_rows,
                 known.other,
@@ -185,6 +187,21 @@ class Opening:
             n_rows,
             tuple(name for name in columns if name not in known.columns),
         )
+
+    def _described(self, n_rows: float) -> dict[Any, Column]:
+        """Return what public rows say of columns, where private rows do not object."""
+        if self.public is None:
+            return {}
+        known = self.known
+        told = public_columns(
+            self.public, known.kinds, {**known.columns, **known.hints}, known.other
+        )
+        found = agreed(self.rows, told, self.ledger, n_rows)
+        if found:
+            self.statements.append(
+                f"bounds and categories of {len(found)} columns: of the public rows"
+            )
+        return found
 
     def _judge_delta(self, n_rows: float) -> None:
         """Say if delta is too large for a number of rows: public, or released."""
@@ -231,7 +248,8 @@ def open_rows(
     ledger = Ledger(budget)
     if is_size_public:
         check_size(rows.n_rows)
-        check_feasible(unknown, float(rows.n_rows), ledger)
+        if public is None:  # which may leave less to discover
+            check_feasible(unknown, float(rows.n_rows), ledger)
     progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
     statements = _stated(X, rows, known, budget.adjacency)
     statements.insert(1, delta_stated(budget, delta))

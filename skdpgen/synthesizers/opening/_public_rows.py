@@ -5,10 +5,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skdpgen.synthesizers.opening._known_columns import Known
-from skdpgen.tables import CellGroups, Cells, Kind, Layout, Rows
+from skdpgen.tables import (
+    CellGroups,
+    Cells,
+    Chunks,
+    Kind,
+    Layout,
+    Rows,
+    read_table,
+)
 from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
@@ -37,8 +46,8 @@ class PublicTables:
 class PublicRows:
     """Rows that are no secret, opened like private ones; nothing of them costs."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+    def __init__(self, rows: Rows, frame: Any, labels: Any) -> None:
+        self._rows, self.frame, self.labels = rows, frame, labels
 
     @classmethod
     def read(cls, given: Any, private: Rows, known: Known) -> "PublicRows | None":
@@ -49,6 +58,8 @@ class PublicRows:
         if given is None:
             return None
         X, y = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+        if isinstance(X, Chunks):
+            raise ValueError("public_data must be a table in memory. Got Chunks.")
         task = {"regression": "regression"}.get(str(known.task), "auto")
         rows = Rows.read(X, y, task=task)
         assert isinstance(private.layout, Layout)
@@ -64,7 +75,8 @@ class PublicRows:
                 "(X, y)."
             )
         rows.read_as(known.written)
-        return cls(rows)
+        labels = None if y is None else pd.Series(np.asarray(y, dtype=object).ravel())
+        return cls(rows, read_table(X)[0], labels)
 
     @property
     def n_rows(self) -> int:
