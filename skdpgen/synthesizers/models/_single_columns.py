@@ -23,7 +23,7 @@ def single_columns(
         released,
         cells,
         n_rows,
-        facts.discovered,
+        {*facts.discovered} - {*facts.from_public},
         scales,
         facts.earlier,
         facts.n_rows,

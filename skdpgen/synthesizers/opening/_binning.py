@@ -172,7 +172,9 @@ def _bins(
             grid, known = _down_to_zero(opening, name, grid, known, most)
         least = max(mass, facts.n_rows / MAX_TARGET_BINS) if name is TARGET else mass
         expected = _expected(opening, name, grid)
-        cells[name] = quantile_bins(grid, known, std, least, expected)
+        missing = float(known[grid.n_known :].sum())
+        total = max(facts.n_rows - max(missing, 0.0), SURE * std)
+        cells[name] = quantile_bins(grid, known, std, least, expected, total)
         if _has_both_signs(opening, name, std):
             cells[name] = mirrored(cells[name])
             opening.correct(name, within(column, cells[name]))

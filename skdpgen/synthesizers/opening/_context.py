@@ -186,6 +186,7 @@ class Opening:
             classes,
             n_rows,
             tuple(name for name in columns if name not in known.columns),
+            from_public=tuple(described),
         )
 
     def _described(self, n_rows: float) -> dict[Any, Column]:
