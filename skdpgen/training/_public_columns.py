@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 STRENGTHS = (0.0, 0.03, 0.1, 0.3, 0.9)  # of what private rows have beyond public ones
 WIDE = (0.3, 1.0, 3.0, 9.0)  # of what any column may have beyond even cells
 OF_CELL = 0.5  # rows that every cell is given before public rows are counted
+SOFT = 0.1  # of a cell's scale does not go by public rows
 ROUNDS = 30
 LEAST = 1e-12
 
@@ -63,7 +64,15 @@ def with_public(today: Any, seen: Mapping[Any, Seen]) -> Any:
     total = float(today.totals.sum())
     marginals = _marginals(today, seen, total)
     looks = {
-        name: _Excess.of(one, marginals[name], today.conditionals[name], shares, total)
+        name: _Excess.of(
+            one,
+            marginals[name],
+            _moved(
+                today.conditionals[name], today.marginals[name], marginals[name]
+            ),
+            shares,
+            total,
+        )
         for name, one in seen.items()
     }
     conditionals = {name: one.without for name, one in looks.items()}
@@ -129,7 +138,9 @@ def _marginals(today: Any, seen: Mapping[Any, Seen], total: float) -> dict[Any, 
         even = np.full(len(raw), 1.0 / len(raw))
         kernels = [
             _centred(kernel)
-            for kernel in _kernels(public, _n_full(full, one.n_ordered))
+            for kernel in _kernels(
+                (1 - SOFT) * public + SOFT * even, _n_full(full, one.n_ordered)
+            )
         ]
         noise = noise_of_one * one.noise_std * unit
         near = _without_mean((raw - public)[None])
@@ -172,10 +183,8 @@ class _Excess:
         """Look at a column around the public excess, and around 0."""
         full = (marginal > 0) & one.is_full
         marginal = marginal[full] / marginal[full].sum()
-        table = raked(shares[:, None] * mine[:, full], shares, marginal)
-        without = _given(table, full)
         if len(one.public) != len(shares) or len(shares) == 1:
-            return cls(full, marginal, shares, without)
+            return cls(full, marginal, shares, mine)
         even = shares[:, None] * marginal
         raw = _without_mean(one.counts[:, full] / total - even)
         public = public_shares(one.public)[1][:, full]
@@ -190,7 +199,7 @@ class _Excess:
         logs, means = candidates(raw - theirs, noise, scale, kernels, STRENGTHS)
         null, _ = candidates(raw, noise, scale, kernels, STRENGTHS)
         every = np.concatenate([logs, null], axis=1)
-        return cls(full, marginal, shares, without, even, theirs, every, means)
+        return cls(full, marginal, shares, mine, even, theirs, every, means)
 
     def combined(self, weights: Floats) -> Floats:
         """Return conditionals, given how probable candidates are in each class."""
@@ -200,6 +209,16 @@ class _Excess:
         table = np.maximum(self.even + self.theirs + mean, 0.0)
         theirs = _given(raked(table, self.shares, self.marginal), self.full)
         return np.asarray(trust * theirs + (1 - trust) * self.without)
+
+
+def _moved(given: Floats, before: Floats, after: Floats) -> Floats:
+    """Return columns given the class, changed as little as their marginal was.
+
+    What cells lose they lose in proportion, what they gain all classes gain alike.
+    """
+    kept = np.minimum(after / np.maximum(before, LEAST), 1.0)
+    found = given * kept + np.maximum(after - before, 0.0)
+    return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), LEAST))
 
 
 def _kernels(marginal: Floats, n_ordered: int) -> list[Floats]:
