@@ -12,17 +12,15 @@ from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import MAX_BINS, discover_bins
 from skdpgen.synthesizers.pairwise import (
-    PairModel,
     affordable_pairs,
     check_given,
+    known_pairs,
     measure_columns,
     measure_pairs,
-    mixture_of_columns,
-    mixture_of_pairs,
     pair_share,
     read_given,
+    train_mixture,
 )
-from skdpgen.training import column_counts
 from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
 
 FINE_BINS = 256
@@ -199,25 +197,18 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         }
         chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
         clone(self).set_params(**chosen)._validate_params()
-        released, cells, scales = self.release_, self.cells_, self._scales
-        public = self._public
-        known = single_columns(
-            released, cells, self._labels, self._facts, scales, public
+        released, cells, read = self.release_, self.cells_, (self._scales, self._public)
+        known = single_columns(released, cells, self._labels, self._facts, *read)
+        self._model, losses = train_mixture(
+            known,
+            cells,
+            known_pairs(known, released, self.groups_, self.pair_releases_, *read),
+            **chosen,
+            is_balanced=self.class_weight == "balanced",
+            device=pick_device(self.device),
+            seed=self._seed,
+            progress=lambda s: tqdm(s, "training", disable=not self.verbose),
         )
-        if self.pair_releases_:
-            sizes = [column.n_cells for column in cells.values()]
-            counts = column_counts(released, sizes, scales)
-            self._model, losses = mixture_of_pairs(
-                known,
-                PairModel(known, self.groups_, self.pair_releases_, *counts, public),
-                **chosen,
-                is_balanced=self.class_weight == "balanced",
-                device=pick_device(self.device),
-                seed=self._seed,
-                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
-            )
-        else:
-            self._model, losses = mixture_of_columns(known, cells), []
         self.loss_curve_, self.n_iter_ = losses, len(losses)
         self._telling_losses(known.totals.sum(), known.total_std)
         return self._stating_relations(chosen["max_iter"])

@@ -36,8 +36,8 @@ from skdpgen.tables._images import (
     image_size,
     is_image,
 )
-from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._inferring import infer_column
+from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._points import cell_points
 from skdpgen.tables._restoring import restore_series, restore_table

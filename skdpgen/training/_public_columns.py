@@ -67,9 +67,7 @@ def with_public(today: Any, seen: Mapping[Any, Seen]) -> Any:
         name: _Excess.of(
             one,
             marginals[name],
-            _moved(
-                today.conditionals[name], today.marginals[name], marginals[name]
-            ),
+            _moved(today.conditionals[name], today.marginals[name], marginals[name]),
             shares,
             total,
         )

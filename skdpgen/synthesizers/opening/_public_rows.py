@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from skdpgen.synthesizers.opening._known_columns import Known
 from skdpgen.tables import (
+    CategoryCells,
     CellGroups,
     Cells,
     Chunks,
@@ -21,6 +21,7 @@ from skdpgen.tables import (
 from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
+MOST = 20_000_000  # counts of pairs that are kept; if there are more, not by class
 NUMBERS = (Kind.FLOAT, Kind.INTEGER)
 
 
@@ -46,8 +47,8 @@ class PublicTables:
 class PublicRows:
     """Rows that are no secret, opened like private ones; nothing of them costs."""
 
-    def __init__(self, rows: Rows, frame: Any, labels: Any) -> None:
-        self._rows, self.frame, self.labels = rows, frame, labels
+    def __init__(self, rows: Rows, frame: Any = None) -> None:
+        self._rows, self.frame = rows, frame
 
     @classmethod
     def read(cls, given: Any, private: Rows, known: Known) -> "PublicRows | None":
@@ -75,8 +76,8 @@ class PublicRows:
                 "(X, y)."
             )
         rows.read_as(known.written)
-        labels = None if y is None else pd.Series(np.asarray(y, dtype=object).ravel())
-        return cls(rows, read_table(X)[0], labels)
+        _check_labels(rows, private, known)
+        return cls(rows, read_table(X)[0])
 
     @property
     def n_rows(self) -> int:
@@ -129,6 +130,8 @@ def count_public_pairs(
         return None
     n_classes = len(next(iter(tables.columns.values()))) if by_class else 1
     ends = np.cumsum([0, *(one.n_groups for one in groups)])
+    if n_classes * ends[-1] ** 2 > MOST:
+        n_classes = 1
     found = np.zeros((n_classes, ends[-1], ends[-1]), dtype=np.float32)
     for codes, known in public.codes(cells, labels):
         one_hot = np.zeros((len(codes), ends[-1]), dtype=np.float32)
@@ -151,6 +154,29 @@ def _check_names(public: Layout, private: Layout) -> None:
         raise ValueError(
             f"public_data must have the columns of X. Got a table {', and '.join(told)}"
             "; labels go into a pair (X_public, y_public)."
+        )
+
+
+def _check_labels(rows: Rows, private: Rows, known: Known) -> None:
+    """Raise for public labels that are of another kind, or not among the classes."""
+    if rows.target_layout is None or private.target_layout is None:
+        return
+    kinds = {rows.target_layout.kinds[0], private.target_layout.kinds[0]}
+    if len(kinds) > 1 and not kinds <= set(NUMBERS):
+        raise ValueError(
+            "Labels of public_data must be of the kind of y, "
+            f"{private.target_layout.kinds[0].value}. Got "
+            f"{rows.target_layout.kinds[0].value}; convert them."
+        )
+    if known.classes is None:
+        return
+    labels = CategoryCells(known.classes, nullable=False)
+    n_strange = sum(int((batch.labels < 0).sum()) for batch in rows.batches({}, labels))
+    if n_strange:
+        raise ValueError(
+            "Labels of public_data must be among the classes, "
+            f"{', '.join(map(str, known.classes))}. Got {n_strange} others; leave such "
+            "rows out."
         )
 
 

@@ -1,4 +1,4 @@
-"""Bounds, categories and classes that public rows show; the private ones object."""
+"""Bounds and categories that public rows show, unless private rows object."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +17,7 @@ from skdpgen.tables import (
     CategoryCells,
     Cells,
     Column,
+    Datetime,
     Kind,
     NumberCells,
     Rows,
@@ -50,13 +51,17 @@ class Outside:
             return ((known.encode(values) == known.n_known) & ~missing).astype(np.int64)
         lower, upper = bounds(self.column)
         span = np.array([lower, np.nextafter(upper, np.inf)])
-        cells = NumberCells(span, nullable=True).with_outside()
+        is_time = isinstance(self.column, Datetime)
+        cells = NumberCells(span, nullable=True, is_time=is_time).with_outside()
         codes = cells.encode(values)
         return np.isin(codes, (0, 2)).astype(np.int64)
 
 
 def public_columns(
-    public: PublicRows, kinds: Mapping[Any, Kind], known: Mapping[Any, Column], other: str
+    public: PublicRows,
+    kinds: Mapping[Any, Kind],
+    known: Mapping[Any, Column],
+    other: str,
 ) -> dict[Any, Column]:
     """Describe the columns that nothing else describes, as public rows show them.
 
@@ -79,20 +84,18 @@ def public_columns(
     return found
 
 
-def public_labels(public: PublicRows, kind: Kind) -> list[str] | None:
-    """Return the labels of public rows, if they are text."""
-    if public.labels is None or kind is not Kind.TEXT:
-        return None
-    return sorted(set(map(str, public.labels.dropna())))
-
-
 def agreed(
     rows: Rows, columns: Mapping[Any, Column], ledger: Ledger, n_rows: float
 ) -> dict[Any, Column]:
-    """Return the descriptions that private rows do not contradict, by a release.
+    r"""Return the descriptions that private rows do not contradict, by a release.
 
-    Released is how many rows of each column have a value that public rows do not have:
-    one-hot in two cells a column.
+    Released is how many rows of each column have a value that public rows do not have.
+
+    *Why it is private.* Cells are made of public rows. A private row is in one of two
+    cells of each of d columns: its vector is not negative and has norm :math:`\sqrt d`,
+    so it moves the sum by :math:`\sqrt{2d}` at most if replaced, by :math:`\sqrt d`
+    if added or removed (:class:`~skdpgen.privacy.OneHot`). What is kept is decided by
+    the noisy counts alone.
     """
     if not columns:
         return {}

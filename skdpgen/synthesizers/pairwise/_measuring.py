@@ -21,7 +21,8 @@ from skdpgen.synthesizers.pairwise._affordable import (
     widest_groups,
     worth_measuring,
 )
-from skdpgen.synthesizers.pairwise._pair_rounds import PairModel, release_pairs
+from skdpgen.synthesizers.pairwise._pair_release import release_pairs
+from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
 from skdpgen.tables import Cells, group_cells
 from skdpgen.training import ClassConditional
 from skdpgen.utils import Key
@@ -162,6 +163,13 @@ def measure_pairs(
     by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
     last = release_pairs(
-        opening, cells, labels, groups, pairs, by_class=by_class, share=1.0
+        opening,
+        cells,
+        labels,
+        groups,
+        pairs,
+        by_class=by_class,
+        share=1.0,
+        is_trial=not n_pairs,
     )
     opening.keep(pair_releases_=(*measured, last))

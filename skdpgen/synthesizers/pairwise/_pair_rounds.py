@@ -1,98 +1,36 @@
-"""Measuring pairs of columns: all of them coarsely, then the ones that matter."""
+"""What releases, and public rows, say of pairs of columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy import Histograms, Release, release
-from skdpgen.synthesizers.opening import Opening, PublicTables, cell_scales
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.opening import PublicTables
+from skdpgen.synthesizers.pairwise._affordable import nearest_pairs
+from skdpgen.synthesizers.pairwise._pair_release import Pair, PairRelease
 from skdpgen.synthesizers.pairwise._public_pairs import PublicPairs
-from skdpgen.tables import CellGroups, Cells, EncodedBatch
+from skdpgen.tables import CellGroups
 from skdpgen.training import (
     ClassConditional,
     PairPrior,
     PairTarget,
-    conditional_histogram,
     Seen,
+    column_counts,
+    conditional_histogram,
     fit_pair,
     pooled_trust,
     smooth_pair,
     with_public,
 )
-from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
-Pair = tuple[int, int]
+MOST_PUBLIC = 5_000  # pairs that public rows are asked for
+BELIEVED = 0.5  # trust that relations need which private rows hardly show
 Look = tuple[Floats, float]  # an excess, and the variance of its noise
-
-
-@saved
-@dataclass(frozen=True, eq=False)
-class PairRelease:
-    r"""Noisy histograms of pairs, of each class or of all rows together.
-
-    A row is one-hot in each pair, scaled so that the squares of the scales sum to 1:
-    its vector is not negative and has norm 1. So the release moves by at most
-    :math:`\sqrt 2` if a row is replaced and by 1 if it is added or removed. Its entries
-    are chosen entries of :math:`x x^\top`, with x the one-hot row.
-    """
-
-    pairs: tuple[Pair, ...]
-    scales: tuple[float, ...]
-    released: Release
-
-    @property
-    def by_class(self) -> bool:
-        """Whether classes were counted one by one."""
-        return len(self.released.values[Key.PAIRS]) > 1
-
-    def tables(self, groups: Sequence[CellGroups]) -> Iterator[tuple[Pair, Any, float]]:
-        """Yield each pair, its counts (n_classes, g, g'), and their noise."""
-        std, start = self.released.noise_std[Key.PAIRS], 0
-        values = self.released.values[Key.PAIRS]
-        for (j, k), scale in zip(self.pairs, self.scales, strict=True):
-            shape = (groups[j].n_groups, groups[k].n_groups)
-            width = shape[0] * shape[1]
-            block = values[:, start : start + width] / scale
-            yield (j, k), block.reshape(-1, *shape), std / scale
-            start += width
-
-
-def release_pairs(
-    opening: Opening,
-    cells: Mapping[Any, Cells],
-    labels: Cells | None,
-    groups: Sequence[CellGroups],
-    pairs: tuple[Pair, ...],
-    *,
-    by_class: bool,
-    share: float,
-) -> PairRelease:
-    """Count pairs of groups, jointly; ``share`` is of what is left of the budget."""
-    sizes = tuple(one.n_groups for one in groups)
-    scales = cell_scales([sizes[j] * sizes[k] for j, k in pairs])
-
-    def batches() -> Iterator[EncodedBatch]:
-        for batch in opening.rows.batches(cells, labels):
-            codes = batch.parts[Key.COLUMNS]
-            coarse = [one.encode(codes[:, j]) for j, one in enumerate(groups)]
-            known = np.where(batch.labels >= 0, 0, -1)
-            label = batch.labels if by_class else known
-            yield EncodedBatch(label, {Key.PAIRS: np.stack(coarse).T})
-
-    released = release(
-        batches(),
-        {Key.PAIRS: Histograms(sizes, scales, pairs)},
-        name=f"{len(pairs)} pairs of columns" + (" by class" if by_class else ""),
-        ledger=opening.ledger,
-        share=share * opening.ledger.remaining,
-        n_classes=labels.n_cells if by_class and labels is not None else 1,
-    )
-    return PairRelease(pairs, scales, released)
 
 
 class PairModel:
@@ -187,9 +125,9 @@ class PairModel:
             self.singles = [table for _, table in found.values()]
 
     @property
-    def every_pair(self) -> Iterator[Pair]:
-        """All pairs of columns."""
-        return combinations(range(len(self.groups)), 2)
+    def every_pair(self) -> tuple[Pair, ...]:
+        """The pairs that public rows are asked for: all, of wide tables the nearest."""
+        return nearest_pairs(len(self.groups), MOST_PUBLIC)
 
     def expected(self, pair: Pair) -> Floats:
         """Return the excess that public rows would have."""
@@ -238,9 +176,7 @@ class PairModel:
             first, second = (self._priors[j] for j in key[:2])
             scale, centre = scales.get(key, 1.0), centres[key]
             mine, null = fit_pair(excess, variance, first, second, scale=scale)
-            rest, log = fit_pair(
-                excess - centre, variance, first, second, scale=scale
-            )
+            rest, log = fit_pair(excess - centre, variance, first, second, scale=scale)
             fits[key] = mine, centre + rest
             odds.append(log - null)
         each, overall = pooled_trust(np.array(odds))
@@ -259,6 +195,12 @@ class PairModel:
                 for pair, found in commons.items()
             }
         return {pair: float((found**2).sum()) for pair, found in commons.items()}
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether there are relations: measured, or public ones that stood a trial."""
+        is_trial = all(one.is_trial for one in self.measured)
+        return not is_trial or self.commons()[1] > BELIEVED
 
     def explained(self) -> float:
         """Return which part of the relations found public rows had told beforehand."""
@@ -320,6 +262,22 @@ class PairModel:
         if looks:
             found, trust = self._trusting(looks, theirs, scales)
         return {key: trust * rest for key, rest in theirs.items()} | found
+
+
+def known_pairs(
+    known: ClassConditional,
+    released: Release,
+    groups: Sequence[CellGroups],
+    measured: Sequence[PairRelease],
+    scales: Sequence[float] | None,
+    public: PublicTables | None,
+) -> PairModel | None:
+    """Return what all releases say of pairs; None if none was measured."""
+    if not measured:
+        return None
+    sizes = [len(one.of_cell) for one in groups]
+    counts, stds = column_counts(released, sizes, scales)
+    return PairModel(known, groups, measured, counts, list(stds), public)
 
 
 def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:

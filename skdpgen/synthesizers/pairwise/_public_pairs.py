@@ -33,12 +33,11 @@ class PublicPairs:
         Private classes.
     """
 
-    def __init__(
-        self, counts: Any, singles: Sequence[Floats], shares: Floats
-    ) -> None:
+    def __init__(self, counts: Any, singles: Sequence[Floats], shares: Floats) -> None:
         ends = np.cumsum([0, *(one.shape[1] for one in singles)])
         self._places = [slice(a, b) for a, b in pairwise(ends)]
         self._counts, self._singles, self._shares = counts, singles, shares
+        self._found: dict[tuple[int, int], Floats] = {}
 
     @property
     def has_classes(self) -> bool:
@@ -55,6 +54,12 @@ class PublicPairs:
         return np.asarray(excess - self._shares[:, None, None] * excess.sum(axis=0))
 
     def _excess(self, pair: tuple[int, int]) -> Floats:
+        if pair not in self._found:
+            self._found[pair] = self._moved(pair)
+        return self._found[pair]
+
+    def _moved(self, pair: tuple[int, int]) -> Floats:
+        """Return what the public table has beyond independence, on private columns."""
         rows, columns = (self._singles[j] for j in pair)
         j, k = (self._places[one] for one in pair)
         counts = np.asarray(self._counts[:, j, k], dtype=float)
