@@ -15,6 +15,7 @@ from skdpgen.benchmark._measure import (
     summarise,
 )
 from skdpgen.benchmark._measure_images import N_SAMPLES, QUICK, measure_images
+from skdpgen.benchmark._measure_public import REGIONS, measure_public
 from skdpgen.benchmark._papers import PRINTED, paper_row
 from skdpgen.benchmark._reading import TABLES, read_split
 from skdpgen.benchmark._rivals import RIVALS, Other, side_by_side, tabulate
@@ -37,7 +38,7 @@ from skdpgen.synthesizers import (
     all_synthesizers,
 )
 
-WHAT = ("utility", "discovery", "papers", "rivals", "images", "speed")
+WHAT = ("utility", "discovery", "papers", "rivals", "images", "public", "speed")
 SIZES = (1_000, 3_000, 10_000)
 
 
@@ -83,7 +84,12 @@ def main() -> None:
     is_rivals = options.what == "rivals"
     if is_rivals and not options.python:
         parser.error("rivals needs --python, from an environment that has them")
-    kinds = {"rivals": _rivals, "images": _images, "utility": _utility}
+    kinds = {
+        "rivals": _rivals,
+        "images": _images,
+        "utility": _utility,
+        "public": _public,
+    }
     runs = []
     for run in kinds[options.what](options):
         runs.append(run)
@@ -149,6 +155,22 @@ def _rivals(options):
                     options.rival,
                     other,
                     utility,
+                    epsilon=epsilon,
+                    n_releases=options.releases,
+                    is_schema_public=schema == "public",
+                )
+
+
+def _public(options):
+    """Public rows of other places, for DPPairwise and DPIndependent."""
+    make = partial(all_synthesizers()[options.synthesizer], **_settings(options))
+    for name in options.tables or REGIONS:
+        for epsilon in options.epsilon:
+            for schema in options.schema:
+                yield from measure_public(
+                    name,
+                    options.data,
+                    make,
                     epsilon=epsilon,
                     n_releases=options.releases,
                     is_schema_public=schema == "public",

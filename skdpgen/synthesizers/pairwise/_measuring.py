@@ -29,7 +29,7 @@ from skdpgen.utils import Key
 
 FIRST_ROUND = 0.25  # of what is spent on pairs
 WORTH = 0.1  # of what is left of the budget: less is not spent on columns again
-FOR_TRUST = 0.1  # of the budget, where pairs serve to judge public rows alone
+FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows alone
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
 
 
@@ -74,7 +74,7 @@ def measure_columns_again(
     is what one release with the :math:`\mu^2` of both would have been.
     """
     first, scales = opening.kept["release_"], opening.kept["_scales"]
-    second = _release_columns(opening, cells, labels, scales, share)
+    second = _release_columns(opening, cells, labels, scales, share, ", again")
     opening.keep(release_=joined(first, second))
 
 
@@ -98,12 +98,13 @@ def _release_columns(
     labels: Cells | None,
     scales: Sequence[float] | None,
     share: float,
+    again: str = "",
 ) -> Release:
     sizes = tuple(column.n_cells for column in cells.values())
     return release(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: Histograms(sizes, scales)},
-        name=f"histograms of {len(cells)} columns by class",
+        name=f"histograms of {len(cells)} columns by class{again}",
         ledger=opening.ledger,
         share=share * opening.ledger.remaining,
         n_classes=n_classes_of(labels),
