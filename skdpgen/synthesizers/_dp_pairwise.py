@@ -167,7 +167,8 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             )
             cells, labels = discover_bins(opening, FINE_BINS if n_pairs else MAX_BINS)
             for_pairs = pair_share(opening, n_pairs, self.pair_budget)
-            known = measure_columns(opening, cells, labels, for_pairs=for_pairs)
+            asked = {"for_pairs": for_pairs, "is_trial": not n_pairs}
+            known = measure_columns(opening, cells, labels, **asked)
             if for_pairs:
                 asked = {"n_groups": self.n_groups, "n_rounds": self.n_rounds}
                 measure_pairs(opening, cells, labels, known, n_pairs=n_pairs, **asked)

@@ -13,8 +13,10 @@ from skdpgen.tables import (
     CellGroups,
     Cells,
     Chunks,
+    Drop,
     Kind,
     Layout,
+    Regenerate,
     Rows,
     read_table,
 )
@@ -66,7 +68,12 @@ class PublicRows:
         assert isinstance(private.layout, Layout)
         if not isinstance(rows.layout, Layout):
             raise ValueError("public_data must be a table of rows like X. Got images.")
-        _check_names(rows.layout, private.layout)
+        left_out = {
+            name
+            for name, column in known.columns.items()
+            if isinstance(column, Drop | Regenerate)
+        }
+        _check_names(rows.layout, private.layout, left_out)
         _check_kinds(rows.layout, private.layout)
         if rows.n_rows < 1:
             raise ValueError("public_data must have rows. Got a table without any.")
@@ -145,8 +152,9 @@ def count_public_pairs(
     return replace(tables, pairs=found)
 
 
-def _check_names(public: Layout, private: Layout) -> None:
-    missing = [str(name) for name in private.names if name not in public.names]
+def _check_names(public: Layout, private: Layout, left_out: set[Any]) -> None:
+    needed = [name for name in private.names if name not in left_out]
+    missing = [str(name) for name in needed if name not in public.names]
     strange = [str(name) for name in public.names if name not in private.names]
     if missing or strange:
         told = [f"without {', '.join(missing)}"] * bool(missing)
@@ -183,6 +191,8 @@ def _check_labels(rows: Rows, private: Rows, known: Known) -> None:
 def _check_kinds(public: Layout, private: Layout) -> None:
     here = dict(zip(public.names, public.kinds, strict=True))
     for name, kind in zip(private.names, private.kinds, strict=True):
+        if name not in here:
+            continue
         if here[name] is not kind and not {here[name], kind} <= set(NUMBERS):
             raise ValueError(
                 f"Column {name!r} of public_data must be of the kind that it has in X, "

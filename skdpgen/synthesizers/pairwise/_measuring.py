@@ -50,14 +50,15 @@ def measure_columns(
     labels: Cells | None,
     *,
     for_pairs: float,
+    is_trial: bool,
 ) -> ClassConditional:
     """Release every column by class, and return what it says of them.
 
     Keeps ``release_``, ``cells_`` and what one row counts in each column: where no part
-    of the budget is ``for_pairs``, 1.
+    of the budget is ``for_pairs``, or only a trial of public rows, 1.
     """
     sizes = tuple(column.n_cells for column in cells.values())
-    scales = cell_scales(sizes) if for_pairs else None
+    scales = cell_scales(sizes) if for_pairs and not is_trial else None
     public = count_public(opening.public, cells, labels)
     opening.keep(cells_=cells, _labels=labels, _scales=scales, _public=public)
     released = _release_columns(opening, cells, labels, scales, 1.0 - for_pairs)
