@@ -150,9 +150,8 @@ def _marginals(today: Any, seen: Mapping[Any, Seen], total: float) -> dict[Any, 
     logs = np.concatenate([log for _, log, _ in found])
     weights = pooled_weights(logs, _prior(logs.shape[1] - len(WIDE), logs.shape[1]))
     marginals = {}
-    for (name, mine), weight, (full, _, means) in zip(
-        today.marginals.items(), weights, found, strict=True
-    ):
+    for name, weight, (full, _, means) in zip(seen, weights, found, strict=True):
+        mine = today.marginals[name]
         trusted = weight[: len(means)]
         mean = trusted @ means / max(trusted.sum(), LEAST)
         theirs = np.zeros(len(full))

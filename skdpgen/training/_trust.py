@@ -52,7 +52,7 @@ def pooled_weights(logs: Floats, prior: Floats) -> Floats:
     --------
     >>> logs = np.array([[9.0, 0.0], [9.0, 0.0], [0.0, 0.0]])
     >>> pooled_weights(logs, np.ones(2)).round(1).tolist()
-    [[1.0, 0.0], [1.0, 0.0], [0.8, 0.2]]
+    [[1.0, 0.0], [1.0, 0.0], [0.7, 0.3]]
     """
     usual = prior / prior.sum()
     each = np.empty_like(logs)

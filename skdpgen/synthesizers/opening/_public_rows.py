@@ -23,7 +23,7 @@ from skdpgen.tables import (
 from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
-MOST = 20_000_000  # counts of pairs that are kept; if there are more, not by class
+MOST = 10_000_000  # counts of pairs that are kept; if there are more, not by class
 NUMBERS = (Kind.FLOAT, Kind.INTEGER)
 
 

@@ -13,7 +13,8 @@ SINGLE = 64  # how many noise stds of a single column all rows must be worth
 NOISE_OF_CELL = 3.0  # a cell of an even pair should hold this many stds of rows
 MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together
-TRUST_PAIRS = 30
+PUBLIC_WIDTH = 2_000  # of them where public rows are counted for all pairs
+TRUST_PAIRS = 30  # pairs that tell whether public rows are right
 KEPT = 0.3  # part of the noise that smoothing leaves in
 
 
@@ -78,7 +79,7 @@ def pair_groups(
 
 def widest_groups(n_columns: int) -> int:
     """Return how many groups a column may have where public rows know pairs."""
-    return int(max(min(MOST, MAX_WIDTH / n_columns), 2))
+    return int(max(min(MOST, PUBLIC_WIDTH / n_columns), 2))
 
 
 def public_pairs(model: Any, n_pairs: int) -> tuple[Any, ...]:
