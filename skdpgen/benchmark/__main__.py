@@ -15,6 +15,7 @@ from skdpgen.benchmark._measure import (
     summarise,
 )
 from skdpgen.benchmark._measure_images import N_SAMPLES, QUICK, measure_images
+from skdpgen.benchmark._measure_public import REGIONS, measure_public
 from skdpgen.benchmark._papers import PRINTED, paper_row
 from skdpgen.benchmark._private_steps import step_costs
 from skdpgen.benchmark._reading import TABLES, read_split
@@ -38,7 +39,16 @@ from skdpgen.synthesizers import (
     all_synthesizers,
 )
 
-WHAT = ("utility", "discovery", "papers", "rivals", "images", "speed", "steps")
+WHAT = (
+    "utility",
+    "discovery",
+    "papers",
+    "rivals",
+    "images",
+    "public",
+    "speed",
+    "steps",
+)
 SIZES = (1_000, 3_000, 10_000)
 
 
@@ -87,7 +97,12 @@ def main() -> None:
     is_rivals = options.what == "rivals"
     if is_rivals and not options.python:
         parser.error("rivals needs --python, from an environment that has them")
-    kinds = {"rivals": _rivals, "images": _images, "utility": _utility}
+    kinds = {
+        "rivals": _rivals,
+        "images": _images,
+        "utility": _utility,
+        "public": _public,
+    }
     runs = []
     for run in kinds[options.what](options):
         runs.append(run)
@@ -153,6 +168,22 @@ def _rivals(options):
                     options.rival,
                     other,
                     utility,
+                    epsilon=epsilon,
+                    n_releases=options.releases,
+                    is_schema_public=schema == "public",
+                )
+
+
+def _public(options):
+    """Public rows of other places, for DPPairwise and DPIndependent."""
+    make = partial(all_synthesizers()[options.synthesizer], **_settings(options))
+    for name in options.tables or REGIONS:
+        for epsilon in options.epsilon:
+            for schema in options.schema:
+                yield from measure_public(
+                    name,
+                    options.data,
+                    make,
                     epsilon=epsilon,
                     n_releases=options.releases,
                     is_schema_public=schema == "public",

@@ -123,7 +123,10 @@ def summarise(runs: list[dict[str, Any]]) -> pd.DataFrame:
     groups = numbers.groupby(keys, dropna=False, sort=False)
     mean, deviation = groups.mean(), groups.std()
     result = mean.copy()
-    for column in ("roc_auc", "average_precision", "macro_f1", "r2"):
+    scores = [
+        c for c in ("roc_auc", "average_precision", "macro_f1", "r2") if c in mean
+    ]
+    for column in scores or ("tv1", "tv2"):
         if column in mean:
             result[f"{column}_sd"] = deviation[column]
     result["releases"] = groups.size()

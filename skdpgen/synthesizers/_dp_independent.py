@@ -1,11 +1,14 @@
 """The floor: histograms per class, columns drawn independently given the class."""
 
+from typing import Any, ClassVar
+
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import Histograms
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.models import draw_given, single_columns
 from skdpgen.synthesizers.opening import (
+    count_public,
     discover_bins,
     n_classes_of,
 )
@@ -31,6 +34,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
     ----------
     {epsilon ... adjacency}
     {task}
+    {public_data}
     {random_state}
     verbose : int, default=0
         1 shows a progress bar over the stages.
@@ -58,6 +62,13 @@ class DPIndependentSynthesizer(BaseSynthesizer):
     (True, 500)
     """
 
+    _reads_public_rows = True
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSynthesizer._parameter_constraints,
+        "public_data": "no_validation",
+    }
+
     def __init__(
         self,
         epsilon=1.0,
@@ -66,6 +77,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         classes=None,
         adjacency="replace",
         task="auto",
+        public_data=None,
         random_state=None,
         verbose=0,
     ):
@@ -75,6 +87,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self.classes = classes
         self.adjacency = adjacency
         self.task = task
+        self.public_data = public_data
         self.random_state = random_state
         self.verbose = verbose
 
@@ -91,7 +104,8 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         """
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening)
-            opening.keep(cells_=cells, _labels=labels)
+            public = count_public(opening.public, cells, labels)
+            opening.keep(cells_=cells, _labels=labels, _public=public)
             opening.release(
                 "release_",
                 opening.rows.batches(cells, labels),
@@ -114,7 +128,11 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         """
         check_is_fitted(self, "release_")
         self._model = single_columns(
-            self.release_, self.cells_, self._labels, self._facts
+            self.release_,
+            self.cells_,
+            self._labels,
+            self._facts,
+            public=self._public,
         )
         return self._telling_losses(self._model.totals.sum(), self._model.total_std)
 

@@ -12,16 +12,15 @@ from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import MAX_BINS, discover_bins
 from skdpgen.synthesizers.pairwise import (
-    PairModel,
     affordable_pairs,
     check_given,
+    known_pairs,
     measure_columns,
     measure_pairs,
-    mixture_of_columns,
-    mixture_of_pairs,
+    pair_share,
     read_given,
+    train_mixture,
 )
-from skdpgen.training import column_counts
 from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
 
 FINE_BINS = 256
@@ -46,6 +45,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     Parameters
     ----------
     {epsilon ... task}
+    {public_data}
     n_rounds : {1, 2}, default=2
         2 looks at all pairs first and then measures those that stand out; 1 measures
         all of them once.
@@ -93,9 +93,12 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     (True, 500)
     """
 
+    _reads_public_rows = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), None],
+        "public_data": "no_validation",
         "n_rounds": [Interval(Integral, 1, 2, closed="both")],
         "pair_budget": [Interval(Real, 0, 1, closed="neither")],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
@@ -114,6 +117,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         adjacency="replace",
         class_weight=None,
         task="auto",
+        public_data=None,
         n_rounds=2,
         pair_budget=0.5,
         n_groups=None,
@@ -131,6 +135,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         self.adjacency = adjacency
         self.class_weight = class_weight
         self.task = task
+        self.public_data = public_data
         self.n_rounds = n_rounds
         self.pair_budget = pair_budget
         self.n_groups = n_groups
@@ -161,9 +166,10 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
                 opening.ledger, facts.n_rows, facts.n_columns, self.pair_budget
             )
             cells, labels = discover_bins(opening, FINE_BINS if n_pairs else MAX_BINS)
-            for_pairs = self.pair_budget if n_pairs else 0.0
-            known = measure_columns(opening, cells, labels, for_pairs=for_pairs)
-            if n_pairs:
+            for_pairs = pair_share(opening, n_pairs, self.pair_budget)
+            asked = {"for_pairs": for_pairs, "is_trial": not n_pairs}
+            known = measure_columns(opening, cells, labels, **asked)
+            if for_pairs:
                 asked = {"n_groups": self.n_groups, "n_rounds": self.n_rounds}
                 measure_pairs(opening, cells, labels, known, n_pairs=n_pairs, **asked)
         del X, y, opening  # private data ends here; what follows is post-processing
@@ -192,22 +198,18 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         }
         chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
         clone(self).set_params(**chosen)._validate_params()
-        released, cells, scales = self.release_, self.cells_, self._scales
-        known = single_columns(released, cells, self._labels, self._facts, scales)
-        if self.pair_releases_:
-            sizes = [column.n_cells for column in cells.values()]
-            counts = column_counts(released, sizes, scales)
-            self._model, losses = mixture_of_pairs(
-                known,
-                PairModel(known, self.groups_, self.pair_releases_, *counts),
-                **chosen,
-                is_balanced=self.class_weight == "balanced",
-                device=pick_device(self.device),
-                seed=self._seed,
-                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
-            )
-        else:
-            self._model, losses = mixture_of_columns(known, cells), []
+        released, cells, read = self.release_, self.cells_, (self._scales, self._public)
+        known = single_columns(released, cells, self._labels, self._facts, *read)
+        self._model, losses = train_mixture(
+            known,
+            cells,
+            known_pairs(known, released, self.groups_, self.pair_releases_, *read),
+            **chosen,
+            is_balanced=self.class_weight == "balanced",
+            device=pick_device(self.device),
+            seed=self._seed,
+            progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+        )
         self.loss_curve_, self.n_iter_ = losses, len(losses)
         self._telling_losses(known.totals.sum(), known.total_std)
         return self._stating_relations(chosen["max_iter"])

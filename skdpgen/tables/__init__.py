@@ -36,6 +36,7 @@ from skdpgen.tables._images import (
     image_size,
     is_image,
 )
+from skdpgen.tables._inferring import infer_column
 from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._points import cell_points
@@ -99,6 +100,7 @@ __all__ = [
     "hinted_kind",
     "holds_images",
     "image_size",
+    "infer_column",
     "is_far_from_zero",
     "is_image",
     "is_written",

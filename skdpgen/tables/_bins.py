@@ -10,11 +10,17 @@ import numpy as np
 from skdpgen.tables._cells import NumberCells
 from skdpgen.tables._values import Floats
 
+EVEN = 0.05  # of the rows are expected anywhere, whatever public rows say
 SIGNIFICANT = 2.0  # noise stds by which two halves must differ from their prior
 
 
 def quantile_bins(
-    cells: NumberCells, counts: Floats, noise_std: float, mass: float
+    cells: NumberCells,
+    counts: Floats,
+    noise_std: float,
+    mass: float,
+    expected: Floats | None = None,
+    total: float | None = None,
 ) -> NumberCells:
     """Merge fine cells until each holds ``mass`` rows; split the ones that hold more.
 
@@ -28,10 +34,24 @@ def quantile_bins(
         Their noise.
     mass : float
         Rows that a bin should hold; from public quantities.
+    expected : ndarray of shape (n_cells,) or None, default=None
+        Counts of public rows, which the others are like unless they differ by more
+        than noise would.
+    total : float or None, default=None
+        Rows that all cells hold; None is the sum of counts, which has the noise of all.
     """
     widths = np.diff(cells.edges)
     prior = widths / widths.sum() + 1.0 / len(widths)
-    density = tree_estimate(counts[: cells.n_known], noise_std, prior)
+    if expected is not None and expected[: cells.n_known].any():
+        known = expected[: cells.n_known]
+        prior = known / known.sum() + EVEN * prior / prior.sum()
+    density = tree_estimate(
+        counts[: cells.n_known],
+        noise_std,
+        prior,
+        total,
+        is_gradual=expected is not None,
+    )
     edges: list[float] = [float(cells.edges[0])]
     held, was_atom = 0.0, False
     atoms = cells.is_atom()
@@ -57,12 +77,20 @@ def quantile_bins(
     return replace(cells, edges=np.array(edges))
 
 
-def tree_estimate(counts: Floats, noise_std: float, prior: Floats) -> Floats:
+def tree_estimate(
+    counts: Floats,
+    noise_std: float,
+    prior: Floats,
+    total: float | None = None,
+    *,
+    is_gradual: bool = False,
+) -> Floats:
     """Denoise a histogram by halving it for as long as the halves tell apart.
 
     The sum over a node of the dyadic tree has noise ``noise_std * sqrt(cells)``. Its
     mass is shared as observed if the halves differ from the share that ``prior``
-    expects by more than noise would; else as ``prior`` says.
+    expects by more than noise would; else as ``prior`` says. If that is worth more than
+    a guess, ``is_gradual`` leaves it only as far as the difference is beyond noise.
 
     Examples
     --------
@@ -72,7 +100,8 @@ def tree_estimate(counts: Floats, noise_std: float, prior: Floats) -> Floats:
     density = np.zeros(len(counts))
     sums = np.concatenate([[0.0], np.cumsum(counts)])
     base = np.concatenate([[0.0], np.cumsum(prior)])
-    stack: list[tuple[int, int, float]] = [(0, len(counts), max(sums[-1], 0.0))]
+    held = max(float(sums[-1]) if total is None else total, 0.0)
+    stack: list[tuple[int, int, float]] = [(0, len(counts), held)]
     while stack:
         start, stop, mass = stack.pop()
         if stop - start == 1 or mass <= 0:
@@ -86,10 +115,12 @@ def tree_estimate(counts: Floats, noise_std: float, prior: Floats) -> Floats:
             (1 - expected) * math.sqrt(middle - start),
             expected * math.sqrt(stop - middle),
         )
-        total = left + right
+        both = left + right
         share = expected
-        if abs(surplus) > SIGNIFICANT * noise and total > 0:
-            share = min(max(left / total, 0.0), 1.0)
+        if abs(surplus) > SIGNIFICANT * noise and both > 0:
+            share = min(max(left / both, 0.0), 1.0)
+            if is_gradual:
+                share += (expected - share) * (SIGNIFICANT * noise / surplus) ** 2
         stack += [(start, middle, mass * share), (middle, stop, mass * (1 - share))]
     return density
 

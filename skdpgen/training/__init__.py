@@ -19,12 +19,13 @@ from skdpgen.training._embedding import shrink_embedding
 from skdpgen.training._latents import Latents, normal, sobol, strata
 from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
-from skdpgen.training._pairs import PairPrior, smooth_pair
+from skdpgen.training._pairs import PairPrior, fit_pair, smooth_pair
 from skdpgen.training._private_descent import (
     PrivateDescent,
     descend_privately,
     private_descent,
 )
+from skdpgen.training._public_columns import Seen, public_shares, raked, with_public
 from skdpgen.training._row_slopes import RowSlopes
 from skdpgen.training._smoothing import (
     class_totals,
@@ -32,6 +33,7 @@ from skdpgen.training._smoothing import (
     project_to_total,
     without_empty_cells,
 )
+from skdpgen.training._trust import pooled_trust
 
 __all__ = [
     "Checkpoints",
@@ -42,6 +44,7 @@ __all__ = [
     "PairTarget",
     "PrivateDescent",
     "RowSlopes",
+    "Seen",
     "class_conditional_model",
     "class_correlations",
     "class_covariances",
@@ -52,16 +55,21 @@ __all__ = [
     "descend",
     "descend_privately",
     "fit_mixture",
+    "fit_pair",
     "match_embedding",
     "nearest_correlation",
     "normal",
+    "pooled_trust",
     "private_descent",
     "project_to_total",
+    "public_shares",
+    "raked",
     "shrink_embedding",
     "shrink_symmetric",
     "smooth_pair",
     "sobol",
     "strata",
     "train_classifier",
+    "with_public",
     "without_empty_cells",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.privacy import Release
+from skdpgen.training._public_columns import Seen, with_public
 from skdpgen.training._smoothing import (
     class_totals,
     conditional_histogram,
@@ -57,6 +58,7 @@ def class_conditional_model(
     earlier: Mapping[Any, tuple[Floats, Floats]] | None = None,
     n_counted: float = 0.0,
     are_bins: bool = False,
+    public: Mapping[Any, Floats] | None = None,
 ) -> ClassConditional:
     """Denoise released histograms, column by column.
 
@@ -79,6 +81,8 @@ def class_conditional_model(
         Rows that were counted before.
     are_bins : bool, default=False
         Whether classes are bins of a number, in order.
+    public : mapping of name to ndarray or None
+        Counts of public rows, (n_classes, n_cells) or (1, n_cells): what to expect.
     """
     sizes = np.array([column.n_cells for column in cells.values()])
     blocks, stds = column_counts(released, sizes, scales)
@@ -87,6 +91,7 @@ def class_conditional_model(
     has_all = totals.sum() + SURE * total_std > ALL * n_counted
     known = earlier if earlier and has_all else {}
     marginals, conditionals = {}, {}
+    seen: dict[Any, Seen] = {}
     for (name, column), counts, std in zip(cells.items(), blocks, stds, strict=True):
         if name in known:
             counts = joined(counts, std, *known[name])
@@ -102,7 +107,10 @@ def class_conditional_model(
         marginals[name], conditionals[name] = conditional_histogram(
             counts, std, totals, n_ordered=n_ordered, are_bins=are_bins
         )
-    return ClassConditional(totals, total_std, marginals, conditionals)
+        if public and std:
+            seen[name] = Seen(counts, std, n_ordered, public[name])
+    found = ClassConditional(totals, total_std, marginals, conditionals)
+    return with_public(found, seen) if seen else found
 
 
 def joined(

@@ -80,8 +80,20 @@ def smooth_pair(
     >>> found.round(2).tolist()
     [[0.2, -0.2], [-0.2, 0.2]]
     """
+    return fit_pair(excess, variance, first, second, scale=scale)[0]
+
+
+def fit_pair(
+    excess: Floats,
+    variance: float,
+    first: PairPrior,
+    second: PairPrior,
+    *,
+    scale: float = 1.0,
+) -> tuple[Floats, float]:
+    """Return what :func:`smooth_pair` does, and the log evidence of its priors."""
     if variance == 0:
-        return excess
+        return excess, 0.0
     rotated = first.vectors.transpose(0, 2, 1) @ excess @ second.vectors
     spread = first.values[:, :, None] * second.values[:, None, :]
     signal = scale * np.square(STRENGTHS)[:, None, None, None] * spread
@@ -90,7 +102,9 @@ def smooth_pair(
     nothing = -0.5 * (excess**2 / variance + np.log(variance)).sum()
     best = max(float(evidence.max()), float(nothing))
     weights = np.exp(evidence - best)
-    weights /= weights.sum() + np.exp(nothing - best)
+    whole = weights.sum() + np.exp(nothing - best)
+    weights /= whole
     kept = (weights[:, :, None, None] * signal / total).sum(axis=0) * rotated
     back = first.vectors @ kept @ second.vectors.transpose(0, 2, 1)
-    return np.asarray(back.sum(axis=0))
+    log = best + float(np.log(whole / (evidence.size + 1)))
+    return np.asarray(back.sum(axis=0)), log

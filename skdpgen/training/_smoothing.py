@@ -166,7 +166,7 @@ def _posterior_mean(
     sides = [_axes(scale * one * scale.T) for one in _alike(shares, are_bins)]
     for power in POWERS:
         root = centre * marginal**power
-        for correlation in _correlations(marginal, n_ordered):
+        for correlation in correlations(marginal, n_ordered):
             values, vectors = _axes(root @ correlation @ root.T)
             for strengths, turn in sides:
                 rotated = turn.T @ seen @ vectors
@@ -195,7 +195,7 @@ def _alike(shares: Floats, are_bins: bool) -> list[Floats]:
     if not are_bins:
         return [np.eye(len(shares))]
     centre = np.eye(len(shares)) - shares[:, None]
-    return [centre @ one @ centre.T for one in _correlations(shares, len(shares))]
+    return [centre @ one @ centre.T for one in correlations(shares, len(shares))]
 
 
 def _axes(covariance: Floats) -> tuple[Floats, Floats]:
@@ -206,7 +206,7 @@ def _axes(covariance: Floats) -> tuple[Floats, Floats]:
     return np.maximum(values, 0.0), vectors
 
 
-def _correlations(marginal: Floats, n_ordered: int) -> list[Floats]:
+def correlations(marginal: Floats, n_ordered: int) -> list[Floats]:
     """Prior correlation of cells: along quantiles where ordered, none elsewhere."""
     identity = np.eye(len(marginal))
     if n_ordered < 3:

@@ -12,8 +12,8 @@ from skdpgen.synthesizers.opening._codes import as_codes, may_be_codes, other_co
 from skdpgen.synthesizers.opening._column_kinds import (
     LOOK_SHARES,
     Unknown,
-    _sorted_in,
     look_at_kinds,
+    sorted_in,
 )
 from skdpgen.tables import Boolean, Integer, Kind, Numeric, Ordinal, Rows, Says, Schema
 from skdpgen.utils import SchemaWarning
@@ -33,7 +33,7 @@ def counts(**said):
 
 def place(found, distinct=5.0, std=0.0):
     """Return where a column of text is put."""
-    left = _sorted_in(Unknown({}, ("x",)), "x", found, distinct, std)
+    left = sorted_in(Unknown({}, ("x",)), "x", found, distinct, std)
     assert ("x" in left.texts) + ("x" in left.numbers) + len(left.truths) + len(
         left.identifiers
     ) == 1

@@ -11,7 +11,7 @@ from skdpgen import DPPairwiseSynthesizer
 from skdpgen.datasets import load_example
 from skdpgen.privacy import Adjacency, Histograms, Ledger, PrivacyBudget, release
 from skdpgen.synthesizers.opening import cell_scales
-from skdpgen.synthesizers.pairwise._pair_rounds import release_pairs
+from skdpgen.synthesizers.pairwise._pair_release import release_pairs
 from skdpgen.tables import Rows, Schema
 from tests.synthesizers._tables import CASES, build
 

@@ -38,6 +38,11 @@ class_weight : "balanced" or None, default=None
 task : {"auto", "classification", "regression"}, default="auto"
     "auto" goes by the dtype of y: float is regression, anything else is classes.
 
+public_data : table, pair (X, y) or None, default=None
+    Public rows with the columns of X, with or without labels: of another year, state
+    or hospital. Noisy counts are shrunk towards what they have, as far as the release
+    itself agrees with them. Nothing of them costs budget.
+
 preset : {"default", "paper"}, default="default"
     Where parameters that are None come from; ``settings_`` shows what was used.
 

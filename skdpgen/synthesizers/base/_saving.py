@@ -28,6 +28,8 @@ def write_estimator(estimator: Any, path: str | Path) -> None:
     params = estimator.get_params(deep=False)
     if not isinstance(params.get("random_state"), int | None):
         params["random_state"] = None  # a generator's state is no public parameter
+    if estimator._reads_public_rows:
+        params["public_data"] = None  # what was made of it is part of the state
     state = {
         name: value
         for name, value in vars(estimator).items()

@@ -57,6 +57,7 @@ CONDITIONAL = (
 )
 HIDDEN = {
     "_outside",
+    "_public",
     "_facts",
     "_known",
     "_labels",
@@ -73,6 +74,7 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
     _labels: Cells | Any  # of the target; the estimator keeps them in `fit`
     _facts: Facts
     cells_: dict[Any, Cells]
+    _reads_public_rows: ClassVar[bool] = False  # of a parameter `public_data`
     _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -158,6 +160,7 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
             task=self.task,
             class_weight=getattr(self, "class_weight", None),
             verbose=self.verbose,
+            public_data=self._public_table(),
         )
         opening.statements += self._stated()
         try:
@@ -167,6 +170,10 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
             facts, report = opening.close()
             if report.releases:
                 self._keep(facts, report, opening.kept)
+
+    def _public_table(self) -> Any:
+        """Return public rows with the columns of X; None where there are none."""
+        return getattr(self, "public_data", None) if self._reads_public_rows else None
 
     def _public_schema(self, X: Any, y: Any) -> Schema:
         """Return what was given as a schema; warn of what costs or leaks."""

@@ -12,6 +12,11 @@ from skdpgen.synthesizers.opening._decoding import (
     target_codes,
 )
 from skdpgen.synthesizers.opening._facts import Facts
+from skdpgen.synthesizers.opening._public_rows import (
+    PublicTables,
+    count_public,
+    count_public_pairs,
+)
 from skdpgen.synthesizers.opening._statements import IS_CLONE, parameters_stated
 from skdpgen.synthesizers.opening._steps_share import steps_share
 from skdpgen.synthesizers.opening._unknown_columns import ROWS_COUNTED
@@ -22,8 +27,11 @@ __all__ = [
     "ROWS_COUNTED",
     "Facts",
     "Opening",
+    "PublicTables",
     "cell_scales",
     "class_array",
+    "count_public",
+    "count_public_pairs",
     "decode_rows",
     "decode_target",
     "discover_bins",

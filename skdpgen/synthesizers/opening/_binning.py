@@ -17,6 +17,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.opening._codes import as_codes, may_be_codes
 from skdpgen.synthesizers.opening._context import Opening
+from skdpgen.synthesizers.opening._public_rows import count_public
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import (
     TARGET,
@@ -170,11 +171,23 @@ def _bins(
             most = max(LEFT_OUT * facts.n_rows, SURE * std)
             grid, known = _down_to_zero(opening, name, grid, known, most)
         least = max(mass, facts.n_rows / MAX_TARGET_BINS) if name is TARGET else mass
-        cells[name] = quantile_bins(grid, known, std, least)
+        expected = _expected(opening, name, grid)
+        missing = float(known[grid.n_known :].sum())
+        total = max(facts.n_rows - max(missing, 0.0), SURE * std)
+        cells[name] = quantile_bins(grid, known, std, least, expected, total)
         if _has_both_signs(opening, name, std):
             cells[name] = mirrored(cells[name])
             opening.correct(name, within(column, cells[name]))
     return cells
+
+
+def _expected(opening: Opening, name: Any, grid: NumberCells) -> Any:
+    """Return the counts of public rows on a grid; None if there are none."""
+    public = opening.public
+    if public is None or (name is TARGET and not public.has_labels):
+        return None
+    counted = count_public(public, {name: grid}, None)
+    return None if counted is None else counted.columns[name][0]
 
 
 def _has_both_signs(opening: Opening, name: Any, std: float) -> bool:

@@ -115,13 +115,13 @@ def look_at_kinds(
     )
     distinct = dict(zip(names, released.values[Key.DISTINCT][0], strict=True))
     for name, counts in by_column(released, grids).items():
-        unknown = _sorted_in(unknown, name, counts, float(distinct[name]), std)
+        unknown = sorted_in(unknown, name, counts, float(distinct[name]), std)
     most = FEW * n_rows + SURE * std
     few = (name for name in unknown.numbers if distinct.get(name, n_rows) <= most)
     return replace(unknown, few=tuple(few))
 
 
-def _sorted_in(
+def sorted_in(
     unknown: Unknown, name: Any, counts: Any, distinct: float, std: float
 ) -> Unknown:
     """Put a column of text where its cells say that it belongs."""

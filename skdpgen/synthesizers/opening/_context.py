@@ -25,6 +25,8 @@ from skdpgen.synthesizers.opening._column_kinds import Unknown
 from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
+from skdpgen.synthesizers.opening._public_rows import PublicRows
+from skdpgen.synthesizers.opening._public_schema import agreed, public_columns
 from skdpgen.synthesizers.opening._statements import (
     delta_stated,
     dtypes_stated,
@@ -73,6 +75,8 @@ class Opening:
         Released counts of values, and their noise.
     outside : mapping of name to (float, float)
         Released shares of rows below and above the bounds of a column.
+    public : PublicRows or None
+        Rows that are no secret, with the columns of the private ones.
     """
 
     rows: Rows
@@ -85,6 +89,7 @@ class Opening:
     unknown: Unknown | None = None
     seen: dict[Any, Seen] = field(default_factory=dict)
     outside: Mapping[Any, Any] = field(default_factory=dict)
+    public: PublicRows | None = None
     _facts: Facts | None = None
 
     @property
@@ -144,6 +149,7 @@ class Opening:
         self._judge_delta(n_rows)
         known = self.known
         classes, text = known.classes, "taken as public"
+        described = self._described(n_rows)
         try:
             if known.has_unknown_classes:
                 found, least = discover_classes(self.rows, self.ledger)
@@ -158,7 +164,7 @@ class Opening:
             columns, unknown, self.seen = discover_columns(
                 self.rows,
                 known.kinds,
-                known.columns,
+                {**known.columns, **described},
                 self.ledger,
                 n_rows,
                 known.other,
@@ -180,7 +186,23 @@ class Opening:
             classes,
             n_rows,
             tuple(name for name in columns if name not in known.columns),
+            from_public=tuple(described),
         )
+
+    def _described(self, n_rows: float) -> dict[Any, Column]:
+        """Return what public rows say of columns, where private rows do not object."""
+        if self.public is None:
+            return {}
+        known = self.known
+        told = public_columns(
+            self.public, known.kinds, {**known.columns, **known.hints}, known.other
+        )
+        found = agreed(self.rows, told, self.ledger, n_rows)
+        if found:
+            self.statements.append(
+                f"bounds and categories of {len(found)} columns: of the public rows"
+            )
+        return found
 
     def _judge_delta(self, n_rows: float) -> None:
         """Say if delta is too large for a number of rows: public, or released."""
@@ -209,6 +231,7 @@ def open_rows(
     task: str,
     class_weight: Any,
     verbose: int,
+    public_data: Any = None,
 ) -> Opening:
     """Open private rows under a ledger; raise for errors before anything is paid."""
     neighbours = Adjacency.parse(adjacency)
@@ -216,6 +239,7 @@ def open_rows(
     rows = Rows.read(X, y, task=task, is_size_public=is_size_public)
     known = Known.of(rows, schema, classes, task)
     rows.read_as(known.written)
+    public = PublicRows.read(public_data, rows, known)
     _check_weights(class_weight, known)
     unknown = known.unknown
     n_selections = len(unknown) + known.has_unknown_classes
@@ -225,11 +249,14 @@ def open_rows(
     ledger = Ledger(budget)
     if is_size_public:
         check_size(rows.n_rows)
-        check_feasible(unknown, float(rows.n_rows), ledger)
+        if public is None:  # which may leave less to discover
+            check_feasible(unknown, float(rows.n_rows), ledger)
     progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
     statements = _stated(X, rows, known, budget.adjacency)
     statements.insert(1, delta_stated(budget, delta))
-    return Opening(rows, known, ledger, statements, progress, known)
+    if public is not None:
+        statements.append(public.stated)
+    return Opening(rows, known, ledger, statements, progress, known, public=public)
 
 
 def check_size(n_rows: int) -> None:

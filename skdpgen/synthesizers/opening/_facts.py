@@ -32,6 +32,8 @@ class Facts:
     discovered: tuple[Any, ...]  # names of the columns that no schema described
     earlier: Mapping[Any, tuple[Any, Any]] = field(default_factory=dict)
     """Counts of cells that discovery released, and their variances."""
+    from_public: tuple[Any, ...] = ()
+    """Those of the discovered columns that are as public rows show them."""
 
     @property
     def columns(self) -> dict[Any, Column]:

@@ -11,6 +11,7 @@ from skdpgen.tables import Categorical, ImageLayout, Integer, Layout
 
 ELSEWHERE = {"epsilon", "delta", "adjacency", "schema", "classes"}
 NO_MATTER = {"random_state", "verbose", "device"}  # for what is learnt about the rows
+MOST_SHOWN = 1_000  # entries of a parameter
 IS_CLONE = (
     "fitted as a clone, such as a search makes: each clone that was fitted on these "
     "rows costs its own epsilon"
@@ -113,6 +114,12 @@ def _is(value: Any, default: Any) -> bool:
 
 def _short(value: Any) -> str:
     """Return a parameter in words; for a function or network return its name."""
+    if hasattr(value, "columns"):
+        return f"a table of shape {tuple(value.shape)}"
+    if isinstance(value, tuple) and value and hasattr(value[0], "shape"):
+        return "(" + ", ".join(map(_short, value)) + ")"
+    if getattr(value, "shape", (0,))[0] > MOST_SHOWN:
+        return f"an array of shape {tuple(value.shape)}"
     if isinstance(value, str | int | float | type(None)):
         return repr(value)
     if isinstance(value, dict):

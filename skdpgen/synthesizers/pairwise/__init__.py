@@ -7,31 +7,36 @@ from skdpgen.synthesizers.pairwise._affordable import (
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
-from skdpgen.synthesizers.pairwise._measuring import measure_columns, measure_pairs
+from skdpgen.synthesizers.pairwise._measuring import (
+    measure_columns,
+    measure_pairs,
+    pair_share,
+)
 from skdpgen.synthesizers.pairwise._mixtures import (
     mixture_of_columns,
     mixture_of_pairs,
+    train_mixture,
     usual_components,
 )
-from skdpgen.synthesizers.pairwise._pair_rounds import (
-    PairModel,
-    PairRelease,
-    release_pairs,
-)
+from skdpgen.synthesizers.pairwise._pair_release import PairRelease, release_pairs
+from skdpgen.synthesizers.pairwise._pair_rounds import PairModel, known_pairs
 
 __all__ = [
     "PairModel",
     "PairRelease",
     "affordable_pairs",
     "check_given",
+    "known_pairs",
     "measure_columns",
     "measure_pairs",
     "mixture_of_columns",
     "mixture_of_pairs",
     "nearest_pairs",
     "pair_groups",
+    "pair_share",
     "read_given",
     "release_pairs",
+    "train_mixture",
     "usual_components",
     "worth_measuring",
 ]

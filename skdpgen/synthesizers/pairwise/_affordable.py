@@ -13,6 +13,8 @@ SINGLE = 64  # how many noise stds of a single column all rows must be worth
 NOISE_OF_CELL = 3.0  # a cell of an even pair should hold this many stds of rows
 MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together
+PUBLIC_WIDTH = 2_000  # of them where public rows are counted for all pairs
+TRUST_PAIRS = 30  # pairs that tell whether public rows are right
 KEPT = 0.3  # part of the noise that smoothing leaves in
 
 
@@ -73,6 +75,20 @@ def pair_groups(
     noise = ledger.noise_std(share=share, sensitivity=delta)
     groups = math.sqrt(n_rows / (NOISE_OF_CELL * noise)) if noise else MOST
     return int(max(min(groups, MOST, MAX_WIDTH / n_columns), 2))
+
+
+def widest_groups(n_columns: int) -> int:
+    """Return how many groups a column may have where public rows know pairs."""
+    return int(max(min(MOST, PUBLIC_WIDTH / n_columns), 2))
+
+
+def public_pairs(model: Any, n_pairs: int) -> tuple[Any, ...]:
+    """Return the pairs to look at, those first that public rows know most of."""
+    strength = {
+        pair: float((model.expected(pair) ** 2).sum()) for pair in model.every_pair
+    }
+    order = sorted(strength, key=lambda pair: -strength[pair])
+    return tuple(sorted(order[: n_pairs or TRUST_PAIRS]))
 
 
 def worth_measuring(

@@ -1,23 +1,47 @@
 """Columns by class, then two looks at pairs: all coarsely, then those that matter."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from skdpgen.privacy import Histograms, OneHot, sensitivity
+from skdpgen.privacy import Histograms, OneHot, Release, release, sensitivity
 from skdpgen.synthesizers.models import single_columns
-from skdpgen.synthesizers.opening import Opening, cell_scales, n_classes_of
+from skdpgen.synthesizers.opening import (
+    Opening,
+    cell_scales,
+    count_public,
+    count_public_pairs,
+    n_classes_of,
+)
 from skdpgen.synthesizers.pairwise._affordable import (
     nearest_pairs,
     pair_groups,
+    public_pairs,
+    widest_groups,
     worth_measuring,
 )
-from skdpgen.synthesizers.pairwise._pair_rounds import PairModel, release_pairs
+from skdpgen.synthesizers.pairwise._pair_release import release_pairs
+from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
 from skdpgen.tables import Cells, group_cells
 from skdpgen.training import ClassConditional
 from skdpgen.utils import Key
 
 FIRST_ROUND = 0.25  # of what is spent on pairs
+WORTH = 0.1  # of what is left of the budget: less is not spent on columns again
+FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows alone
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
+
+
+def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
+    """Return the part of the budget that pairs get; with public rows at least some.
+
+    Where no pair could be afforded, a few tell whether public rows are right.
+    """
+    if n_pairs:
+        return pair_budget
+    is_asked = opening.public is not None and opening.facts.n_columns > 1
+    return FOR_TRUST if is_asked else 0.0
 
 
 def measure_columns(
@@ -26,24 +50,66 @@ def measure_columns(
     labels: Cells | None,
     *,
     for_pairs: float,
+    is_trial: bool,
 ) -> ClassConditional:
     """Release every column by class, and return what it says of them.
 
     Keeps ``release_``, ``cells_`` and what one row counts in each column: where no part
-    of the budget is ``for_pairs``, 1.
+    of the budget is ``for_pairs``, or only a trial of public rows, 1.
     """
     sizes = tuple(column.n_cells for column in cells.values())
-    scales = cell_scales(sizes) if for_pairs else None
-    opening.keep(cells_=cells, _labels=labels, _scales=scales)
-    released = opening.release(
-        "release_",
+    scales = cell_scales(sizes) if for_pairs and not is_trial else None
+    public = count_public(opening.public, cells, labels)
+    opening.keep(cells_=cells, _labels=labels, _scales=scales, _public=public)
+    released = _release_columns(opening, cells, labels, scales, 1.0 - for_pairs)
+    opening.keep(release_=released)
+    return single_columns(released, cells, labels, opening.facts, scales, public)
+
+
+def measure_columns_again(
+    opening: Opening, cells: Mapping[Any, Cells], labels: Cells | None, *, share: float
+) -> None:
+    r"""Release every column once more, and keep both releases as one.
+
+    The two have the same expectation; their mean by precision is post-processing, and
+    is what one release with the :math:`\mu^2` of both would have been.
+    """
+    first, scales = opening.kept["release_"], opening.kept["_scales"]
+    second = _release_columns(opening, cells, labels, scales, share, ", again")
+    opening.keep(release_=joined(first, second))
+
+
+def joined(first: Release, second: Release) -> Release:
+    """Return two releases of the same columns as one, with less noise."""
+    mu = math.hypot(first.mu, second.mu)
+    if not math.isfinite(mu):
+        return first
+    weight = (second.mu / mu) ** 2
+    values = {
+        key: (1 - weight) * block + weight * second.values[key]
+        for key, block in first.values.items()
+    }
+    std = {key: std * first.mu / mu for key, std in first.noise_std.items()}
+    return replace(first, values=values, noise_std=std, mu=mu)
+
+
+def _release_columns(
+    opening: Opening,
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    scales: Sequence[float] | None,
+    share: float,
+    again: str = "",
+) -> Release:
+    sizes = tuple(column.n_cells for column in cells.values())
+    return release(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: Histograms(sizes, scales)},
-        name=f"histograms of {len(cells)} columns by class",
-        share=1.0 - for_pairs,
+        name=f"histograms of {len(cells)} columns by class{again}",
+        ledger=opening.ledger,
+        share=share * opening.ledger.remaining,
         n_classes=n_classes_of(labels),
     )
-    return single_columns(released, cells, labels, opening.facts, scales)
 
 
 def measure_pairs(
@@ -62,6 +128,9 @@ def measure_pairs(
     """
     ledger, n_rows = opening.ledger, opening.facts.n_rows
     opening.progress.total += n_rounds
+    by_class = labels is not None and labels.n_cells <= BY_CLASS
+    if opening.public is not None:
+        n_groups = n_groups or widest_groups(len(cells))
     n_groups = n_groups or pair_groups(
         ledger, n_rows, len(cells), n_pairs, ledger.remaining
     )
@@ -69,18 +138,23 @@ def measure_pairs(
         group_cells(column, known.marginals[name], n_groups)
         for name, column in cells.items()
     )
-    opening.keep(groups_=groups)
+    public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
+    opening.keep(groups_=groups, _public=public)
     measured: tuple[Any, ...] = ()
     pairs: tuple[Any, ...] = nearest_pairs(len(cells), n_pairs)
-    by_class = labels is not None and labels.n_cells <= BY_CLASS
-    if n_rounds == 2:
+    if public is not None:
+        pairs = public_pairs(PairModel(known, groups, public=public), n_pairs)
+    if n_rounds == 2 and n_pairs:
         opening.step("all pairs")
         first = release_pairs(
             opening, cells, labels, groups, pairs, by_class=False, share=FIRST_ROUND
         )
         measured = (first,)
         opening.keep(pair_releases_=measured)
-        model = PairModel(known, groups, [first])
+        model = PairModel(known, groups, [first], public=public)
+        share = model.explained()
+        if share > WORTH:
+            measure_columns_again(opening, cells, labels, share=share)
         delta = sensitivity(OneHot(1), ledger.budget.adjacency)
         unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
         pairs = worth_measuring(
@@ -88,8 +162,16 @@ def measure_pairs(
             {(j, k): model.sizes[j] * model.sizes[k] for j, k in pairs},
             (unit / model.n_rows) ** 2,
         )
+    by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
     last = release_pairs(
-        opening, cells, labels, groups, pairs, by_class=by_class, share=1.0
+        opening,
+        cells,
+        labels,
+        groups,
+        pairs,
+        by_class=by_class,
+        share=1.0,
+        is_trial=not n_pairs,
     )
     opening.keep(pair_releases_=(*measured, last))

@@ -34,6 +34,18 @@ def mixture_of_columns(
     return MixtureModel(known, groups, tables)
 
 
+def train_mixture(
+    known: ClassConditional,
+    cells: Mapping[Any, Cells],
+    pairs: PairModel | None,
+    **training: Any,
+) -> tuple[MixtureModel, list[float]]:
+    """Return a mixture with the relations that there are, and losses of its steps."""
+    if pairs is None or not pairs.is_believed:
+        return mixture_of_columns(known, cells), []
+    return mixture_of_pairs(known, pairs, **training)
+
+
 def mixture_of_pairs(
     known: ClassConditional,
     pairs: PairModel,

@@ -1,92 +1,36 @@
-"""Measuring pairs of columns: all of them coarsely, then the ones that matter."""
+"""What releases, and public rows, say of pairs of columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy import Histograms, Release, release
-from skdpgen.synthesizers.opening import Opening, cell_scales
-from skdpgen.tables import CellGroups, Cells, EncodedBatch
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.opening import PublicTables
+from skdpgen.synthesizers.pairwise._affordable import nearest_pairs
+from skdpgen.synthesizers.pairwise._pair_release import Pair, PairRelease
+from skdpgen.synthesizers.pairwise._public_pairs import PublicPairs
+from skdpgen.tables import CellGroups
 from skdpgen.training import (
     ClassConditional,
     PairPrior,
     PairTarget,
+    Seen,
+    column_counts,
     conditional_histogram,
+    fit_pair,
+    pooled_trust,
     smooth_pair,
+    with_public,
 )
-from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
-Pair = tuple[int, int]
-
-
-@saved
-@dataclass(frozen=True, eq=False)
-class PairRelease:
-    r"""Noisy histograms of pairs, of each class or of all rows together.
-
-    A row is one-hot in each pair, scaled so that the squares of the scales sum to 1:
-    its vector is not negative and has norm 1. So the release moves by at most
-    :math:`\sqrt 2` if a row is replaced and by 1 if it is added or removed. Its entries
-    are chosen entries of :math:`x x^\top`, with x the one-hot row.
-    """
-
-    pairs: tuple[Pair, ...]
-    scales: tuple[float, ...]
-    released: Release
-
-    @property
-    def by_class(self) -> bool:
-        """Whether classes were counted one by one."""
-        return len(self.released.values[Key.PAIRS]) > 1
-
-    def tables(self, groups: Sequence[CellGroups]) -> Iterator[tuple[Pair, Any, float]]:
-        """Yield each pair, its counts (n_classes, g, g'), and their noise."""
-        std, start = self.released.noise_std[Key.PAIRS], 0
-        values = self.released.values[Key.PAIRS]
-        for (j, k), scale in zip(self.pairs, self.scales, strict=True):
-            shape = (groups[j].n_groups, groups[k].n_groups)
-            width = shape[0] * shape[1]
-            block = values[:, start : start + width] / scale
-            yield (j, k), block.reshape(-1, *shape), std / scale
-            start += width
-
-
-def release_pairs(
-    opening: Opening,
-    cells: Mapping[Any, Cells],
-    labels: Cells | None,
-    groups: Sequence[CellGroups],
-    pairs: tuple[Pair, ...],
-    *,
-    by_class: bool,
-    share: float,
-) -> PairRelease:
-    """Count pairs of groups, jointly; ``share`` is of what is left of the budget."""
-    sizes = tuple(one.n_groups for one in groups)
-    scales = cell_scales([sizes[j] * sizes[k] for j, k in pairs])
-
-    def batches() -> Iterator[EncodedBatch]:
-        for batch in opening.rows.batches(cells, labels):
-            codes = batch.parts[Key.COLUMNS]
-            coarse = [one.encode(codes[:, j]) for j, one in enumerate(groups)]
-            known = np.where(batch.labels >= 0, 0, -1)
-            label = batch.labels if by_class else known
-            yield EncodedBatch(label, {Key.PAIRS: np.stack(coarse).T})
-
-    released = release(
-        batches(),
-        {Key.PAIRS: Histograms(sizes, scales, pairs)},
-        name=f"{len(pairs)} pairs of columns" + (" by class" if by_class else ""),
-        ledger=opening.ledger,
-        share=share * opening.ledger.remaining,
-        n_classes=labels.n_cells if by_class and labels is not None else 1,
-    )
-    return PairRelease(pairs, scales, released)
+MOST_PUBLIC = 5_000  # pairs that public rows are asked for
+BELIEVED = 0.5  # trust that relations need which private rows hardly show
+Look = tuple[Floats, float]  # an excess, and the variance of its noise
 
 
 class PairModel:
@@ -100,6 +44,8 @@ class PairModel:
     measured : sequence of PairRelease, default=()
     counts, stds : sequence of ndarray and of float, default=()
         Noisy counts of single columns by class, and their noise.
+    public : PublicTables or None, default=None
+        Counts of public rows.
     """
 
     def __init__(
@@ -109,6 +55,7 @@ class PairModel:
         measured: Sequence[PairRelease] = (),
         counts: Sequence[Floats] = (),
         stds: Sequence[float] = (),
+        public: PublicTables | None = None,
     ) -> None:
         self.groups, self.measured = groups, measured
         self.n_rows = float(known.totals.sum())
@@ -117,18 +64,25 @@ class PairModel:
         self.singles = [one.add_up(np.asarray(table)) for one, table in tables]
         self.sizes = [one.n_groups for one in groups]
         if self._by_class and all(stds):
-            self._sharpen(known.totals, counts, stds)
+            self._sharpen(known, counts, stds, public)
         self._priors = [
             PairPrior.of(self.shares @ single, one.n_ordered)
             for one, single in zip(groups, self.singles, strict=True)
         ]
+        self._public = None
+        if public is not None and public.pairs is not None:
+            self._public = PublicPairs(public.pairs, self.singles, self.shares)
 
     @property
     def _by_class(self) -> list[PairRelease]:
         return [one for one in self.measured if one.by_class]
 
     def _sharpen(
-        self, totals: Floats, counts: Sequence[Floats], stds: Sequence[float]
+        self,
+        known: ClassConditional,
+        counts: Sequence[Floats],
+        stds: Sequence[float],
+        public: PublicTables | None,
     ) -> None:
         """Learn single columns from pairs too: each pair adds up to both of them.
 
@@ -148,22 +102,46 @@ class PairModel:
                     weight = 1.0 / (self.sizes[pair[other]] * std**2)
                     sums[pair[j]] = sums[pair[j]] + weight * whole.sum(axis=axis)
                     weights[pair[j]] += weight
-        for j, one in enumerate(self.groups):
+        found: dict[Any, tuple[Floats, Floats]] = {}
+        seen = {}
+        for j, (name, one) in enumerate(
+            zip(known.conditionals, self.groups, strict=True)
+        ):
             empty = self.singles[j].max(axis=0) <= 0
-            found = np.where(empty, -np.inf, sums[j] / weights[j])
+            mean = np.where(empty, -np.inf, sums[j] / weights[j])
             std = float(weights[j] ** -0.5)
-            self.singles[j] = conditional_histogram(
-                found, std, totals, n_ordered=one.n_ordered
-            )[1]
+            found[name] = conditional_histogram(
+                mean, std, known.totals, n_ordered=one.n_ordered
+            )
+            if public is not None:
+                theirs = one.add_up(public.columns[name])
+                seen[name] = Seen(mean, std, one.n_ordered, theirs)
+        if seen:
+            marginals = {name: marginal for name, (marginal, _) in found.items()}
+            tables = {name: table for name, (_, table) in found.items()}
+            today = replace(known, marginals=marginals, conditionals=tables)
+            self.singles = list(with_public(today, seen).conditionals.values())
+        else:
+            self.singles = [table for _, table in found.values()]
+
+    @property
+    def every_pair(self) -> tuple[Pair, ...]:
+        """The pairs that public rows are asked for: all, of wide tables the nearest."""
+        return nearest_pairs(len(self.groups), MOST_PUBLIC)
+
+    def expected(self, pair: Pair) -> Floats:
+        """Return the excess that public rows would have."""
+        assert self._public is not None
+        return self._public.common(pair)
 
     def independent(self, pair: Pair) -> Floats:
         """Return shares of rows if columns are independent given the class."""
         first, second = (self.singles[j] for j in pair)
         return np.einsum("c,ca,cb->cab", self.shares, first, second)
 
-    def common_excess(self) -> dict[Pair, tuple[Floats, float]]:
+    def common_excess(self) -> dict[Pair, Look]:
         """Return excess and variance of each pair over all classes, from both looks."""
-        found: dict[Pair, tuple[Floats, float]] = {}
+        found: dict[Pair, Look] = {}
         for one in self.measured:
             for pair, counts, std in one.tables(self.groups):
                 whole = counts.sum(axis=0) / self.n_rows
@@ -178,19 +156,59 @@ class PairModel:
                 found[pair] = excess, variance
         return found
 
-    def smooth(
-        self, pair: Pair, excess: Floats, variance: float, scale: float = 1.0
-    ) -> Floats:
+    def smooth(self, pair: Pair, found: Look, scale: float = 1.0) -> Floats:
         """Return the posterior mean of an excess."""
         first, second = (self._priors[j] for j in pair)
-        return smooth_pair(excess, variance, first, second, scale=scale)
+        return smooth_pair(*found, first, second, scale=scale)
+
+    def commons(self) -> tuple[dict[Pair, Floats], float]:
+        """Return what pairs have in all classes together, and trust in public rows."""
+        looks = self.common_excess()
+        if self._public is None:
+            return {pair: self.smooth(pair, look) for pair, look in looks.items()}, 0.0
+        centres = {pair: self._public.common(pair) for pair in looks}
+        return self._trusting(looks, centres, {})
+
+    def _trusting(self, looks: Any, centres: Any, scales: Any) -> Any:
+        """Average what looks say around public centres and around 0, by evidence."""
+        fits, odds = {}, []
+        for key, (excess, variance) in looks.items():
+            first, second = (self._priors[j] for j in key[:2])
+            scale, centre = scales.get(key, 1.0), centres[key]
+            mine, null = fit_pair(excess, variance, first, second, scale=scale)
+            rest, log = fit_pair(excess - centre, variance, first, second, scale=scale)
+            fits[key] = mine, centre + rest
+            odds.append(log - null)
+        each, overall = pooled_trust(np.array(odds))
+        return {
+            key: weight * theirs + (1 - weight) * mine
+            for weight, (key, (mine, theirs)) in zip(each, fits.items(), strict=True)
+        }, overall
 
     def energies(self) -> dict[Pair, float]:
-        """Return the squared norm of each pair's excess over independence."""
-        return {
-            pair: float((self.smooth(pair, *found) ** 2).sum())
-            for pair, found in self.common_excess().items()
-        }
+        """Return the squared norm of each pair's excess over what is expected of it."""
+        commons, trust = self.commons()
+        if self._public is not None:
+            public = self._public
+            commons = {
+                pair: found - trust * public.common(pair)
+                for pair, found in commons.items()
+            }
+        return {pair: float((found**2).sum()) for pair, found in commons.items()}
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether there are relations: measured, or public ones that stood a trial."""
+        is_trial = all(one.is_trial for one in self.measured)
+        return not is_trial or self.commons()[1] > BELIEVED
+
+    def explained(self) -> float:
+        """Return which part of the relations found public rows had told beforehand."""
+        if self._public is None:
+            return 0.0
+        commons, _ = self.commons()
+        whole = sum(float((found**2).sum()) for found in commons.values())
+        return max(1.0 - sum(self.energies().values()) / whole, 0.0) if whole else 0.0
 
     def target(self) -> PairTarget:
         """Return what the moments of a model should be."""
@@ -198,29 +216,68 @@ class PairModel:
         width, n_classes = int(ends[-1]), len(self.shares)
         places = [slice(a, b) for a, b in pairwise(ends)]
         common, seen = np.zeros((width, width)), np.zeros((width, width), dtype=bool)
-        for (j, k), found in self.common_excess().items():
-            smooth = self.smooth((j, k), *found)
+        commons, trust = self.commons()
+        if self._public is not None:
+            for pair in self.every_pair:
+                if pair not in commons:
+                    commons[pair] = trust * self._public.common(pair)
+        for (j, k), smooth in commons.items():
             _set(common, places[j], places[k], smooth)
             _set(seen, places[j], places[k], True)
         own = None
-        if self._by_class:
+        found = self._owns(trust)
+        if found:
             own = np.zeros((n_classes, width, width), dtype=np.float32)
-        for one in self._by_class:
-            for (j, k), counts, std in one.tables(self.groups):
-                excess = counts / self.n_rows - self.independent((j, k))
-                for c, rest in enumerate(self._own_excess((j, k), excess, std)):
-                    _set(own[c], places[j], places[k], rest)
+        for (j, k, c), rest in found.items():
+            assert own is not None
+            _set(own[c], places[j], places[k], rest)
         singles = np.concatenate(self.singles, axis=1)
         return PairTarget(singles, self.shares, common, own, seen)
 
-    def _own_excess(self, pair: Pair, excess: Floats, std: float) -> Iterator[Floats]:
-        """Yield what each class has beyond its share of the common excess."""
-        variance, whole = (std / self.n_rows) ** 2, excess.sum(axis=0)
-        others = len(excess) - 1
-        for share, mine in zip(self.shares, excess, strict=True):
-            noise = variance * ((1 - share) ** 2 + others * share**2)
-            rest = mine - share * whole
-            yield self.smooth(pair, rest, noise, scale=share * (1 - share))
+    def _owns(self, trust: float) -> dict[Any, Floats]:
+        """Return what each class has beyond its share of a pair's common excess."""
+        looks, scales = {}, {}
+        for one in self._by_class:
+            for pair, counts, std in one.tables(self.groups):
+                excess = counts / self.n_rows - self.independent(pair)
+                variance, whole = (std / self.n_rows) ** 2, excess.sum(axis=0)
+                others = len(excess) - 1
+                for c, (share, mine) in enumerate(
+                    zip(self.shares, excess, strict=True)
+                ):
+                    noise = variance * ((1 - share) ** 2 + others * share**2)
+                    looks[(*pair, c)] = mine - share * whole, noise
+                    scales[(*pair, c)] = share * (1 - share)
+        if self._public is None or not self._public.has_classes:
+            return {
+                key: self.smooth(key[:2], look, scales[key])
+                for key, look in looks.items()
+            }
+        theirs = {
+            (*pair, c): rest
+            for pair in self.every_pair
+            for c, rest in enumerate(self._public.own(pair))
+        }
+        found = {}
+        if looks:
+            found, trust = self._trusting(looks, theirs, scales)
+        return {key: trust * rest for key, rest in theirs.items()} | found
+
+
+def known_pairs(
+    known: ClassConditional,
+    released: Release,
+    groups: Sequence[CellGroups],
+    measured: Sequence[PairRelease],
+    scales: Sequence[float] | None,
+    public: PublicTables | None,
+) -> PairModel | None:
+    """Return what all releases say of pairs; None if none was measured."""
+    if not measured:
+        return None
+    sizes = [len(one.of_cell) for one in groups]
+    counts, stds = column_counts(released, sizes, scales)
+    return PairModel(known, groups, measured, counts, list(stds), public)
 
 
 def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:

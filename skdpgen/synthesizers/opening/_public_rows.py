@@ -1,0 +1,200 @@
+"""Public rows with the columns of the private ones: read, checked, counted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdpgen.synthesizers.opening._known_columns import Known
+from skdpgen.tables import (
+    CategoryCells,
+    CellGroups,
+    Cells,
+    Chunks,
+    Drop,
+    Kind,
+    Layout,
+    Regenerate,
+    Rows,
+    read_table,
+)
+from skdpgen.utils import Key, saved
+
+Floats = NDArray[np.float64]
+MOST = 10_000_000  # counts of pairs that are kept; if there are more, not by class
+NUMBERS = (Kind.FLOAT, Kind.INTEGER)
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class PublicTables:
+    """What is kept of public rows: counts of columns, and of pairs of columns.
+
+    Parameters
+    ----------
+    n_rows : int
+    columns : mapping of name to ndarray of shape (n_classes, n_cells)
+        By class if the rows have labels; else one row.
+    pairs : ndarray of shape (n_classes, S, S) or None
+        Counts of all pairs of the S groups of all columns.
+    """
+
+    n_rows: int
+    columns: Mapping[Any, Floats]
+    pairs: NDArray[np.float32] | None = None
+
+
+class PublicRows:
+    """Rows that are no secret, opened like private ones; nothing of them costs."""
+
+    def __init__(self, rows: Rows, frame: Any = None) -> None:
+        self._rows, self.frame = rows, frame
+
+    @classmethod
+    def read(cls, given: Any, private: Rows, known: Known) -> "PublicRows | None":
+        """Open public rows; raise if they do not have the columns of the private.
+
+        Only names and kinds of the private columns are looked at, which are public.
+        """
+        if given is None:
+            return None
+        X, y = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+        if isinstance(X, Chunks):
+            raise ValueError("public_data must be a table in memory. Got Chunks.")
+        task = {"regression": "regression"}.get(str(known.task), "auto")
+        rows = Rows.read(X, y, task=task)
+        assert isinstance(private.layout, Layout)
+        if not isinstance(rows.layout, Layout):
+            raise ValueError("public_data must be a table of rows like X. Got images.")
+        left_out = {
+            name
+            for name, column in known.columns.items()
+            if isinstance(column, Drop | Regenerate)
+        }
+        _check_names(rows.layout, private.layout, left_out)
+        _check_kinds(rows.layout, private.layout)
+        if rows.n_rows < 1:
+            raise ValueError("public_data must have rows. Got a table without any.")
+        if y is not None and known.task is None:
+            raise ValueError(
+                "public_data must be a table alone, where fit gets no y. Got a pair "
+                "(X, y)."
+            )
+        rows.read_as(known.written)
+        _check_labels(rows, private, known)
+        return cls(rows, read_table(X)[0])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._rows.n_rows
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether there are labels."""
+        return self._rows.target_layout is not None
+
+    @property
+    def stated(self) -> str:
+        """What a certificate says of them."""
+        labels = "with labels" if self.has_labels else "without labels"
+        return f"{self.n_rows} public rows {labels}: taken as public"
+
+    def codes(self, cells: Mapping[Any, Cells], labels: Cells | None) -> Any:
+        """Yield codes of rows and their labels, -1 where there is no cell."""
+        for batch in self._rows.batches(cells, labels):
+            yield batch.parts[Key.COLUMNS], np.asarray(batch.labels)
+
+
+def count_public(
+    public: PublicRows | None, cells: Mapping[Any, Cells], labels: Cells | None
+) -> PublicTables | None:
+    """Count the cells of each column, by class if public rows have labels."""
+    if public is None:
+        return None
+    n_classes = labels.n_cells if labels is not None and public.has_labels else 1
+    found = {name: np.zeros((n_classes, c.n_cells)) for name, c in cells.items()}
+    for codes, known in public.codes(cells, labels):
+        for table, mine in zip(found.values(), codes.T, strict=True):
+            there = (mine >= 0) & (known >= 0)
+            np.add.at(table, (known[there], mine[there]), 1.0)
+    return PublicTables(public.n_rows, found)
+
+
+def count_public_pairs(
+    opening: Any,
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    groups: Sequence[CellGroups],
+    *,
+    by_class: bool,
+) -> PublicTables | None:
+    """Return the public counts that are kept, with those of all pairs of groups."""
+    public, tables = opening.public, opening.kept.get("_public")
+    if public is None or tables is None:
+        return None
+    n_classes = len(next(iter(tables.columns.values()))) if by_class else 1
+    ends = np.cumsum([0, *(one.n_groups for one in groups)])
+    if n_classes * ends[-1] ** 2 > MOST:
+        n_classes = 1
+    found = np.zeros((n_classes, ends[-1], ends[-1]), dtype=np.float32)
+    for codes, known in public.codes(cells, labels):
+        one_hot = np.zeros((len(codes), ends[-1]), dtype=np.float32)
+        for one, start, mine in zip(groups, ends, codes.T, strict=False):
+            group = one.encode(mine)
+            there = np.flatnonzero(group >= 0)
+            one_hot[there, start + group[there]] = 1.0
+        for c in range(n_classes):
+            rows = one_hot[known == c] if n_classes > 1 else one_hot[known >= 0]
+            found[c] += rows.T @ rows
+    return replace(tables, pairs=found)
+
+
+def _check_names(public: Layout, private: Layout, left_out: set[Any]) -> None:
+    needed = [name for name in private.names if name not in left_out]
+    missing = [str(name) for name in needed if name not in public.names]
+    strange = [str(name) for name in public.names if name not in private.names]
+    if missing or strange:
+        told = [f"without {', '.join(missing)}"] * bool(missing)
+        told += [f"with {', '.join(strange)} besides"] * bool(strange)
+        raise ValueError(
+            f"public_data must have the columns of X. Got a table {', and '.join(told)}"
+            "; labels go into a pair (X_public, y_public)."
+        )
+
+
+def _check_labels(rows: Rows, private: Rows, known: Known) -> None:
+    """Raise for public labels that are of another kind, or not among the classes."""
+    if rows.target_layout is None or private.target_layout is None:
+        return
+    kinds = {rows.target_layout.kinds[0], private.target_layout.kinds[0]}
+    if len(kinds) > 1 and not kinds <= set(NUMBERS):
+        raise ValueError(
+            "Labels of public_data must be of the kind of y, "
+            f"{private.target_layout.kinds[0].value}. Got "
+            f"{rows.target_layout.kinds[0].value}; convert them."
+        )
+    if known.classes is None:
+        return
+    labels = CategoryCells(known.classes, nullable=False)
+    n_strange = sum(int((batch.labels < 0).sum()) for batch in rows.batches({}, labels))
+    if n_strange:
+        raise ValueError(
+            "Labels of public_data must be among the classes, "
+            f"{', '.join(map(str, known.classes))}. Got {n_strange} others; leave such "
+            "rows out."
+        )
+
+
+def _check_kinds(public: Layout, private: Layout) -> None:
+    here = dict(zip(public.names, public.kinds, strict=True))
+    for name, kind in zip(private.names, private.kinds, strict=True):
+        if name not in here:
+            continue
+        if here[name] is not kind and not {here[name], kind} <= set(NUMBERS):
+            raise ValueError(
+                f"Column {name!r} of public_data must be of the kind that it has in X, "
+                f"{kind.value}. Got {here[name].value}; convert it."
+            )

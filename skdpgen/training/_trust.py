@@ -1,0 +1,101 @@
+"""How far to trust what public rows say: the evidence of a release, pooled."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+STEPS = 50
+FOR_AND_AGAINST = 1.0  # cases of either kind that are imagined besides
+
+
+def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
+    r"""Return how probable it is that public rows are right, case by case and overall.
+
+    Each case k, a column or a pair, has the evidence of the release with the public
+    prior and without: :math:`\ell_k` is the log of their ratio. The part
+    :math:`\pi` of the cases in which public rows are right is found from all of them
+    (EM, with one case more of either kind), and is the prior of each:
+    :math:`w_k = \pi e^{\ell_k} / (\pi e^{\ell_k} + 1 - \pi)`. So a case that is lost in
+    its noise goes by the others.
+
+    Examples
+    --------
+    >>> each, overall = pooled_trust(np.array([9.0, 7.0, 0.0, -9.0]))
+    >>> each.round(1).tolist(), round(overall, 1)
+    ([1.0, 1.0, 0.6, 0.0], 0.6)
+    """
+    overall = 0.5
+    each = np.full(len(log_odds), overall)
+    for _ in range(STEPS):
+        prior = np.log(overall) - np.log1p(-overall)
+        each = 0.5 * (1.0 + np.tanh(0.5 * (log_odds + prior)))
+        n = len(log_odds) + 2 * FOR_AND_AGAINST
+        overall = float((each.sum() + FOR_AND_AGAINST) / n)
+    return each, overall
+
+
+def pooled_weights(logs: Floats, prior: Floats) -> Floats:
+    """Return how probable each candidate is in each case, and let cases learn alike.
+
+    How often a candidate is right is found from all cases (EM), from what ``prior``
+    imagines of it besides: cases, at least a little of each.
+
+    Parameters
+    ----------
+    logs : ndarray of shape (n_cases, n_candidates)
+        Log evidence.
+    prior : ndarray of shape (n_candidates,)
+
+    Examples
+    --------
+    >>> logs = np.array([[9.0, 0.0], [9.0, 0.0], [0.0, 0.0]])
+    >>> pooled_weights(logs, np.ones(2)).round(1).tolist()
+    [[1.0, 0.0], [1.0, 0.0], [0.7, 0.3]]
+    """
+    usual = prior / prior.sum()
+    each = np.empty_like(logs)
+    for _ in range(STEPS):
+        each = logs + np.log(usual)
+        each = np.exp(each - each.max(axis=1, keepdims=True))
+        each /= each.sum(axis=1, keepdims=True)
+        usual = (each.sum(axis=0) + prior) / (len(logs) + prior.sum())
+    return each
+
+
+def candidates(
+    residual: Floats,
+    noise: Floats,
+    scale: Floats,
+    kernels: Sequence[Floats],
+    strengths: Sequence[float],
+) -> tuple[Floats, Floats]:
+    r"""Return log evidence and posterior means of rows under priors N(0, t² K).
+
+    Both are exact, since the noise is known.
+
+    Parameters
+    ----------
+    residual : ndarray of shape (n, n_cells)
+    noise, scale : ndarray of shape (n, 1)
+        Standard deviation of the noise of each row, and unit of its prior.
+    kernels : sequence of ndarray of shape (n_cells, n_cells)
+    strengths : sequence of float
+        Values of t.
+
+    Returns
+    -------
+    logs : ndarray of shape (n, n_candidates)
+    means : ndarray of shape (n, n_candidates, n_cells)
+    """
+    logs, means = [], []
+    for kernel in kernels:
+        values, vectors = np.linalg.eigh(kernel)
+        rotated = residual @ vectors
+        for strength in strengths:
+            signal = (strength * scale) ** 2 * np.maximum(values, 0.0)
+            total = signal + noise**2
+            logs.append(-0.5 * (rotated**2 / total + np.log(total)).sum(axis=1))
+            means.append((signal / total * rotated) @ vectors.T)
+    return np.stack(logs, axis=1), np.stack(means, axis=1)
