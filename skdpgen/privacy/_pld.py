@@ -30,7 +30,8 @@ from skdpgen.privacy._dominating_pairs import (
 )
 
 FINE = 0.02  # width of a cell, in standard deviations of a step's loss
-MOST_CELLS = 2**20
+MOST_CELLS, MOST_OF_A_STEP = 2**20, 2**17
+COARSER = 8  # times that cells are made twice as wide
 BEYOND = 1e-7  # part of delta that losses beyond the ends may have
 DEVIATIONS = 10.0  # below the mean, of tilted losses, where the grid begins
 RATES = (math.log(0.05), math.log(2000.0))
@@ -123,10 +124,14 @@ def _epsilon(pairs: Sequence[Pair], gaussian_mu: float, delta: float) -> float:
     cell = FINE * math.sqrt(variance / n)
     beyond = max(BEYOND * delta / n, TINY)
     longest = max(one.highest(beyond) - one.lowest() for one in pairs)
-    cell = max(cell, longest / MOST_CELLS)
-    steps = [discretised(one, cell, top=one.highest(beyond)) for one in pairs]
-    tilted = _composed(steps, cell, delta)
-    if tilted is None:
+    cell = max(cell, longest / MOST_OF_A_STEP)
+    for _ in range(COARSER):
+        steps = [discretised(one, cell, top=one.highest(beyond)) for one in pairs]
+        tilted = _composed(steps, cell, delta)
+        if tilted is not None:
+            break
+        cell *= 2  # there would be too many cells
+    else:
         return math.inf
     infinite = sum(one.n_steps * one.infinite for one in steps) + BEYOND * delta
     return _smallest_epsilon(tilted, cell, delta, infinite)
