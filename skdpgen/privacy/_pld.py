@@ -30,11 +30,12 @@ from skdpgen.privacy._dominating_pairs import (
 )
 
 FINE = 0.02  # width of a cell, in standard deviations of a step's loss
-MOST_CELLS = 2**20
+MOST_CELLS, MOST_OF_A_STEP = 2**20, 2**17
+COARSER = 8  # times that cells are made twice as wide
 BEYOND = 1e-7  # part of delta that losses beyond the ends may have
 DEVIATIONS = 10.0  # below the mean, of tilted losses, where the grid begins
 RATES = (math.log(0.05), math.log(2000.0))
-SLACK = 1e-9  # for rounding of sums and of tilts
+SLACK = 1e-9  # relative, for what little else is rounded
 UNIT, TINY = 2.0**-52, 1e-290
 HUGE = 700.0  # an epsilon that is of no use
 
@@ -49,6 +50,7 @@ class Tilted(NamedTuple):
     first: int  # index of the first cell
     weights: Floats  # sum to 1
     rounding: float  # bound on the sum of their errors
+    slack: float  # relative error of tilting there and back
 
 
 @lru_cache(maxsize=4096)
@@ -87,9 +89,9 @@ def pld_epsilon(
 
     *Numbers.* Weights are tilted before they are transformed, so that rounding is small
     against delta and not against 1. Its bound, :math:`\sqrt{\sum_f e_f^2}` for errors
-    :math:`e_f` of the transform (by Cauchy, Schwarz and Parseval), and what lies beyond
-    the last cell (by Chernoff) are added to delta. Losses that are too low for the grid
-    come out as higher ones, which only adds.
+    :math:`e_f` of the transform (by Cauchy, Schwarz and Parseval), what lies beyond the
+    last cell (by Chernoff), and what tilts and sums are rounded by are added to delta.
+    Losses that are too low for the grid come out as higher ones, which only adds.
 
     Parameters
     ----------
@@ -123,10 +125,14 @@ def _epsilon(pairs: Sequence[Pair], gaussian_mu: float, delta: float) -> float:
     cell = FINE * math.sqrt(variance / n)
     beyond = max(BEYOND * delta / n, TINY)
     longest = max(one.highest(beyond) - one.lowest() for one in pairs)
-    cell = max(cell, longest / MOST_CELLS)
-    steps = [discretised(one, cell, top=one.highest(beyond)) for one in pairs]
-    tilted = _composed(steps, cell, delta)
-    if tilted is None:
+    cell = max(cell, longest / MOST_OF_A_STEP)
+    for _ in range(COARSER):
+        steps = [discretised(one, cell, top=one.highest(beyond)) for one in pairs]
+        tilted = _composed(steps, cell, delta)
+        if tilted is not None:
+            break
+        cell *= 2  # there would be too many cells
+    else:
         return math.inf
     infinite = sum(one.n_steps * one.infinite for one in steps) + BEYOND * delta
     return _smallest_epsilon(tilted, cell, delta, infinite)
@@ -167,7 +173,13 @@ def _composed(steps: Sequence[Discrete], cell: float, delta: float) -> Tilted | 
         np.linalg.norm(wrong) + error * np.linalg.norm(lengths)
     )
     weights = np.maximum(np.fft.irfft(whole, size), 0.0)
-    return Tilted(rate, moment, first, np.roll(weights, -(first % size)), rounding)
+    tilts = (
+        one.n_steps * (abs(log) + rate * cell * (len(one.mass) + abs(one.first)) + 1.0)
+        for one, (_, log) in zip(steps, parts, strict=True)
+    )
+    slack = SLACK + 8.0 * UNIT * math.fsum(tilts)
+    weights = np.roll(weights, -(first % size))
+    return Tilted(rate, moment, first, weights, rounding, slack)
 
 
 def _smallest_epsilon(
@@ -186,15 +198,17 @@ def _smallest_epsilon(
     above = np.cumsum(mass[::-1])[::-1]  # sum of p over losses from here
     other = np.cumsum((mass * np.exp(-loss))[::-1])[::-1]
     found = above - np.exp(loss) * other
-    extra = infinite + tilted.rounding * back
-    is_more = (found + extra) * (1.0 + SLACK) > delta
+    # a sum from the far end is wrong by a part of all sums on the way
+    sums = above + np.cumsum(above[::-1])[::-1]
+    extra = infinite + tilted.rounding * back + 8.0 * UNIT * sums
+    is_more = (found + extra) * (1.0 + tilted.slack) > delta
     if is_more[-1]:
         return math.inf
     if not is_more.any():
         return float(loss[0])
     last = int(np.flatnonzero(is_more)[-1])
     # between two cells delta is above - exp(epsilon) other, of what is beyond
-    room = above[last + 1] + extra[last] - delta / (1.0 + SLACK)
+    room = above[last + 1] + extra[last] - delta / (1.0 + tilted.slack)
     if other[last + 1] <= 0 or room <= 0:
         return float(loss[last + 1])
     between = math.log(room / other[last + 1])

@@ -31,6 +31,7 @@ from skdpgen.privacy._subsampled import (
 PARTS = 6  # into which shares from 0 to 1 are divided: more are tighter, and slower
 GRID = 1.02  # step of noise multipliers; fits of one rate share its moments
 FIRST, LAST = -500, 1000  # powers of ``GRID``
+MUCH_LESS = (4, 10, 20, 40)  # powers of ``GRID`` by which less noise is tried, too
 
 
 @dataclass(frozen=True)
@@ -110,17 +111,24 @@ def _too_little(
 ) -> float:
     """Return a noise multiplier that is too small to fit, or 0.
 
-    One step of the grid below the largest that does not fit: costs on a grid of losses
-    are tight to some .01 % only, so that one noise may seem to fit where more does not.
+    Costs on a grid of losses are tight to some .01 % only, so a noise may seem to fit
+    where a little more does not: the largest that does not fit is taken one step of
+    the grid lower, and much less noise is tried as well.
     """
+
+    def fits(power: int) -> bool:
+        steps = (GRID**power, sampling_rate, n_steps, delta, adjacency)
+        return subsampled_epsilon(*steps, gaussian_mu=beside) <= epsilon
+
     low, high = FIRST, LAST
     while high - low > 1:
         middle = (low + high) // 2
-        steps = (GRID**middle, sampling_rate, n_steps, delta, adjacency)
-        if subsampled_epsilon(*steps, gaussian_mu=beside) > epsilon:
-            low = middle
-        else:
-            high = middle
+        low, high = (low, middle) if fits(middle) else (middle, high)
+        if high - low == 1 and low > FIRST:
+            less = [low - k for k in MUCH_LESS if low - k > FIRST]
+            fitting = [power for power in less if fits(power)]
+            if fitting:
+                low, high = FIRST, min(fitting)
     return GRID ** (low - 1) if low > FIRST else 0.0
 
 

@@ -185,6 +185,10 @@ def subsampled_noise_multiplier(
                 f"The other releases alone cost more than epsilon={epsilon:g} at "
                 f"delta={delta:g}; leave something for the sub-sampled steps."
             )
+    together = [SampledSteps(high / 2, sampling_rate, n_steps), *beside]
+    while _renyi_cost(together, gaussian_mu, delta, adjacency) <= epsilon:  # fast
+        high = together[0].noise_multiplier
+        together[0] = together[0]._replace(noise_multiplier=high / 2)
     return _smallest(cost, epsilon, high)
 
 

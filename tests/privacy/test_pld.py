@@ -134,6 +134,15 @@ def test_more_noise_costs_less_all_along(adjacency):
     assert (np.diff(costs) < 0).all()
 
 
+@pytest.mark.parametrize(("rate", "n_steps"), [(1e-6, 10), (1e-4, 100_000)])
+def test_rare_rows_leave_no_gap_between_noises(rate, n_steps):
+    """The grid gets coarser where there would be too many cells, and never gives up."""
+    noise = np.geomspace(0.4, 0.9, 8)
+    costs = [pld_epsilon(((s, rate, n_steps),), 0.0, 1e-9, "add_remove") for s in noise]
+    assert np.isfinite(costs).all()
+    assert (np.diff(costs) < 0).all()
+
+
 @pytest.mark.parametrize(
     "steps",
     [(1e-3, 0.5, 10), (1e7, 0.01, 10), (1.0, 1e-9, 10), (5.0, 1 - 1e-12, 3)],
