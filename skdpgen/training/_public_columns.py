@@ -21,6 +21,7 @@ STRENGTHS = (0.0, 0.03, 0.1, 0.3, 0.9)  # of what private rows have beyond publi
 WIDE = (0.3, 1.0, 3.0, 9.0)  # of what any column may have beyond even cells
 OF_CELL = 0.5  # rows that every cell is given before public rows are counted
 SOFT = 0.1  # of a cell's scale does not go by public rows
+MANY = 256  # categories: relations between their shares are left out
 ROUNDS = 30
 LEAST = 1e-12
 
@@ -134,17 +135,13 @@ def _marginals(today: Any, seen: Mapping[Any, Seen], total: float) -> dict[Any, 
         public = public_shares(one.public)[0][full]
         public = public / public.sum()
         even = np.full(len(raw), 1.0 / len(raw))
-        kernels = [
-            _centred(kernel)
-            for kernel in _kernels(
-                (1 - SOFT) * public + SOFT * even, _n_full(full, one.n_ordered)
-            )
-        ]
+        softer = (1 - SOFT) * public + SOFT * even
+        kernels = _kernels(softer, _n_full(full, one.n_ordered), None)
         noise = noise_of_one * one.noise_std * unit
         near = _without_mean((raw - public)[None])
         logs, means = candidates(near, noise, unit, kernels, STRENGTHS)
         far = _without_mean((raw - even)[None])
-        wide = [_centred(np.diag(even**2))]
+        wide = [even**2]
         null, _ = candidates(far, noise, unit, wide, WIDE)
         found.append((full, np.concatenate([logs, null], axis=1), public + means[0]))
     logs = np.concatenate([log for _, log, _ in found])
@@ -186,11 +183,9 @@ class _Excess:
         raw = _without_mean(one.counts[:, full] / total - even)
         public = public_shares(one.public)[1][:, full]
         theirs = raked(shares[:, None] * public, shares, marginal) - even
-        centre = np.eye(len(marginal)) - marginal[:, None]
-        kernels = [
-            _centred(centre @ kernel @ centre.T)
-            for kernel in _kernels(marginal, _n_full(full, one.n_ordered))
-        ]
+        is_huge = len(marginal) > MANY
+        centre = None if is_huge else np.eye(len(marginal)) - marginal[:, None]
+        kernels = _kernels(marginal, _n_full(full, one.n_ordered), centre)
         noise = np.full((len(shares), 1), one.noise_std / total)
         scale = np.sqrt(shares * (1 - shares))[:, None]
         logs, means = candidates(raw - theirs, noise, scale, kernels, STRENGTHS)
@@ -218,16 +213,25 @@ def _moved(given: Floats, before: Floats, after: Floats) -> Floats:
     return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), LEAST))
 
 
-def _kernels(marginal: Floats, n_ordered: int) -> list[Floats]:
-    """Return h^a rho h^a for all candidates; as many for categories."""
-    correlations_ = correlations(marginal, n_ordered)
-    if len(correlations_) == 1:
-        correlations_ = correlations_ * (1 + len(LENGTH_SCALES))
-    return [
-        (marginal**power)[:, None] * correlation * marginal**power
-        for power in POWERS
-        for correlation in correlations_
-    ]
+def _kernels(marginal: Floats, n_ordered: int, centre: Floats | None) -> list[Floats]:
+    """Return h^a rho h^a for all candidates, without sums; as many for categories.
+
+    Of very many categories only the diagonal, which nearly is all of it.
+    """
+    found = []
+    for power in POWERS:
+        scale = marginal**power
+        if len(marginal) > MANY and n_ordered < 3:
+            found += [scale**2] * (1 + len(LENGTH_SCALES))
+            continue
+        some = []
+        for correlation in correlations(marginal, n_ordered):
+            kernel = scale[:, None] * correlation * scale
+            if centre is not None:
+                kernel = centre @ kernel @ centre.T
+            some.append(_centred(kernel))
+        found += some if len(some) > 1 else some * (1 + len(LENGTH_SCALES))
+    return found
 
 
 def _given(table: Floats, full: Any) -> Floats:

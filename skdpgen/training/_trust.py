@@ -80,7 +80,8 @@ def candidates(
     residual : ndarray of shape (n, n_cells)
     noise, scale : ndarray of shape (n, 1)
         Standard deviation of the noise of each row, and unit of its prior.
-    kernels : sequence of ndarray of shape (n_cells, n_cells)
+    kernels : sequence of ndarray of shape (n_cells, n_cells) or (n_cells,)
+        Covariances, or their diagonals.
     strengths : sequence of float
         Values of t.
 
@@ -90,12 +91,22 @@ def candidates(
     means : ndarray of shape (n, n_candidates, n_cells)
     """
     logs, means = [], []
+    last, values, vectors = None, np.empty(0), None
     for kernel in kernels:
-        values, vectors = np.linalg.eigh(kernel)
-        rotated = residual @ vectors
+        if kernel is not last:
+            values, vectors = (kernel, None) if kernel.ndim == 1 else _axes(kernel)
+        last = kernel
+        rotated = residual if vectors is None else residual @ vectors
         for strength in strengths:
             signal = (strength * scale) ** 2 * np.maximum(values, 0.0)
             total = signal + noise**2
             logs.append(-0.5 * (rotated**2 / total + np.log(total)).sum(axis=1))
-            means.append((signal / total * rotated) @ vectors.T)
+            mean = signal / total * rotated
+            means.append(mean if vectors is None else mean @ vectors.T)
     return np.stack(logs, axis=1), np.stack(means, axis=1)
+
+
+def _axes(kernel: Floats) -> tuple[Floats, Floats]:
+    """Return variances and the axes that they belong to."""
+    values, vectors = np.linalg.eigh(kernel)
+    return np.asarray(values), np.asarray(vectors)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from skdpgen.benchmark import __main__ as command
+from skdpgen.benchmark._measure_public import REGIONS, Regions
 from skdpgen.datasets import load_example
 
 # rare values are found or not as the noise has it
@@ -55,3 +56,19 @@ def test_parameters_are_json_or_a_word():
     )
     wanted = {"release": "per_step", "max_iter": 3, "hidden_layer_sizes": [8, 8]}
     assert command._settings(given) == wanted
+
+
+def test_public_rows(monkeypatch, capsys, tmp_path):
+    X, y = load_example(4000)
+    X = X.drop(columns="customer_since")  # of text: thousands of values
+    X["native-country"] = ["Here", "There", "There", "There"] * 1000
+    X.assign(target=y).to_csv(tmp_path / "adult.csv.gz", index=False)
+    place = Regions("adult", lambda X: X["native-country"] == "There", X.columns[-1:])
+    monkeypatch.setitem(REGIONS, "adult_country", place)
+    text = run(
+        *(monkeypatch, capsys, "public", "adult_country", "--data", str(tmp_path)),
+        *("--synthesizer", "DPIndependentSynthesizer", "--schema", "public"),
+        *("--releases", "2"),
+    )
+    for kind in ("none", "public rows", "columns permuted", "values renamed"):
+        assert f"| adult_country | {kind} | public |" in text
