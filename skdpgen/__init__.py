@@ -5,6 +5,7 @@ from skdpgen.metrics import SyntheticUtility, total_variation
 from skdpgen.privacy import PrivacyReport, insecure_noise_seed
 from skdpgen.synthesizers import (
     Deformations,
+    DPGANSynthesizer,
     DPHPSynthesizer,
     DPIndependentSynthesizer,
     DPKernelSynthesizer,
@@ -51,6 +52,7 @@ __all__ = [
     "BudgetExceededError",
     "Categorical",
     "Chunks",
+    "DPGANSynthesizer",
     "DPHPSynthesizer",
     "DPIndependentSynthesizer",
     "DPKernelSynthesizer",

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from skdpgen.synthesizers._dp_gan import DPGANSynthesizer
 from skdpgen.synthesizers._dp_hp import DPHPSynthesizer
 from skdpgen.synthesizers._dp_independent import DPIndependentSynthesizer
 from skdpgen.synthesizers._dp_kernel import DPKernelSynthesizer
@@ -26,6 +27,7 @@ from skdpgen.synthesizers.tools import (
 SYNTHESIZERS = {
     cls.__name__: cls
     for cls in (
+        DPGANSynthesizer,
         DPHPSynthesizer,
         DPIndependentSynthesizer,
         DPKernelSynthesizer,
@@ -84,6 +86,7 @@ def all_synthesizers(of: str = "anything") -> dict[str, Any]:
 
 __all__ = [
     "PAPER_SIZES",
+    "DPGANSynthesizer",
     "DPHPSynthesizer",
     "DPIndependentSynthesizer",
     "DPKernelSynthesizer",

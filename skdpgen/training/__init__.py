@@ -1,5 +1,6 @@
 """Turns a release into a generator; never sees a table."""
 
+from skdpgen.training._adversarial import PublicDescent, play, score_real
 from skdpgen.training._checkpoints import Checkpoints
 from skdpgen.training._classifier import train_classifier
 from skdpgen.training._conditional import (
@@ -43,6 +44,7 @@ __all__ = [
     "PairPrior",
     "PairTarget",
     "PrivateDescent",
+    "PublicDescent",
     "RowSlopes",
     "Seen",
     "class_conditional_model",
@@ -59,11 +61,13 @@ __all__ = [
     "match_embedding",
     "nearest_correlation",
     "normal",
+    "play",
     "pooled_trust",
     "private_descent",
     "project_to_total",
     "public_shares",
     "raked",
+    "score_real",
     "shrink_embedding",
     "shrink_symmetric",
     "smooth_pair",

@@ -1,0 +1,109 @@
+"""Settings of DP-GAN: ours, and those of the papers."""
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, Self
+
+from skdpgen.synthesizers.presets._settings import (
+    OURS,
+    OURS_IMAGES,
+    PAPER,
+    PAPER_IMAGES,
+    ImageSettings,
+    Settings,
+    TableSettings,
+)
+from skdpgen.utils import saved
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Game(Settings):
+    """What the settings of tables and of images have in common."""
+
+    sampling_rate: float
+    norm_bound: float
+    n_between: int
+    discriminator_layer_sizes: tuple[int, ...]
+    discriminator_rate: float
+    public_iter: int
+
+    def filled(self, given: dict[str, Any]) -> Self:
+        """Return these settings, replaced where a given one is not None."""
+        sizes = given.get("discriminator_layer_sizes")
+        if sizes is None:
+            return super().filled(given)
+        sizes = tuple(sizes)
+        if not all(isinstance(units, Integral) and units >= 1 for units in sizes):
+            raise ValueError(
+                "discriminator_layer_sizes must hold numbers of units, each an integer "
+                f"of at least 1. Got {sizes!r} instead."
+            )
+        given = given | {"discriminator_layer_sizes": None}
+        return replace(super().filled(given), discriminator_layer_sizes=sizes)
+
+    def check_steps(self) -> None:
+        """Raise, before anything is paid, for settings that allow no step."""
+        if self.max_iter < 1:
+            raise ValueError(
+                "max_iter must be at least 1: a discriminator learns by private "
+                f"steps. Got {self.max_iter!r} instead."
+            )
+
+
+@saved
+@dataclass(frozen=True, kw_only=True)
+class GANSettings(_Game, TableSettings):
+    """What one fit was made with; parameters that were None are filled in."""
+
+    start: str
+
+
+@saved
+@dataclass(frozen=True, kw_only=True)
+class GANImageSettings(_Game, ImageSettings):
+    """What one fit of images was made with."""
+
+
+GAME = {
+    "norm_bound": 0.1,
+    "n_between": 10,
+    "discriminator_rate": 1e-3,
+    "learning_rate": 1e-3,
+    "public_iter": 3000,
+}
+FEW = {  # DP-CGAN: a discriminator step to each of the generator, small batches
+    "norm_bound": 1.1,
+    "n_between": 1,
+    "discriminator_rate": 1e-3,
+    "learning_rate": 1e-3,
+    "public_iter": 3000,
+}
+
+PRESETS = {
+    "default": GANSettings(
+        start="columns",
+        sampling_rate=0.03,
+        discriminator_layer_sizes=(64, 64),
+        **OURS | {"max_iter": 1000, "n_latent": 16} | GAME,
+    ),
+    "paper": GANSettings(
+        start="nothing",
+        sampling_rate=0.01,
+        discriminator_layer_sizes=(128,),
+        **PAPER | {"max_iter": 10_000, "hidden_layer_sizes": (128,)} | FEW,
+    ),
+}
+IMAGE_PRESETS = {
+    "default": GANImageSettings(
+        sampling_rate=0.01,
+        discriminator_layer_sizes=(256, 128),
+        **OURS_IMAGES | {"max_iter": 5000, "models": "conditional"} | GAME,
+    ),
+    "paper": GANImageSettings(
+        sampling_rate=0.01,
+        discriminator_layer_sizes=(128,),
+        **PAPER_IMAGES
+        | {"max_iter": 10_000, "generator": "full", "hidden_layer_sizes": (128,)}
+        | FEW,
+    ),
+}
