@@ -29,7 +29,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
               \min_G E\,\log(1 + e^{-s(G(z, y), y)}).
 
     Only the first term sees rows. Its gradient is clipped row by row and noise is added;
-    that of the second is exact and free. The discriminator is smooth, its layers are
+    that of the second is clipped alike, so that the two balance, and free. The discriminator is smooth, its layers are
     scaled down to a bounded spectral norm after each step, and it takes many steps to
     one of the generator [2]_, whose weights are averaged.
 
@@ -193,8 +193,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         del settings
         check_is_fitted(self, "release_")
         raise ValueError(
-            "refit needs a release to train on, and a discriminator reads rows at every "
-            "step. Use `fit`, which costs, or a method that matches one release."
+            "refit needs a release to train on, and a discriminator reads rows at "
+            "every step. Use `fit`, which costs, or a method that matches a release."
         )
 
     def _subsampling(self):

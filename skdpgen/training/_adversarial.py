@@ -7,8 +7,10 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn.functional import one_hot, softplus
 
+from skdpgen.privacy import Layers
 from skdpgen.training._latents import Latents
 from skdpgen.training._matching import Averages
+from skdpgen.training._row_slopes import RowSlopes
 
 BETAS = (0.5, 0.99)  # of the generator's Adam
 MEMORY = 0.99  # of the moving average of the generator
@@ -21,6 +23,47 @@ class Descent(Protocol):
     def step(self, public_loss: Callable[[nn.Module], Tensor] | None = None) -> None:
         """Take one step along real rows and ``public_loss``."""
         ...
+
+
+class Generated:
+    """The discriminator's loss of generated rows, clipped as that of real rows is.
+
+    If only real rows were clipped, generated ones would outweigh them, and the game
+    would not end where both are alike. All of it is free: no row is private.
+    """
+
+    def __init__(self, network: nn.Module, norm_bound: float, example: Any) -> None:
+        x, labels = example
+        self._slopes = RowSlopes(
+            network, score_fake, (x[:0], labels[:0]), is_smooth=True
+        )
+        self._sums = Layers(self._slopes.layers, norm_bound)
+
+    def __call__(self, x: Tensor, one_hots: Tensor, weights: Tensor) -> Any:
+        """Return a loss of the network, linear in its weights, with these slopes.
+
+        ``weights`` has one number for each class; all rows of a class weigh as much.
+        """
+        labels = one_hots.argmax(dim=1).cpu().numpy()
+        total = self._sums.start(len(weights))
+        total = self._sums.add(total, self._slopes((x, one_hots)), labels)
+        flat = weights.double().cpu() @ torch.from_numpy(total)
+        slopes = self._slopes.to_weights(flat)
+
+        def loss(network: nn.Module) -> Tensor:
+            parts = [
+                (weight * slopes[name].to(weight)).sum()
+                for name, weight in network.named_parameters()
+            ]
+            return torch.stack(parts).sum()
+
+        return loss
+
+
+def score_fake(call: Any, row: Any) -> Any:
+    """Return the loss of one generated row, ``softplus(score)``."""
+    x, label = row
+    return softplus(call(x[None], label[None])[0])
 
 
 def score_real(call: Any, row: Any) -> Any:
@@ -86,6 +129,7 @@ def play(
     batch_size: int,
     learning_rate: float,
     spectral_bound: float,
+    norm_bound: float | None = None,
     anchor: Callable[[Outputs], Tensor] | None = None,
     rng: Generator,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
@@ -119,6 +163,8 @@ def play(
         Of the generator's Adam; it falls to 0 in the second half.
     spectral_bound : float
         Of every layer of the discriminator.
+    norm_bound : float or None, default=None
+        To which slopes of generated rows are clipped, as those of real ones are.
     anchor : callable or None, default=None
         A loss of outputs that the generator goes down as well: what is known already.
     """
@@ -127,16 +173,22 @@ def play(
     latents = Latents(n_each, n_latent, n_classes=n_classes, rng=rng)
     labels = latents.labels.to(device)
     known = one_hot(labels, n_classes).float()
-    real = shares[labels] / n_each
     wanted = counts[labels] / n_each
     optimiser = torch.optim.Adam(generator.parameters(), lr=0.0, betas=BETAS)
     averages, losses = Averages(MEMORY), list[float]()
+    generated = None
     generator.train()
     averages.update(generator, 0)
     for step in progress(range(n_steps)):
         with torch.no_grad():
             x = view(generator(latents.draw().to(device), labels))
-        descent.step(lambda look: (real * softplus(look(x, known))).sum())  # noqa: B023
+        if generated is None and norm_bound is not None:
+            generated = Generated(discriminator, norm_bound, (x, known))
+        if generated is None:
+            real = (shares / n_each)[labels]
+            descent.step(lambda look: (real * softplus(look(x, known))).sum())  # noqa: B023
+        else:
+            descent.step(generated(x, known, shares / n_each))
         discriminator.limit(spectral_bound)
         if (step + 1) % n_between:
             continue

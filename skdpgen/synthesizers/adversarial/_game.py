@@ -100,6 +100,7 @@ def train_against(
             batch_size=settings.batch_size,
             learning_rate=settings.learning_rate,
             spectral_bound=SPECTRAL,
+            norm_bound=settings.norm_bound,
             anchor=anchored(known, device),
             rng=rng,
             progress=progress,

@@ -44,8 +44,9 @@ class Labelled:
 def looks(kernel: Any, rng: torch.Generator) -> Callable[[list[Tensor]], Tensor]:
     """Return a function from outputs of a generator to what a discriminator sees.
 
-    Real rows have one cell in each column, so a cell is drawn of each head: probabilities
-    themselves would give the generator away. Slopes go through the soft drawing.
+    Real rows have one cell in each column, so a cell is drawn of each head:
+    probabilities themselves would give the generator away. Slopes go through the soft
+    drawing.
     """
     if isinstance(kernel, ImageKernel):
         return kernel.points
