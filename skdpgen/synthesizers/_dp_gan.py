@@ -28,10 +28,11 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     .. math:: \min_s E\,\log(1 + e^{-s(x, y)}) + E\,\log(1 + e^{s(G(z, y), y)}), \quad
               \min_G E\,\log(1 + e^{-s(G(z, y), y)}).
 
-    Only the first term sees rows. Its gradient is clipped row by row and noise is added;
-    that of the second is clipped alike, so that the two balance, and free. The discriminator is smooth, its layers are
-    scaled down to a bounded spectral norm after each step, and it takes many steps to
-    one of the generator [2]_, whose weights are averaged.
+    Only the first term sees rows: its gradient is clipped row by row, and noise is
+    added. That of the second is free; it is clipped as well, or else it would outweigh
+    the first. The discriminator is smooth, its layers are scaled down to a bounded
+    spectral norm after each step, and it takes several steps to one of the generator
+    [2]_, whose weights are averaged.
 
     It is what the papers compare with, and here, too, mostly worse than methods that
     match one release: steps share the budget, and a discriminator's noise is not known
@@ -48,11 +49,11 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         by class, from which the generator starts and which it keeps; "nothing" counts
         classes alone, as in the paper.
     sampling_rate : float or None, default=None
-        How likely a row is looked at in a step. None is 0.03, and 0.01 for images.
+        How likely a row is looked at in a step. None is 0.02 (paper: 0.01).
     norm_bound : float or None, default=None
-        To which the gradient of each row is clipped. None is 0.1 (paper: 1.1).
+        To which the gradient of each row is clipped. None is 1 (paper: 1.1).
     n_between : int or None, default=None
-        Steps of the discriminator to one of the generator. None is 10 (paper: 1).
+        Steps of the discriminator to one of the generator. None is 2 (paper: 1).
     discriminator_layer_sizes : array-like of int or None, default=None
         Hidden layers of the discriminator. None is (64, 64), and (256, 128) for images.
     {models ... hidden_layer_sizes}
@@ -198,7 +199,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         )
 
     def _subsampling(self):
-        """Return how steps look at rows; of tables, where images differ."""
+        """Return how steps look at rows; tables and images have the same presets."""
         settings = ADVERSARIAL[self.preset].filled(self.get_params(deep=False))
-        part = game_share(settings.start)
+        part = game_share(None)  # the most that any start leaves
         return Subsampling(settings.sampling_rate, settings.max_iter, part)

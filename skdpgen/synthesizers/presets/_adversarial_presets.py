@@ -65,13 +65,18 @@ class GANImageSettings(_Game, ImageSettings):
 
 
 GAME = {
-    "norm_bound": 0.1,
-    "n_between": 10,
+    "sampling_rate": 0.02,
+    "max_iter": 1000,
+    "norm_bound": 1.0,
+    "n_between": 2,
     "discriminator_rate": 1e-3,
-    "learning_rate": 1e-3,
+    "learning_rate": 2e-3,
     "public_iter": 3000,
 }
 FEW = {  # DP-CGAN: a discriminator step to each of the generator, small batches
+    "sampling_rate": 0.01,
+    "max_iter": 10_000,
+    "hidden_layer_sizes": (128,),
     "norm_bound": 1.1,
     "n_between": 1,
     "discriminator_rate": 1e-3,
@@ -82,28 +87,22 @@ FEW = {  # DP-CGAN: a discriminator step to each of the generator, small batches
 PRESETS = {
     "default": GANSettings(
         start="columns",
-        sampling_rate=0.03,
         discriminator_layer_sizes=(64, 64),
-        **OURS | {"max_iter": 1000, "n_latent": 16} | GAME,
+        **OURS | {"n_latent": 16} | GAME,
     ),
     "paper": GANSettings(
         start="nothing",
-        sampling_rate=0.01,
         discriminator_layer_sizes=(128,),
-        **PAPER | {"max_iter": 10_000, "hidden_layer_sizes": (128,)} | FEW,
+        **PAPER | FEW,
     ),
 }
 IMAGE_PRESETS = {
     "default": GANImageSettings(
-        sampling_rate=0.01,
         discriminator_layer_sizes=(256, 128),
-        **OURS_IMAGES | {"max_iter": 5000, "models": "conditional"} | GAME,
+        **OURS_IMAGES | {"models": "conditional"} | GAME,
     ),
     "paper": GANImageSettings(
-        sampling_rate=0.01,
         discriminator_layer_sizes=(128,),
-        **PAPER_IMAGES
-        | {"max_iter": 10_000, "generator": "full", "hidden_layer_sizes": (128,)}
-        | FEW,
+        **PAPER_IMAGES | {"generator": "full"} | FEW,
     ),
 }
