@@ -15,8 +15,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdpgen import (
-    DPIndependentSynthesizer,
     DPGANSynthesizer,
+    DPIndependentSynthesizer,
     DPKernelSynthesizer,
     DPMERFSynthesizer,
     SearchCostWarning,

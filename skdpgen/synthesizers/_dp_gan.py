@@ -54,6 +54,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         To which the gradient of each row is clipped. None is 1 (paper: 1.1).
     n_between : int or None, default=None
         Steps of the discriminator to one of the generator. None is 2 (paper: 1).
+    discriminator_rate : float or None, default=None
+        Learning rate of the discriminator's Adam. None is 0.005 (paper: 0.001).
     discriminator_layer_sizes : array-like of int or None, default=None
         Hidden layers of the discriminator. None is (64, 64), and (256, 128) for images.
     {models ... hidden_layer_sizes}
@@ -103,6 +105,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
         "norm_bound": [Interval(Real, 0, None, closed="neither"), None],
         "n_between": [Interval(Integral, 1, None, closed="left"), None],
+        "discriminator_rate": [Interval(Real, 0, None, closed="neither"), None],
         "discriminator_layer_sizes": ["array-like", None],
     }
 
@@ -120,6 +123,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         sampling_rate=None,
         norm_bound=None,
         n_between=None,
+        discriminator_rate=None,
         discriminator_layer_sizes=None,
         models=None,
         pooling=None,
@@ -145,6 +149,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         self.sampling_rate = sampling_rate
         self.norm_bound = norm_bound
         self.n_between = n_between
+        self.discriminator_rate = discriminator_rate
         self.discriminator_layer_sizes = discriminator_layer_sizes
         self.models = models
         self.pooling = pooling

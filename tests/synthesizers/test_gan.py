@@ -223,6 +223,7 @@ def test_without_noise_it_learns_a_relation():
         sampling_rate=0.1,
         batch_size=128,
         learning_rate=1e-2,
+        discriminator_rate=1e-2,
         discriminator_layer_sizes=(16,),
         hidden_layer_sizes=(32,),
         random_state=0,
@@ -263,6 +264,6 @@ def test_images_of_a_class_without_noise():
     )
     X, y = synth.fit(DIGITS[mine], LABELS[mine]).sample(200)
     for label in (0, 1):
-        found, wanted = X[y == label].mean(0), DIGITS[LABELS == label].mean(0)
-        other = DIGITS[LABELS == 1 - label].mean(0)
+        found, wanted = X[y == label].mean(0), DIGITS[label == LABELS].mean(0)
+        other = DIGITS[1 - label == LABELS].mean(0)
         assert np.abs(found - wanted).mean() < np.abs(found - other).mean()

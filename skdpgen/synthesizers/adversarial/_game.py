@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
 import torch
 
 from skdpgen.networks import Discriminator
@@ -24,8 +23,8 @@ from skdpgen.synthesizers.models import (
 from skdpgen.synthesizers.opening import Opening
 from skdpgen.training import play, private_descent, score_real
 
+QUIET = 0.1  # noise of a step, in clipping norms, above which it gets shorter
 SPECTRAL = 2.0  # bound of each layer of the discriminator
-RAREST = 1e-3
 
 
 def untrained(kernel: Any, known: Denoised, settings: Any, rng: Any) -> Any:
@@ -84,7 +83,7 @@ def train_against(
         learning_rate=settings.discriminator_rate,
         momentum=0.5,
         is_adam=True,
-        quiet=np.inf,
+        quiet=QUIET,
         is_smooth=True,
     ) as descent:
         losses = play(

@@ -69,8 +69,8 @@ GAME = {
     "max_iter": 1000,
     "norm_bound": 1.0,
     "n_between": 2,
-    "discriminator_rate": 1e-3,
-    "learning_rate": 2e-3,
+    "discriminator_rate": 5e-3,
+    "learning_rate": 5e-3,
     "public_iter": 3000,
 }
 FEW = {  # DP-CGAN: a discriminator step to each of the generator, small batches
