@@ -8,7 +8,10 @@ from tqdm.auto import tqdm
 
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.adversarial import (
+    check_public,
     game_share,
+    has_images,
+    images_stated,
     release_start,
     train_against,
 )
@@ -44,10 +47,19 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     ----------
     {epsilon ... task}
     {preset}
-    start : {"columns", "nothing"} or None, default=None
-        Of tables: "columns" (None) spends half of the budget on histograms of columns
-        by class, from which the generator starts and which it keeps; "nothing" counts
-        classes alone, as in the paper.
+    mode : {"scratch", "finetune"}, default="scratch"
+        "finetune" plays on public rows first, for free (DP-GAN-FT), and then on
+        private ones.
+    public_data : table, images, pair (X, y) or None, default=None
+        Public rows of "finetune": a table with the columns of X, or images of the same
+        size; with labels, or without. That they are public is your word: nothing
+        protects them.
+    start : {"columns", "means", "nothing"} or None, default=None
+        What the generator starts from, and keeps. "columns", of tables (None), spends
+        half of the budget on histograms of columns by class; "means", of images (None),
+        a tenth on the mean image of each class. "nothing" counts classes alone (paper).
+    public_iter : int or None, default=None
+        Steps of the discriminator on public rows. None is 1,000.
     sampling_rate : float or None, default=None
         How likely a row is looked at in a step. None is 0.02 (paper: 0.01).
     norm_bound : float or None, default=None
@@ -96,12 +108,16 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     (True, 500)
     """
 
+    _reads_public_rows = True
     _presets = ADVERSARIAL
     _image_presets = ADVERSARIAL_IMAGES
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
-        "start": [StrOptions({"columns", "nothing"}), None],
+        "mode": [StrOptions({"scratch", "finetune"})],
+        "public_data": "no_validation",
+        "start": [StrOptions({"columns", "means", "nothing"}), None],
+        "public_iter": [Interval(Integral, 0, None, closed="left"), None],
         "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
         "norm_bound": [Interval(Real, 0, None, closed="neither"), None],
         "n_between": [Interval(Integral, 1, None, closed="left"), None],
@@ -119,7 +135,10 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         class_weight=None,
         task="auto",
         preset="default",
+        mode="scratch",
+        public_data=None,
         start=None,
+        public_iter=None,
         sampling_rate=None,
         norm_bound=None,
         n_between=None,
@@ -145,7 +164,10 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         self.class_weight = class_weight
         self.task = task
         self.preset = preset
+        self.mode = mode
+        self.public_data = public_data
         self.start = start
+        self.public_iter = public_iter
         self.sampling_rate = sampling_rate
         self.norm_bound = norm_bound
         self.n_between = n_between
@@ -178,21 +200,31 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         self._validate_params()
         device, settings = pick_device(self.device), self._fill_settings(X)
         settings.check_steps()
+        check_public(self.public_data, X, mode=self.mode)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             opening.keep(settings_=settings, _seed=seed_of(for_training))
-            steps = steps_share(opening, game_share(getattr(settings, "start", None)))
+            steps = steps_share(opening, game_share(settings.start))
             known = release_start(opening, settings, steps=steps)
             train_against(
                 opening,
                 known,
                 share=steps,
+                public=self.public_data,
                 is_balanced=self.class_weight == "balanced",
                 device=device,
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )
         del X, y, opening  # private data ends here
         return self._telling_losses(known.totals.sum(), known.total_std)
+
+    def _public_table(self):
+        """Return public rows of a table; those of images are read in the game."""
+        return None if has_images(self.public_data) else self.public_data
+
+    def _stated(self):
+        """Say which images were taken as public."""
+        return [*super()._stated(), *images_stated(self.public_data)]
 
     def refit(self, **settings):
         """Raise: a discriminator cannot be trained anew without rows; use ``fit``."""
@@ -203,8 +235,15 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
             "every step. Use `fit`, which costs, or a method that matches a release."
         )
 
+    def _without_effect(self, is_image):
+        """Return parameters that this way to train has no use for, and who has."""
+        unused = {"public_iter": "mode='finetune'"} if self.mode == "scratch" else {}
+        if self.start == ("columns" if is_image else "means"):
+            unused["start"] = "images" if self.start == "means" else "tables"
+        return unused
+
     def _subsampling(self):
         """Return how steps look at rows; tables and images have the same presets."""
         settings = ADVERSARIAL[self.preset].filled(self.get_params(deep=False))
-        part = game_share(None)  # the most that any start leaves
+        part = game_share("nothing")  # the most that any start leaves
         return Subsampling(settings.sampling_rate, settings.max_iter, part)

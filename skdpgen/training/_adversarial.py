@@ -131,6 +131,7 @@ def play(
     spectral_bound: float,
     norm_bound: float | None = None,
     anchor: Callable[[Outputs], Tensor] | None = None,
+    warm_up: int = 0,
     rng: Generator,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> list[float]:
@@ -167,6 +168,8 @@ def play(
         To which slopes of generated rows are clipped, as those of real ones are.
     anchor : callable or None, default=None
         A loss of outputs that the generator goes down as well: what is known already.
+    warm_up : int, default=0
+        Steps along the anchor alone, before the game.
     """
     device, n_classes = shares.device, len(shares)
     n_each = 2 * max(round(batch_size / (2 * n_classes)), 1)
@@ -174,10 +177,15 @@ def play(
     labels = latents.labels.to(device)
     known = one_hot(labels, n_classes).float()
     wanted = counts[labels] / n_each
-    optimiser = torch.optim.Adam(generator.parameters(), lr=0.0, betas=BETAS)
+    optimiser = torch.optim.Adam(generator.parameters(), lr=learning_rate, betas=BETAS)
     averages, losses = Averages(MEMORY), list[float]()
     generated = None
     generator.train()
+    for _ in range(warm_up if anchor is not None else 0):
+        assert anchor is not None
+        optimiser.zero_grad(set_to_none=True)
+        anchor(generator(latents.draw().to(device), labels)).backward()
+        optimiser.step()
     averages.update(generator, 0)
     for step in progress(range(n_steps)):
         with torch.no_grad():

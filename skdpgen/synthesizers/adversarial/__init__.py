@@ -2,5 +2,17 @@
 
 from skdpgen.synthesizers.adversarial._frame import game_share, release_start
 from skdpgen.synthesizers.adversarial._game import train_against
+from skdpgen.synthesizers.adversarial._public import (
+    check_public,
+    has_images,
+    images_stated,
+)
 
-__all__ = ["game_share", "release_start", "train_against"]
+__all__ = [
+    "check_public",
+    "game_share",
+    "has_images",
+    "images_stated",
+    "release_start",
+    "train_against",
+]

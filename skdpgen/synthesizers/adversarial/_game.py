@@ -12,6 +12,7 @@ from skdpgen.synthesizers.adversarial._looks import (
     looks,
     scales_of,
 )
+from skdpgen.synthesizers.adversarial._public import public_points
 from skdpgen.synthesizers.embedding import ImageKernel, PointRows
 from skdpgen.synthesizers.models import (
     Denoised,
@@ -21,9 +22,11 @@ from skdpgen.synthesizers.models import (
     new_table_generator,
 )
 from skdpgen.synthesizers.opening import Opening
-from skdpgen.training import play, private_descent, score_real
+from skdpgen.training import PublicDescent, play, private_descent, score_real
 
+PUBLIC_RATE = 1e-3  # of the discriminator on public rows, which have no noise
 QUIET = 0.1  # noise of a step, in clipping norms, above which it gets shorter
+WARM_UP = 200  # steps of a generator of images towards released means; free
 SPECTRAL = 2.0  # bound of each layer of the discriminator
 
 
@@ -42,6 +45,7 @@ def train_against(
     known: Denoised,
     *,
     share: float,
+    public: Any = None,
     is_balanced: bool,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
@@ -49,9 +53,11 @@ def train_against(
     """Let generator and discriminator play on a fixed share of the budget.
 
     ``opening`` keeps kernel, cells, labels, settings and seed already, and the model
-    and its losses afterwards. *Why it is private.* Rows are read by
-    :func:`~skdpgen.training.private_descent` alone, which pays. All else, classes,
-    scales, the start, is made of releases, and the number of steps is public.
+    and its losses afterwards. With ``public`` rows they play on those first.
+
+    *Why it is private.* Rows are read by :func:`~skdpgen.training.private_descent`
+    alone, which pays. All else, classes, scales, the start, is made of releases, and
+    the number of steps is public.
     """
     kept = opening.kept
     kernel, settings = kept["kernel_"], kept["settings_"]
@@ -67,6 +73,29 @@ def train_against(
     generator = model.generator.to(device)
     shares = torch.as_tensor(known.shares, dtype=torch.float32, device=device)
     counts = torch.full_like(shares, 1 / n_classes) if is_balanced else shares
+    turns: dict[str, Any] = {
+        "shares": shares,
+        "counts": counts,
+        "n_latent": settings.n_latent,
+        "n_between": settings.n_between,
+        "batch_size": settings.batch_size,
+        "learning_rate": settings.learning_rate,
+        "spectral_bound": SPECTRAL,
+        "anchor": anchored(kernel, known, device),
+        "rng": rng,
+    }
+    view = looks(kernel, rng)
+    if known.noisy is not None:
+        turns["warm_up"] = WARM_UP
+    if public is not None:
+        descent = PublicDescent(
+            look,
+            *public_points(opening, public, known.shares, rng),
+            batch_size=settings.batch_size,
+            learning_rate=PUBLIC_RATE,
+            rng=rng,
+        )
+        play(generator, look, descent, view, n_steps=settings.public_iter, **turns)
     batches = opening.rows.batches(kept["cells_"], kept["_labels"])
     points = PointRows(kernel, batches)
     with private_descent(
@@ -90,19 +119,11 @@ def train_against(
             generator,
             look,
             descent,
-            looks(kernel, rng),
-            shares=shares,
-            counts=counts,
-            n_latent=settings.n_latent,
+            view,
             n_steps=settings.max_iter,
-            n_between=settings.n_between,
-            batch_size=settings.batch_size,
-            learning_rate=settings.learning_rate,
-            spectral_bound=SPECTRAL,
             norm_bound=settings.norm_bound,
-            anchor=anchored(known, device),
-            rng=rng,
             progress=progress,
+            **turns,
         )
     points.close()
     generator.cpu()

@@ -1,6 +1,6 @@
 """What a discriminator sees: rows that were drawn, with slopes through the drawing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ SOFT = 0.7  # temperature of the slopes of a drawn cell
 LEAST = 1e-20
 LEAST_SCALE = 0.2
 INK = 0.2, 0.5  # centre and scale of pixels
+RAREST = 1e-3
+IMAGE_ANCHOR = 1.0
 ANCHOR = 20.0  # weight of columns that are known, against a score
 
 
@@ -74,6 +76,8 @@ def scales_of(kernel: Any, known: Denoised) -> tuple[Tensor, Tensor]:
     """Return centres and scales of what is seen: public, or of a release."""
     if isinstance(kernel, ImageKernel):
         one = torch.ones(kernel.width)
+        if known.noisy is not None:
+            return torch.as_tensor(known.shares @ known.noisy), INK[1] * one
         return INK[0] * one, INK[1] * one
     centre, scale = [], []
     for at, marginal in zip(kernel.points_at, known.marginals.values(), strict=True):
@@ -86,22 +90,39 @@ def scales_of(kernel: Any, known: Denoised) -> tuple[Tensor, Tensor]:
     return torch.as_tensor(np.concatenate(centre)), torch.as_tensor(scales)
 
 
+def halves(x: Tensor) -> tuple[Tensor, Tensor]:  # (classes, n, d) -> 2 (classes, d)
+    """Return the means of two halves of each class; mirrored latents stay together.
+
+    The product of two errors has the square of the expected one as its mean. The square
+    of one would have the variance of a batch beside it, and make rows alike.
+    """
+    n = x.shape[1] // 2
+    pairs = 0.5 * (x[:, :n] + x[:, n:])
+    one, two = pairs[:, ::2], pairs[:, 1::2]
+    return one.mean(dim=1), (two if n > 1 else one).mean(dim=1)
+
+
 def anchored(
-    known: Denoised, device: torch.device
-) -> Callable[[Sequence[Tensor]], Tensor] | None:
-    """Return how far outputs are from the columns that were released; None if none.
+    kernel: Any, known: Denoised, device: torch.device
+) -> Callable[[list[Tensor]], Tensor] | None:
+    """Return how far outputs are from the means that were released; None if none.
 
     They are known better than a discriminator could tell, and looking is free.
     """
-    if known.start is None:
-        return None
     shares = torch.as_tensor(known.shares, dtype=torch.float32, device=device)
-    target = torch.as_tensor(known.targets[0][Key.COLUMNS]).to(shares)
-    weights = ANCHOR / shares.clamp_min(1e-3)
+    if known.start is not None:
+        target = torch.as_tensor(known.targets[0][Key.COLUMNS]).to(shares)
+        target = target / shares.clamp_min(RAREST)[:, None]
+    elif known.noisy is not None:
+        target = torch.as_tensor(known.noisy).to(shares)
+    else:
+        return None
+    is_image = isinstance(kernel, ImageKernel)
+    weights = (IMAGE_ANCHOR if is_image else ANCHOR) * shares
 
-    def loss(outputs: Sequence[Tensor]) -> Tensor:
-        means = torch.cat(list(outputs), dim=1).unflatten(0, (len(shares), -1)).mean(1)
-        errors = (shares[:, None] * means - target).square().sum(dim=1)
-        return (weights * errors).sum()
+    def loss(outputs: list[Tensor]) -> Tensor:
+        x = kernel.points(outputs) if is_image else torch.cat(outputs, dim=1)
+        one, two = halves(x.unflatten(0, (len(shares), -1)))
+        return (weights * ((one - target) * (two - target)).sum(dim=1)).sum()
 
     return loss

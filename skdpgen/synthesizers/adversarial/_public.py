@@ -8,7 +8,7 @@ from torch import Tensor
 
 from skdpgen.synthesizers.embedding import ImageKernel
 from skdpgen.synthesizers.opening import Opening
-from skdpgen.tables import ImageLayout, as_pixels
+from skdpgen.tables import Chunks, as_pixels, holds_images, image_size
 
 Game = tuple[Tensor, Tensor]  # points, one-hot labels
 
@@ -39,30 +39,44 @@ def public_points(
     return torch.from_numpy(x).float(), torch.from_numpy(known).float()
 
 
-def check_public(given: Any, layout: Any) -> None:
-    """Raise, before anything is paid, for public images that are unlike the private."""
-    if not isinstance(layout, ImageLayout):
+def check_public(given: Any, X: Any, *, mode: str) -> None:
+    """Raise, before anything is paid, for public rows that are of no use.
+
+    Of private rows only what is public is looked at: whether they are images, and
+    their size.
+    """
+    if (mode == "finetune") != (given is not None):
+        raise ValueError(
+            "public_data must be given for mode='finetune', and only there. Got "
+            f"mode={mode!r} and public_data of {type(given).__name__}."
+        )
+    if given is None:
         return
-    pixels, labels = _pair(given)
-    shape = tuple(np.shape(pixels))[1:]
-    shape = (1, *shape) if len(shape) == 2 else shape
-    if shape != tuple(layout.size):
+    if has_images(given) != holds_images(X):
         raise ValueError(
-            f"public_data must hold images of shape {tuple(layout.size)}, as X does. "
-            f"Got {shape}."
+            "public_data must hold images if X does, and a table if X is one. Got "
+            f"{type(public_pair(given)[0]).__name__}."
         )
-    if labels is not None and len(labels) != len(pixels):
-        raise ValueError(
-            f"public_data must have a label for each of its {len(pixels)} images. Got "
-            f"{len(labels)}."
-        )
+    if has_images(given) and not isinstance(X, Chunks):
+        image_size(X, public_pair(given)[0])
+
+
+def has_images(given: Any) -> bool:
+    """Say whether public rows are images."""
+    return given is not None and holds_images(public_pair(given)[0])
+
+
+def images_stated(given: Any) -> list[str]:
+    """Return what a certificate says of public images."""
+    if not has_images(given):
+        return []
+    return [f"{len(public_pair(given)[0])} public images: taken as public"]
 
 
 def _images(given: Any, kernel: ImageKernel, classes: Any) -> tuple[Any, Any]:
     """Return public images as points, and the places of their labels."""
-    pixels, labels = _pair(given)
-    array = np.asarray(pixels)
-    x = kernel.inputs(as_pixels(array.reshape(len(array), -1)))
+    pixels, labels = public_pair(given)
+    x = kernel.inputs(as_pixels(pixels))
     if labels is None or classes is None:
         return x, None
     places = {str(one): place for place, one in enumerate(classes)}
@@ -70,6 +84,13 @@ def _images(given: Any, kernel: ImageKernel, classes: Any) -> tuple[Any, Any]:
     return x, found
 
 
-def _pair(given: Any) -> tuple[Any, Any]:
+def public_pair(given: Any) -> tuple[Any, Any]:
+    """Return public rows and labels; None for no labels.
+
+    Examples
+    --------
+    >>> public_pair([1, 2])
+    ([1, 2], None)
+    """
     is_pair = isinstance(given, tuple) and len(given) == 2
     return given if is_pair else (given, None)

@@ -26,6 +26,7 @@ class _Game(Settings):
     discriminator_layer_sizes: tuple[int, ...]
     discriminator_rate: float
     public_iter: int
+    start: str
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
@@ -55,8 +56,6 @@ class _Game(Settings):
 class GANSettings(_Game, TableSettings):
     """What one fit was made with; parameters that were None are filled in."""
 
-    start: str
-
 
 @saved
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +70,7 @@ GAME = {
     "n_between": 2,
     "discriminator_rate": 5e-3,
     "learning_rate": 5e-3,
-    "public_iter": 3000,
+    "public_iter": 1000,
 }
 FEW = {  # DP-CGAN: a discriminator step to each of the generator, small batches
     "sampling_rate": 0.01,
@@ -81,7 +80,7 @@ FEW = {  # DP-CGAN: a discriminator step to each of the generator, small batches
     "n_between": 1,
     "discriminator_rate": 1e-3,
     "learning_rate": 1e-3,
-    "public_iter": 3000,
+    "public_iter": 1000,
 }
 
 PRESETS = {
@@ -98,10 +97,12 @@ PRESETS = {
 }
 IMAGE_PRESETS = {
     "default": GANImageSettings(
+        start="means",
         discriminator_layer_sizes=(256, 128),
         **OURS_IMAGES | {"models": "conditional"} | GAME,
     ),
     "paper": GANImageSettings(
+        start="nothing",
         discriminator_layer_sizes=(128,),
         **PAPER_IMAGES | {"generator": "full"} | FEW,
     ),
