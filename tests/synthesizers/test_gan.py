@@ -9,11 +9,15 @@ from sklearn.exceptions import NotFittedError
 from torch.nn.functional import one_hot
 
 from skdpgen import DPGANSynthesizer
+from skdpgen.datasets import load_example
 from skdpgen.networks import CellsHead, Discriminator
-from skdpgen.synthesizers.adversarial._looks import _drawn
-from skdpgen.tables import Categorical, Schema
+from skdpgen.synthesizers.adversarial._frame import PAID, shown
+from skdpgen.synthesizers.adversarial._looks import _drawn, halves
+from skdpgen.synthesizers.embedding import ImageKernel
+from skdpgen.tables import Categorical, EncodedBatch, ImageLayout, Schema
 from skdpgen.training import play
 from skdpgen.training._adversarial import Generated, score_fake
+from skdpgen.utils import Key
 from tests.synthesizers._tables import CASES, build
 
 INF = float("inf")
@@ -43,7 +47,7 @@ def test_a_start_and_the_steps_are_all_that_is_paid(start):
     *_, first, steps = report.releases
     assert steps.name == "discriminator of 4 columns, by DP-SGD"
     assert (steps.sampling_rate, steps.n_steps) == (0.02, 12)
-    named = {"columns": "histograms of 4 columns by class", "nothing": "rows of each"}
+    named = {"columns": "histograms of 4 columns", "nothing": "rows of each class"}
     assert first.name.startswith(named[start])
     assert sum(one.share for one in report.releases) == pytest.approx(1.0)
     assert steps.share >= (0.4 if start == "columns" else 0.8)
@@ -123,6 +127,90 @@ def test_layers_of_the_discriminator_are_checked(sizes):
         synth.fit(case.X, case.y)
 
 
+def test_mean_images_are_released_with_the_noise_that_they_need():
+    """An image has a norm of 1 at most, so noise is below that of a broken twin."""
+    synth = DPGANSynthesizer(classes=range(10), **SMALL).fit(DIGITS, LABELS)
+    first, steps = synth.privacy_.releases
+    assert first.name == "means of 64 pixels by class"
+    assert first.sensitivity == pytest.approx(np.sqrt(2 + 2 * PAID))
+    assert steps.share == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_no_image_moves_the_released_means_further(adjacency):
+    """Brute force: white, black and mixed images of any class, and none."""
+    rng = np.random.default_rng(0)
+    layout = ImageLayout("numpy", (8, 8), "uint8")
+    kernel = ImageKernel(None, layout)
+    images = np.concatenate(
+        [np.zeros((1, 8, 8)), np.full((1, 8, 8), 255), rng.integers(0, 256, (9, 8, 8))]
+    ).astype(np.uint8)
+    (batch,) = shown(kernel, [EncodedBatch(np.zeros(11), {Key.PIXELS: images})])
+    rows = []
+    for x in batch.parts[Key.FEATURES]:
+        for label in range(2):
+            one = np.eye(2)[label]
+            rows.append(np.r_[np.outer(one, x).ravel(), PAID**0.5 * one])
+    rows.append(np.zeros_like(rows[0]))  # of a class that is not known
+    if adjacency == "replace":
+        most = max(np.linalg.norm(a - b) for a in rows for b in rows)
+        assert most == pytest.approx(np.sqrt(2 + 2 * PAID))
+    else:
+        most = max(np.linalg.norm(a) for a in rows)
+        assert most == pytest.approx(np.sqrt(1 + PAID))
+    synth = DPGANSynthesizer(classes=[0, 1], adjacency=adjacency, **SMALL)
+    report = synth.fit(DIGITS[LABELS < 2], LABELS[LABELS < 2]).privacy_
+    means = next(one for one in report.releases if one.name.startswith("means"))
+    assert means.sensitivity >= most * (1 - 1e-9)
+
+
+# ---------------------------------------------------------------- public rows
+
+X_EXAMPLE, Y_EXAMPLE = load_example(900)
+FEW = SMALL | {"public_iter": 4, "mode": "finetune", "classes": ["left", "stayed"]}
+
+
+@pytest.mark.parametrize("has_labels", [True, False])
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_public_rows_of_a_table_begin_the_game(has_labels, adjacency):
+    X, y = X_EXAMPLE, Y_EXAMPLE
+    public = (X[:300], y[:300]) if has_labels else X[:300]
+    synth = DPGANSynthesizer(
+        public_data=public, epsilon=20.0, adjacency=adjacency, **FEW
+    )
+    report = synth.fit(X[300:], y[300:]).privacy_
+    assert "300 public rows with" in str(report)
+    assert sum(one.share for one in report.releases) == pytest.approx(1.0)
+    assert len(synth.sample(5)[0]) == 5
+
+
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_public_images_begin_the_game(has_labels):
+    public = (DIGITS[:300], LABELS[:300]) if has_labels else DIGITS[:300]
+    synth = DPGANSynthesizer(public_data=public, **FEW | {"classes": range(10)})
+    report = synth.fit(DIGITS[300:], LABELS[300:]).privacy_
+    assert "300 public images: taken as public" in str(report)
+    assert synth.sample(5)[0].shape == (5, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"mode": "finetune"}, "must be given for mode='finetune'"),
+        ({"public_data": X_EXAMPLE}, "and only there"),
+        ({"mode": "finetune", "public_data": X_EXAMPLE}, "must hold images if X does"),
+        ({"mode": "finetune", "public_data": np.zeros((3, 9, 9))}, "have one size"),
+        ({"public_iter": 3}, "public_iter must be None but for mode='finetune'"),
+        ({"start": "columns"}, "start must be None but for tables"),
+    ],
+)
+def test_what_is_of_no_use_is_refused_before_anything_is_paid(params, match):
+    synth = DPGANSynthesizer(**params)
+    with pytest.raises(ValueError, match=match):
+        synth.fit(DIGITS, LABELS)
+    assert not hasattr(synth, "privacy_")
+
+
 # ------------------------------------------------------------------- the game
 
 
@@ -163,6 +251,16 @@ def test_drawn_cells_follow_their_shares_and_have_slopes():
     np.testing.assert_allclose(cells.detach().mean(0), [0.7, 0.3, 0.0], atol=0.03)
     (cells[:, 0].sum()).backward()
     assert (shares.grad[:, 0] > 0).any()
+
+
+def test_an_anchor_sees_the_mean_and_not_the_spread():
+    rng = torch.Generator().manual_seed(0)
+    found = []
+    for _ in range(2000):
+        half = torch.randn(1, 4, 1, generator=rng)
+        one, two = halves(torch.cat([half, torch.randn(1, 4, 1, generator=rng)], 1))
+        found.append(float(((one - 0.5) * (two - 0.5)).sum()))
+    assert np.mean(found) == pytest.approx(0.25, abs=0.03)  # a square has 0.375
 
 
 class Still:
