@@ -59,13 +59,14 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         half of the budget on histograms of columns by class; "means", of images (None),
         a tenth on the mean image of each class. "nothing" counts classes alone (paper).
     public_iter : int or None, default=None
-        Steps of the discriminator on public rows. None is 1,000.
+        Discriminator steps on public rows. None is 1,000.
     sampling_rate : float or None, default=None
         How likely a row is looked at in a step. None is 0.02 (paper: 0.01).
     norm_bound : float or None, default=None
         To which the gradient of each row is clipped. None is 1 (paper: 1.1).
     n_between : int or None, default=None
-        Steps of the discriminator to one of the generator. None is 2 (paper: 1).
+        Steps of the discriminator to one of the generator. None is 2, and 1 for
+        images (paper: 1).
     discriminator_rate : float or None, default=None
         Learning rate of the discriminator's Adam. None is 0.005 (paper: 0.001).
     discriminator_layer_sizes : array-like of int or None, default=None

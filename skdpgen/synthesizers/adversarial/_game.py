@@ -27,7 +27,7 @@ from skdpgen.training import PublicDescent, play, private_descent, score_real
 PUBLIC_RATE = 1e-3  # of the discriminator on public rows, which have no noise
 QUIET = 0.1  # noise of a step, in clipping norms, above which it gets shorter
 WARM_UP = 200  # steps of a generator of images towards released means; free
-SPECTRAL = 2.0  # bound of each layer of the discriminator
+SPECTRAL = 1.0  # bound of each layer of the discriminator
 
 
 def untrained(kernel: Any, known: Denoised, settings: Any, rng: Any) -> Any:

@@ -83,6 +83,8 @@ FEW = {  # DP-CGAN: a discriminator step to each of the generator, small batches
     "public_iter": 1000,
 }
 
+OF_IMAGES = {"n_between": 1, "learning_rate": 3e-3, "batch_size": 300}
+
 PRESETS = {
     "default": GANSettings(
         start="columns",
@@ -99,7 +101,7 @@ IMAGE_PRESETS = {
     "default": GANImageSettings(
         start="means",
         discriminator_layer_sizes=(256, 128),
-        **OURS_IMAGES | {"models": "conditional"} | GAME,
+        **OURS_IMAGES | {"models": "conditional"} | GAME | OF_IMAGES,
     ),
     "paper": GANImageSettings(
         start="nothing",
