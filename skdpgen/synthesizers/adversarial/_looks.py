@@ -90,24 +90,13 @@ def scales_of(kernel: Any, known: Denoised) -> tuple[Tensor, Tensor]:
     return torch.as_tensor(np.concatenate(centre)), torch.as_tensor(scales)
 
 
-def halves(x: Tensor) -> tuple[Tensor, Tensor]:  # (classes, n, d) -> 2 (classes, d)
-    """Return the means of two halves of each class; mirrored latents stay together.
-
-    The product of two errors has the square of the expected one as its mean. The square
-    of one would have the variance of a batch beside it, and make rows alike.
-    """
-    n = x.shape[1] // 2
-    pairs = 0.5 * (x[:, :n] + x[:, n:])
-    one, two = pairs[:, ::2], pairs[:, 1::2]
-    return one.mean(dim=1), (two if n > 1 else one).mean(dim=1)
-
-
 def anchored(
     kernel: Any, known: Denoised, device: torch.device
 ) -> Callable[[list[Tensor]], Tensor] | None:
     """Return how far outputs are from the means that were released; None if none.
 
-    They are known better than a discriminator could tell, and looking is free.
+    They are known better than a discriminator could tell, and looking is free. Latent
+    vectors are even and mirrored, so means of a batch hardly vary by themselves.
     """
     shares = torch.as_tensor(known.shares, dtype=torch.float32, device=device)
     if known.start is not None:
@@ -122,7 +111,7 @@ def anchored(
 
     def loss(outputs: list[Tensor]) -> Tensor:
         x = kernel.points(outputs) if is_image else torch.cat(outputs, dim=1)
-        one, two = halves(x.unflatten(0, (len(shares), -1)))
-        return (weights * ((one - target) * (two - target)).sum(dim=1)).sum()
+        errors = x.unflatten(0, (len(shares), -1)).mean(dim=1) - target
+        return (weights * errors.square().sum(dim=1)).sum()
 
     return loss
