@@ -534,7 +534,9 @@ def labels_rare(rng):
 def three_hundred_classes(rng):
     X, _ = tame(rng)
     y = [f"c{i}" for i in rng.integers(0, 300, N)]
-    return Messy(X, y, params={"classes": [f"c{i}" for i in range(300)]})
+    params = {"classes": [f"c{i}" for i in range(300)]}
+    # in one fit of 40 the noise of 300 classes shows jobs that are missing
+    return Messy(X, y, params=params, lost=frozenset({"job"}))
 
 
 @table

@@ -297,13 +297,14 @@ BUGS = (
         "stopping-for-free",
         "what training stops at is computed from private rows and not released",
         S + "embedding/_perceptual_kernel.py",
-        "    return replace(kernel, stopping=found.values[Key.FEATURES])\n",
+        "    return replace(kernel, stopping=found.values[Key.FEATURES], "
+        "codes=coded.phi)\n",
         "    block, rows = coded.phi.block, opening.rows.batches(cells, labels)\n"
         "    total = block.start(n_classes_of(labels))\n"
         "    for batch in coded.encode(rows, device):\n"
         "        part = batch.parts[Key.FEATURES]\n"
         "        total = block.add(total, part, batch.labels)\n"
-        "    return replace(kernel, stopping=total)\n",
+        "    return replace(kernel, stopping=total, codes=coded.phi)\n",
         (IMAGES + "[DPMEPFSynthesizer, stopping-images-replace]",),
     ),
     Bug(

@@ -182,7 +182,10 @@ def test_unusual_columns_fit_and_come_back(name, schema):
         "mixed categories",
         "intervals",
     )
-    assert_obeys(drawn.astype({"a": object}), synth.schema_)
+    if name == "arrow nothing":  # whatever noise says of it
+        assert drawn["a"].isna().all()
+    else:
+        assert_obeys(drawn.astype({"a": object}), synth.schema_)
 
 
 def test_tiny_numbers_keep_their_size():
