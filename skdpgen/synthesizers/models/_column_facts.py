@@ -26,7 +26,7 @@ MANY = 0.1  # of the rows are other: more than is usual
 NOTHING = 0.1  # of the rows have a listed value: less than is usual
 MOST = 0.5  # of the rows are beyond a bound
 SURE = 2.0  # noise stds
-SURELY = 4.0  # where a wrong alarm would blame what is right
+SURELY = 5.0  # where a wrong alarm would blame what is right; asked of many bounds
 
 
 def describe_columns(
