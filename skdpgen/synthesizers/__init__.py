@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from skdpgen.synthesizers._dp_dre import DPDRESynthesizer
 from skdpgen.synthesizers._dp_gan import DPGANSynthesizer
 from skdpgen.synthesizers._dp_hp import DPHPSynthesizer
 from skdpgen.synthesizers._dp_independent import DPIndependentSynthesizer
@@ -27,6 +28,7 @@ from skdpgen.synthesizers.tools import (
 SYNTHESIZERS = {
     cls.__name__: cls
     for cls in (
+        DPDRESynthesizer,
         DPGANSynthesizer,
         DPHPSynthesizer,
         DPIndependentSynthesizer,
@@ -86,6 +88,7 @@ def all_synthesizers(of: str = "anything") -> dict[str, Any]:
 
 __all__ = [
     "PAPER_SIZES",
+    "DPDRESynthesizer",
     "DPGANSynthesizer",
     "DPHPSynthesizer",
     "DPIndependentSynthesizer",

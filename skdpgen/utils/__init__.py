@@ -11,6 +11,7 @@ from skdpgen.utils._errors import (
     SchemaRequiredError,
     SchemaWarning,
     SearchCostWarning,
+    SupportWarning,
 )
 from skdpgen.utils._key import Key
 from skdpgen.utils._optional import require
@@ -39,6 +40,7 @@ __all__ = [
     "SchemaRequiredError",
     "SchemaWarning",
     "SearchCostWarning",
+    "SupportWarning",
     "StrOptions",
     "clone_parametrized",
     "pick_device",

@@ -58,6 +58,7 @@ CONDITIONAL = (
 HIDDEN = {
     "_outside",
     "_public",
+    "_ratio",
     "_facts",
     "_known",
     "_labels",

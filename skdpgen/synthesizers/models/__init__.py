@@ -30,6 +30,8 @@ from skdpgen.synthesizers.models._table_model import (
     new_table_generator,
     train_table,
 )
+from skdpgen.synthesizers.models._public_items import PublicItems
+from skdpgen.synthesizers.models._ratio_model import RatioModel
 
 __all__ = [
     "CopulaModel",
@@ -40,6 +42,8 @@ __all__ = [
     "MixtureModel",
     "NormalScores",
     "PictureMixture",
+    "PublicItems",
+    "RatioModel",
     "TableModel",
     "contradictions",
     "counted_columns",
