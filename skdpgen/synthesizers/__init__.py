@@ -71,7 +71,7 @@ def all_synthesizers(of: str = "anything") -> dict[str, Any]:
     Parameters
     ----------
     of : {"anything", "tables", "images"}, default="anything"
-        Kind of data that they can be fitted to.
+        Kind of data that they can be fitted to, without public rows beside it.
 
     Examples
     --------
@@ -82,8 +82,11 @@ def all_synthesizers(of: str = "anything") -> dict[str, Any]:
     """
     if of not in ("anything", "tables", "images"):
         raise ValueError(f"of must be 'anything', 'tables' or 'images'. Got {of!r}.")
-    chosen = SYNTHESIZERS.items()
-    return {name: cls for name, cls in chosen if of in ("anything", *cls._takes)}
+    return {
+        name: cls
+        for name, cls in SYNTHESIZERS.items()
+        if of == "anything" or (of in cls._takes and not cls._needs_public_rows)
+    }
 
 
 __all__ = [

@@ -12,12 +12,11 @@ from skdpgen.lenses import lens_of
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.adversarial import game_share, has_images, images_stated
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
-from skdpgen.synthesizers.opening import decode_target, discover_bins, steps_share
+from skdpgen.synthesizers.opening import decode_target
 from skdpgen.synthesizers.ratio import (
     calibration,
     given_items,
-    learn_at_once,
-    learn_by_steps,
+    learn_ratio,
     tell_support,
 )
 from skdpgen.training import effective_size
@@ -26,19 +25,18 @@ from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_gene
 
 @documented
 class DPDRESynthesizer(BaseSynthesizer):
-    r"""Draws public rows as often as private ones are like them: a density ratio [1]_.
+    r"""Draws public rows as often as private ones are like them: a density ratio.
 
-    What public rows lack in likeness a weight makes good: the ratio r of the density of
-    private rows to that of public ones. Rows come back as they are, with all that a
-    real row has; only *how often* is private.
+    Rows come back as they are, with all that a real row has; only *how often* is
+    private: the ratio r of the density of private rows to that of public ones.
 
     ``method="one_shot"`` releases means of codes by class, of tables the histograms of
     columns, once; :math:`\log r` is linear in the codes and shrunk by the known noise.
     ``method="sgd"`` trains a small discriminator s by DP-SGD to tell private rows from
     public ones, and takes :math:`\log r = s`: the paper's way.
 
-    Values that no public row has no weight can bring back: a
-    :class:`~skdpgen.utils.SupportWarning` says where that shows.
+    Values that no public row has no weight brings back: a
+    :class:`~skdpgen.SupportWarning` says where that shows.
 
     Parameters
     ----------
@@ -58,14 +56,10 @@ class DPDRESynthesizer(BaseSynthesizer):
         the 64 lowest frequencies of a cosine transform.
     discriminator_layer_sizes : array-like of int, default=(16,)
         Hidden layers of the discriminator (paper: one of 1 to 16).
-    max_iter : int, default=500
-        Steps of the discriminator. **They share the budget.**
-    sampling_rate : float, default=0.02
-        How likely a row is looked at in a step.
-    norm_bound : float, default=1.0
-        To which the gradient of each row is clipped.
-    learning_rate : float, default=0.01
-        Of the discriminator.
+    max_iter, learning_rate : int, float, default=500, 0.01
+        Steps of the discriminator, which **share the budget**, and their length.
+    sampling_rate, norm_bound : float, default=0.02, 1.0
+        How likely a step looks at a row, and to which each row's gradient is clipped.
     {device ... verbose}
 
     Attributes
@@ -75,35 +69,21 @@ class DPDRESynthesizer(BaseSynthesizer):
         Weight of each public row, in their order; they sum to 1.
     effective_size_ : float
         How many rows of equal weight vary as much as these.
-    calibration_ : DataFrame or None
-        Released shares of each cell beside those of public rows, as they are and
-        weighed, and the noise; with ``method="sgd"`` nothing is released to compare.
     release_ : Release
         What the ratio was made of; of "sgd" the class counts.
     cells_ : dict
         The cells of each column.
     {classes_ ... n_features_in_}
 
-    See Also
-    --------
-    DPPairwiseSynthesizer : With ``public_data``, draws new rows instead.
-    plot_calibration : Shows ``calibration_``.
-
-    References
-    ----------
-    .. [1] Sugiyama, Suzuki & Kanamori, "Density ratio estimation in machine learning",
-       Cambridge University Press 2012; by DP-SGD in a public latent space: METHODS.
-
     Examples
     --------
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> is_public = X["job"] == "service"
-    >>> public = X[is_public], y[is_public]
+    >>> public = X[:800], y[:800]
     >>> synth = DPDRESynthesizer(classes=["left", "stayed"], public_data=public)
-    >>> X_syn, y_syn = synth.fit(X[~is_public], y[~is_public]).sample(500)
-    >>> len(X_syn), len(synth.weights_) == is_public.sum()
-    (500, np.True_)
+    >>> X_syn, y_syn = synth.fit(X[800:], y[800:]).sample(500)
+    >>> len(X_syn), len(synth.weights_)
+    (500, 800)
     """
 
     _reads_public_rows = True
@@ -182,22 +162,13 @@ class DPDRESynthesizer(BaseSynthesizer):
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             opening.keep(_seed=seed_of(for_training))
-            is_stepping = self.method == "sgd"
-            steps = steps_share(opening, game_share("nothing")) if is_stepping else 0.0
-            if is_stepping:
-                learn_by_steps(
-                    opening,
-                    self.public_data,
-                    lens,
-                    settings=SimpleNamespace(**self.get_params(deep=False)),
-                    share=steps,
-                    device=device,
-                    progress=lambda s: tqdm(s, "training", disable=not self.verbose),
-                )
-            else:
-                cells, labels = discover_bins(opening)
-                opening.keep(cells_=cells, _labels=labels)
-                learn_at_once(opening, self.public_data, lens)
+            learn_ratio(
+                opening,
+                lens,
+                settings=SimpleNamespace(**self.get_params(deep=False)),
+                device=device,
+                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+            )
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 
@@ -215,34 +186,25 @@ class DPDRESynthesizer(BaseSynthesizer):
         """
         check_is_fitted(self, "_ratio")
         self._ratio = self._ratio.learnt()
-        power = self.power if power is None else power
-        self._model = self._ratio.model(power)
+        self._model = self._ratio.model(self.power if power is None else power)
         self.weights_ = self._model.weights.sum(axis=1)
         self.effective_size_ = effective_size(self.weights_)
         self._telling_losses(self._ratio.totals.sum(), self._ratio.total_std)
-        is_table = bool(self.cells_)
-        for line in tell_support(self.calibration_, self.weights_, is_table=is_table):
+        for line in tell_support(self.calibration_, self.weights_):
             self.privacy_ = self.privacy_.stating(line)
         return self
 
     @property
     def calibration_(self):
-        """Released shares of cells beside those of public rows, as they are and weighed.
+        """Released shares of cells beside those of public rows, plain and weighed.
 
-        A data frame with a line for each cell and class; None if nothing was released
-        to compare with. If the ratio is right, ``weighed`` is ``released`` within a few
-        times ``noise``, but for what ``power`` keeps of the public rows.
+        A data frame, a line for each cell and class; None for ``method="sgd"``.
         """
         check_is_fitted(self)
         return calibration(self._ratio, self._model.weights, self.cells_)
 
     def sample(
-        self,
-        n_samples=None,
-        y=None,
-        class_shares=None,
-        replace=True,
-        random_state=None,
+        self, n_samples=None, y=None, class_shares=None, replace=True, random_state=None
     ):
         """Draw public rows by their weights; free, and as often as wanted.
 
@@ -250,8 +212,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         ----------
         {n_samples ... class_shares}
         replace : bool, default=True
-            Whether a row may be drawn again. Without, no row comes twice, and many
-            rows are drawn the less by their weights the more there are.
+            Whether a row may come again. Without, the more are drawn the flatter.
         {random_state}
 
         Returns
@@ -263,8 +224,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         model = self._model
         labels = self._draw_labels(n_samples, y, class_shares, model.shares, rng)
         rows = model.draw(labels, is_replacing=replace, rng=rng)
-        container = getattr(self, "_container", None)
-        X = model.items.take(rows, self._facts, container)
+        X = model.items.take(rows, self._facts, getattr(self, "_container", None))
         if self.task_ == "regression" and y is None and model.items.target is not None:
             return X, decode_target(self._facts, model.items.target[rows])
         return self._with_target(X, labels, y, model.shares, rng)
@@ -282,5 +242,4 @@ class DPDRESynthesizer(BaseSynthesizer):
         """Return how steps look at rows; None if there are none."""
         if self.method != "sgd":
             return None
-        part = game_share("nothing")
-        return Subsampling(self.sampling_rate, self.max_iter, part)
+        return Subsampling(self.sampling_rate, self.max_iter, game_share("nothing"))

@@ -62,10 +62,11 @@ def fit_table(cls, **params):
     return fit
 
 
+ALONE = all_synthesizers("tables") | all_synthesizers("images")
 FITS = {
     **{
         name: fit_table(cls) if "tables" in cls._takes else fit_images(cls)
-        for name, cls in sorted(all_synthesizers().items())
+        for name, cls in sorted(ALONE.items())
     },
     "discovery": fit_table(DPIndependentSynthesizer, schema=None, classes=None),
     "minibatch": fit_table(DPMERFSynthesizer, release="minibatch"),

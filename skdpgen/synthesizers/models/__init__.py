@@ -23,6 +23,8 @@ from skdpgen.synthesizers.models._picture_mixture import (
     refuse_container,
     shares_of_counts,
 )
+from skdpgen.synthesizers.models._public_items import PublicItems
+from skdpgen.synthesizers.models._ratio_model import RatioModel
 from skdpgen.synthesizers.models._single_columns import single_columns
 from skdpgen.synthesizers.models._table_model import (
     TableModel,
@@ -30,8 +32,6 @@ from skdpgen.synthesizers.models._table_model import (
     new_table_generator,
     train_table,
 )
-from skdpgen.synthesizers.models._public_items import PublicItems
-from skdpgen.synthesizers.models._ratio_model import RatioModel
 
 __all__ = [
     "CopulaModel",

@@ -10,7 +10,7 @@ from skdpgen.lenses import CosineLens, lens_of
 from skdpgen.synthesizers.adversarial import has_images, public_pair
 from skdpgen.synthesizers.gaussian import check_lens, encoder
 from skdpgen.synthesizers.models import PublicItems
-from skdpgen.synthesizers.opening import Opening, label_codes
+from skdpgen.synthesizers.opening import Opening, label_codes, target_codes
 from skdpgen.tables import as_pixels, holds_images, image_size
 
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ class PublicSide:
             if y is not None and opening.facts.task == "classification":
                 known = label_codes(np.asarray(opening.facts.classes, dtype=object), y)
             elif y is not None and kept["_labels"] is not None:
-                known = kept["_labels"].encode(np.asarray(y, dtype=np.float64))
+                known = target_codes(opening.facts.target_layout, kept["_labels"], y)
             return cls(
                 PublicItems({}, as_pixels(pixels), _numbers(opening, y)),
                 see(lens, opening.facts.layout.size, rows),  # type: ignore[union-attr]
@@ -127,5 +127,3 @@ def _numbers(opening: Opening, y: Any) -> Any:
     if y is None or opening.facts.task != "regression":
         return None
     return np.asarray(y, dtype=np.float64)
-
-

@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 MUCH, SURE = 0.05, 4.0  # of the rows, and noise stds: public rows lack a value
 HARDLY = 0.2  # times as many as private rows: public rows lack a value
 FEW = 0.05  # of the public rows count
+CODE = "code of a lens"
 SAID = 5  # columns named
 LACKING = (
     "Private rows have values that public rows hardly have, and samples will lack: {}. "
@@ -40,7 +41,7 @@ def calibration(
     told, codes = ratio.told, ratio.matrix
     n_classes, n_codes = told.means.shape
     names = [(name, cell) for name, one in cells.items() for cell in _names_of(one)]
-    names = names or [("code", j) for j in range(n_codes)]
+    names = names or [(CODE, j) for j in range(n_codes)]
     public, found = (np.asarray(codes.T @ each).T for each in (ratio.base, weights))
     table = pd.DataFrame(names, columns=["column", "cell"])
     return pd.concat(
@@ -58,16 +59,16 @@ def calibration(
     )
 
 
-def tell_support(table: pd.DataFrame | None, weights: Floats, *, is_table: bool) -> Any:
+def tell_support(table: pd.DataFrame | None, weights: Floats) -> list[str]:
     """Warn where private rows are and public ones are not; return what to state."""
     lines = []
     n, size = len(weights), effective_size(weights)
-    if table is not None and is_table:
+    if table is not None and table["column"].iloc[0] != CODE:
         lacking = _lacking(table)
         if lacking:
             told = ", ".join(f"{name} ({part:.0%})" for name, part in lacking[:SAID])
             told += ", ..." * (len(lacking) > SAID)
-            lines.append(f"private rows with values that public rows hardly have: {told}")
+            lines.append(f"values that public rows hardly have: {told}")
             warn_caller(LACKING.format(told), SupportWarning)
     if size < FEW * n:
         warn_caller(FLAT.format(size, n), SupportWarning)
