@@ -40,6 +40,31 @@ def untrained(kernel: Any, known: Denoised, settings: Any, rng: Any) -> Any:
     return TableModel(generator, known.totals, known.marginals)
 
 
+def turns_of(
+    opening: Opening,
+    known: Denoised,
+    shares: torch.Tensor,
+    *,
+    is_balanced: bool,
+    rng: torch.Generator,
+) -> dict[str, Any]:
+    """Return how generator and discriminator take turns, on any rows."""
+    kernel, settings = opening.kept["kernel_"], opening.kept["settings_"]
+    even = torch.full_like(shares, 1 / len(shares))
+    turns = {
+        "shares": shares,
+        "counts": even if is_balanced else shares,
+        "n_latent": settings.n_latent,
+        "n_between": settings.n_between,
+        "batch_size": settings.batch_size,
+        "learning_rate": settings.learning_rate,
+        "spectral_bound": SPECTRAL,
+        "anchor": anchored(kernel, known, shares.device),
+        "rng": rng,
+    }
+    return turns | ({} if known.noisy is None else {"warm_up": WARM_UP})
+
+
 def train_against(
     opening: Opening,
     known: Denoised,
@@ -72,21 +97,8 @@ def train_against(
     ).to(device)
     generator = model.generator.to(device)
     shares = torch.as_tensor(known.shares, dtype=torch.float32, device=device)
-    counts = torch.full_like(shares, 1 / n_classes) if is_balanced else shares
-    turns: dict[str, Any] = {
-        "shares": shares,
-        "counts": counts,
-        "n_latent": settings.n_latent,
-        "n_between": settings.n_between,
-        "batch_size": settings.batch_size,
-        "learning_rate": settings.learning_rate,
-        "spectral_bound": SPECTRAL,
-        "anchor": anchored(kernel, known, device),
-        "rng": rng,
-    }
+    turns = turns_of(opening, known, shares, is_balanced=is_balanced, rng=rng)
     view = looks(kernel, rng)
-    if known.noisy is not None:
-        turns["warm_up"] = WARM_UP
     if public is not None:
         descent = PublicDescent(
             look,
