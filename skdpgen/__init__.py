@@ -5,6 +5,8 @@ from skdpgen.metrics import SyntheticUtility, total_variation
 from skdpgen.privacy import PrivacyReport, insecure_noise_seed
 from skdpgen.synthesizers import (
     Deformations,
+    DPDRESynthesizer,
+    DPGANSynthesizer,
     DPHPSynthesizer,
     DPIndependentSynthesizer,
     DPKernelSynthesizer,
@@ -42,6 +44,7 @@ from skdpgen.utils import (
     SchemaRequiredError,
     SchemaWarning,
     SearchCostWarning,
+    SupportWarning,
 )
 
 __version__ = "0.1.0.dev0"
@@ -51,6 +54,8 @@ __all__ = [
     "BudgetExceededError",
     "Categorical",
     "Chunks",
+    "DPDRESynthesizer",
+    "DPGANSynthesizer",
     "DPHPSynthesizer",
     "DPIndependentSynthesizer",
     "DPKernelSynthesizer",
@@ -77,6 +82,7 @@ __all__ = [
     "SchemaRequiredError",
     "SchemaWarning",
     "SearchCostWarning",
+    "SupportWarning",
     "SyntheticUtility",
     "all_synthesizers",
     "compare",

@@ -15,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdpgen import (
+    DPGANSynthesizer,
     DPIndependentSynthesizer,
     DPKernelSynthesizer,
     DPMERFSynthesizer,
@@ -252,6 +253,7 @@ def test_a_search_with_seeded_noise_is_not_private(mixed, is_inside):
 SAMPLED = [
     DPKernelSynthesizer(release="per_step", max_iter=50),
     DPMERFSynthesizer(encoder="private"),
+    DPGANSynthesizer(max_iter=50),
 ]
 
 

@@ -1,6 +1,7 @@
 """Networks that generate, and some that look; torch modules only."""
 
 from skdpgen.networks._autoencoder import AutoEncoder
+from skdpgen.networks._discriminator import Discriminator
 from skdpgen.networks._image import ImageGenerator, ImageShape
 from skdpgen.networks._public_autoencoder import PublicAutoEncoder
 from skdpgen.networks._resnet import ResNet
@@ -17,6 +18,7 @@ __all__ = [
     "VGG",
     "AutoEncoder",
     "CellsHead",
+    "Discriminator",
     "ImageGenerator",
     "ImageShape",
     "PositionHead",

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from skdpgen.synthesizers._dp_dre import DPDRESynthesizer
+from skdpgen.synthesizers._dp_gan import DPGANSynthesizer
 from skdpgen.synthesizers._dp_hp import DPHPSynthesizer
 from skdpgen.synthesizers._dp_independent import DPIndependentSynthesizer
 from skdpgen.synthesizers._dp_kernel import DPKernelSynthesizer
@@ -26,6 +28,8 @@ from skdpgen.synthesizers.tools import (
 SYNTHESIZERS = {
     cls.__name__: cls
     for cls in (
+        DPDRESynthesizer,
+        DPGANSynthesizer,
         DPHPSynthesizer,
         DPIndependentSynthesizer,
         DPKernelSynthesizer,
@@ -67,7 +71,7 @@ def all_synthesizers(of: str = "anything") -> dict[str, Any]:
     Parameters
     ----------
     of : {"anything", "tables", "images"}, default="anything"
-        Kind of data that they can be fitted to.
+        Kind of data that they can be fitted to, without public rows beside it.
 
     Examples
     --------
@@ -78,12 +82,17 @@ def all_synthesizers(of: str = "anything") -> dict[str, Any]:
     """
     if of not in ("anything", "tables", "images"):
         raise ValueError(f"of must be 'anything', 'tables' or 'images'. Got {of!r}.")
-    chosen = SYNTHESIZERS.items()
-    return {name: cls for name, cls in chosen if of in ("anything", *cls._takes)}
+    return {
+        name: cls
+        for name, cls in SYNTHESIZERS.items()
+        if of == "anything" or (of in cls._takes and not cls._needs_public_rows)
+    }
 
 
 __all__ = [
     "PAPER_SIZES",
+    "DPDRESynthesizer",
+    "DPGANSynthesizer",
     "DPHPSynthesizer",
     "DPIndependentSynthesizer",
     "DPKernelSynthesizer",

@@ -1,5 +1,11 @@
 """Turns a release into a generator; never sees a table."""
 
+from skdpgen.training._adversarial import (
+    Generated,
+    PublicDescent,
+    play,
+    score_real,
+)
 from skdpgen.training._checkpoints import Checkpoints
 from skdpgen.training._classifier import train_classifier
 from skdpgen.training._conditional import (
@@ -13,6 +19,12 @@ from skdpgen.training._covariance import (
     class_variances,
     nearest_correlation,
     shrink_symmetric,
+)
+from skdpgen.training._density_ratio import (
+    Told,
+    effective_size,
+    log_ratios,
+    weighed,
 )
 from skdpgen.training._descent import descend
 from skdpgen.training._embedding import shrink_embedding
@@ -38,13 +50,16 @@ from skdpgen.training._trust import pooled_trust
 __all__ = [
     "Checkpoints",
     "ClassConditional",
+    "Generated",
     "Latents",
     "LossWeight",
     "PairPrior",
     "PairTarget",
     "PrivateDescent",
+    "PublicDescent",
     "RowSlopes",
     "Seen",
+    "Told",
     "class_conditional_model",
     "class_correlations",
     "class_covariances",
@@ -54,22 +69,27 @@ __all__ = [
     "conditional_histogram",
     "descend",
     "descend_privately",
+    "effective_size",
     "fit_mixture",
     "fit_pair",
+    "log_ratios",
     "match_embedding",
     "nearest_correlation",
     "normal",
+    "play",
     "pooled_trust",
     "private_descent",
     "project_to_total",
     "public_shares",
     "raked",
+    "score_real",
     "shrink_embedding",
     "shrink_symmetric",
     "smooth_pair",
     "sobol",
     "strata",
     "train_classifier",
+    "weighed",
     "with_public",
     "without_empty_cells",
 ]

@@ -161,12 +161,13 @@ class MovingErrors:
 class Averages:
     """Moving averages of all weights and running statistics."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: float = MEMORY) -> None:
         self._state: dict[str, Any] = {}
+        self._memory = memory
 
     def update(self, generator: nn.Module, step: int) -> None:
         """Move towards the present state; early states are forgotten faster."""
-        memory = min(MEMORY, step / (step + 10.0))
+        memory = min(self._memory, step / (step + 10.0))
         with torch.no_grad():
             for name, value in generator.state_dict().items():
                 if name not in self._state or not value.is_floating_point():

@@ -11,6 +11,7 @@ from skdpgen.utils._errors import (
     SchemaRequiredError,
     SchemaWarning,
     SearchCostWarning,
+    SupportWarning,
 )
 from skdpgen.utils._key import Key
 from skdpgen.utils._optional import require
@@ -40,6 +41,7 @@ __all__ = [
     "SchemaWarning",
     "SearchCostWarning",
     "StrOptions",
+    "SupportWarning",
     "clone_parametrized",
     "pick_device",
     "require",

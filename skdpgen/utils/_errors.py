@@ -45,5 +45,9 @@ class SchemaWarning(UserWarning):
     """What was said to be public does not fit what was released of the rows."""
 
 
+class SupportWarning(UserWarning):
+    """Private rows are where hardly any public row is: no weight can mend that."""
+
+
 class SearchCostWarning(UserWarning):
     """Several fits on the same rows each cost privacy; together they add up."""

@@ -1,6 +1,7 @@
 """Every estimator, and every way of it to read rows, with little training."""
 
 from skdpgen import (
+    DPGANSynthesizer,
     DPKernelSynthesizer,
     DPMEPFSynthesizer,
     DPMERFSynthesizer,
@@ -17,6 +18,7 @@ def of_tables():
     """Return estimators by name, as functions of parameters."""
     found = {name: maker(cls) for name, cls in all_synthesizers("tables").items()}
     return found | {
+        "DPGANSynthesizer, steps alone": maker(DPGANSynthesizer, start="nothing"),
         "DPKernelSynthesizer, steps": maker(
             DPKernelSynthesizer, release="per_step", **STEPS
         ),
@@ -33,6 +35,9 @@ def of_images():
         for name, cls in all_synthesizers("images").items()
     }
     return found | {
+        "DPGANSynthesizer, steps alone": maker(
+            DPGANSynthesizer, start="nothing", **small_images(DPGANSynthesizer)
+        ),
         "DPKernelSynthesizer, steps": maker(
             DPKernelSynthesizer, release="per_step", **STEPS
         ),

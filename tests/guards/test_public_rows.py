@@ -2,14 +2,18 @@
 
 import pytest
 
-from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer
+from skdpgen import (
+    DPDRESynthesizer,
+    DPIndependentSynthesizer,
+    DPPairwiseSynthesizer,
+)
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.tables import Schema
 from tests.guards import _neighbours, _variants
 from tests.guards.test_noise_of_fits import check as check_noise
 from tests.guards.test_replay import check as check_replay
 
-TABLES = _neighbours.tables()
+TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
 OTHERS, LABELS = load_example(900)
 OTHERS, LABELS = OTHERS.iloc[500:], LABELS.iloc[500:]
 HOUSES, PRICES = load_example_regression(900)
@@ -22,7 +26,17 @@ PUBLIC = {
     "frame without labels": SAME,
     "numbers as target": (HOUSES[["area", "rooms", "balcony", "heating"]], PRICES),
 }
-SYNTHESIZERS = (DPIndependentSynthesizer, DPPairwiseSynthesizer)
+PICTURES = IMAGES["images"].X[::3] // 2, IMAGES["images"].y[::3]
+OF_IMAGES = {
+    "images": PICTURES,
+    "images in chunks": PICTURES,
+    "images of floats": (PICTURES[0] / 255).astype("float32"),
+    "images without labels": PICTURES[0],
+    "images, numbers as target": (PICTURES[0], PICTURES[0].mean(axis=(1, 2))),
+}
+STEPS = {"method": "sgd", "max_iter": 2, "discriminator_layer_sizes": (3,)}
+SYNTHESIZERS = (DPIndependentSynthesizer, DPPairwiseSynthesizer, DPDRESynthesizer)
+ways = pytest.mark.parametrize("how", [{}, STEPS], ids=["one shot", "steps"])
 each = pytest.mark.parametrize("cls", SYNTHESIZERS)
 both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 
@@ -43,6 +57,30 @@ def test_a_table_is_known_by_its_releases_alone(cls, name, adjacency, monkeypatc
 def test_the_noise_is_what_is_declared(cls, adjacency, monkeypatch):
     case = TABLES["frame, public"]
     check_noise(maker(cls, "frame, public"), case, adjacency, monkeypatch)
+
+
+@both
+@ways
+@pytest.mark.parametrize("name", OF_IMAGES)
+def test_images_are_known_by_their_releases_alone(how, name, adjacency, monkeypatch):
+    make = _variants.maker(DPDRESynthesizer, public_data=OF_IMAGES[name], **how)
+    check_replay(make, IMAGES[name], adjacency, monkeypatch)
+
+
+@both
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_discriminator_knows_rows_by_its_steps_alone(name, adjacency, monkeypatch):
+    make = _variants.maker(DPDRESynthesizer, public_data=PUBLIC[name], **STEPS)
+    check_replay(make, TABLES[name], adjacency, monkeypatch)
+
+
+@both
+@ways
+def test_the_noise_of_a_ratio_is_what_is_declared(how, adjacency, monkeypatch):
+    make = _variants.maker(DPDRESynthesizer, public_data=PICTURES, **how)
+    check_noise(make, IMAGES["images"], adjacency, monkeypatch)
+    make = _variants.maker(DPDRESynthesizer, public_data=PUBLIC["frame"], **how)
+    check_noise(make, TABLES["frame"], adjacency, monkeypatch)
 
 
 @each

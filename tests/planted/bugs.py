@@ -455,6 +455,18 @@ BUGS = (
         '                None if name == "release_" else delattr(self, name)\n',
         ("tests/guards/test_interrupts.py::test_each_charge_is_in_the_certificate",),
     ),
+    Bug(
+        "ratio-by-the-exact-number-of-rows",
+        "DP-DRE divides released sums by how many private rows there are",
+        S + "ratio/_one_shot.py",
+        "    told = Told(values / facts.n_rows, variances, units)\n",
+        "    exact = sum(len(b.labels) for b in opening.rows.batches({}, labels))\n"
+        "    told = Told(values / exact, variances, units)\n",
+        (
+            "tests/guards/test_public_rows.py::"
+            "test_a_table_is_known_by_its_releases_alone",
+        ),
+    ),
     # ---------------------------------------------------------------- what is said
     *WHAT_IS_SAID,
 )

@@ -62,17 +62,18 @@ def fit_table(cls, **params):
     return fit
 
 
+ALONE = all_synthesizers("tables") | all_synthesizers("images")
 FITS = {
     **{
         name: fit_table(cls) if "tables" in cls._takes else fit_images(cls)
-        for name, cls in sorted(all_synthesizers().items())
+        for name, cls in sorted(ALONE.items())
     },
     "discovery": fit_table(DPIndependentSynthesizer, schema=None, classes=None),
     "minibatch": fit_table(DPMERFSynthesizer, release="minibatch"),
     "per_step": fit_table(DPKernelSynthesizer, release="per_step"),
     "encoder": fit_encoder,
 }
-SAMPLED = ("encoder", "per_step")
+SAMPLED = ("DPGANSynthesizer", "encoder", "per_step")
 
 
 @lru_cache

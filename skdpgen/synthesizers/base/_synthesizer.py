@@ -58,6 +58,7 @@ CONDITIONAL = (
 HIDDEN = {
     "_outside",
     "_public",
+    "_ratio",
     "_facts",
     "_known",
     "_labels",
@@ -75,6 +76,7 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
     _facts: Facts
     cells_: dict[Any, Cells]
     _reads_public_rows: ClassVar[bool] = False  # of a parameter `public_data`
+    _needs_public_rows: ClassVar[bool] = False
     _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -13,6 +13,7 @@ from skdpgen.synthesizers.embedding._perceptual_kernel import (
     early_model,
     perceptual_kernel,
 )
+from skdpgen.synthesizers.embedding._point_rows import PointRows
 from skdpgen.synthesizers.embedding._private_encoder import (
     RATE,
     STEPS,
@@ -35,6 +36,7 @@ __all__ = [
     "ImageKernel",
     "Mapper",
     "PerceptualKernel",
+    "PointRows",
     "RowKernel",
     "early_model",
     "encoded_kernel",

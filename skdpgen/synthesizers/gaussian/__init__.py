@@ -2,7 +2,7 @@
 
 from skdpgen.synthesizers.gaussian._copula import measure_copula
 from skdpgen.synthesizers.gaussian._lens_choice import choose_lens
-from skdpgen.synthesizers.gaussian._lens_map import Pictures
+from skdpgen.synthesizers.gaussian._lens_map import Pictures, check_lens, encoder
 from skdpgen.synthesizers.gaussian._moments import measure_moments
 from skdpgen.synthesizers.gaussian._pictures import measure_pictures
 from skdpgen.synthesizers.gaussian._prior import (
@@ -16,8 +16,10 @@ from skdpgen.synthesizers.gaussian._without_effect import without_effect
 __all__ = [
     "MILD",
     "Pictures",
+    "check_lens",
     "choose_lens",
     "choose_prior",
+    "encoder",
     "given_prior",
     "measure_copula",
     "measure_moments",

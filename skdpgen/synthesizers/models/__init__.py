@@ -23,6 +23,8 @@ from skdpgen.synthesizers.models._picture_mixture import (
     refuse_container,
     shares_of_counts,
 )
+from skdpgen.synthesizers.models._public_items import PublicItems
+from skdpgen.synthesizers.models._ratio_model import RatioModel
 from skdpgen.synthesizers.models._single_columns import single_columns
 from skdpgen.synthesizers.models._table_model import (
     TableModel,
@@ -40,6 +42,8 @@ __all__ = [
     "MixtureModel",
     "NormalScores",
     "PictureMixture",
+    "PublicItems",
+    "RatioModel",
     "TableModel",
     "contradictions",
     "counted_columns",

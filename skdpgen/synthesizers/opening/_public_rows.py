@@ -49,8 +49,8 @@ class PublicTables:
 class PublicRows:
     """Rows that are no secret, opened like private ones; nothing of them costs."""
 
-    def __init__(self, rows: Rows, frame: Any = None) -> None:
-        self._rows, self.frame = rows, frame
+    def __init__(self, rows: Rows, frame: Any = None, target: Any = None) -> None:
+        self._rows, self.frame, self.target = rows, frame, target
 
     @classmethod
     def read(cls, given: Any, private: Rows, known: Known) -> "PublicRows | None":
@@ -84,7 +84,7 @@ class PublicRows:
             )
         rows.read_as(known.written)
         _check_labels(rows, private, known)
-        return cls(rows, read_table(X)[0])
+        return cls(rows, read_table(X)[0], y)
 
     @property
     def n_rows(self) -> int:

@@ -6,6 +6,7 @@ from skdpgen.synthesizers.opening._classes import CLASS_SHARE
 from skdpgen.synthesizers.opening._column_kinds import LOOK_SHARES
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._known_columns import Known
+from skdpgen.synthesizers.opening._public_schema import CHECK_SHARES
 from skdpgen.synthesizers.opening._shares import share_for
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,
@@ -25,7 +26,9 @@ def steps_share(opening: Opening, part: float) -> float:
     their divergence is bounded at every order, however they were chosen, and that of
     the steps adds to it.
     """
-    return part * least_left(opening.opened, opening.ledger, opening.rows.n_rows)
+    left = least_left(opening.opened, opening.ledger, opening.rows.n_rows)
+    checked = 0.0 if opening.public is None else CHECK_SHARES[1]  # of public columns
+    return part * (left - checked)
 
 
 def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:

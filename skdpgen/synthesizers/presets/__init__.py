@@ -1,6 +1,7 @@
 """Presets that fill in parameters that are None: ours, and the papers'."""
 
 from skdpgen.synthesizers.presets import (
+    _adversarial_presets,
     _fourier_presets,
     _hermite_presets,
     _kernel_presets,
@@ -15,6 +16,8 @@ from skdpgen.synthesizers.presets._fourier_presets import (
 from skdpgen.synthesizers.presets._hermite_presets import affordable_subsets
 from skdpgen.synthesizers.presets._settings import fill
 
+ADVERSARIAL = _adversarial_presets.PRESETS
+ADVERSARIAL_IMAGES = _adversarial_presets.IMAGE_PRESETS
 FOURIER = _fourier_presets.PRESETS
 FOURIER_IMAGES = _fourier_presets.IMAGE_PRESETS
 HERMITE = _hermite_presets.PRESETS
@@ -25,6 +28,8 @@ TANGENT_IMAGES = _tangent_presets.IMAGE_PRESETS
 kernel_presets = _kernel_presets.presets
 
 __all__ = [
+    "ADVERSARIAL",
+    "ADVERSARIAL_IMAGES",
     "FOURIER",
     "FOURIER_IMAGES",
     "HERMITE",

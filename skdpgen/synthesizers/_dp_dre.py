@@ -1,0 +1,245 @@
+"""DP-DRE: public rows, drawn as often as private ones are like them."""
+
+from numbers import Integral, Real
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import torch
+from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
+
+from skdpgen.lenses import lens_of
+from skdpgen.privacy import Subsampling
+from skdpgen.synthesizers.adversarial import game_share, has_images, images_stated
+from skdpgen.synthesizers.base import BaseSynthesizer, documented
+from skdpgen.synthesizers.opening import decode_target
+from skdpgen.synthesizers.ratio import (
+    calibration,
+    given_items,
+    learn_ratio,
+    tell_support,
+)
+from skdpgen.training import effective_size
+from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
+
+
+@documented
+class DPDRESynthesizer(BaseSynthesizer):
+    r"""Draws public rows as often as private ones are like them: a density ratio.
+
+    Rows come back as they are, with all that a real row has; only *how often* is
+    private: the ratio r of the density of private rows to that of public ones.
+
+    ``method="one_shot"`` releases means of codes by class, of tables the histograms of
+    columns, once; :math:`\log r` is linear in the codes and shrunk by the known noise.
+    ``method="sgd"`` trains a small discriminator s by DP-SGD to tell private rows from
+    public ones, and takes :math:`\log r = s`: the paper's way.
+
+    Values that no public row has no weight brings back: a
+    :class:`~skdpgen.SupportWarning` says where that shows.
+
+    Parameters
+    ----------
+    {epsilon ... adjacency}
+    {task}
+    public_data : table, images, pair (X, y)
+        Public rows with the columns of X, or images of the same size. With labels rows
+        and labels are weighed together; without, labels are learnt of the private rows.
+        That they are public is your word: nothing protects them.
+    method : {"one_shot", "sgd"}, default="one_shot"
+        One release, or a discriminator by private steps.
+    power : float, default=0.5
+        Of the ratio. 1 matches private rows as well as it can; less keeps more of the
+        public rows, from which classifiers gain. 0 leaves public rows as they are.
+    lens : Lens, network or None, default=None
+        Of images: what turns them into codes, without a look at private ones. None has
+        the 64 lowest frequencies of a cosine transform.
+    discriminator_layer_sizes : array-like of int, default=(16,)
+        Hidden layers of the discriminator (paper: one of 1 to 16).
+    max_iter, learning_rate : int, float, default=500, 0.01
+        Steps of the discriminator, which **share the budget**, and their length.
+    sampling_rate, norm_bound : float, default=0.02, 1.0
+        How likely a step looks at a row, and to which each row's gradient is clipped.
+    {device ... verbose}
+
+    Attributes
+    ----------
+    {privacy_ ... schema_}
+    weights_ : ndarray of shape (n_public,)
+        Weight of each public row, in their order; they sum to 1.
+    effective_size_ : float
+        How many rows of equal weight vary as much as these.
+    release_ : Release
+        What the ratio was made of; of "sgd" the class counts.
+    cells_ : dict
+        The cells of each column.
+    {classes_ ... n_features_in_}
+
+    Examples
+    --------
+    >>> from skdpgen.datasets import load_example
+    >>> X, y = load_example(2000)
+    >>> public = X[:800], y[:800]
+    >>> synth = DPDRESynthesizer(classes=["left", "stayed"], public_data=public)
+    >>> X_syn, y_syn = synth.fit(X[800:], y[800:]).sample(500)
+    >>> len(X_syn), len(synth.weights_)
+    (500, 800)
+    """
+
+    _reads_public_rows = True
+    _needs_public_rows = True
+    _takes = ("tables", "images")
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSynthesizer._parameter_constraints,
+        "public_data": "no_validation",
+        "method": [StrOptions({"one_shot", "sgd"})],
+        "power": [Interval(Real, 0, 1, closed="both")],
+        "lens": "no_validation",
+        "discriminator_layer_sizes": ["array-like"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "sampling_rate": [Interval(Real, 0, 1, closed="right")],
+        "norm_bound": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "device": [str, torch.device],
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=None,
+        schema=None,
+        classes=None,
+        adjacency="replace",
+        task="auto",
+        public_data=None,
+        method="one_shot",
+        power=0.5,
+        lens=None,
+        discriminator_layer_sizes=(16,),
+        max_iter=500,
+        sampling_rate=0.02,
+        norm_bound=1.0,
+        learning_rate=0.01,
+        device="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.schema = schema
+        self.classes = classes
+        self.adjacency = adjacency
+        self.task = task
+        self.public_data = public_data
+        self.method = method
+        self.power = power
+        self.lens = lens
+        self.discriminator_layer_sizes = discriminator_layer_sizes
+        self.max_iter = max_iter
+        self.sampling_rate = sampling_rate
+        self.norm_bound = norm_bound
+        self.learning_rate = learning_rate
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Learn the ratio of private rows to public ones.
+
+        Parameters
+        ----------
+        {X_or_images}
+        {y}
+
+        Returns
+        -------
+        self : DPDRESynthesizer
+        """
+        self._validate_params()
+        device = pick_device(self.device)
+        lens = given_items(self.public_data, X, self.lens)
+        (for_training,) = split_generator(self.random_state, 2)[1:]
+        with self._opened(X, y) as opening:
+            opening.keep(_seed=seed_of(for_training))
+            learn_ratio(
+                opening,
+                lens,
+                settings=SimpleNamespace(**self.get_params(deep=False)),
+                device=device,
+                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+            )
+        del X, y, opening  # private data ends here; what follows is post-processing
+        return self.refit()
+
+    def refit(self, *, power=None):
+        """Weigh public rows anew by the ratio that is known; free, needs no data.
+
+        Parameters
+        ----------
+        power : float or None, default=None
+            Instead of the estimator's, this once.
+
+        Returns
+        -------
+        self : DPDRESynthesizer
+        """
+        check_is_fitted(self, "_ratio")
+        self._ratio = self._ratio.learnt()
+        self._model = self._ratio.model(self.power if power is None else power)
+        self.weights_ = self._model.weights.sum(axis=1)
+        self.effective_size_ = effective_size(self.weights_)
+        self._telling_losses(self._ratio.totals.sum(), self._ratio.total_std)
+        for line in tell_support(self.calibration_, self.weights_):
+            self.privacy_ = self.privacy_.stating(line)
+        return self
+
+    @property
+    def calibration_(self):
+        """Released shares of cells beside those of public rows, plain and weighed.
+
+        A data frame, a line for each cell and class; None for ``method="sgd"``.
+        """
+        check_is_fitted(self)
+        return calibration(self._ratio, self._model.weights, self.cells_)
+
+    def sample(
+        self, n_samples=None, y=None, class_shares=None, replace=True, random_state=None
+    ):
+        """Draw public rows by their weights; free, and as often as wanted.
+
+        Parameters
+        ----------
+        {n_samples ... class_shares}
+        replace : bool, default=True
+            Whether a row may come again. Without, the more are drawn the flatter.
+        {random_state}
+
+        Returns
+        -------
+        {X}
+        """
+        n_samples = self._sample_size(n_samples, y)
+        rng = self._sampling_generator(random_state)
+        model = self._model
+        labels = self._draw_labels(n_samples, y, class_shares, model.shares, rng)
+        rows = model.draw(labels, is_replacing=replace, rng=rng)
+        X = model.items.take(rows, self._facts, getattr(self, "_container", None))
+        if self.task_ == "regression" and y is None and model.items.target is not None:
+            return X, decode_target(self._facts, model.items.target[rows])
+        return self._with_target(X, labels, y, model.shares, rng)
+
+    def _public_table(self):
+        """Return public rows of a table; images are read when the ratio is learnt."""
+        return None if has_images(self.public_data) else self.public_data
+
+    def _stated(self):
+        """Say which images and which lens were taken as public."""
+        found = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
+        return [*super()._stated(), *images_stated(self.public_data), *found]
+
+    def _subsampling(self):
+        """Return how steps look at rows; None if there are none."""
+        if self.method != "sgd":
+            return None
+        return Subsampling(self.sampling_rate, self.max_iter, game_share("nothing"))

@@ -1,0 +1,250 @@
+"""DP-GAN: a generator against a discriminator that DP-SGD trains on rows."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
+
+from skdpgen.privacy import Subsampling
+from skdpgen.synthesizers.adversarial import (
+    check_public,
+    game_share,
+    has_images,
+    images_stated,
+    release_start,
+    train_against,
+)
+from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
+from skdpgen.synthesizers.opening import steps_share
+from skdpgen.synthesizers.presets import ADVERSARIAL, ADVERSARIAL_IMAGES
+from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
+
+
+@documented
+class DPGANSynthesizer(EmbeddingSynthesizer):
+    r"""Synthesizer by a private generative adversarial network: the baseline [1]_.
+
+    A discriminator s learns to tell rows from generated ones, given the class, by
+    DP-SGD; a generator G learns to deceive it, and sees nothing else:
+
+    .. math:: \min_s E\,\log(1 + e^{-s(x, y)}) + E\,\log(1 + e^{s(G(z, y), y)}), \quad
+              \min_G E\,\log(1 + e^{-s(G(z, y), y)}).
+
+    Only the first term sees rows: its gradient is clipped row by row, and noise is
+    added. That of the second is free; it is clipped as well, or else it would outweigh
+    the first. The discriminator is smooth, its layers are scaled down to a bounded
+    spectral norm after each step, and it takes several steps to one of the generator
+    [2]_, whose weights are averaged.
+
+    It is what the papers compare with, and here, too, mostly worse than methods that
+    match one release: steps share the budget, and a discriminator's noise is not known
+    to the generator. Tables start from what it cannot lose, columns by class
+    (``start="columns"``), and the game adds relations; ``preset="paper"`` starts from
+    nothing.
+
+    Parameters
+    ----------
+    {epsilon ... task}
+    {preset}
+    mode : {"scratch", "finetune"}, default="scratch"
+        "finetune" plays on public rows first, for free (DP-GAN-FT), and then on
+        private ones.
+    public_data : table, images, pair (X, y) or None, default=None
+        Public rows of "finetune": a table with the columns of X, or images of the same
+        size; with labels, or without. That they are public is your word: nothing
+        protects them.
+    start : {"columns", "means", "nothing"} or None, default=None
+        What the generator starts from, and keeps. "columns", of tables (None), spends
+        half of the budget on histograms of columns by class; "means", of images (None),
+        a tenth on the mean image of each class. "nothing" counts classes alone (paper).
+    public_iter : int or None, default=None
+        Discriminator steps on public rows. None is 1,000.
+    sampling_rate : float or None, default=None
+        How likely a row is looked at in a step. None is 0.02 (paper: 0.01).
+    norm_bound : float or None, default=None
+        To which the gradient of each row is clipped. None is 1 (paper: 1.1).
+    n_between : int or None, default=None
+        Steps of the discriminator to one of the generator. None is 2, and 1 for
+        images (paper: 1).
+    discriminator_rate : float or None, default=None
+        Learning rate of the discriminator's Adam. None is 0.005 (paper: 0.001).
+    discriminator_layer_sizes : array-like of int or None, default=None
+        Hidden layers of the discriminator. None is (64, 64), and (256, 128) for images.
+    {models ... hidden_layer_sizes}
+    max_iter : int or None, default=None
+        Steps of the discriminator. **They share the budget**: more of them are noisier.
+    batch_size : int or None, default=None
+        Generated rows a step, which cost no privacy.
+    {learning_rate}
+    {device ... verbose}
+
+    Attributes
+    ----------
+    {privacy_ ... schema_}
+    release_ : Release
+        What the generator started with: noisy columns by class, or class counts.
+    {kernel_ ... generator_}
+    loss_curve_ : list of float
+        Loss of the generator at each of its steps.
+    {n_iter_ ... n_features_in_}
+
+    See Also
+    --------
+    DPMERFSynthesizer : Matches one release, and mostly does better.
+
+    References
+    ----------
+    .. [1] Torkzadehmahani, Kairouz & Paten, "DP-CGAN: differentially private synthetic
+       data and label generation", CVPR workshops 2019.
+    .. [2] Bie, Kamath & Zhang, "Private GANs, revisited", TMLR 2023.
+
+    Examples
+    --------
+    >>> from skdpgen.datasets import load_example
+    >>> X, y = load_example(2000)
+    >>> synth = DPGANSynthesizer(classes=["left", "stayed"], max_iter=20)
+    >>> X_syn, y_syn = synth.fit(X, y).sample(500)
+    >>> list(X_syn.columns) == list(X.columns), len(y_syn)
+    (True, 500)
+    """
+
+    _reads_public_rows = True
+    _presets = ADVERSARIAL
+    _image_presets = ADVERSARIAL_IMAGES
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **EmbeddingSynthesizer._parameter_constraints,
+        "mode": [StrOptions({"scratch", "finetune"})],
+        "public_data": "no_validation",
+        "start": [StrOptions({"columns", "means", "nothing"}), None],
+        "public_iter": [Interval(Integral, 0, None, closed="left"), None],
+        "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
+        "norm_bound": [Interval(Real, 0, None, closed="neither"), None],
+        "n_between": [Interval(Integral, 1, None, closed="left"), None],
+        "discriminator_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "discriminator_layer_sizes": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=None,
+        schema=None,
+        classes=None,
+        adjacency="replace",
+        class_weight=None,
+        task="auto",
+        preset="default",
+        mode="scratch",
+        public_data=None,
+        start=None,
+        public_iter=None,
+        sampling_rate=None,
+        norm_bound=None,
+        n_between=None,
+        discriminator_rate=None,
+        discriminator_layer_sizes=None,
+        models=None,
+        pooling=None,
+        generator=None,
+        hidden_layer_sizes=None,
+        n_latent=None,
+        max_iter=None,
+        batch_size=None,
+        learning_rate=None,
+        device="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.schema = schema
+        self.classes = classes
+        self.adjacency = adjacency
+        self.class_weight = class_weight
+        self.task = task
+        self.preset = preset
+        self.mode = mode
+        self.public_data = public_data
+        self.start = start
+        self.public_iter = public_iter
+        self.sampling_rate = sampling_rate
+        self.norm_bound = norm_bound
+        self.n_between = n_between
+        self.discriminator_rate = discriminator_rate
+        self.discriminator_layer_sizes = discriminator_layer_sizes
+        self.models = models
+        self.pooling = pooling
+        self.generator = generator
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.n_latent = n_latent
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Release a start, then train a discriminator on rows, a generator against it.
+
+        Parameters
+        ----------
+        {X_or_images}
+        {y}
+
+        Returns
+        -------
+        self : DPGANSynthesizer
+        """
+        self._validate_params()
+        device, settings = pick_device(self.device), self._fill_settings(X)
+        settings.check_steps()
+        check_public(self.public_data, X, mode=self.mode)
+        (for_training,) = split_generator(self.random_state, 2)[1:]
+        with self._opened(X, y) as opening:
+            opening.keep(settings_=settings, _seed=seed_of(for_training))
+            steps = steps_share(opening, game_share(settings.start))
+            known = release_start(opening, settings, steps=steps)
+            train_against(
+                opening,
+                known,
+                share=steps,
+                public=self.public_data,
+                is_balanced=self.class_weight == "balanced",
+                device=device,
+                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+            )
+        del X, y, opening  # private data ends here
+        return self._telling_losses(known.totals.sum(), known.total_std)
+
+    def _public_table(self):
+        """Return public rows of a table; those of images are read in the game."""
+        return None if has_images(self.public_data) else self.public_data
+
+    def _stated(self):
+        """Say which images were taken as public."""
+        return [*super()._stated(), *images_stated(self.public_data)]
+
+    def refit(self, **settings):
+        """Raise: a discriminator cannot be trained anew without rows; use ``fit``."""
+        del settings
+        check_is_fitted(self, "release_")
+        raise ValueError(
+            "refit needs a release to train on, and a discriminator reads rows at "
+            "every step. Use `fit`, which costs, or a method that matches a release."
+        )
+
+    def _without_effect(self, is_image):
+        """Return parameters that this way to train has no use for, and who has."""
+        unused = {"public_iter": "mode='finetune'"} if self.mode == "scratch" else {}
+        if self.start == ("columns" if is_image else "means"):
+            unused["start"] = "images" if self.start == "means" else "tables"
+        return unused
+
+    def _subsampling(self):
+        """Return how steps look at rows; tables and images have the same presets."""
+        settings = ADVERSARIAL[self.preset].filled(self.get_params(deep=False))
+        part = game_share("nothing")  # the most that any start leaves
+        return Subsampling(settings.sampling_rate, settings.max_iter, part)

@@ -1,0 +1,217 @@
+"""A generator and a discriminator in turns; only the latter's steps see rows."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.nn.functional import one_hot, softplus
+
+from skdpgen.privacy import Layers
+from skdpgen.training._latents import Latents
+from skdpgen.training._matching import Averages
+from skdpgen.training._row_slopes import RowSlopes
+
+BETAS = (0.5, 0.99)  # of the generator's Adam
+MEMORY = 0.99  # of the moving average of the generator
+Outputs = list[Tensor]
+
+
+class Descent(Protocol):
+    """Steps of a discriminator: private ones, or :class:`PublicDescent`."""
+
+    def step(self, public_loss: Callable[[nn.Module], Tensor] | None = None) -> None:
+        """Take one step along real rows and ``public_loss``."""
+        ...
+
+
+class Generated:
+    """The discriminator's loss of generated rows, clipped as that of real rows is.
+
+    If only real rows were clipped, generated ones would outweigh them, and the game
+    would not end where both are alike. All of it is free: no row is private.
+    """
+
+    def __init__(self, network: nn.Module, norm_bound: float, example: Any) -> None:
+        x, labels = example
+        self._slopes = RowSlopes(
+            network, score_fake, (x[:0], labels[:0]), is_smooth=True
+        )
+        self._sums = Layers(self._slopes.layers, norm_bound)
+
+    def __call__(self, x: Tensor, one_hots: Tensor, weights: Tensor) -> Any:
+        """Return a loss of the network, linear in its weights, with these slopes.
+
+        ``weights`` has one number for each class; all rows of a class weigh as much.
+        """
+        labels = one_hots.argmax(dim=1).cpu().numpy()
+        total = self._sums.start(len(weights))
+        total = self._sums.add(total, self._slopes((x, one_hots)), labels)
+        flat = weights.double().cpu() @ torch.from_numpy(total)
+        slopes = self._slopes.to_weights(flat)
+
+        def loss(network: nn.Module) -> Tensor:
+            parts = [
+                (weight * slopes[name].to(weight)).sum()
+                for name, weight in network.named_parameters()
+            ]
+            return torch.stack(parts).sum()
+
+        return loss
+
+
+def score_fake(call: Any, row: Any) -> Any:
+    """Return the loss of one generated row, ``softplus(score)``."""
+    x, label = row
+    return softplus(call(x[None], label[None])[0])
+
+
+def score_real(call: Any, row: Any) -> Any:
+    """Return the loss of one real row, ``softplus(-score)``: smooth, unlike a hinge."""
+    x, label = row
+    return softplus(-call(x[None], label[None])[0])
+
+
+class PublicDescent:
+    """Plain Adam on public rows, with the steps of a private descent.
+
+    Parameters
+    ----------
+    network : Discriminator
+        Trained in place.
+    x, labels : Tensor of shape (n, n_inputs) and (n, n_classes)
+        Public rows, and their one-hot labels.
+    batch_size : int
+    learning_rate : float
+    rng : Generator
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        x: Tensor,
+        labels: Tensor,
+        *,
+        batch_size: int,
+        learning_rate: float,
+        rng: Generator,
+    ) -> None:
+        self._network, self._x, self._labels = network, x, labels
+        self._batch_size, self._rng = batch_size, rng
+        self._optimiser = torch.optim.Adam(
+            network.parameters(), lr=learning_rate, betas=BETAS
+        )
+
+    def step(self, public_loss: Callable[[nn.Module], Tensor] | None = None) -> None:
+        """Step along a batch of public rows, and along ``public_loss``."""
+        some = torch.randint(len(self._x), (self._batch_size,), generator=self._rng)
+        device = next(iter(self._network.parameters())).device
+        x, labels = self._x[some].to(device), self._labels[some].to(device)
+        loss = softplus(-self._network(x, labels)).mean()
+        if public_loss is not None:
+            loss = loss + public_loss(self._network)
+        self._optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self._optimiser.step()
+
+
+def play(
+    generator: nn.Module,
+    discriminator: Any,
+    descent: Descent,
+    view: Callable[[Outputs], Tensor],
+    *,
+    shares: Tensor,
+    counts: Tensor,
+    n_latent: int,
+    n_steps: int,
+    n_between: int,
+    batch_size: int,
+    learning_rate: float,
+    spectral_bound: float,
+    norm_bound: float | None = None,
+    anchor: Callable[[Outputs], Tensor] | None = None,
+    warm_up: int = 0,
+    rng: Generator,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> list[float]:
+    r"""Let a generator and a discriminator take turns; return the generator's losses.
+
+    The discriminator s goes down :math:`E\,\mathrm{softplus}(-s(x, y))` of real rows,
+    by ``descent``, plus :math:`E\,\mathrm{softplus}(s(G(z, y), y))` of generated ones,
+    which is free. After each ``n_between`` of its steps the generator takes one, down
+    :math:`E\,\mathrm{softplus}(-s(G(z, y), y))`. Many discriminator steps to one of the
+    generator are what makes private GANs work (Bie, Kamath & Zhang, 2023).
+
+    *Why it is private.* Rows are seen by ``descent`` alone; the generator sees weights
+    of the discriminator, which are made of its noisy sums.
+
+    Parameters
+    ----------
+    generator, discriminator : Module
+        Trained in place; the generator ends with the moving average of its weights.
+    descent : PrivateDescent or PublicDescent
+        Steps of the discriminator.
+    view : callable
+        From outputs of the generator to rows, as the discriminator sees them.
+    shares, counts : Tensor of shape (n_classes,)
+        How often each class is among real rows, and how much it counts for the
+        generator.
+    n_latent, n_steps, n_between, batch_size : int
+        Length of latent vectors; steps of the discriminator, and how many to one of the
+        generator; generated rows of each.
+    learning_rate : float
+        Of the generator's Adam; it falls to 0 in the second half.
+    spectral_bound : float
+        Of every layer of the discriminator.
+    norm_bound : float or None, default=None
+        To which slopes of generated rows are clipped, as those of real ones are.
+    anchor : callable or None, default=None
+        A loss of outputs that the generator goes down as well: what is known already.
+    warm_up : int, default=0
+        Steps along the anchor alone, before the game.
+    """
+    device, n_classes = shares.device, len(shares)
+    n_each = 2 * max(round(batch_size / (2 * n_classes)), 1)
+    latents = Latents(n_each, n_latent, n_classes=n_classes, rng=rng)
+    labels = latents.labels.to(device)
+    known = one_hot(labels, n_classes).float()
+    wanted = counts[labels] / n_each
+    optimiser = torch.optim.Adam(generator.parameters(), lr=learning_rate, betas=BETAS)
+    averages, losses = Averages(MEMORY), list[float]()
+    generated = None
+    generator.train()
+    for _ in range(warm_up if anchor is not None else 0):
+        assert anchor is not None
+        optimiser.zero_grad(set_to_none=True)
+        anchor(generator(latents.draw().to(device), labels)).backward()
+        optimiser.step()
+    averages.update(generator, 0)
+    for step in progress(range(n_steps)):
+        with torch.no_grad():
+            x = view(generator(latents.draw().to(device), labels))
+        if generated is None and norm_bound is not None:
+            generated = Generated(discriminator, norm_bound, (x, known))
+        if generated is None:
+            real = (shares / n_each)[labels]
+            descent.step(lambda look: (real * softplus(look(x, known))).sum())  # noqa: B023
+        else:
+            descent.step(generated(x, known, shares / n_each))
+        discriminator.limit(spectral_bound)
+        if (step + 1) % n_between:
+            continue
+        for group in optimiser.param_groups:
+            group["lr"] = learning_rate * min(2.0 * (1.0 - step / n_steps), 1.0)
+        outputs = generator(latents.draw().to(device), labels)
+        scores = discriminator(view(outputs), known)
+        loss = (wanted * softplus(-scores)).sum()
+        losses.append(loss.item())
+        if anchor is not None:
+            loss = loss + anchor(outputs)
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        optimiser.step()
+        averages.update(generator, len(losses))
+    averages.load_into(generator)
+    generator.eval()
+    return losses

@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+
+from skdpgen import DPDRESynthesizer, DPIndependentSynthesizer
+from skdpgen.datasets import load_example
+from skdpgen.plotting import plot_calibration
+
+X, Y = load_example(1000)
+HALF = {"classes": ["left", "stayed"], "public_data": (X[:500], Y[:500])}
+
+
+def test_weighed_shares_are_drawn_against_released_ones():
+    synth = DPDRESynthesizer(**HALF, random_state=0).fit(X[500:], Y[500:])
+    axes = plot_calibration(synth).axes[0]
+    before, after = axes.lines[:2]
+    np.testing.assert_array_equal(after.get_ydata(), synth.calibration_["weighed"])
+    np.testing.assert_array_equal(before.get_xdata(), synth.calibration_["released"])
+
+
+def test_nothing_to_compare_with():
+    other = DPIndependentSynthesizer(classes=["left", "stayed"]).fit(X, Y)
+    steps = DPDRESynthesizer(**HALF, method="sgd", max_iter=2).fit(X[500:], Y[500:])
+    for synth in (other, steps):
+        with pytest.raises(TypeError, match="method='one_shot'"):
+            plot_calibration(synth)

@@ -1,0 +1,212 @@
+"""DP-DRE: public rows come back as they are, as often as private ones are like them."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from skdpgen import DPDRESynthesizer, SupportWarning, load
+from skdpgen.datasets import load_example, load_example_regression
+from skdpgen.synthesizers.models import PublicItems, RatioModel
+from skdpgen.tables import Schema
+from skdpgen.training import Told, effective_size, log_ratios, weighed
+
+INF = float("inf")
+X, Y = load_example(3000)
+IS_PUBLIC = (X["age"] < 40).to_numpy() | (np.arange(3000) % 3 == 0)
+PUBLIC, PRIVATE = (X[IS_PUBLIC], Y[IS_PUBLIC]), (X[~IS_PUBLIC], Y[~IS_PUBLIC])
+SCHEMA = Schema.infer(X)
+CLASSES = ("left", "stayed")
+DIGITS, DIGIT = load_digits(return_X_y=True)
+PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
+DIGIT = DIGIT % 3
+
+free = pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+ways = pytest.mark.parametrize("how", [{}, {"method": "sgd", "max_iter": 20}])
+
+
+def build(public=PUBLIC, **params):
+    given = {"epsilon": 5.0, "schema": SCHEMA, "classes": CLASSES, "random_state": 0}
+    return DPDRESynthesizer(public_data=public, **given | params)
+
+
+def rows_of(table):
+    return set(map(tuple, table.astype(str).to_numpy()))
+
+
+@ways
+def test_rows_come_back_as_they_are(how):
+    synth = build(**how).fit(*PRIVATE)
+    drawn, labels = synth.sample(400)
+    assert drawn.dtypes.astype(str).equals(X.dtypes.astype(str))
+    with_labels = [t[0].assign(y=np.asarray(t[1])) for t in ((drawn, labels), PUBLIC)]
+    assert rows_of(with_labels[0]) <= rows_of(with_labels[1])
+    assert synth.weights_.shape == (IS_PUBLIC.sum(),)
+    assert synth.weights_.sum() == pytest.approx(1.0)
+    assert synth.effective_size_ == pytest.approx(1 / (synth.weights_**2).sum())
+
+
+@free
+@pytest.mark.parametrize("public", [PUBLIC, PUBLIC[0]], ids=["labels", "none"])
+def test_weighed_rows_have_the_means_of_private_ones(public):
+    synth = build(public, epsilon=INF, power=1.0).fit(*PRIVATE)
+    table = synth.calibration_
+    before = (table["public"] - table["released"]).abs().sum()
+    after = (table["weighed"] - table["released"]).abs().sum()
+    assert after < 0.45 * before
+    drawn, labels = synth.sample(20_000)
+    assert drawn["age"].mean() == pytest.approx(PRIVATE[0]["age"].mean(), abs=3.0)
+    share = (np.asarray(labels) == "left").mean()
+    assert share == pytest.approx((PRIVATE[1] == "left").mean(), abs=0.01)
+
+
+def test_a_power_of_nothing_leaves_public_rows_as_they_are():
+    synth = build().fit(*PRIVATE)
+    paid = synth.privacy_.releases
+    assert synth.effective_size_ < 0.9 * IS_PUBLIC.sum()
+    synth.refit(power=0.0)
+    assert synth.effective_size_ == pytest.approx(IS_PUBLIC.sum())
+    assert synth.privacy_.releases == paid
+
+
+def test_each_row_once():
+    synth = build().fit(*PRIVATE)
+    n = round(0.7 * IS_PUBLIC.sum())
+    drawn, _ = synth.sample(n, class_shares={"left": 0.1, "stayed": 0.9}, replace=False)
+    assert not drawn.index.duplicated().any()
+    assert len(rows_of(drawn)) == len(drawn)
+    with pytest.raises(ValueError, match="replace=True"):
+        synth.sample(10 * IS_PUBLIC.sum(), replace=False)
+
+
+def test_labels_as_asked_for():
+    synth = build().fit(*PRIVATE)
+    drawn = synth.sample(y=["left", "stayed", "left"])[0]
+    known = rows_of(PUBLIC[0][PUBLIC[1] == "left"])
+    assert rows_of(drawn.iloc[[0, 2]]) <= known
+    only = PUBLIC[0], pd.Series(["stayed"] * len(PUBLIC[0]))
+    synth = build(only).fit(*PRIVATE)
+    assert set(synth.sample(50)[1]) == {"stayed"}
+    with pytest.raises(ValueError, match="classes that public rows have"):
+        synth.sample(y=["left"])
+
+
+@ways
+def test_a_saved_ratio_draws_the_same(how, tmp_path):
+    public = PUBLIC[0].assign(seen=PUBLIC[0]["customer_since"].dt.tz_localize("UTC"))
+    private = PRIVATE[0].assign(seen=PRIVATE[0]["customer_since"].dt.tz_localize("UTC"))
+    synth = build((public, PUBLIC[1]), schema=None, **how).fit(private, PRIVATE[1])
+    synth.save(tmp_path / "ratio.npz")
+    copy = load(tmp_path / "ratio.npz")
+    for one, two in zip(
+        *(s.sample(99, random_state=1) for s in (synth, copy)), strict=True
+    ):
+        assert one.equals(two)
+    assert copy.refit(power=1.0).effective_size_ > 0
+    assert clone(synth).public_data is not None
+
+
+def test_targets_are_numbers_of_public_rows():
+    houses, prices = load_example_regression(1000)
+    public, private = (houses[:500], prices[:500]), (houses[500:], prices[500:])
+    synth = build(public, schema=Schema.infer(houses, prices), classes=None)
+    drawn, target = synth.fit(*private).sample(200)
+    pairs = rows_of(drawn.assign(y=np.asarray(target)))
+    assert pairs <= rows_of(public[0].assign(y=np.asarray(public[1])))
+    synth = build(houses[:500], schema=Schema.infer(houses, prices), classes=None)
+    assert synth.fit(*private).sample(200)[1].between(prices.min(), prices.max()).all()
+
+
+def test_tables_without_labels_and_of_other_containers():
+    names = ["age", "job", "region", "income", "owns_home"]
+    frame = pl.from_pandas(X[names])
+    public, private = frame.filter(IS_PUBLIC), frame.filter(~IS_PUBLIC)
+    drawn = build(public, schema=None, classes=None).fit(private).sample(50)
+    assert isinstance(drawn, pl.DataFrame)
+    assert drawn.schema == frame.schema
+    assert set(drawn.rows()) <= set(public.rows())
+
+
+@ways
+@pytest.mark.parametrize("target", ["classes", "numbers", "none", "public unlabelled"])
+def test_images(how, target):
+    y = {"numbers": DIGITS.mean(axis=1), "none": None}.get(target, DIGIT)
+    public = PIXELS[:600] if target in ("none", "public unlabelled") else None
+    public = (PIXELS[:600], y[:600]) if public is None else public
+    classes = [0, 1, 2] if y is DIGIT else None
+    synth = build(public, schema=None, classes=classes, **how)
+    drawn = synth.fit(PIXELS[600:], None if y is None else y[600:]).sample(40)
+    drawn = drawn if y is None else drawn[0]
+    assert (drawn.shape, drawn.dtype) == ((40, 8, 8), np.uint8)
+    known = {one.tobytes() for one in PIXELS[:600]}
+    assert {one.tobytes() for one in drawn} <= known
+
+
+@free
+def test_images_are_weighed_towards_private_ones():
+    is_dark = PIXELS.mean(axis=(1, 2)) < np.median(PIXELS.mean(axis=(1, 2)))
+    private = PIXELS[is_dark][:400], DIGIT[is_dark][:400]
+    synth = build(
+        (PIXELS, DIGIT), schema=None, classes=[0, 1, 2], epsilon=INF, power=1.0
+    )
+    synth.fit(*private)
+    assert synth.weights_[is_dark].sum() > 0.75
+    assert set(synth.calibration_.columns) >= {"public", "weighed", "released", "noise"}
+
+
+def test_values_that_public_rows_lack_are_told():
+    young = X["age"] < 30
+    public = X[young], Y[young]
+    with pytest.warns(SupportWarning, match="age"):
+        synth = build(public).fit(X[~young], Y[~young])
+    assert "hardly have: age" in str(synth.privacy_)
+    assert f"of {young.sum()}" in str(synth.privacy_)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"public": None}, "public_data must be given"),
+        ({"public": PIXELS}, "must hold images if X does"),
+        ({"public": PUBLIC[0].drop(columns="age")}, "without age"),
+        ({"public": (PUBLIC[0], ["no"] * len(PUBLIC[0]))}, "among the classes"),
+        ({"lens": "cosine"}, "lens must be None for tables"),
+        ({"power": 2}, "power"),
+        ({"method": "kl"}, "method"),
+        ({"max_iter": 0}, "max_iter"),
+    ],
+)
+def test_errors_come_before_anything_is_paid(params, message):
+    synth = build(**params)
+    with pytest.raises(ValueError, match=message):
+        synth.fit(*PRIVATE)
+    assert not hasattr(synth, "privacy_")
+
+
+def test_ratios_are_shrunk_by_the_noise():
+    rng = np.random.default_rng(0)
+    codes, base = np.eye(3)[rng.integers(0, 3, 900)], np.full((900, 1), 1 / 900)
+    means = np.array([[0.6, 0.3, 0.1]])
+    spread = [
+        np.ptp(log_ratios(codes, base, Told(means, np.full((1, 3), v), np.ones(3))))
+        for v in (1e-8, 1e-4, 1e-2, 1.0)
+    ]
+    assert np.all(np.diff(spread) < 0)
+    assert spread[-1] < 0.1
+    exact = weighed(
+        base, log_ratios(codes, base, Told(means, 1e-9 + 0 * means, np.ones(3)))
+    )
+    np.testing.assert_allclose(codes.T @ exact[:, 0], means[0], atol=0.01)
+    assert effective_size(exact) < 900
+
+
+def test_draws_are_as_frequent_as_weights():
+    weights = np.array([[0.1, 0.0], [0.3, 0.2], [0.0, 0.4]])
+    model = RatioModel(PublicItems({}), weights, np.array([4.0, 6.0]), 0.0)
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [400, 600])
+    rows = model.draw(labels, is_replacing=True, rng=rng)
+    assert np.bincount(rows[:400], minlength=3).tolist() == [100, 300, 0]
+    assert np.bincount(rows[400:], minlength=3).tolist() == [0, 200, 400]

@@ -1,0 +1,357 @@
+"""DP-GAN: what is read is paid for, the game balances, and what it learns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
+from torch.nn.functional import one_hot
+
+from skdpgen import DPGANSynthesizer
+from skdpgen.datasets import load_example
+from skdpgen.networks import CellsHead, Discriminator
+from skdpgen.synthesizers.adversarial._frame import PAID, shown
+from skdpgen.synthesizers.adversarial._looks import _drawn
+from skdpgen.synthesizers.embedding import ImageKernel
+from skdpgen.tables import Categorical, EncodedBatch, ImageLayout, Schema
+from skdpgen.training import play
+from skdpgen.training._adversarial import Generated, score_fake
+from skdpgen.utils import Key
+from tests.synthesizers._tables import CASES, build
+
+INF = float("inf")
+DIGITS, LABELS = load_digits(return_X_y=True)
+DIGITS = DIGITS.reshape(-1, 8, 8) / 16
+SMALL = {
+    "max_iter": 6,
+    "batch_size": 32,
+    "hidden_layer_sizes": (8,),
+    "discriminator_layer_sizes": (8,),
+}
+
+
+def discriminator(n_inputs=3, n_classes=2, seed=0):
+    rng = torch.Generator().manual_seed(seed)
+    ones = torch.ones(n_inputs)
+    return Discriminator(0 * ones, ones, n_classes, (8, 8), rng=rng)
+
+
+# --------------------------------------------------------------- what is paid
+
+
+@pytest.mark.parametrize("start", ["columns", "nothing"])
+def test_a_start_and_the_steps_are_all_that_is_paid(start):
+    case = CASES["floats"]
+    report = build(DPGANSynthesizer, case, start=start).fit(case.X, case.y).privacy_
+    *_, first, steps = report.releases
+    assert steps.name == "discriminator of 4 columns, by DP-SGD"
+    assert (steps.sampling_rate, steps.n_steps) == (0.02, 12)
+    named = {"columns": "histograms of 4 columns", "nothing": "rows of each class"}
+    assert first.name.startswith(named[start])
+    assert sum(one.share for one in report.releases) == pytest.approx(1.0)
+    assert steps.share >= (0.4 if start == "columns" else 0.8)
+
+
+def test_rows_are_read_through_the_oracle_alone(monkeypatch):
+    """Every row that a step sees was asked for by the private oracle."""
+    from skdpgen.synthesizers.adversarial import _looks
+
+    asked, frames = [], []
+    take = _looks.Labelled.take
+
+    def watched(self, indices):
+        import inspect
+
+        asked.append(len(indices))
+        frames.append([frame.filename for frame in inspect.stack()])
+        return take(self, indices)
+
+    monkeypatch.setattr(_looks.Labelled, "take", watched)
+    case = CASES["floats"]
+    build(DPGANSynthesizer, case, **SMALL).fit(case.X, case.y)
+    assert asked[0] == 0  # tells shapes
+    assert len(asked) > 1
+    for files in frames[1:]:
+        assert any(file.endswith("privacy/_oracle.py") for file in files)
+
+
+def test_neighbours_leave_shapes_and_numbers_of_steps_alone():
+    y = np.arange(300) % 2
+    X = pd.DataFrame({"a": np.array(["u", "v"])[y], "b": np.array(["u", "v"])[y]})
+    schema = Schema({name: Categorical(["u", "v"]) for name in X})
+    other, labels = X.copy(), y.copy()
+    other.loc[3], labels[3] = [None, "something new"], 7
+    shapes = []
+    for table, target in ((X, y), (other, labels)):
+        synth = DPGANSynthesizer(schema=schema, classes=[0, 1], **SMALL)
+        synth.fit(table, target)
+        state = synth.generator_.state_dict()
+        shapes.append(
+            [(name, one.shape) for name, one in state.items()]
+            + [len(synth.loss_curve_), synth.n_iter_]
+            + [(one.name, one.noise_std) for one in synth.privacy_.releases[-1:]]
+        )
+    assert shapes[0] == shapes[1]
+
+
+def test_a_row_without_a_known_class_has_no_gradient():
+    look = discriminator()
+    score = look(torch.rand(1, 3), torch.zeros(1, 2))
+    score.sum().backward()
+    assert all((w.grad == 0).all() for w in look.parameters())
+
+
+def test_refit_says_that_it_needs_rows():
+    case = CASES["floats"]
+    synth = build(DPGANSynthesizer, case)
+    with pytest.raises(NotFittedError):
+        synth.refit()
+    with pytest.raises(ValueError, match="discriminator reads rows"):
+        synth.fit(case.X, case.y).refit()
+
+
+def test_no_step_is_refused_before_anything_is_paid():
+    case = CASES["floats"]
+    synth = build(DPGANSynthesizer, case, max_iter=0)
+    with pytest.raises(ValueError, match="max_iter must be at least 1"):
+        synth.fit(case.X, case.y)
+    assert not hasattr(synth, "privacy_")
+
+
+@pytest.mark.parametrize("sizes", [[0], [4, -1], [2.5]])
+def test_layers_of_the_discriminator_are_checked(sizes):
+    case = CASES["floats"]
+    synth = build(DPGANSynthesizer, case, discriminator_layer_sizes=sizes)
+    with pytest.raises(ValueError, match="discriminator_layer_sizes must hold"):
+        synth.fit(case.X, case.y)
+
+
+def test_mean_images_are_released_with_the_noise_that_they_need():
+    """An image has a norm of 1 at most, so noise is below that of a broken twin."""
+    synth = DPGANSynthesizer(classes=range(10), **SMALL).fit(DIGITS, LABELS)
+    first, steps = synth.privacy_.releases
+    assert first.name == "means of 64 pixels by class"
+    assert first.sensitivity == pytest.approx(np.sqrt(2 + 2 * PAID))
+    assert steps.share == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_no_image_moves_the_released_means_further(adjacency):
+    """Brute force: white, black and mixed images of any class, and none."""
+    rng = np.random.default_rng(0)
+    layout = ImageLayout("numpy", (8, 8), "uint8")
+    kernel = ImageKernel(None, layout)
+    images = np.concatenate(
+        [np.zeros((1, 8, 8)), np.full((1, 8, 8), 255), rng.integers(0, 256, (9, 8, 8))]
+    ).astype(np.uint8)
+    (batch,) = shown(kernel, [EncodedBatch(np.zeros(11), {Key.PIXELS: images})])
+    rows = []
+    for x in batch.parts[Key.FEATURES]:
+        for label in range(2):
+            one = np.eye(2)[label]
+            rows.append(np.r_[np.outer(one, x).ravel(), PAID**0.5 * one])
+    rows.append(np.zeros_like(rows[0]))  # of a class that is not known
+    if adjacency == "replace":
+        most = max(np.linalg.norm(a - b) for a in rows for b in rows)
+        assert most == pytest.approx(np.sqrt(2 + 2 * PAID))
+    else:
+        most = max(np.linalg.norm(a) for a in rows)
+        assert most == pytest.approx(np.sqrt(1 + PAID))
+    synth = DPGANSynthesizer(classes=[0, 1], adjacency=adjacency, **SMALL)
+    report = synth.fit(DIGITS[LABELS < 2], LABELS[LABELS < 2]).privacy_
+    means = next(one for one in report.releases if one.name.startswith("means"))
+    assert means.sensitivity >= most * (1 - 1e-9)
+
+
+# ---------------------------------------------------------------- public rows
+
+X_EXAMPLE, Y_EXAMPLE = load_example(900)
+FEW = SMALL | {"public_iter": 4, "mode": "finetune", "classes": ["left", "stayed"]}
+
+
+@pytest.mark.parametrize("has_labels", [True, False])
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_public_rows_of_a_table_begin_the_game(has_labels, adjacency):
+    X, y = X_EXAMPLE, Y_EXAMPLE
+    public = (X[:300], y[:300]) if has_labels else X[:300]
+    synth = DPGANSynthesizer(
+        public_data=public, epsilon=20.0, adjacency=adjacency, **FEW
+    )
+    report = synth.fit(X[300:], y[300:]).privacy_
+    assert "300 public rows with" in str(report)
+    assert sum(one.share for one in report.releases) == pytest.approx(1.0)
+    assert len(synth.sample(5)[0]) == 5
+
+
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_public_images_begin_the_game(has_labels):
+    public = (DIGITS[:300], LABELS[:300]) if has_labels else DIGITS[:300]
+    synth = DPGANSynthesizer(public_data=public, **FEW | {"classes": range(10)})
+    report = synth.fit(DIGITS[300:], LABELS[300:]).privacy_
+    assert "300 public images: taken as public" in str(report)
+    assert synth.sample(5)[0].shape == (5, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("params", "match"),
+    [
+        ({"mode": "finetune"}, "must be given for mode='finetune'"),
+        ({"public_data": X_EXAMPLE}, "and only there"),
+        ({"mode": "finetune", "public_data": X_EXAMPLE}, "must hold images if X does"),
+        ({"mode": "finetune", "public_data": np.zeros((3, 9, 9))}, "have one size"),
+        ({"public_iter": 3}, "public_iter must be None but for mode='finetune'"),
+        ({"start": "columns"}, "start must be None but for tables"),
+    ],
+)
+def test_what_is_of_no_use_is_refused_before_anything_is_paid(params, match):
+    synth = DPGANSynthesizer(**params)
+    with pytest.raises(ValueError, match=match):
+        synth.fit(DIGITS, LABELS)
+    assert not hasattr(synth, "privacy_")
+
+
+# ------------------------------------------------------------------- the game
+
+
+def test_slopes_of_generated_rows_are_clipped_one_by_one():
+    look, bound = discriminator(), 0.05
+    x = torch.rand(4, 3)
+    labels = one_hot(torch.tensor([0, 0, 1, 1]), 2).float()
+    weights = torch.tensor([0.3, 0.7]) / 2
+    total = [torch.zeros_like(w) for w in look.parameters()]
+    for row, label in zip(x, labels, strict=True):
+        loss = score_fake(look, (row, label))
+        slopes = torch.autograd.grad(loss, list(look.parameters()))
+        norm = torch.cat([s.flatten() for s in slopes]).norm()
+        scale = weights[label.argmax()] / max(float(norm) / bound, 1.0)
+        total = [t + scale * s for t, s in zip(total, slopes, strict=True)]
+    generated = Generated(look, bound, (x, labels))
+    generated(x, labels, weights)(look).backward()
+    for weight, wanted in zip(look.parameters(), total, strict=True):
+        torch.testing.assert_close(weight.grad, wanted)
+
+
+def test_layers_are_brought_down_to_a_spectral_norm():
+    look = discriminator()
+    with torch.no_grad():
+        for layer in (look.body[0], look.body[2], look.head):
+            layer.weight.mul_(100.0)
+    for _ in range(30):
+        look.limit(1.5)
+    for layer in (look.body[0], look.body[2], look.head):
+        assert torch.linalg.matrix_norm(layer.weight, 2) < 1.51
+
+
+def test_drawn_cells_follow_their_shares_and_have_slopes():
+    rng = torch.Generator().manual_seed(0)
+    shares = torch.tensor([0.7, 0.3, 0.0]).repeat(4000, 1).requires_grad_()
+    cells = _drawn(shares, rng)
+    assert ((cells.detach() - cells.detach().round()).abs() < 1e-5).all()
+    np.testing.assert_allclose(cells.detach().mean(0), [0.7, 0.3, 0.0], atol=0.03)
+    (cells[:, 0].sum()).backward()
+    assert (shares.grad[:, 0] > 0).any()
+
+
+class Still:
+    """A descent that only follows generated rows."""
+
+    def __init__(self):
+        self.n_done = 0
+
+    def step(self, public_loss=None):
+        self.n_done += 1
+
+
+def test_turns_are_taken_as_asked_for():
+    look, descent = discriminator(n_inputs=4), Still()
+    generator = torch.nn.Bilinear(2, 1, 4)
+
+    def call(latents, labels):
+        return [generator(latents, labels[:, None].float())]
+
+    class Drawn(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = generator
+
+        def forward(self, latents, labels):
+            return call(latents, labels)
+
+    losses = play(
+        Drawn(),
+        look,
+        descent,
+        lambda outputs: outputs[0],
+        shares=torch.tensor([0.5, 0.5]),
+        counts=torch.tensor([0.5, 0.5]),
+        n_latent=2,
+        n_steps=7,
+        n_between=3,
+        batch_size=8,
+        learning_rate=1e-3,
+        spectral_bound=2.0,
+        rng=torch.Generator().manual_seed(0),
+    )
+    assert (descent.n_done, len(losses)) == (7, 2)
+
+
+# ------------------------------------------------------------ what is learnt
+
+
+def test_without_noise_it_learns_a_relation():
+    """Independent columns would agree in half of the rows."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 2000)
+    X = pd.DataFrame({"a": a.astype(str), "b": a.astype(str)})
+    synth = DPGANSynthesizer(
+        epsilon=INF,
+        schema=Schema.infer(X),
+        max_iter=200,
+        sampling_rate=0.1,
+        batch_size=128,
+        learning_rate=1e-2,
+        discriminator_rate=1e-2,
+        discriminator_layer_sizes=(16,),
+        hidden_layer_sizes=(32,),
+        random_state=0,
+    )
+    sample = synth.fit(X).sample(2000)
+    assert (sample["a"] == sample["b"]).mean() > 0.75
+    assert abs((sample["a"] == "1").mean() - a.mean()) < 0.1
+
+
+def test_columns_by_class_are_kept():
+    case = CASES["floats"]
+    synth = build(DPGANSynthesizer, case, epsilon=INF).fit(case.X, case.y)
+    X, y = synth.sample(1000)
+    gap = np.nanmean(X[y == 1], axis=0) - np.nanmean(X[y == 0], axis=0)
+    np.testing.assert_allclose(gap, 1.0, atol=0.35)
+
+
+def test_heads_are_cells_if_columns_are_known_and_positions_if_not():
+    case = CASES["floats"]
+    for start, is_cells in (("columns", True), ("nothing", False)):
+        synth = build(DPGANSynthesizer, case, start=start).fit(case.X, case.y)
+        heads = synth.generator_.shape.heads
+        assert all(isinstance(head, CellsHead) == is_cells for head in heads)
+
+
+def test_images_of_a_class_without_noise():
+    mine = LABELS < 2
+    synth = DPGANSynthesizer(
+        epsilon=INF,
+        classes=[0, 1],
+        max_iter=300,
+        sampling_rate=0.3,
+        batch_size=64,
+        discriminator_layer_sizes=(32,),
+        hidden_layer_sizes=(64,),
+        learning_rate=5e-3,
+        random_state=0,
+    )
+    X, y = synth.fit(DIGITS[mine], LABELS[mine]).sample(200)
+    for label in (0, 1):
+        found, wanted = X[y == label].mean(0), DIGITS[label == LABELS].mean(0)
+        other = DIGITS[1 - label == LABELS].mean(0)
+        assert np.abs(found - wanted).mean() < np.abs(found - other).mean()
