@@ -15,6 +15,7 @@ from skdpgen.benchmark._measure import (
     summarise,
 )
 from skdpgen.benchmark._measure_images import N_SAMPLES, QUICK, measure_images
+from skdpgen.benchmark._measure_places import PLACES, measure_places
 from skdpgen.benchmark._measure_public import REGIONS, measure_public
 from skdpgen.benchmark._papers import PRINTED, paper_row
 from skdpgen.benchmark._private_steps import step_costs
@@ -46,9 +47,11 @@ WHAT = (
     "rivals",
     "images",
     "public",
+    "places",
     "speed",
     "steps",
 )
+ALONE = ("DPIndependentSynthesizer", "DPPairwiseSynthesizer")
 SIZES = (1_000, 3_000, 10_000)
 
 
@@ -102,6 +105,7 @@ def main() -> None:
         "images": _images,
         "utility": _utility,
         "public": _public,
+        "places": _places,
     }
     runs = []
     for run in kinds[options.what](options):
@@ -188,6 +192,32 @@ def _public(options):
                     n_releases=options.releases,
                     is_schema_public=schema == "public",
                 )
+
+
+def _places(options):
+    """A method with public rows, beside these alone, and private rows alone."""
+    known = all_synthesizers()
+    names = [*ALONE, *([] if options.synthesizer in ALONE else [options.synthesizer])]
+    methods = {f"{name}, private rows": _dropping(known[name]) for name in ALONE}
+    for name in names:
+        settings = _settings(options) if name == options.synthesizer else {}
+        methods[f"{name}, both"] = partial(known[name], **settings)
+    utility = SyntheticUtility(protocol=options.protocol, n_jobs=options.jobs)
+    for name in options.tables or PLACES:
+        for epsilon in options.epsilon:
+            yield from measure_places(
+                name,
+                options.data,
+                methods,
+                utility,
+                epsilon=epsilon,
+                n_releases=options.releases,
+            )
+
+
+def _dropping(cls):
+    """Return a maker that has no use for public rows."""
+    return lambda *, public_data, **params: cls(**params)
 
 
 def _settings(options):

@@ -61,8 +61,8 @@ def measure_public(
     private = np.asarray(regions.is_private(X))
     X = X.drop(columns=list(regions.leave_out))
     order = np.random.default_rng(0).permutation(np.flatnonzero(private))
-    train, test = (_taken((X, y), rows) for rows in (order[:n_rows], order[n_rows:]))
-    public = _taken((X, y), np.flatnonzero(~private))
+    train, test = (taken((X, y), rows) for rows in (order[:n_rows], order[n_rows:]))
+    public = taken((X, y), np.flatnonzero(~private))
     about = {
         "set": name,
         "schema": "public" if is_schema_public else "discovered",
@@ -102,7 +102,7 @@ def _kinds(public: Table) -> dict[str, Any]:
         "none": None,
         "public rows": public,
         "without labels": X,
-        f"{FEW} of them": _taken(public, rng.permutation(len(X))[:FEW]),
+        f"{FEW} of them": taken(public, rng.permutation(len(X))[:FEW]),
         "columns permuted": (
             pd.DataFrame(permuted).astype(X.dtypes),
             pd.Series(rng.permutation(y.to_numpy())),
@@ -111,6 +111,7 @@ def _kinds(public: Table) -> dict[str, Any]:
     }
 
 
-def _taken(table: Table, rows: Any) -> Table:
+def taken(table: Table, rows: Any) -> Table:
+    """Return some rows of a table, numbered anew."""
     X, y = (part.iloc[rows].reset_index(drop=True) for part in table)
     return X, y

@@ -204,7 +204,7 @@ def test_ratios_are_shrunk_by_the_noise():
 
 def test_draws_are_as_frequent_as_weights():
     weights = np.array([[0.1, 0.0], [0.3, 0.2], [0.0, 0.4]])
-    model = RatioModel(PublicItems({}), weights, np.array([4.0, 6.0]), 0.0)
+    model = RatioModel(PublicItems({}), weights, np.array([0.4, 0.6]))
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], [400, 600])
     rows = model.draw(labels, is_replacing=True, rng=rng)

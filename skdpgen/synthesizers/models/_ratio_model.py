@@ -24,26 +24,15 @@ class RatioModel:
     items : PublicItems
     weights : ndarray of shape (n_items, n_classes)
         Sum to 1.
-    totals : ndarray of shape (n_classes,)
-        Private rows of each class, from a release.
-    total_std : float
-        Noise of their sum.
+    shares : ndarray of shape (n_classes,)
+        How often each class is drawn, whatever weights are.
     """
 
     items: PublicItems
     weights: Floats
-    totals: Floats
-    total_std: float
+    shares: Floats
 
     has_relations = True
-
-    @property
-    def shares(self) -> Floats:
-        """Share of each class among rows to draw: what has no public row has none."""
-        is_there = self.weights.sum(axis=0) > 0
-        shares = np.maximum(self.totals, 0.0) * is_there
-        shares = shares if shares.sum() else self.weights.sum(axis=0)
-        return np.asarray(shares / shares.sum())
 
     def draw(self, labels: Any, *, is_replacing: bool, rng: Generator) -> Any:
         """Return which item each label gets.

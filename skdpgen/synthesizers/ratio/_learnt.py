@@ -60,10 +60,15 @@ class LearntRatio:
         return replace(self, logs=log_ratios(self.matrix, self.base, self.told))
 
     def model(self, power: float) -> RatioModel:
-        """Return public items weighed by a power of the ratio."""
+        """Return public items weighed by a power of the ratio; classes by all of it.
+
+        Where few rows have a class its count is lost in noise. So shares of classes are
+        those of weighed rows, which are public ones as far as the release agrees.
+        """
         assert self.logs is not None
         weights = weighed(self.base, self.logs, power)
-        return RatioModel(self.items, weights, self.totals, self.total_std)
+        shares = weighed(self.base, self.logs).sum(axis=0)
+        return RatioModel(self.items, weights, shares)
 
 
 def one_hot(codes: Any, sizes: Sequence[int]) -> Any:
