@@ -2,28 +2,15 @@
 
 import pytest
 
-from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer
-from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.tables import Schema
 from tests.guards import _neighbours, _variants
 from tests.guards.test_noise_of_fits import check as check_noise
 from tests.guards.test_replay import check as check_replay
 
 TABLES = _neighbours.tables()
-OTHERS, LABELS = load_example(900)
-OTHERS, LABELS = OTHERS.iloc[500:], LABELS.iloc[500:]
-HOUSES, PRICES = load_example_regression(900)
-SAME = OTHERS[["age", "job", "education", "income", "owns_home", "complaints"]].assign(
-    since=OTHERS["customer_since"]
-)
-PUBLIC = {
-    "frame": (SAME, LABELS),
-    "frame, public": SAME,
-    "frame without labels": SAME,
-    "numbers as target": (HOUSES[["area", "rooms", "balcony", "heating"]], PRICES),
-}
-SYNTHESIZERS = (DPIndependentSynthesizer, DPPairwiseSynthesizer)
-each = pytest.mark.parametrize("cls", SYNTHESIZERS)
+PUBLIC = _variants.public_rows()
+SAME = PUBLIC["frame without labels"]
+each = pytest.mark.parametrize("cls", _variants.READ_PUBLIC_ROWS)
 both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 
 

@@ -4,6 +4,7 @@ A patch replaces ``old``, which must stand once in ``file``, by ``new``. ``tests
 those that are about it; the first one is what the docs name.
 """
 
+from tests.planted.beside import WHAT_PUBLIC_ROWS_LET_IN
 from tests.planted.bug import (
     IMAGES,
     JOINTLY,
@@ -455,6 +456,7 @@ BUGS = (
         '                None if name == "release_" else delattr(self, name)\n',
         ("tests/guards/test_interrupts.py::test_each_charge_is_in_the_certificate",),
     ),
+    *WHAT_PUBLIC_ROWS_LET_IN,
     # ---------------------------------------------------------------- what is said
     *WHAT_IS_SAID,
 )
