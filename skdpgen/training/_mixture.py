@@ -145,27 +145,39 @@ class Pull:
         energy = float((weights**2 * target.energies).sum())
         self.singles = tensor(target.singles)[:, None]
         self.common, self.seen = tensor(target.common), tensor(target.seen)
-        self.own = None if target.own is None else tensor(target.own)
-        self.shares = tensor(target.shares)[:, None, None]
+        shares = np.maximum(target.shares, LEAST)
+        self.shares = tensor(shares)[:, None, None]
         self.weights = tensor(weights)[:, None, None]
         self.scale = 1.0 / max(energy, LEAST)
+        self.goals: Tensor | None = None  # what does not change, once for all steps
+        if target.own is not None:
+            self.goals = tensor(target.own) / self.shares
+            for goal, single in zip(self.goals, self.singles, strict=True):
+                goal += single.mT * single
+                goal += self.common
+                goal *= self.seen
 
     def on(self, some: slice, tables: Tensor) -> tuple[float, Tensor]:
-        """Return the loss of some classes and its slope in their tables."""
-        n_components, share = tables.shape[1], self.shares[some]
-        singles, weight = self.singles[some], self.weights[some]
-        error = tables.mT @ tables / n_components
-        error -= singles.mT * singles
-        error -= self.common
-        error *= share
-        if self.own is not None:
-            error -= self.own[some]
-        error *= weight
-        error *= self.seen
-        off = weight * share * (tables.mean(dim=1, keepdim=True) - singles)
-        loss = error.square().sum() + SINGLES * off.square().sum()
-        rate = 2.0 * self.scale / n_components * weight * share
-        slope = tables @ error.mul_(2.0 * rate)
+        """Return the loss of some classes and its slope in their tables.
+
+        Numbers of a class that are the same in all pairs multiply what is short.
+        """
+        n_components = tables.shape[1]
+        factor = self.weights[some] * self.shares[some]
+        singles = self.singles[some]
+        error = tables.mT @ (tables / n_components)
+        if self.goals is None:
+            error -= singles.mT * singles
+            error -= self.common
+            error *= self.seen
+        else:
+            error *= self.seen
+            error -= self.goals[some]
+        off = factor * (tables.mean(dim=1, keepdim=True) - singles)
+        norms = torch.linalg.vector_norm(error, dim=(1, 2), keepdim=True)
+        loss = (factor * norms).square().sum() + SINGLES * off.square().sum()
+        rate = 2.0 * self.scale / n_components * factor
+        slope = (tables @ error).mul_(2.0 * rate * factor)
         slope += SINGLES * rate * off
         return self.scale * float(loss), slope
 

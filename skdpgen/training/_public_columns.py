@@ -23,6 +23,7 @@ OF_CELL = 0.5  # rows that every cell is given before public rows are counted
 SOFT = 0.1  # of a cell's scale does not go by public rows
 MANY = 256  # categories: relations between their shares are left out
 ROUNDS = 30
+CLOSE = 1e-9  # of the largest sum: a table that is as near is not scaled further
 LEAST = 1e-12
 
 
@@ -121,6 +122,8 @@ def raked(table: Floats, rows: Floats, columns: Floats) -> Floats:
         table = table * (rows / np.maximum(table.sum(axis=-1), LEAST))[..., None]
         sums = np.maximum(table.sum(axis=-2), LEAST)
         table = table * (columns / sums)[..., None, :]
+        if np.abs(sums - columns).max() <= CLOSE * np.max(columns):
+            break
     return table
 
 

@@ -1,17 +1,24 @@
 """Every estimator, and every way of it to read rows, with little training."""
 
 from skdpgen import (
+<<<<<<< HEAD
     DPGANSynthesizer,
+=======
+    DPIndependentSynthesizer,
+>>>>>>> public2
     DPKernelSynthesizer,
     DPMEPFSynthesizer,
     DPMERFSynthesizer,
     DPMGESynthesizer,
+    DPPairwiseSynthesizer,
     all_synthesizers,
 )
+from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.lenses import ScatteringLens
 from tests.synthesizers._tables import quick
 
 STEPS = {"max_iter": 2, "n_points": 2}
+READ_PUBLIC_ROWS = (DPIndependentSynthesizer, DPPairwiseSynthesizer)
 
 
 def of_tables():
@@ -25,6 +32,29 @@ def of_tables():
         "DPMERFSynthesizer, mini-batches": maker(
             DPMERFSynthesizer, release="minibatch", n_minibatches=3
         ),
+    }
+
+
+def public_rows():
+    """Return public rows by the name of the table that they go with."""
+    X, y = load_example(900)
+    X, y = X.iloc[500:], y.iloc[500:]
+    names = ["age", "job", "education", "income", "owns_home", "complaints"]
+    same = X[names].assign(since=X["customer_since"])
+    houses, prices = load_example_regression(900)
+    return {
+        "frame": (same, y),
+        "frame, public": same,
+        "frame without labels": same,
+        "numbers as target": (houses[["area", "rooms", "balcony", "heating"]], prices),
+    }
+
+
+def with_public_rows(table):
+    """Return estimators that have public rows beside the table of that name."""
+    return {
+        f"{cls.__name__}, public rows": maker(cls, public_data=public_rows()[table])
+        for cls in READ_PUBLIC_ROWS
     }
 
 

@@ -16,6 +16,10 @@ OF_TABLES, OF_IMAGES = _variants.of_tables(), _variants.of_images()
 EPSILON, BEFORE = 40.0, 30.0
 CASES = {
     **{name: (OF_TABLES[name], TABLES["frame"]) for name in OF_TABLES},
+    **{
+        name: (make, TABLES["frame"])
+        for name, make in _variants.with_public_rows("frame").items()
+    },
     **{f"{name}, images": (OF_IMAGES[name], IMAGES["images"]) for name in OF_IMAGES},
 }
 each = pytest.mark.parametrize("name", CASES)

@@ -2,17 +2,21 @@
 
 import pytest
 
+<<<<<<< HEAD
 from skdpgen import (
     DPDRESynthesizer,
     DPIndependentSynthesizer,
     DPPairwiseSynthesizer,
 )
 from skdpgen.datasets import load_example, load_example_regression
+=======
+>>>>>>> public2
 from skdpgen.tables import Schema
 from tests.guards import _neighbours, _variants
 from tests.guards.test_noise_of_fits import check as check_noise
 from tests.guards.test_replay import check as check_replay
 
+<<<<<<< HEAD
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
 OTHERS, LABELS = load_example(900)
 OTHERS, LABELS = OTHERS.iloc[500:], LABELS.iloc[500:]
@@ -38,6 +42,12 @@ STEPS = {"method": "sgd", "max_iter": 2, "discriminator_layer_sizes": (3,)}
 SYNTHESIZERS = (DPIndependentSynthesizer, DPPairwiseSynthesizer, DPDRESynthesizer)
 ways = pytest.mark.parametrize("how", [{}, STEPS], ids=["one shot", "steps"])
 each = pytest.mark.parametrize("cls", SYNTHESIZERS)
+=======
+TABLES = _neighbours.tables()
+PUBLIC = _variants.public_rows()
+SAME = PUBLIC["frame without labels"]
+each = pytest.mark.parametrize("cls", _variants.READ_PUBLIC_ROWS)
+>>>>>>> public2
 both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 
 

@@ -8,6 +8,9 @@ SUMS = "tests/guards/test_sums.py::"
 LEFT = "tests/guards/test_nothing_left.py::"
 TABLES = REPLAY + "test_a_table_is_known_by_its_releases_alone"
 IMAGES = REPLAY + "test_images_are_known_by_their_releases_alone"
+PUBLIC_ROWS = (
+    "tests/guards/test_public_rows.py::test_a_table_is_known_by_its_releases_alone"
+)
 NOISE_OF_TABLES = NOISE + "test_tables_are_released_with_the_declared_noise"
 NOISE_OF_IMAGES = NOISE + "test_images_are_released_with_the_declared_noise"
 JOINTLY = "tests/synthesizers/test_certificates.py"

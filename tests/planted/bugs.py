@@ -4,6 +4,7 @@ A patch replaces ``old``, which must stand once in ``file``, by ``new``. ``tests
 those that are about it; the first one is what the docs name.
 """
 
+from tests.planted.beside import WHAT_PUBLIC_ROWS_LET_IN
 from tests.planted.bug import (
     IMAGES,
     JOINTLY,
@@ -467,6 +468,7 @@ BUGS = (
             "test_a_table_is_known_by_its_releases_alone",
         ),
     ),
+    *WHAT_PUBLIC_ROWS_LET_IN,
     # ---------------------------------------------------------------- what is said
     *WHAT_IS_SAID,
 )
