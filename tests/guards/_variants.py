@@ -1,11 +1,9 @@
 """Every estimator, and every way of it to read rows, with little training."""
 
 from skdpgen import (
-<<<<<<< HEAD
+    DPDRESynthesizer,
     DPGANSynthesizer,
-=======
     DPIndependentSynthesizer,
->>>>>>> public2
     DPKernelSynthesizer,
     DPMEPFSynthesizer,
     DPMERFSynthesizer,
@@ -18,7 +16,7 @@ from skdpgen.lenses import ScatteringLens
 from tests.synthesizers._tables import quick
 
 STEPS = {"max_iter": 2, "n_points": 2}
-READ_PUBLIC_ROWS = (DPIndependentSynthesizer, DPPairwiseSynthesizer)
+READ_PUBLIC_ROWS = (DPIndependentSynthesizer, DPPairwiseSynthesizer, DPDRESynthesizer)
 
 
 def of_tables():

@@ -2,34 +2,15 @@
 
 import pytest
 
-<<<<<<< HEAD
-from skdpgen import (
-    DPDRESynthesizer,
-    DPIndependentSynthesizer,
-    DPPairwiseSynthesizer,
-)
-from skdpgen.datasets import load_example, load_example_regression
-=======
->>>>>>> public2
+from skdpgen import DPDRESynthesizer
 from skdpgen.tables import Schema
 from tests.guards import _neighbours, _variants
 from tests.guards.test_noise_of_fits import check as check_noise
 from tests.guards.test_replay import check as check_replay
 
-<<<<<<< HEAD
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
-OTHERS, LABELS = load_example(900)
-OTHERS, LABELS = OTHERS.iloc[500:], LABELS.iloc[500:]
-HOUSES, PRICES = load_example_regression(900)
-SAME = OTHERS[["age", "job", "education", "income", "owns_home", "complaints"]].assign(
-    since=OTHERS["customer_since"]
-)
-PUBLIC = {
-    "frame": (SAME, LABELS),
-    "frame, public": SAME,
-    "frame without labels": SAME,
-    "numbers as target": (HOUSES[["area", "rooms", "balcony", "heating"]], PRICES),
-}
+PUBLIC = _variants.public_rows()
+SAME = PUBLIC["frame without labels"]
 PICTURES = IMAGES["images"].X[::3] // 2, IMAGES["images"].y[::3]
 OF_IMAGES = {
     "images": PICTURES,
@@ -39,15 +20,8 @@ OF_IMAGES = {
     "images, numbers as target": (PICTURES[0], PICTURES[0].mean(axis=(1, 2))),
 }
 STEPS = {"method": "sgd", "max_iter": 2, "discriminator_layer_sizes": (3,)}
-SYNTHESIZERS = (DPIndependentSynthesizer, DPPairwiseSynthesizer, DPDRESynthesizer)
 ways = pytest.mark.parametrize("how", [{}, STEPS], ids=["one shot", "steps"])
-each = pytest.mark.parametrize("cls", SYNTHESIZERS)
-=======
-TABLES = _neighbours.tables()
-PUBLIC = _variants.public_rows()
-SAME = PUBLIC["frame without labels"]
 each = pytest.mark.parametrize("cls", _variants.READ_PUBLIC_ROWS)
->>>>>>> public2
 both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 
 
