@@ -17,6 +17,7 @@ from skdpgen.training._covariance import (
 from skdpgen.training._descent import descend
 from skdpgen.training._embedding import shrink_embedding
 from skdpgen.training._latents import Latents, normal, sobol, strata
+from skdpgen.training._marginals import denoised_histogram, project_to_total
 from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
 from skdpgen.training._pairs import PairPrior, fit_pair, smooth_pair
@@ -30,7 +31,6 @@ from skdpgen.training._row_slopes import RowSlopes
 from skdpgen.training._smoothing import (
     class_totals,
     conditional_histogram,
-    project_to_total,
     without_empty_cells,
 )
 from skdpgen.training._trust import pooled_trust
@@ -52,6 +52,7 @@ __all__ = [
     "class_variances",
     "column_counts",
     "conditional_histogram",
+    "denoised_histogram",
     "descend",
     "descend_privately",
     "fit_mixture",

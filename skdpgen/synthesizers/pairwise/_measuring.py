@@ -23,6 +23,10 @@ from skdpgen.synthesizers.pairwise._affordable import (
 )
 from skdpgen.synthesizers.pairwise._pair_release import release_pairs
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
+from skdpgen.synthesizers.pairwise._two_levels import (
+    groups_by_class,
+    measure_two_levels,
+)
 from skdpgen.tables import Cells, group_cells
 from skdpgen.training import ClassConditional
 from skdpgen.utils import Key
@@ -61,8 +65,15 @@ def measure_columns(
     scales = cell_scales(sizes) if for_pairs and not is_trial else None
     public = count_public(opening.public, cells, labels)
     opening.keep(cells_=cells, _labels=labels, _scales=scales, _public=public)
-    released = _release_columns(opening, cells, labels, scales, 1.0 - for_pairs)
-    opening.keep(release_=released)
+    share = 1.0 - for_pairs
+    n_groups = groups_by_class(opening, cells, labels, share) if scales else None
+    if n_groups is None:
+        released = _release_columns(opening, cells, labels, scales, share)
+    else:
+        released, scales = measure_two_levels(
+            opening, cells, labels, n_groups=n_groups, share=share
+        )
+    opening.keep(release_=released, _scales=scales)
     return single_columns(released, cells, labels, opening.facts, scales, public)
 
 
