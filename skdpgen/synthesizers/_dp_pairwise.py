@@ -203,7 +203,14 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         self._model, losses = train_mixture(
             known,
             cells,
-            known_pairs(known, released, self.groups_, self.pair_releases_, *read),
+            known_pairs(
+                known,
+                released,
+                self.groups_,
+                self.pair_releases_,
+                *read,
+                are_bins=self._facts.task == "regression",
+            ),
             **chosen,
             is_balanced=self.class_weight == "balanced",
             device=pick_device(self.device),

@@ -21,6 +21,7 @@ from skdpgen.training._marginals import denoised_histogram, project_to_total
 from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
 from skdpgen.training._pairs import PairPrior, fit_pair, smooth_pair
+from skdpgen.training._pairs_of_bins import smooth_bins
 from skdpgen.training._private_descent import (
     PrivateDescent,
     descend_privately,
@@ -67,6 +68,7 @@ __all__ = [
     "raked",
     "shrink_embedding",
     "shrink_symmetric",
+    "smooth_bins",
     "smooth_pair",
     "sobol",
     "strata",

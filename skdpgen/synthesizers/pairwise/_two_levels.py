@@ -13,7 +13,7 @@ from skdpgen.tables import CellGroups, Cells, EncodedBatch, group_cells
 from skdpgen.training import column_counts, denoised_histogram
 from skdpgen.utils import Key
 
-FINE = 0.5  # of the budget of columns goes to all rows together
+FINE = 0.2  # of the budget of columns goes to all rows together
 NOISE_OF_GROUP = 1.0  # a group should hold this many noise stds of rows in each class
 FEWEST = 4  # groups of a column
 COARSER = 0.5  # of the cells are left at most, else one level is enough
