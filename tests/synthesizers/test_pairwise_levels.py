@@ -11,12 +11,12 @@ from skdpgen import DPPairwiseSynthesizer
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
 from skdpgen.synthesizers.pairwise import _two_levels
 from skdpgen.synthesizers.pairwise._levels import (
+    corrected,
     finest_groups,
     pair_levels,
     shared_cells,
     spread_pair,
 )
-from skdpgen.synthesizers.pairwise._pair_rounds import corrected
 from skdpgen.tables import CategoryCells, CellGroups, NumberCells, Rows, each_group
 from skdpgen.training import column_counts
 

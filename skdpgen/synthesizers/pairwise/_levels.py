@@ -94,3 +94,24 @@ def spread_pair(table: Any, levels: Levels, marginals: tuple[Any, Any]) -> Any:
         table = np.take(table, one.of_cell, axis=axis)
         table = table * np.expand_dims(within, 1 - axis)
     return table
+
+
+def corrected(
+    mean: Any, variance: float, seen: Any, noise: float, level: CellGroups
+) -> tuple[Any, float]:
+    """Correct counts of groups by what was seen of groups that were joined.
+
+    What a sum is off by is shared evenly by its groups: the least squares solution. The
+    variance that is returned is the mean of what it leaves.
+
+    Examples
+    --------
+    >>> level = CellGroups(np.array([0, 0]), 1, 2)
+    >>> corrected(np.array([[3.0, 5.0]]), 1.0, np.array([[12.0]]), 2.0, level)
+    (array([[4., 6.]]), 0.75)
+    """
+    members = np.bincount(level.of_cell, minlength=level.n_groups)
+    gain = members * variance / (members * variance + noise) / members
+    off = gain * (seen - level.add_up(mean))
+    left = variance * (1.0 - float((gain * members).sum()) / len(level.of_cell))
+    return mean + off[..., level.of_cell], left

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.opening import PublicTables
 from skdpgen.synthesizers.pairwise._affordable import nearest_pairs
-from skdpgen.synthesizers.pairwise._levels import Levels, spread_pair
+from skdpgen.synthesizers.pairwise._levels import Levels, corrected, spread_pair
 from skdpgen.synthesizers.pairwise._pair_release import Pair, PairRelease
 from skdpgen.synthesizers.pairwise._public_pairs import PublicPairs
 from skdpgen.tables import CellGroups, each_group
@@ -328,37 +328,17 @@ def known_pairs(
     released: Release,
     groups: Sequence[CellGroups],
     measured: Sequence[PairRelease],
+    task: str | None,
     scales: Sequence[float] | None,
     public: PublicTables | None,
-    are_bins: bool = False,
 ) -> PairModel | None:
     """Return what all releases say of pairs; None if none was measured."""
     if not measured:
         return None
     sizes = [len(one.of_cell) for one in groups]
     counts, stds = column_counts(released, sizes, scales)
+    are_bins = task == "regression"
     return PairModel(known, groups, measured, counts, list(stds), public, are_bins)
-
-
-def corrected(
-    mean: Floats, variance: float, seen: Floats, noise: float, level: CellGroups
-) -> tuple[Floats, float]:
-    """Correct counts of groups by what was seen of groups that were joined.
-
-    What a sum is off by is shared evenly by its groups: the least squares solution. The
-    variance that is returned is the mean of what it leaves.
-
-    Examples
-    --------
-    >>> level = CellGroups(np.array([0, 0]), 1, 2)
-    >>> corrected(np.array([[3.0, 5.0]]), 1.0, np.array([[12.0]]), 2.0, level)
-    (array([[4., 6.]]), 0.75)
-    """
-    members = np.bincount(level.of_cell, minlength=level.n_groups)
-    gain = members * variance / (members * variance + noise) / members
-    off = gain * (seen - level.add_up(mean))
-    left = variance * (1.0 - float((gain * members).sum()) / len(level.of_cell))
-    return mean + off[..., level.of_cell], left
 
 
 def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:
