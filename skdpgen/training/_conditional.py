@@ -139,8 +139,18 @@ def joined(
 
 
 def _joined_std(noise_std: float, variances: Floats) -> float:
-    """Return the usual noise of a cell of all classes that was counted twice."""
+    """Return the usual noise of a cell of all classes that was counted twice.
+
+    Examples
+    --------
+    >>> round(_joined_std(3.0, np.array([9.0, 9.0])) ** 2, 6)
+    4.5
+    >>> _joined_std(3.0, np.array([np.inf])), _joined_std(0.0, np.array([0.0]))
+    (3.0, 0.0)
+    """
     own = noise_std**2
+    if not own or not variances.all():
+        return 0.0
     return float(np.sqrt(np.mean(own / (1.0 + own / variances))))
 
 
