@@ -14,10 +14,10 @@ from skdpgen.training._covariance import (
     nearest_correlation,
     shrink_symmetric,
 )
+from skdpgen.training._denoised_cells import denoised_histogram, project_to_total
 from skdpgen.training._descent import descend
 from skdpgen.training._embedding import shrink_embedding
 from skdpgen.training._latents import Latents, normal, sobol, strata
-from skdpgen.training._marginals import denoised_histogram, project_to_total
 from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
 from skdpgen.training._pairs import PairPrior, fit_pair, smooth_pair

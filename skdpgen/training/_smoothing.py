@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.training._marginals import denoised_histogram, project_to_total
+from skdpgen.training._denoised_cells import denoised_histogram, project_to_total
 
 Floats = NDArray[np.float64]
 
