@@ -37,10 +37,9 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
 
     Each release is of one-hot rows over columns or pairs, scaled to norm 1. They are
     not negative, so one row moves it by at most :math:`\sqrt 2` if replaced and by 1
-    if added or removed (proof: :class:`~skdpgen.privacy.Weighted`). How finely columns
-    are cut, and how many pairs are looked at, comes from public quantities and from
-    earlier releases. Where n, the number of columns and the budget allow no pairs, all
-    of it goes to single columns, as in :class:`DPIndependentSynthesizer`.
+    if added or removed (proof: :class:`~skdpgen.privacy.Weighted`). How finely it looks
+    at what comes from public quantities and earlier releases. Where n, columns and the
+    budget allow no pairs, it does what :class:`DPIndependentSynthesizer` does.
 
     Parameters
     ----------
@@ -54,7 +53,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         single columns.
     n_groups : int or None, default=None
         Groups of cells that a column has in pairs. None takes as many as the noise
-        allows, 4 to 12.
+        allows, 4 to 12, and up to 24 beside a column of fewer cells.
     n_components : int or None, default=None
         Products of columns that are mixed, for each class. None is 200, or 20,000 in
         all if there are more than 100 classes.
@@ -68,7 +67,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     ----------
     {privacy_ ... schema_}
     release_ : Release
-        The noisy histograms of single columns.
+        The noisy histograms of single columns; of two levels, what they make of them.
     pair_releases_ : tuple of PairRelease
         The noisy histograms of pairs, round by round; empty if there were none.
     groups_ : tuple of CellGroups
@@ -199,11 +198,12 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
         clone(self).set_params(**chosen)._validate_params()
         released, cells, read = self.release_, self.cells_, (self._scales, self._public)
+        rounds = self.groups_, self.pair_releases_, self._facts.task
         known = single_columns(released, cells, self._labels, self._facts, *read)
         self._model, losses = train_mixture(
             known,
             cells,
-            known_pairs(known, released, self.groups_, self.pair_releases_, *read),
+            known_pairs(known, released, *rounds, *read),
             **chosen,
             is_balanced=self.class_weight == "balanced",
             device=pick_device(self.device),

@@ -29,7 +29,13 @@ from skdpgen.tables._discovery import (
     leans_to_both_signs,
 )
 from skdpgen.tables._draw import draw_values, regenerate
-from skdpgen.tables._groups import CellGroups, each_cell, group_cells
+from skdpgen.tables._groups import (
+    CellGroups,
+    each_cell,
+    each_group,
+    group_cells,
+    join_groups,
+)
 from skdpgen.tables._images import (
     ImageLayout,
     as_pixels,
@@ -95,6 +101,7 @@ __all__ = [
     "discovered_column",
     "draw_values",
     "each_cell",
+    "each_group",
     "fine_cells",
     "group_cells",
     "hinted_kind",
@@ -104,6 +111,7 @@ __all__ = [
     "is_far_from_zero",
     "is_image",
     "is_written",
+    "join_groups",
     "leans_to_both_signs",
     "mirrored",
     "quantile_bins",

@@ -78,6 +78,26 @@ def group_cells(cells: Cells, marginal: Floats, n_groups: int) -> CellGroups:
     return CellGroups(of_full[before], n, n_ordered)
 
 
+def each_group(groups: CellGroups) -> CellGroups:
+    """Return every group as a cell of its own."""
+    places = np.arange(groups.n_groups, dtype=np.int32)
+    return CellGroups(places, groups.n_groups, groups.n_ordered)
+
+
+def join_groups(groups: CellGroups, marginal: Floats, n_groups: int) -> CellGroups:
+    """Join the groups of a column to at most ``n_groups``, of their RELEASED marginal.
+
+    Examples
+    --------
+    >>> fine = CellGroups(np.array([0, 1, 2]), 3, 3)
+    >>> join_groups(fine, np.array([0.5, 0.2, 0.3]), 2).of_cell.tolist()
+    [0, 1, 1]
+    """
+    is_ordered = groups.n_ordered > 0
+    known = groups.n_ordered if is_ordered else groups.n_groups
+    return CellGroups(*_grouped(marginal, known, n_groups, is_ordered))
+
+
 def _grouped(
     marginal: Floats, known: int, n_groups: int, is_ordered: bool
 ) -> tuple[NDArray[np.int32], int, int]:

@@ -20,6 +20,7 @@ from skdpgen.training._covariance import (
     nearest_correlation,
     shrink_symmetric,
 )
+from skdpgen.training._denoised_cells import denoised_histogram, project_to_total
 from skdpgen.training._density_ratio import (
     Told,
     effective_size,
@@ -32,6 +33,7 @@ from skdpgen.training._latents import Latents, normal, sobol, strata
 from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
 from skdpgen.training._pairs import PairPrior, fit_pair, smooth_pair
+from skdpgen.training._pairs_of_bins import smooth_bins
 from skdpgen.training._private_descent import (
     PrivateDescent,
     descend_privately,
@@ -42,7 +44,6 @@ from skdpgen.training._row_slopes import RowSlopes
 from skdpgen.training._smoothing import (
     class_totals,
     conditional_histogram,
-    project_to_total,
     without_empty_cells,
 )
 from skdpgen.training._trust import pooled_trust
@@ -67,6 +68,7 @@ __all__ = [
     "class_variances",
     "column_counts",
     "conditional_histogram",
+    "denoised_histogram",
     "descend",
     "descend_privately",
     "effective_size",
@@ -85,6 +87,7 @@ __all__ = [
     "score_real",
     "shrink_embedding",
     "shrink_symmetric",
+    "smooth_bins",
     "smooth_pair",
     "sobol",
     "strata",

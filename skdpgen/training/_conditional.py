@@ -93,19 +93,26 @@ def class_conditional_model(
     marginals, conditionals = {}, {}
     seen: dict[Any, Seen] = {}
     for (name, column), counts, std in zip(cells.items(), blocks, stds, strict=True):
+        pooled_std = std * math.sqrt(len(counts))
         if name in known:
             counts = joined(counts, std, *known[name])
+            pooled_std = _joined_std(pooled_std, known[name][1])
         n_ordered = column.n_known if column.is_ordered else 0
         if name in discovered:
             may_cut = column.is_lattice and n_ordered >= SHORTEST
             counts = without_empty_cells(
                 counts,
-                std,
+                pooled_std / math.sqrt(len(counts)),
                 n_ordered=n_ordered if may_cut else 0,
                 rare=_may_be_empty(column),
             )
         marginals[name], conditionals[name] = conditional_histogram(
-            counts, std, totals, n_ordered=n_ordered, are_bins=are_bins
+            counts,
+            std,
+            totals,
+            n_ordered=n_ordered,
+            are_bins=are_bins,
+            pooled_std=pooled_std,
         )
         if public and std:
             seen[name] = Seen(counts, std, n_ordered, public[name])
@@ -129,6 +136,22 @@ def joined(
     own = len(counts) * noise_std**2
     weight = own / (own + variances) if own else np.zeros(len(variances))
     return np.asarray(counts + weight * (earlier - counts.sum(axis=0)) / len(counts))
+
+
+def _joined_std(noise_std: float, variances: Floats) -> float:
+    """Return the usual noise of a cell of all classes that was counted twice.
+
+    Examples
+    --------
+    >>> round(_joined_std(3.0, np.array([9.0, 9.0])) ** 2, 6)
+    4.5
+    >>> _joined_std(3.0, np.array([np.inf])), _joined_std(0.0, np.array([0.0]))
+    (3.0, 0.0)
+    """
+    own = noise_std**2
+    if not own or not variances.all():
+        return 0.0
+    return float(np.sqrt(np.mean(own / (1.0 + own / variances))))
 
 
 def _may_be_empty(column: ColumnCells) -> list[int]:

@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.training._smoothing import (
-    LENGTH_SCALES,
-    POWERS,
-    correlations,
-    project_to_total,
-)
+from skdpgen.training._denoised_cells import project_to_total
+from skdpgen.training._smoothing import LENGTH_SCALES, POWERS, correlations
 from skdpgen.training._trust import FOR_AND_AGAINST, candidates, pooled_weights
 
 Floats = NDArray[np.float64]

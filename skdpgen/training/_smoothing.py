@@ -6,28 +6,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from skdpgen.training._denoised_cells import denoised_histogram, project_to_total
+
 Floats = NDArray[np.float64]
 
 POWERS = (0.5, 1.0)
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
 EMPTY = 2.0
 STRENGTHS = (0.1, 0.3, 0.9)  # coarse: a fine grid near 0 would be a prior for 0
-
-
-def project_to_total(counts: Floats, total: float) -> Floats:
-    """Return the nearest non-negative counts with the given sum.
-
-    Examples
-    --------
-    >>> project_to_total(np.array([5.0, -1.0, 2.0]), 6.0).tolist()
-    [4.5, 0.0, 1.5]
-    """
-    ordered = np.sort(counts)[::-1]
-    shift = (np.cumsum(ordered) - total) / np.arange(1, len(counts) + 1)
-    last = np.flatnonzero((ordered > shift) & np.isfinite(ordered))
-    if not len(last):
-        return np.full(len(counts), total / len(counts))
-    return np.maximum(counts - shift[last[-1]], 0.0)
 
 
 def class_totals(
@@ -86,12 +72,14 @@ def conditional_histogram(
     *,
     n_ordered: int,
     are_bins: bool = False,
+    pooled_std: float | None = None,
 ) -> tuple[Floats, Floats]:
     """Denoise one column: its marginal, and its distribution in each class.
 
-    First the histogram of each class is projected to the simplex: counts are not
-    negative, which says most about rare classes. Their sum is the marginal h. The
-    excess f of a class is what it has above its even share of each cell: it is small,
+    The histogram of each class is projected to the simplex: counts are not negative,
+    which says most about rare classes. Their sum is the marginal h, of ordered cells
+    the denoised sum of all classes (:func:`denoised_histogram`). The excess f of a
+    class is what its projection has above its even share of each cell: it is small,
     sums to 0 and is smooth along ordered cells. Its prior is N(0, t² K) with
     K = P hᵃ ρ hᵃ Pᵀ: a = 1/2 is the Dirichlet's covariance, a = 1 says that class
     shares vary alike in all cells, ρ is the identity or decays exponentially in
@@ -116,6 +104,8 @@ def conditional_histogram(
         How many leading cells are ordered; 0 for categories.
     are_bins : bool, default=False
         Whether classes are bins of a number, in order.
+    pooled_std : float or None, default=None
+        Noise of a cell's sum over classes, if more than these counts is known of it.
 
     Returns
     -------
@@ -138,6 +128,12 @@ def conditional_histogram(
     projected = np.array([project_to_total(row, n_class) for row, n_class in rows])
     marginal = projected.sum(axis=0) / total
     excess = projected / total - shares[:, None] * marginal
+    if n_ordered:
+        pooled = counts.sum(axis=0)
+        if pooled_std is None:
+            pooled_std = noise_std * math.sqrt(len(totals))
+        marginal = denoised_histogram(pooled, pooled_std, total, n_ordered=n_ordered)
+        marginal /= total
     if noise_std > 0 and len(totals) > 1:
         noise = noise_std / total
         excess = _posterior_mean(excess, marginal, noise, shares, n_ordered, are_bins)

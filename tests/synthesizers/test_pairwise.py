@@ -102,8 +102,14 @@ def test_without_noise_the_releases_are_the_tables_of_pairs(name):
     labels = np.concatenate([batch.labels for batch in batches])
     for one in synth.pair_releases_:
         assert math.hypot(*one.scales) == pytest.approx(1.0)
+        levels = dict(zip(one.pairs, one.levels or (), strict=False))
         for (j, k), counts, std in one.tables(synth.groups_):
             first, second = (synth.groups_[i].of_cell[codes[:, i]] for i in (j, k))
+            if levels:
+                first, second = (
+                    level.of_cell[found]
+                    for level, found in zip(levels[j, k], (first, second), strict=True)
+                )
             truth = np.zeros_like(counts)
             mine = labels if len(counts) > 1 else 0 * labels
             np.add.at(truth, (mine, first, second), 1)

@@ -50,6 +50,7 @@ def exactly(synth, X, y, task=None):
             one.pairs,
             by_class=by_class,
             share=1.0,
+            levels=one.levels,
         )
         assert again.scales == one.scales
         found.append(again.released.values["pairs"])

@@ -22,7 +22,7 @@ from skdpgen.synthesizers.opening._classes import (
     parse_classes,
 )
 from skdpgen.synthesizers.opening._column_kinds import Unknown
-from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts
+from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts, joined_earlier
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
 from skdpgen.synthesizers.opening._public_rows import PublicRows
@@ -139,6 +139,11 @@ class Opening:
     def settle(self, cells: Mapping[Any, Any]) -> None:
         """Keep what discovery counted already, in line with the cells of the fit."""
         self._facts = replace(self.facts, earlier=earlier_counts(cells, self.seen))
+
+    def count_earlier(self, known: Mapping[Any, Any]) -> None:
+        """Keep released counts of cells, beside those that discovery made."""
+        both = joined_earlier(self.facts.earlier, known)
+        self._facts = replace(self.facts, earlier=both)
 
     def learn_schema(self) -> None:
         """Release what is not public about columns and labels, and pay for it."""

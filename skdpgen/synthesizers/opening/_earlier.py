@@ -41,3 +41,25 @@ def earlier_counts(
                 counts[place], variances[place] = found[str(category)], std**2
         earlier[name] = counts, variances
     return earlier
+
+
+def joined_earlier(
+    first: Mapping[Any, tuple[Any, Any]], second: Mapping[Any, tuple[Any, Any]]
+) -> dict[Any, tuple[Any, Any]]:
+    """Average two counts of the same cells by the precision of each.
+
+    Examples
+    --------
+    >>> first = {"job": (np.array([0.0, 40.0]), np.array([np.inf, 25.0]))}
+    >>> second = {"job": (np.array([7.0, 50.0]), np.array([4.0, 25.0]))}
+    >>> counts, variances = joined_earlier(first, second)["job"]
+    >>> counts.tolist(), variances.tolist()
+    ([7.0, 45.0], [4.0, 12.5])
+    """
+    both = {**first, **second}
+    for name in first.keys() & second.keys():
+        (counts, variances), (others, noise) = first[name], second[name]
+        precision = 1.0 / variances + 1.0 / noise
+        mean = (counts / variances + others / noise) / precision
+        both[name] = mean, 1.0 / precision
+    return both

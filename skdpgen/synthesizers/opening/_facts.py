@@ -31,7 +31,7 @@ class Facts:
     n_rows: float
     discovered: tuple[Any, ...]  # names of the columns that no schema described
     earlier: Mapping[Any, tuple[Any, Any]] = field(default_factory=dict)
-    """Counts of cells that discovery released, and their variances."""
+    """Counts of cells that were released before, classes together; their variances."""
     from_public: tuple[Any, ...] = ()
     """Those of the discovered columns that are as public rows show them."""
 

@@ -21,9 +21,18 @@ from skdpgen.synthesizers.pairwise._affordable import (
     widest_groups,
     worth_measuring,
 )
+from skdpgen.synthesizers.pairwise._levels import (
+    column_groups,
+    finest_groups,
+    pair_levels,
+)
 from skdpgen.synthesizers.pairwise._pair_release import release_pairs
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
-from skdpgen.tables import Cells, group_cells
+from skdpgen.synthesizers.pairwise._two_levels import (
+    groups_by_class,
+    measure_two_levels,
+)
+from skdpgen.tables import Cells
 from skdpgen.training import ClassConditional
 from skdpgen.utils import Key
 
@@ -61,8 +70,15 @@ def measure_columns(
     scales = cell_scales(sizes) if for_pairs and not is_trial else None
     public = count_public(opening.public, cells, labels)
     opening.keep(cells_=cells, _labels=labels, _scales=scales, _public=public)
-    released = _release_columns(opening, cells, labels, scales, 1.0 - for_pairs)
-    opening.keep(release_=released)
+    share = 1.0 - for_pairs
+    n_groups = groups_by_class(opening, cells, labels, share) if scales else None
+    if n_groups is None:
+        released = _release_columns(opening, cells, labels, scales, share)
+    else:
+        released, scales = measure_two_levels(
+            opening, cells, labels, n_groups=n_groups, share=share
+        )
+    opening.keep(release_=released, _scales=scales)
     return single_columns(released, cells, labels, opening.facts, scales, public)
 
 
@@ -131,23 +147,35 @@ def measure_pairs(
     by_class = labels is not None and labels.n_cells <= BY_CLASS
     if opening.public is not None:
         n_groups = n_groups or widest_groups(len(cells))
+    is_fixed, levels = n_groups is not None, None
     n_groups = n_groups or pair_groups(
         ledger, n_rows, len(cells), n_pairs, ledger.remaining
     )
-    groups = tuple(
-        group_cells(column, known.marginals[name], n_groups)
-        for name, column in cells.items()
-    )
+    finest = n_groups if is_fixed else finest_groups(len(cells), n_groups)
+    groups = column_groups(cells, known.marginals, n_groups, finest)
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
     opening.keep(groups_=groups, _public=public)
     measured: tuple[Any, ...] = ()
     pairs: tuple[Any, ...] = nearest_pairs(len(cells), n_pairs)
     if public is not None:
         pairs = public_pairs(PairModel(known, groups, public=public), n_pairs)
+    if finest > n_groups:
+        shares = [
+            one.add_up(known.marginals[name])
+            for name, one in zip(cells, groups, strict=True)
+        ]
+        levels = pair_levels(groups, shares, pairs, n_groups)
     if n_rounds == 2 and n_pairs:
         opening.step("all pairs")
         first = release_pairs(
-            opening, cells, labels, groups, pairs, by_class=False, share=FIRST_ROUND
+            opening,
+            cells,
+            labels,
+            groups,
+            pairs,
+            by_class=False,
+            share=FIRST_ROUND,
+            levels=levels,
         )
         measured = (first,)
         opening.keep(pair_releases_=measured)
@@ -157,11 +185,11 @@ def measure_pairs(
             measure_columns_again(opening, cells, labels, share=share)
         delta = sensitivity(OneHot(1), ledger.budget.adjacency)
         unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-        pairs = worth_measuring(
-            model.energies(),
-            {(j, k): model.sizes[j] * model.sizes[k] for j, k in pairs},
-            (unit / model.n_rows) ** 2,
-        )
+        widths = {pair: math.prod(model.shape(pair)) for pair in pairs}
+        every = dict(zip(pairs, levels or (), strict=False))
+        energies, variance = model.energies(), (unit / model.n_rows) ** 2
+        pairs = worth_measuring(energies, widths, variance)
+        levels = tuple(every[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
     last = release_pairs(
@@ -173,5 +201,6 @@ def measure_pairs(
         by_class=by_class,
         share=1.0,
         is_trial=not n_pairs,
+        levels=levels,
     )
     opening.keep(pair_releases_=(*measured, last))

@@ -8,6 +8,7 @@ import numpy as np
 
 from skdpgen.privacy import Histograms, Release, release
 from skdpgen.synthesizers.opening import Opening, cell_scales
+from skdpgen.synthesizers.pairwise._levels import Levels
 from skdpgen.tables import CellGroups, Cells, EncodedBatch
 from skdpgen.utils import Key, saved
 
@@ -30,6 +31,8 @@ class PairRelease:
     released: Release
     is_trial: bool = False
     """Whether it only serves to judge public rows."""
+    levels: tuple[Levels, ...] | None = None
+    """How each pair joins the groups of its columns; None has each by itself."""
 
     @property
     def by_class(self) -> bool:
@@ -40,8 +43,9 @@ class PairRelease:
         """Yield each pair, its counts (n_classes, g, g'), and their noise."""
         std, start = self.released.noise_std[Key.PAIRS], 0
         values = self.released.values[Key.PAIRS]
-        for (j, k), scale in zip(self.pairs, self.scales, strict=True):
-            shape = (groups[j].n_groups, groups[k].n_groups)
+        levels = self.levels or tuple((groups[j], groups[k]) for j, k in self.pairs)
+        for (j, k), sides, scale in zip(self.pairs, levels, self.scales, strict=True):
+            shape = (sides[0].n_groups, sides[1].n_groups)
             width = shape[0] * shape[1]
             block = values[:, start : start + width] / scale
             yield (j, k), block.reshape(-1, *shape), std / scale
@@ -58,25 +62,55 @@ def release_pairs(
     by_class: bool,
     share: float,
     is_trial: bool = False,
+    levels: tuple[Levels, ...] | None = None,
 ) -> PairRelease:
-    """Count pairs of groups, jointly; ``share`` is of what is left of the budget."""
-    sizes = tuple(one.n_groups for one in groups)
-    scales = cell_scales([sizes[j] * sizes[k] for j, k in pairs])
+    """Count pairs of groups, jointly; ``share`` is of what is left of the budget.
+
+    With ``levels`` each pair joins groups in its own way, fixed before rows are read;
+    in its histogram a row is one-hot as before.
+    """
+    looks, subsets = _looks(groups, pairs, levels)
+    sizes = tuple((one or groups[j]).n_groups for j, one in looks)
+    scales = cell_scales([sizes[a] * sizes[b] for a, b in subsets])
 
     def batches() -> Iterator[EncodedBatch]:
         for batch in opening.rows.batches(cells, labels):
             codes = batch.parts[Key.COLUMNS]
-            coarse = [one.encode(codes[:, j]) for j, one in enumerate(groups)]
+            fine = [one.encode(codes[:, j]) for j, one in enumerate(groups)]
+            coarse = [one.encode(fine[j]) if one else fine[j] for j, one in looks]
             known = np.where(batch.labels >= 0, 0, -1)
             label = batch.labels if by_class else known
             yield EncodedBatch(label, {Key.PAIRS: np.stack(coarse).T})
 
     released = release(
         batches(),
-        {Key.PAIRS: Histograms(sizes, scales, pairs)},
+        {Key.PAIRS: Histograms(sizes, scales, subsets)},
         name=f"{len(pairs)} pairs of columns" + (" by class" if by_class else ""),
         ledger=opening.ledger,
         share=share * opening.ledger.remaining,
         n_classes=labels.n_cells if by_class and labels is not None else 1,
     )
-    return PairRelease(pairs, scales, released, is_trial)
+    return PairRelease(pairs, scales, released, is_trial, levels)
+
+
+def _looks(
+    groups: Sequence[CellGroups],
+    pairs: tuple[Pair, ...],
+    levels: tuple[Levels, ...] | None,
+) -> tuple[list[tuple[int, CellGroups | None]], tuple[Pair, ...]]:
+    """Return every way in which a column is looked at, and which two a pair has."""
+    if levels is None:
+        return [(j, None) for j in range(len(groups))], pairs
+    looks: list[tuple[int, CellGroups | None]] = []
+    places: dict[tuple[int, int], int] = {}
+    subsets = []
+    for columns, sides in zip(pairs, levels, strict=True):
+        for j, one in zip(columns, sides, strict=True):
+            if (j, one.n_groups) not in places:
+                places[j, one.n_groups] = len(looks)
+                looks.append((j, one))
+        first, second = (
+            places[j, one.n_groups] for j, one in zip(columns, sides, strict=True)
+        )
+        subsets.append((first, second))
+    return looks, tuple(subsets)

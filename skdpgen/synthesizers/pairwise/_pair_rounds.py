@@ -1,5 +1,6 @@
 """What releases, and public rows, say of pairs of columns."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.opening import PublicTables
 from skdpgen.synthesizers.pairwise._affordable import nearest_pairs
+from skdpgen.synthesizers.pairwise._levels import Levels, corrected, spread_pair
 from skdpgen.synthesizers.pairwise._pair_release import Pair, PairRelease
 from skdpgen.synthesizers.pairwise._public_pairs import PublicPairs
-from skdpgen.tables import CellGroups
+from skdpgen.tables import CellGroups, each_group
 from skdpgen.training import (
     ClassConditional,
     PairPrior,
@@ -23,6 +25,7 @@ from skdpgen.training import (
     conditional_histogram,
     fit_pair,
     pooled_trust,
+    smooth_bins,
     smooth_pair,
     with_public,
 )
@@ -46,6 +49,8 @@ class PairModel:
         Noisy counts of single columns by class, and their noise.
     public : PublicTables or None, default=None
         Counts of public rows.
+    are_bins : bool, default=False
+        Whether classes are bins of a number, in order.
     """
 
     def __init__(
@@ -56,19 +61,22 @@ class PairModel:
         counts: Sequence[Floats] = (),
         stds: Sequence[float] = (),
         public: PublicTables | None = None,
+        are_bins: bool = False,
     ) -> None:
+        self.are_bins = are_bins
         self.groups, self.measured = groups, measured
         self.n_rows = float(known.totals.sum())
         self.shares = np.asarray(known.totals / known.totals.sum())
         tables = zip(groups, known.conditionals.values(), strict=True)
         self.singles = [one.add_up(np.asarray(table)) for one, table in tables]
         self.sizes = [one.n_groups for one in groups]
+        self._levels: dict[Pair, Levels] = {}
+        for one in measured:
+            if one.levels is not None:
+                self._levels |= zip(one.pairs, one.levels, strict=True)
         if self._by_class and all(stds):
             self._sharpen(known, counts, stds, public)
-        self._priors = [
-            PairPrior.of(self.shares @ single, one.n_ordered)
-            for one, single in zip(groups, self.singles, strict=True)
-        ]
+        self._priors: dict[tuple[int, int], PairPrior] = {}
         self._public = None
         if public is not None and public.pairs is not None:
             self._public = PublicPairs(public.pairs, self.singles, self.shares)
@@ -89,29 +97,34 @@ class PairModel:
         Estimates of a group's count by class are averaged by precision and denoised
         like single columns. What looked empty stays empty.
         """
-        sums = [one.add_up(c) for one, c in zip(self.groups, counts, strict=True)]
-        weights = [
-            one.n_groups / (len(one.of_cell) * std**2)
+        means = [one.add_up(c) for one, c in zip(self.groups, counts, strict=True)]
+        variances = [
+            len(one.of_cell) * std**2 / one.n_groups
             for one, std in zip(self.groups, stds, strict=True)
         ]
-        sums = [sum_ * weight for sum_, weight in zip(sums, weights, strict=True)]
         for one in self._by_class:
             for pair, table, std in one.tables(self.groups):
                 whole = table * (self.n_rows / max(float(table.sum()), 1.0))
-                for j, axis, other in ((0, 2, 1), (1, 1, 0)):
-                    weight = 1.0 / (self.sizes[pair[other]] * std**2)
-                    sums[pair[j]] = sums[pair[j]] + weight * whole.sum(axis=axis)
-                    weights[pair[j]] += weight
+                for side, level in enumerate(self._sides(pair)):
+                    j, other = pair[side], table.shape[2 - side]
+                    seen_here, noise = whole.sum(axis=2 - side), other * std**2
+                    means[j], variances[j] = corrected(
+                        means[j], variances[j], seen_here, noise, level
+                    )
         found: dict[Any, tuple[Floats, Floats]] = {}
         seen = {}
         for j, (name, one) in enumerate(
             zip(known.conditionals, self.groups, strict=True)
         ):
             empty = self.singles[j].max(axis=0) <= 0
-            mean = np.where(empty, -np.inf, sums[j] / weights[j])
-            std = float(weights[j] ** -0.5)
+            mean = np.where(empty, -np.inf, means[j])
+            std = math.sqrt(variances[j])
             found[name] = conditional_histogram(
-                mean, std, known.totals, n_ordered=one.n_ordered
+                mean,
+                std,
+                known.totals,
+                n_ordered=one.n_ordered,
+                are_bins=self.are_bins,
             )
             if public is not None:
                 theirs = one.add_up(public.columns[name])
@@ -134,9 +147,40 @@ class PairModel:
         assert self._public is not None
         return self._public.common(pair)
 
+    def _sides(self, pair: Pair) -> Levels:
+        """Return how a pair joins the groups of its columns."""
+        if pair in self._levels:
+            return self._levels[pair]
+        first, second = (each_group(self.groups[j]) for j in pair)
+        return first, second
+
+    def shape(self, pair: Pair) -> tuple[int, int]:
+        """Return how many groups a pair has of each column."""
+        first, second = self._sides(pair)
+        return first.n_groups, second.n_groups
+
+    def _priors_of(self, pair: Pair) -> tuple[PairPrior, PairPrior]:
+        """Return how its columns may take part in the relation of a pair."""
+        found = []
+        for j, level in zip(pair, self._sides(pair), strict=True):
+            key = j, level.n_groups
+            if key not in self._priors:
+                marginal = level.add_up(self.shares @ self.singles[j])
+                self._priors[key] = PairPrior.of(marginal, level.n_ordered)
+            found.append(self._priors[key])
+        return found[0], found[1]
+
+    def _spread(self, pair: Pair, table: Floats) -> Floats:
+        """Return a pair's excess on the groups of its columns."""
+        if pair not in self._levels:
+            return table
+        first, second = (self.shares @ self.singles[j] for j in pair)
+        return np.asarray(spread_pair(table, self._levels[pair], (first, second)))
+
     def independent(self, pair: Pair) -> Floats:
         """Return shares of rows if columns are independent given the class."""
-        first, second = (self.singles[j] for j in pair)
+        sides = zip(pair, self._sides(pair), strict=True)
+        first, second = (level.add_up(self.singles[j]) for j, level in sides)
         return np.einsum("c,ca,cb->cab", self.shares, first, second)
 
     def common_excess(self) -> dict[Pair, Look]:
@@ -158,7 +202,7 @@ class PairModel:
 
     def smooth(self, pair: Pair, found: Look, scale: float = 1.0) -> Floats:
         """Return the posterior mean of an excess."""
-        first, second = (self._priors[j] for j in pair)
+        first, second = self._priors_of(pair)
         return smooth_pair(*found, first, second, scale=scale)
 
     def commons(self) -> tuple[dict[Pair, Floats], float]:
@@ -173,7 +217,7 @@ class PairModel:
         """Average what looks say around public centres and around 0, by evidence."""
         fits, odds = {}, []
         for key, (excess, variance) in looks.items():
-            first, second = (self._priors[j] for j in key[:2])
+            first, second = self._priors_of(key[:2])
             scale, centre = scales.get(key, 1.0), centres[key]
             mine, null = fit_pair(excess, variance, first, second, scale=scale)
             rest, log = fit_pair(excess - centre, variance, first, second, scale=scale)
@@ -222,7 +266,7 @@ class PairModel:
                 if pair not in commons:
                     commons[pair] = trust * self._public.common(pair)
         for (j, k), smooth in commons.items():
-            _set(common, places[j], places[k], smooth)
+            _set(common, places[j], places[k], self._spread((j, k), smooth))
             _set(seen, places[j], places[k], True)
         own = None
         found = self._owns(trust)
@@ -230,12 +274,14 @@ class PairModel:
             own = np.zeros((n_classes, width, width), dtype=np.float32)
         for (j, k, c), rest in found.items():
             assert own is not None
-            _set(own[c], places[j], places[k], rest)
+            _set(own[c], places[j], places[k], self._spread((j, k), rest))
         singles = np.concatenate(self.singles, axis=1)
         return PairTarget(singles, self.shares, common, own, seen)
 
     def _owns(self, trust: float) -> dict[Any, Floats]:
         """Return what each class has beyond its share of a pair's common excess."""
+        if self.are_bins and self._public is None:
+            return self._owns_of_bins()
         looks, scales = {}, {}
         for one in self._by_class:
             for pair, counts, std in one.tables(self.groups):
@@ -263,12 +309,26 @@ class PairModel:
             found, trust = self._trusting(looks, theirs, scales)
         return {key: trust * rest for key, rest in theirs.items()} | found
 
+    def _owns_of_bins(self) -> dict[Any, Floats]:
+        """Return the same of the bins of a number, of which neighbours are alike."""
+        found: dict[Any, Floats] = {}
+        for one in self._by_class:
+            for pair, counts, std in one.tables(self.groups):
+                excess = counts / self.n_rows - self.independent(pair)
+                mine = excess - self.shares[:, None, None] * excess.sum(axis=0)
+                first, second = self._priors_of(pair)
+                variance = (std / self.n_rows) ** 2
+                own = smooth_bins(mine, variance, first, second, self.shares)
+                found |= {(*pair, c): rest for c, rest in enumerate(own)}
+        return found
+
 
 def known_pairs(
     known: ClassConditional,
     released: Release,
     groups: Sequence[CellGroups],
     measured: Sequence[PairRelease],
+    task: str | None,
     scales: Sequence[float] | None,
     public: PublicTables | None,
 ) -> PairModel | None:
@@ -277,7 +337,8 @@ def known_pairs(
         return None
     sizes = [len(one.of_cell) for one in groups]
     counts, stds = column_counts(released, sizes, scales)
-    return PairModel(known, groups, measured, counts, list(stds), public)
+    are_bins = task == "regression"
+    return PairModel(known, groups, measured, counts, list(stds), public, are_bins)
 
 
 def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:

@@ -1,0 +1,154 @@
+"""Columns at two levels, and pairs that join groups: what they count and what moves."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skdpgen import DPPairwiseSynthesizer
+from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
+from skdpgen.synthesizers.pairwise import _two_levels
+from skdpgen.synthesizers.pairwise._levels import (
+    corrected,
+    finest_groups,
+    pair_levels,
+    shared_cells,
+    spread_pair,
+)
+from skdpgen.tables import CategoryCells, CellGroups, NumberCells, Rows, each_group
+from skdpgen.training import column_counts
+
+INF = float("inf")
+LABELS = [str(i) for i in range(6)]
+CELLS = {
+    "x": NumberCells(np.linspace(0.0, 1.0, 25), nullable=True),
+    "job": CategoryCells(tuple("abcdefghij"), nullable=False),
+}
+OF_LABELS = CategoryCells(tuple(LABELS), nullable=False)
+
+
+def table(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(6, size=n)
+    x = (y / 6 + rng.random(n)) / 2
+    x[::17] = np.nan
+    X = pd.DataFrame({"x": x, "job": rng.choice(list("abcdefghij"), size=n)})
+    return X.astype({"job": object}), pd.Series(y.astype(str), dtype=object)
+
+
+def measured(X, y, adjacency, monkeypatch, first=None):
+    """Return both releases without noise; the second sees ``first`` as the first."""
+    found = []
+    plain = _two_levels.release
+
+    def recorded(*args, **params):
+        found.append(plain(*args, **params))
+        return first if first is not None and len(found) == 1 else found[-1]
+
+    opening = SimpleNamespace(
+        rows=Rows.read(X, y, task="classification"),
+        ledger=Ledger(PrivacyBudget(INF, 1e-5, Adjacency(adjacency))),
+        facts=SimpleNamespace(n_rows=400),
+        count_earlier=lambda known: None,
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(_two_levels, "release", recorded)
+        result = _two_levels.measure_two_levels(
+            opening, CELLS, OF_LABELS, n_groups=5, share=1.0
+        )
+    return found, result
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_no_row_moves_a_level_further_than_is_claimed(adjacency, monkeypatch):
+    X, y = table()
+    whole, _ = measured(X, y, adjacency, monkeypatch)
+    bound = np.array([one.sensitivity for one in whole])
+    largest = np.zeros(2)
+    for x in (np.nan, 0.0, 0.99, -1e300):
+        for job in ("a", "j", None, "Zweitausendeins"):
+            for label in ("0", "5", None, "Geheimnis"):
+                near, labels = X.copy(), y.copy()
+                near.loc[1], labels.loc[1] = [x, job], label
+                if adjacency == "add_remove":
+                    near = pd.concat([X, near.iloc[[1]]], ignore_index=True)
+                    labels = pd.concat([y, labels.iloc[[1]]], ignore_index=True)
+                found, _ = measured(near, labels, adjacency, monkeypatch, whole[0])
+                moved = [
+                    np.linalg.norm(a.values["columns"] - b.values["columns"])
+                    for a, b in zip(found, whole, strict=True)
+                ]
+                assert (moved <= bound * (1 + 1e-9)).all()
+                largest = np.maximum(largest, moved)
+    assert (largest > 0.9 * bound).all()  # the search is not blind
+
+
+def test_levels_add_up_to_the_counts_of_rows(monkeypatch):
+    X, y = table()
+    _, (released, scales) = measured(X, y, "replace", monkeypatch)
+    sizes = [column.n_cells for column in CELLS.values()]
+    counts, _ = column_counts(released, sizes, scales)
+    for block in counts:
+        by_class = y.value_counts().reindex(LABELS)
+        np.testing.assert_allclose(block.sum(axis=1), by_class, rtol=1e-6)
+    jobs = X["job"].value_counts().reindex(list("abcdefghij"))
+    np.testing.assert_allclose(counts[1].sum(axis=0), jobs, rtol=1e-6)
+
+
+def test_many_classes_are_counted_at_two_levels():
+    X, y = table(6_000)
+    synth = DPPairwiseSynthesizer(1.0, classes=LABELS, max_iter=5, random_state=0)
+    synth.fit(X.assign(z=X["x"] ** 2, u=X["x"] + 1), y)
+    names = [entry.name for entry in synth.privacy_.releases]
+    assert any(name.startswith("groups of 4 columns by class") for name in names)
+    assert sum(entry.share for entry in synth.privacy_.releases) == pytest.approx(1.0)
+    few = DPPairwiseSynthesizer(50.0, classes=LABELS, max_iter=5, random_state=0)
+    few.fit(X, y)
+    assert not any("groups of" in entry.name for entry in few.privacy_.releases)
+
+
+# ----------------------------------------------------------------- levels of pairs
+
+
+@pytest.mark.parametrize("n_groups", [2, 5, 12])
+def test_a_pair_has_no_more_cells_than_even_groups_would(n_groups):
+    for first in range(1, 30):
+        for second in range(1, 30):
+            a, b = shared_cells(first, second, n_groups)
+            assert a * b <= n_groups**2
+            assert min(first, n_groups) <= a <= first
+            assert min(second, n_groups) <= b <= second
+            assert (b, a) == shared_cells(second, first, n_groups)
+
+
+def test_wide_tables_are_looked_at_no_finer_than_before():
+    assert finest_groups(10, 6) == 18
+    assert finest_groups(200, 6) == 6
+    assert finest_groups(5, 12) == 24
+
+
+def test_joined_groups_keep_sums_and_shapes():
+    groups = [each_group(CellGroups(np.arange(n), n, n)) for n in (18, 2, 18)]
+    shares = [np.full(n, 1 / n) for n in (18, 2, 18)]
+    levels = pair_levels(groups, shares, [(0, 1), (0, 2)], 6)
+    sizes = [tuple(one.n_groups for one in pair) for pair in levels]
+    assert sizes == [(18, 2), (6, 6)]
+    seen = np.random.default_rng(0).normal(size=(6, 6))
+    spread = spread_pair(seen, levels[1], (shares[0], shares[2]))
+    back = levels[1][1].add_up(levels[1][0].add_up(spread.T).T)
+    np.testing.assert_allclose(back, seen)
+
+
+def test_sums_correct_their_parts_as_least_squares_would():
+    rng = np.random.default_rng(1)
+    level = CellGroups(np.array([0, 0, 0, 1, 1, 1]), 2, 6)
+    truth, errors = np.arange(6.0) * 10, []
+    for _ in range(4000):
+        mean = truth + 3.0 * rng.normal(size=(1, 6))
+        seen = level.add_up(truth) + 2.0 * rng.normal(size=(1, 2))
+        found, variance = corrected(mean, 9.0, seen, 4.0, level)
+        errors.append(found - truth)
+    assert np.var(errors) == pytest.approx(variance, rel=0.1)
+    assert math.sqrt(variance) < 3.0

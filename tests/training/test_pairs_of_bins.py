@@ -1,0 +1,53 @@
+"""Pairs given the bins of a number: neighbours tell what no bin alone could."""
+
+import numpy as np
+
+from skdpgen.training import PairPrior, smooth_bins, smooth_pair
+
+N_BINS, N_CELLS, STD = 15, 6, 0.0015
+SHARES = np.full(N_BINS, 1 / N_BINS)
+PRIOR = PairPrior.of(np.full(N_CELLS, 1 / N_CELLS), N_CELLS)
+
+
+def slow_change():
+    """Return a relation whose strength goes from -1 to 1 along the bins."""
+    line = np.linspace(-1, 1, N_CELLS)
+    slope = np.linspace(-1, 1, N_BINS)[:, None, None]
+    return 0.002 * slope * line[:, None] * line[None, :]
+
+
+def noisy(truth, rng):
+    """Return what releases say: noise of a bin, less its share of that of all."""
+    noise = STD * rng.normal(size=truth.shape)
+    return truth + noise - SHARES[:, None, None] * noise.sum(axis=0)
+
+
+def test_neighbours_help_each_other():
+    rng, truth = np.random.default_rng(0), slow_change()
+    share = 1 / N_BINS
+    variance = STD**2 * ((1 - share) ** 2 + (N_BINS - 1) * share**2)
+    mine, alone, nothing = [], [], []
+    for _ in range(4):
+        seen = noisy(truth, rng)
+        found = smooth_bins(seen, STD**2, PRIOR, PRIOR, SHARES)
+        scale = share * (1 - share)
+        each = [smooth_pair(one, variance, PRIOR, PRIOR, scale=scale) for one in seen]
+        mine.append(((found - truth) ** 2).sum())
+        alone.append(((np.array(each) - truth) ** 2).sum())
+        nothing.append((truth**2).sum())
+    assert np.mean(mine) < 0.8 * np.mean(alone)
+    assert np.mean(mine) < 0.5 * np.mean(nothing)
+
+
+def test_noise_alone_is_nearly_forgotten():
+    rng, truth = np.random.default_rng(1), np.zeros((N_BINS, N_CELLS, N_CELLS))
+    seen = noisy(truth, rng)
+    found = smooth_bins(seen, STD**2, PRIOR, PRIOR, SHARES)
+    assert (found**2).sum() < 0.05 * (seen**2).sum()
+
+
+def test_much_is_left_as_it_was_seen():
+    seen = 100 * slow_change()
+    found = smooth_bins(seen, 1e-12, PRIOR, PRIOR, SHARES)
+    np.testing.assert_allclose(found, seen, atol=1e-3)
+    assert smooth_bins(seen, 0.0, PRIOR, PRIOR, SHARES) is seen
