@@ -15,9 +15,10 @@ from skdpgen.benchmark._measure import (
     summarise,
 )
 from skdpgen.benchmark._measure_images import N_SAMPLES, QUICK, measure_images
-from skdpgen.benchmark._measure_public import REGIONS, measure_public
+from skdpgen.benchmark._measure_public import KINDS, measure_public
 from skdpgen.benchmark._papers import PRINTED, paper_row
 from skdpgen.benchmark._private_steps import step_costs
+from skdpgen.benchmark._public_splits import PUBLIC_SPLITS
 from skdpgen.benchmark._reading import TABLES, read_split
 from skdpgen.benchmark._rivals import RIVALS, Other, side_by_side, tabulate
 from skdpgen.benchmark._speed import (
@@ -74,6 +75,10 @@ def main() -> None:
                         help="seconds that a rival may take")  # fmt: skip
     parser.add_argument("--models", choices=["quick", "all"], default="quick",
                         help="for `images`: three, or twelve and a CNN")  # fmt: skip
+    parser.add_argument("--utility", action="store_true",
+                        help="for `public`: scores of the twelve models, too")  # fmt: skip
+    parser.add_argument("--kinds", choices=KINDS, nargs="+", default=KINDS,
+                        help="for `public`: which public rows")  # fmt: skip
     parser.add_argument("--pictures", type=Path, help="a folder for grids of images")
     parser.add_argument("--output", type=Path, help="a .jsonl file to append to")
     options = parser.parse_intermixed_args()
@@ -175,9 +180,10 @@ def _rivals(options):
 
 
 def _public(options):
-    """Public rows of other places, for DPPairwise and DPIndependent."""
+    """Public rows of other places or people, for DPPairwise and DPIndependent."""
     make = partial(all_synthesizers()[options.synthesizer], **_settings(options))
-    for name in options.tables or REGIONS:
+    utility = SyntheticUtility(protocol=options.protocol, n_jobs=options.jobs)
+    for name in options.tables or PUBLIC_SPLITS:
         for epsilon in options.epsilon:
             for schema in options.schema:
                 yield from measure_public(
@@ -187,6 +193,8 @@ def _public(options):
                     epsilon=epsilon,
                     n_releases=options.releases,
                     is_schema_public=schema == "public",
+                    kinds=options.kinds,
+                    utility=utility if options.utility else None,
                 )
 
 
