@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--models", choices=["quick", "all"], default="quick",
                         help="for `images`: three, or twelve and a CNN")  # fmt: skip
     parser.add_argument("--utility", action="store_true",
-                        help="for `public`: scores of the twelve models, too")  # fmt: skip
+                        help="for `public`: scores of models, too")  # fmt: skip
     parser.add_argument("--kinds", choices=KINDS, nargs="+", default=KINDS,
                         help="for `public`: which public rows")  # fmt: skip
     parser.add_argument("--pictures", type=Path, help="a folder for grids of images")

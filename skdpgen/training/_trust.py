@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 STEPS = 50
-FOR_AND_AGAINST = 1.0  # cases of either kind that are imagined besides
+FOR, AGAINST = 1.0, 1.0  # cases that are imagined besides: of right public rows, wrong
 
 
 def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
@@ -26,13 +26,12 @@ def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
     >>> each.round(1).tolist(), round(overall, 1)
     ([1.0, 1.0, 0.6, 0.0], 0.6)
     """
-    overall = 0.5
+    overall = FOR / (FOR + AGAINST)
     each = np.full(len(log_odds), overall)
     for _ in range(STEPS):
         prior = np.log(overall) - np.log1p(-overall)
         each = 0.5 * (1.0 + np.tanh(0.5 * (log_odds + prior)))
-        n = len(log_odds) + 2 * FOR_AND_AGAINST
-        overall = float((each.sum() + FOR_AND_AGAINST) / n)
+        overall = float((each.sum() + FOR) / (len(log_odds) + FOR + AGAINST))
     return each, overall
 
 
@@ -62,6 +61,14 @@ def pooled_weights(logs: Floats, prior: Floats) -> Floats:
         each /= each.sum(axis=1, keepdims=True)
         usual = (each.sum(axis=0) + prior) / (len(logs) + prior.sum())
     return each
+
+
+def prior_of(n_public: int, n: int) -> Floats:
+    """Return what is imagined of candidates: as many cases for public as against."""
+    return np.repeat(
+        [FOR / n_public, AGAINST / (n - n_public)],
+        [n_public, n - n_public],
+    )
 
 
 def candidates(

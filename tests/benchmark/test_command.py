@@ -95,9 +95,7 @@ def test_public_half_of_a_small_table(monkeypatch, capsys, tmp_path):
 
 def test_halves_share_no_row(tmp_path):
     X, y = load_example(500)
-    X.assign(target=y, row=range(500)).to_csv(
-        tmp_path / "cervical.csv.gz", index=False
-    )
+    X.assign(target=y, row=range(500)).to_csv(tmp_path / "cervical.csv.gz", index=False)
     split = read_public_split("cervical_half", tmp_path)
     parts = (split.private, split.public, split.test)
     assert [len(rows) for rows, _ in parts] == [200, 200, 100]
