@@ -22,7 +22,7 @@ WIDE = (0.3, 1.0, 3.0, 9.0)  # of what any column may have beyond even cells
 OF_CELL = 0.5  # rows that every cell is given before public rows are counted
 SOFT = 0.1  # of a cell's scale does not go by public rows
 MANY = 256  # categories: relations between their shares are left out
-ROUNDS = 30
+ROUNDS, CLOSE = 30, 1e-6
 LEAST = 1e-12
 
 
@@ -109,11 +109,14 @@ def raked(table: Floats, rows: Floats, columns: Floats) -> Floats:
     [[0.5, 0.5], [1.5, 1.5]]
     """
     table = np.maximum(table, LEAST)
+    left, above = np.ones(table.shape[:-1]), np.ones(np.shape(columns))
     for _ in range(ROUNDS):
-        table = table * (rows / np.maximum(table.sum(axis=-1), LEAST))[..., None]
-        sums = np.maximum(table.sum(axis=-2), LEAST)
-        table = table * (columns / sums)[..., None, :]
-    return table
+        before = left
+        left = rows / np.maximum((table @ above[..., None])[..., 0], LEAST)
+        above = columns / np.maximum((left[..., None, :] @ table)[..., 0, :], LEAST)
+        if (np.abs(left - before) <= CLOSE * left).all():
+            break
+    return np.asarray(left[..., None] * table * above[..., None, :])
 
 
 def looks_at(

@@ -65,7 +65,7 @@ def pooled_weights(logs: Floats, prior: Floats) -> Floats:
 
 
 def prior_of(n_public: int, n: int) -> Floats:
-    """Return what is imagined of candidates: ``FOR`` cases of public ones, ``AGAINST``."""
+    """Return cases to imagine of n candidates, of which the first are public."""
     return np.repeat(
         [FOR / n_public, AGAINST / (n - n_public)],
         [n_public, n - n_public],
