@@ -10,6 +10,7 @@ from skdpgen.training._smoothing import project_to_total
 from skdpgen.training._trust import pooled_weights, prior_of
 
 Floats = NDArray[np.float64]
+LEAST_SHARE = 0.25  # of its public share, that a class keeps if noise may hide it
 
 
 def public_labels(columns: Sequence[Floats]) -> Floats:
@@ -31,7 +32,8 @@ def trusted_totals(
     """Return class counts, shrunk to public shares as far as the release agrees.
 
     A class that is rarer than its noise would else be lost, or be any size. The
-    evidence is that of single columns (``with_public``), of a column of classes.
+    evidence is that of single columns (``with_public``), of a column of classes. Noise
+    alone makes no class vanish: a part of its public share is left, at most the noise.
 
     Parameters
     ----------
@@ -63,5 +65,9 @@ def trusted_totals(
     prior = prior_of(len(means), len(means) + len(WIDE))
     weights = pooled_weights(logs, prior)[0, : len(means)]
     trust = float(weights.sum())
-    theirs = project_to_total(weights @ means / max(trust, LEAST), 1.0)
+    noise = noise_std / total
+    least = np.minimum(LEAST_SHARE * public / max(public.sum(), LEAST), noise)
+    theirs = np.maximum(weights @ means / max(trust, LEAST), least)
+    theirs = project_to_total(theirs, 1.0)
+    theirs = np.maximum(theirs, least) / np.maximum(theirs, least).sum()
     return np.asarray(trust * total * theirs + (1 - trust) * totals)

@@ -18,6 +18,7 @@ from tests.planted.bug import (
     T,
 )
 from tests.planted.moves import HOW_FAR_ROWS_MOVE
+from tests.planted.public import WHAT_PUBLIC_ROWS_DO
 from tests.planted.said import WHAT_IS_SAID
 
 BUGS = (
@@ -456,5 +457,6 @@ BUGS = (
         ("tests/guards/test_interrupts.py::test_each_charge_is_in_the_certificate",),
     ),
     # ---------------------------------------------------------------- what is said
+    *WHAT_PUBLIC_ROWS_DO,
     *WHAT_IS_SAID,
 )

@@ -27,6 +27,16 @@ def test_a_class_that_is_rarer_than_its_noise_is_found():
     assert with_public < 0.6 * without
 
 
+def test_noise_alone_makes_no_class_vanish():
+    noisy, public = np.array([345.0, -150.0]), np.array([330.0, 15.0])
+    totals = class_totals([noisy[:, None]], 345.0)
+    assert totals[1] == 0
+    found = trusted_totals(totals, noisy, 60.0, public, are_bins=False)
+    assert found[1] > 0.01 * found.sum()
+    sure = trusted_totals(totals, noisy, 0.01, public, are_bins=False)
+    assert sure[1] < 0.05
+
+
 def test_wrong_shares_do_not_win_against_many_rows():
     truth = 30 * TRUTH
     without, with_public = errors(np.array([100.0, 300.0]), truth)

@@ -129,11 +129,10 @@ def measure_pairs(
     ledger, n_rows = opening.ledger, opening.facts.n_rows
     opening.progress.total += n_rounds
     by_class = labels is not None and labels.n_cells <= BY_CLASS
-    if opening.public is not None:
-        n_groups = n_groups or widest_groups(len(cells))
-    n_groups = n_groups or pair_groups(
-        ledger, n_rows, len(cells), n_pairs, ledger.remaining
-    )
+    if n_groups is None:
+        n_groups = pair_groups(ledger, n_rows, len(cells), n_pairs, ledger.remaining)
+        if opening.public is not None:
+            n_groups = max(n_groups, widest_groups(len(cells)))
     groups = tuple(
         group_cells(column, known.marginals[name], n_groups)
         for name, column in cells.items()
