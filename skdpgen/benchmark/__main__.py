@@ -15,10 +15,10 @@ from skdpgen.benchmark._measure import (
     summarise,
 )
 from skdpgen.benchmark._measure_images import N_SAMPLES, QUICK, measure_images
-from skdpgen.benchmark._measure_places import PLACES, measure_places
-from skdpgen.benchmark._measure_public import REGIONS, measure_public
+from skdpgen.benchmark._measure_public import KINDS, N_DRAWN, measure_public
 from skdpgen.benchmark._papers import PRINTED, paper_row
 from skdpgen.benchmark._private_steps import step_costs
+from skdpgen.benchmark._public_splits import PUBLIC_SPLITS
 from skdpgen.benchmark._reading import TABLES, read_split
 from skdpgen.benchmark._rivals import RIVALS, Other, side_by_side, tabulate
 from skdpgen.benchmark._speed import (
@@ -47,11 +47,9 @@ WHAT = (
     "rivals",
     "images",
     "public",
-    "places",
     "speed",
     "steps",
 )
-ALONE = ("DPIndependentSynthesizer", "DPPairwiseSynthesizer")
 SIZES = (1_000, 3_000, 10_000)
 
 
@@ -77,6 +75,12 @@ def main() -> None:
                         help="seconds that a rival may take")  # fmt: skip
     parser.add_argument("--models", choices=["quick", "all"], default="quick",
                         help="for `images`: three, or twelve and a CNN")  # fmt: skip
+    parser.add_argument("--utility", action="store_true",
+                        help="for `public`: scores of models, too")  # fmt: skip
+    parser.add_argument("--kinds", choices=KINDS, nargs="+", default=KINDS,
+                        help="for `public`: which public rows")  # fmt: skip
+    parser.add_argument("--drawn", type=int, default=N_DRAWN,
+                        help="for `public`: how many rows of each sample")  # fmt: skip
     parser.add_argument("--pictures", type=Path, help="a folder for grids of images")
     parser.add_argument("--output", type=Path, help="a .jsonl file to append to")
     options = parser.parse_intermixed_args()
@@ -105,7 +109,6 @@ def main() -> None:
         "images": _images,
         "utility": _utility,
         "public": _public,
-        "places": _places,
     }
     runs = []
     for run in kinds[options.what](options):
@@ -179,9 +182,10 @@ def _rivals(options):
 
 
 def _public(options):
-    """Public rows of other places, for DPPairwise and DPIndependent."""
+    """Public rows of other places or people, for DPPairwise and DPIndependent."""
     make = partial(all_synthesizers()[options.synthesizer], **_settings(options))
-    for name in options.tables or REGIONS:
+    utility = SyntheticUtility(protocol=options.protocol, n_jobs=options.jobs)
+    for name in options.tables or PUBLIC_SPLITS:
         for epsilon in options.epsilon:
             for schema in options.schema:
                 yield from measure_public(
@@ -191,33 +195,10 @@ def _public(options):
                     epsilon=epsilon,
                     n_releases=options.releases,
                     is_schema_public=schema == "public",
+                    kinds=options.kinds,
+                    n_drawn=options.drawn,
+                    utility=utility if options.utility else None,
                 )
-
-
-def _places(options):
-    """A method with public rows, beside these alone, and private rows alone."""
-    known = all_synthesizers()
-    names = [*ALONE, *([] if options.synthesizer in ALONE else [options.synthesizer])]
-    methods = {f"{name}, private rows": _dropping(known[name]) for name in ALONE}
-    for name in names:
-        settings = _settings(options) if name == options.synthesizer else {}
-        methods[f"{name}, both"] = partial(known[name], **settings)
-    utility = SyntheticUtility(protocol=options.protocol, n_jobs=options.jobs)
-    for name in options.tables or PLACES:
-        for epsilon in options.epsilon:
-            yield from measure_places(
-                name,
-                options.data,
-                methods,
-                utility,
-                epsilon=epsilon,
-                n_releases=options.releases,
-            )
-
-
-def _dropping(cls):
-    """Return a maker that has no use for public rows."""
-    return lambda *, public_data, **params: cls(**params)
 
 
 def _settings(options):

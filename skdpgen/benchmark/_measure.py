@@ -25,7 +25,7 @@ def measure_ceiling(split: Split, utility: SyntheticUtility) -> dict[str, Any]:
     rows = np.random.default_rng(0).permutation(len(split.X_train))[:MOST_REAL]
     train = split.X_train.iloc[rows], split.y_train.iloc[rows]
     scores = utility.evaluate(train, split.X_test, split.y_test)
-    return {"set": split.name, "schema": "real", **means(scores)}
+    return {"set": split.name, "schema": "real", **means_of_models(scores)}
 
 
 def measure_releases(
@@ -77,7 +77,7 @@ def measure_releases(
             **about,
             "release": release,
             "fit_seconds": seconds,
-            **means(scores),
+            **means_of_models(scores),
             **distances,
             **found,
         }
@@ -133,8 +133,8 @@ def summarise(runs: list[dict[str, Any]]) -> pd.DataFrame:
     return result.reset_index()
 
 
-def means(scores: pd.DataFrame) -> dict[str, float]:
-    """Return the mean of each score over classifiers, and the best."""
+def means_of_models(scores: pd.DataFrame) -> dict[str, float]:
+    """Return the mean of the models and the best of them, by each metric."""
     wanted = ("roc_auc", "average_precision", "macro_f1", "weighted_f1", "r2")
     found: dict[str, float] = {}
     for metric in wanted:

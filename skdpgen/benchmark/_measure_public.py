@@ -1,48 +1,35 @@
-"""What public rows are worth: of other places, and useless ones."""
+"""What public rows are worth: of other places or people, and useless ones."""
 
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skdpgen.benchmark._measure import DELTA
-from skdpgen.benchmark._reading import read_split
-from skdpgen.metrics import draw_samples, total_variation
+from skdpgen.benchmark._measure import DELTA, means_of_models
+from skdpgen.benchmark._public_splits import (
+    PublicSplit,
+    Table,
+    read_public_split,
+    taken,
+)
+from skdpgen.metrics import SyntheticUtility, draw_samples, total_variation
 from skdpgen.tables import Schema
+from skdpgen.utils import SchemaRequiredError
 
-Table = tuple[pd.DataFrame, pd.Series]
-N_PRIVATE, N_DRAWN, FEW = 2_000, 5_000, 300
-STATES = ("06", "36", "51")  # California, New York, Virginia
-
-
-@dataclass(frozen=True)
-class Regions:
-    """How a table is cut into rows of one place, to protect, and public others."""
-
-    name: str
-    is_private: Callable[[pd.DataFrame], Any]
-    leave_out: tuple[str, ...]  # columns that say the place
-
-
-REGIONS = {
-    "acs_states": Regions(
-        "acs_nist_national2019",
-        lambda X: X["PUMA"].str[:2].isin(STATES),
-        ("PUMA", "DENSITY"),
-    ),
-    "adult_country": Regions(
-        "adult",
-        lambda X: (
-            X["native-country"].notna() & (X["native-country"] != "United-States")
-        ),
-        ("native-country",),
-    ),
-    "adult_race": Regions("adult", lambda X: X["race"] == "Black", ("race",)),
-}
+N_DRAWN, FEW = 5_000, 300
+ALONE = ("private rows themselves", "public rows themselves")
+KINDS = (
+    "none",
+    "public rows",
+    "without labels",
+    f"{FEW} of them",
+    "columns permuted",
+    "values renamed",
+)
 
 
 def measure_public(
@@ -53,65 +40,80 @@ def measure_public(
     epsilon: float,
     n_releases: int,
     is_schema_public: bool,
-    n_rows: int = N_PRIVATE,
+    n_rows: int | None = None,
+    n_drawn: int = N_DRAWN,
+    kinds: Sequence[str] = KINDS,
+    utility: SyntheticUtility | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Fit with public rows of each kind; yield distances to other private rows."""
-    regions = REGIONS[name]
-    X, y = read_split(regions.name, folder).whole
-    private = np.asarray(regions.is_private(X))
-    X = X.drop(columns=list(regions.leave_out))
-    order = np.random.default_rng(0).permutation(np.flatnonzero(private))
-    train, test = (taken((X, y), rows) for rows in (order[:n_rows], order[n_rows:]))
-    public = taken((X, y), np.flatnonzero(~private))
+    """Fit with public rows of each kind; yield what drawn rows are worth in a test.
+
+    That is the distance to rows of the test, and the scores of models if there is a
+    ``utility``. Private and public rows as they are come first.
+    """
+    split = read_public_split(name, folder, n_rows)
     about = {
         "set": name,
         "schema": "public" if is_schema_public else "discovered",
         "epsilon": epsilon,
     }
-    for kind, rows in _kinds(public).items():
+    for kind, rows in zip(ALONE, (split.private, split.public), strict=True):
+        yield {**about, "method": kind, **_judged(rows, split, utility)}
+    for kind in kinds:
         for release in range(n_releases):
             synth = make(
                 epsilon=epsilon,
                 delta=DELTA,
-                schema=Schema.infer(X, y) if is_schema_public else None,
-                classes=sorted(y.unique()),
-                public_data=rows,
+                schema=Schema.infer(*split.whole) if is_schema_public else None,
+                classes=sorted(split.whole[1].unique()),
+                public_data=_of_kind(kind, split.public),
                 random_state=release,
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                drawn = draw_samples(synth.fit(*train), N_DRAWN, release)
-            distances = {
-                f"tv{order}": total_variation(test, drawn, order=order)
-                for order in (1, 2)
-            }
-            yield {**about, "method": kind, "release": release, **distances}
+                try:
+                    synth.fit(*split.private)
+                except SchemaRequiredError:
+                    yield {**about, "method": kind, "note": "asks for a schema"}
+                    break
+                drawn = draw_samples(synth, n_drawn, release)
+            seeded = utility and replace(utility, random_state=release)
+            found = _judged(drawn, split, seeded)
+            yield {**about, "method": kind, "release": release, **found}
 
 
-def _kinds(public: Table) -> dict[str, Any]:
-    """Return public rows as they are, few of them, without labels, and made useless."""
+def _judged(
+    rows: Table, split: PublicSplit, utility: SyntheticUtility | None
+) -> dict[str, float]:
+    """Return distances to rows of the test, and scores of models there."""
+    found = {
+        f"tv{order}": total_variation(split.test, rows, order=order) for order in (1, 2)
+    }
+    if utility is None:
+        return found
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return found | means_of_models(utility.evaluate(rows, *split.test))
+
+
+def _of_kind(kind: str, public: Table) -> Any:
+    """Return public rows as they are, few of them, without labels, or made useless."""
     X, y = public
     rng = np.random.default_rng(1)
-    permuted = {name: rng.permutation(X[name].to_numpy()) for name in X}
+    if kind == "none":
+        return None
+    if kind == "public rows":
+        return public
+    if kind == "without labels":
+        return X
+    if kind == f"{FEW} of them":
+        return taken(public, rng.permutation(len(X))[:FEW])
+    if kind == "columns permuted":
+        permuted = {name: rng.permutation(X[name].to_numpy()) for name in X}
+        labels = pd.Series(rng.permutation(y.to_numpy()))
+        return pd.DataFrame(permuted).astype(X.dtypes), labels
     renamed = X.copy()
     for name in X:
         values = X[name].dropna().unique()
         others = dict(zip(values, rng.permutation(values), strict=True))
         renamed[name] = X[name].map(others).astype(X[name].dtype)
-    return {
-        "none": None,
-        "public rows": public,
-        "without labels": X,
-        f"{FEW} of them": taken(public, rng.permutation(len(X))[:FEW]),
-        "columns permuted": (
-            pd.DataFrame(permuted).astype(X.dtypes),
-            pd.Series(rng.permutation(y.to_numpy())),
-        ),
-        "values renamed": (renamed, y),
-    }
-
-
-def taken(table: Table, rows: Any) -> Table:
-    """Return some rows of a table, numbered anew."""
-    X, y = (part.iloc[rows].reset_index(drop=True) for part in table)
-    return X, y
+    return renamed, y

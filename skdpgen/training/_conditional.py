@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from skdpgen.privacy import Release
 from skdpgen.training._public_columns import Seen, with_public
+from skdpgen.training._public_labels import public_labels, trusted_totals
 from skdpgen.training._smoothing import (
+    class_sums,
     class_totals,
     conditional_histogram,
     without_empty_cells,
@@ -87,7 +89,12 @@ def class_conditional_model(
     sizes = np.array([column.n_cells for column in cells.values()])
     blocks, stds = column_counts(released, sizes, scales)
     totals = class_totals(blocks, n_rows, stds)
-    total_std = math.sqrt(len(totals)) * inverse_root_sum(stds**2 * sizes)
+    std_of_class = inverse_root_sum(stds**2 * sizes)
+    total_std = math.sqrt(len(totals)) * std_of_class
+    if public and std_of_class:
+        theirs = public_labels(list(public.values()))
+        noisy = class_sums(blocks, stds)
+        totals = trusted_totals(totals, noisy, std_of_class, theirs, are_bins=are_bins)
     has_all = totals.sum() + SURE * total_std > ALL * n_counted
     known = earlier if earlier and has_all else {}
     marginals, conditionals = {}, {}

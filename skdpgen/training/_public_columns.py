@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skdpgen.training._denoised_cells import project_to_total
 from skdpgen.training._smoothing import LENGTH_SCALES, POWERS, correlations
-from skdpgen.training._trust import FOR_AND_AGAINST, candidates, pooled_weights
+from skdpgen.training._trust import candidates, pooled_weights, prior_of
 
 Floats = NDArray[np.float64]
 STRENGTHS = (0.0, 0.03, 0.1, 0.3, 0.9)  # of what private rows have beyond public ones
@@ -18,8 +18,7 @@ WIDE = (0.3, 1.0, 3.0, 9.0)  # of what any column may have beyond even cells
 OF_CELL = 0.5  # rows that every cell is given before public rows are counted
 SOFT = 0.1  # of a cell's scale does not go by public rows
 MANY = 256  # categories: relations between their shares are left out
-ROUNDS = 30
-CLOSE = 1e-9  # of the largest sum: a table that is as near is not scaled further
+ROUNDS, CLOSE = 30, 1e-6
 LEAST = 1e-12
 
 
@@ -75,19 +74,11 @@ def with_public(today: Any, seen: Mapping[Any, Seen]) -> Any:
     told = {name: one for name, one in looks.items() if one.logs is not None}
     if told:
         logs = np.concatenate([one.logs for one in told.values()])
-        weights = pooled_weights(logs, _prior(logs.shape[1] // 2, logs.shape[1]))
+        weights = pooled_weights(logs, prior_of(logs.shape[1] // 2, logs.shape[1]))
         parts = np.split(weights, len(told))
         for (name, one), weight in zip(told.items(), parts, strict=True):
             conditionals[name] = one.combined(weight)
     return replace(today, marginals=marginals, conditionals=conditionals)
-
-
-def _prior(n_public: int, n: int) -> Floats:
-    """Return what is imagined of candidates: as many cases for public as against."""
-    return np.repeat(
-        [FOR_AND_AGAINST / n_public, FOR_AND_AGAINST / (n - n_public)],
-        [n_public, n - n_public],
-    )
 
 
 def public_shares(counts: Floats) -> tuple[Floats, Floats]:
@@ -114,37 +105,49 @@ def raked(table: Floats, rows: Floats, columns: Floats) -> Floats:
     [[0.5, 0.5], [1.5, 1.5]]
     """
     table = np.maximum(table, LEAST)
+    left, above = np.ones(table.shape[:-1]), np.ones(np.shape(columns))
     for _ in range(ROUNDS):
-        table = table * (rows / np.maximum(table.sum(axis=-1), LEAST))[..., None]
-        sums = np.maximum(table.sum(axis=-2), LEAST)
-        table = table * (columns / sums)[..., None, :]
-        if np.abs(sums - columns).max() <= CLOSE * np.max(columns):
+        before = left
+        left = rows / np.maximum((table @ above[..., None])[..., 0], LEAST)
+        above = columns / np.maximum((left[..., None, :] @ table)[..., 0, :], LEAST)
+        if (np.abs(left - before) <= CLOSE * left).all():
             break
-    return table
+    return np.asarray(left[..., None] * table * above[..., None, :])
+
+
+def looks_at(
+    raw: Floats, public: Floats, noise: float, n_ordered: int
+) -> tuple[Floats, Floats]:
+    """Return log evidence of noisy shares around public and even ones, and means.
+
+    The last of the former are those around even shares; means are of the others.
+    """
+    unit = np.ones((1, 1))
+    public = public / public.sum()
+    even = np.full(len(raw), 1.0 / len(raw))
+    softer = (1 - SOFT) * public + SOFT * even
+    kernels = _kernels(softer, n_ordered, None)
+    near = _without_mean((raw - public)[None])
+    logs, means = candidates(near, noise * unit, unit, kernels, STRENGTHS)
+    far = _without_mean((raw - even)[None])
+    null, _ = candidates(far, noise * unit, unit, [even**2], WIDE)
+    return np.concatenate([logs, null], axis=1), public + means[0]
 
 
 def _marginals(today: Any, seen: Mapping[Any, Seen], total: float) -> dict[Any, Floats]:
     """Return marginals: shrunk to public ones, as far as these can be trusted."""
     noise_of_one = math.sqrt(len(today.totals)) / total
-    unit = np.ones((1, 1))
     found = []
     for one in seen.values():
         full = one.is_full
         raw = one.counts[:, full].sum(axis=0) / total
         public = public_shares(one.public)[0][full]
-        public = public / public.sum()
-        even = np.full(len(raw), 1.0 / len(raw))
-        softer = (1 - SOFT) * public + SOFT * even
-        kernels = _kernels(softer, _n_full(full, one.n_ordered), None)
-        noise = noise_of_one * one.noise_std * unit
-        near = _without_mean((raw - public)[None])
-        logs, means = candidates(near, noise, unit, kernels, STRENGTHS)
-        far = _without_mean((raw - even)[None])
-        wide = [even**2]
-        null, _ = candidates(far, noise, unit, wide, WIDE)
-        found.append((full, np.concatenate([logs, null], axis=1), public + means[0]))
+        noise = noise_of_one * one.noise_std
+        found.append(
+            (full, *looks_at(raw, public, noise, _n_full(full, one.n_ordered)))
+        )
     logs = np.concatenate([log for _, log, _ in found])
-    weights = pooled_weights(logs, _prior(logs.shape[1] - len(WIDE), logs.shape[1]))
+    weights = pooled_weights(logs, prior_of(logs.shape[1] - len(WIDE), logs.shape[1]))
     marginals = {}
     for name, weight, (full, _, means) in zip(seen, weights, found, strict=True):
         mine = today.marginals[name]

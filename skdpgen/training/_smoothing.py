@@ -24,14 +24,19 @@ def class_totals(
     Column j with k_j cells gives each class count with variance k_j s_j²; they are
     averaged by precision, then projected to sum to ``total`` if that is public.
     """
+    estimate = class_sums(blocks, stds)
+    if total is None:
+        total = max(float(estimate.sum()), 1.0)
+    return project_to_total(estimate, total)
+
+
+def class_sums(blocks: list[Floats], stds: Floats | None = None) -> Floats:
+    """Return the noisy class counts of all histograms, averaged by precision."""
     weights = np.array([1.0 / block.shape[1] for block in blocks])
     if stds is not None and stds.all():
         weights /= (stds / stds.mean()) ** 2
     sums = np.array([block.sum(axis=1) for block in blocks])  # (columns, classes)
-    estimate = weights @ sums / weights.sum()
-    if total is None:
-        total = max(float(estimate.sum()), 1.0)
-    return project_to_total(estimate, total)
+    return np.asarray(weights @ sums / weights.sum())
 
 
 def without_empty_cells(

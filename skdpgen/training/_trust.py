@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 STEPS = 50
-FOR_AND_AGAINST = 1.0  # cases of either kind that are imagined besides
+FOR, AGAINST = 9.0, 1.0  # imagined cases: who gives public rows expects them to help
 
 
 def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
@@ -16,7 +16,8 @@ def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
     Each case k, a column or a pair, has the evidence of the release with the public
     prior and without: :math:`\ell_k` is the log of their ratio. The part
     :math:`\pi` of the cases in which public rows are right is found from all of them
-    (EM, with one case more of either kind), and is the prior of each:
+    (EM, with nine cases for them and one against imagined besides), and is the prior
+    of each:
     :math:`w_k = \pi e^{\ell_k} / (\pi e^{\ell_k} + 1 - \pi)`. So a case that is lost in
     its noise goes by the others.
 
@@ -24,15 +25,14 @@ def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
     --------
     >>> each, overall = pooled_trust(np.array([9.0, 7.0, 0.0, -9.0]))
     >>> each.round(1).tolist(), round(overall, 1)
-    ([1.0, 1.0, 0.6, 0.0], 0.6)
+    ([1.0, 1.0, 0.8, 0.0], 0.8)
     """
-    overall = 0.5
+    overall = FOR / (FOR + AGAINST)
     each = np.full(len(log_odds), overall)
     for _ in range(STEPS):
         prior = np.log(overall) - np.log1p(-overall)
         each = 0.5 * (1.0 + np.tanh(0.5 * (log_odds + prior)))
-        n = len(log_odds) + 2 * FOR_AND_AGAINST
-        overall = float((each.sum() + FOR_AND_AGAINST) / n)
+        overall = float((each.sum() + FOR) / (len(log_odds) + FOR + AGAINST))
     return each, overall
 
 
@@ -62,6 +62,14 @@ def pooled_weights(logs: Floats, prior: Floats) -> Floats:
         each /= each.sum(axis=1, keepdims=True)
         usual = (each.sum(axis=0) + prior) / (len(logs) + prior.sum())
     return each
+
+
+def prior_of(n_public: int, n: int) -> Floats:
+    """Return cases to imagine of n candidates, of which the first are public."""
+    return np.repeat(
+        [FOR / n_public, AGAINST / (n - n_public)],
+        [n_public, n - n_public],
+    )
 
 
 def candidates(

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from skdpgen.benchmark import __main__ as command
-from skdpgen.benchmark._measure_public import REGIONS, Regions
+from skdpgen.benchmark import _measure_public
+from skdpgen.benchmark._measure_public import ALONE
+from skdpgen.benchmark._public_splits import REGIONS, Regions, read_public_split
 from skdpgen.datasets import load_example
 
 # rare values are found or not as the noise has it
@@ -72,3 +74,29 @@ def test_public_rows(monkeypatch, capsys, tmp_path):
     )
     for kind in ("none", "public rows", "columns permuted", "values renamed"):
         assert f"| adult_country | {kind} | public |" in text
+
+
+def test_public_half_of_a_small_table(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(_measure_public, "N_DRAWN", 300)
+    X, y = load_example(600)
+    X.assign(target=y).to_csv(tmp_path / "german_credit.csv.gz", index=False)
+    out = tmp_path / "runs.jsonl"
+    run(
+        *(monkeypatch, capsys, "public", "german_credit_half", "--data", str(tmp_path)),
+        *("--synthesizer", "DPIndependentSynthesizer", "--schema", "public"),
+        *("--releases", "1", "--kinds", "none", "public rows", "--output", str(out)),
+        "--utility",
+    )
+    runs = pd.read_json(out, lines=True).set_index("method")
+    assert set(runs.index) == {*ALONE, "none", "public rows"}
+    assert runs[["tv1", "tv2", "roc_auc", "roc_auc_best"]].notna().all(axis=None)
+    assert (runs["roc_auc"] <= runs["roc_auc_best"]).all()
+
+
+def test_halves_share_no_row(tmp_path):
+    X, y = load_example(500)
+    X.assign(target=y, row=range(500)).to_csv(tmp_path / "cervical.csv.gz", index=False)
+    split = read_public_split("cervical_half", tmp_path)
+    parts = (split.private, split.public, split.test)
+    assert [len(rows) for rows, _ in parts] == [200, 200, 100]
+    assert set().union(*(rows["row"] for rows, _ in parts)) == set(range(500))

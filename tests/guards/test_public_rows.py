@@ -1,9 +1,14 @@
 """Public rows open no second door: fits with them know private rows by releases."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from skdpgen import DPDRESynthesizer
-from skdpgen.tables import Schema
+from skdpgen.privacy import Ledger, PrivacyBudget, Release
+from skdpgen.synthesizers.opening import _public_schema
+from skdpgen.tables import Integer, Rows, Schema
+from skdpgen.utils import Key
 from tests.guards import _neighbours, _variants
 from tests.guards.test_noise_of_fits import check as check_noise
 from tests.guards.test_replay import check as check_replay
@@ -65,6 +70,21 @@ def test_the_noise_of_a_ratio_is_what_is_declared(how, adjacency, monkeypatch):
     check_noise(make, IMAGES["images"], adjacency, monkeypatch)
     make = _variants.maker(DPDRESynthesizer, public_data=PUBLIC["frame"], **how)
     check_noise(make, TABLES["frame"], adjacency, monkeypatch)
+
+
+@pytest.mark.parametrize("trusted", ["age", "children"])
+def test_noisy_counts_alone_decide_which_columns_are_trusted(trusted, monkeypatch):
+    frame = pd.DataFrame({"age": [30, 40] * 50, "children": [1, 2] * 50})
+    here = {"age": Integer(0, 50), "children": Integer(10, 20)}  # one is right
+    noisy = [100.0, 0.0] if trusted == "age" else [0.0, 100.0]
+    values = {Key.COLUMNS: np.array([[*noisy, *noisy[::-1]]])}
+
+    def play(*_args, **_params):
+        return Release(values, {Key.COLUMNS: 1.0}, 1.0, 1.0, "replace")
+
+    monkeypatch.setattr(_public_schema, "release", play)
+    rows, ledger = Rows.read(frame), Ledger(PrivacyBudget(1.0, 1e-5))
+    assert list(_public_schema.agreed(rows, here, ledger, 100.0)) == [trusted]
 
 
 @each

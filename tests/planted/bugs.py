@@ -19,6 +19,7 @@ from tests.planted.bug import (
     T,
 )
 from tests.planted.moves import HOW_FAR_ROWS_MOVE
+from tests.planted.public import WHAT_PUBLIC_ROWS_DO
 from tests.planted.said import WHAT_IS_SAID
 
 BUGS = (
@@ -470,5 +471,6 @@ BUGS = (
     ),
     *WHAT_PUBLIC_ROWS_LET_IN,
     # ---------------------------------------------------------------- what is said
+    *WHAT_PUBLIC_ROWS_DO,
     *WHAT_IS_SAID,
 )

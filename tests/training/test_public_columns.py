@@ -114,11 +114,17 @@ def test_raking_takes_margins_of_zero():
     np.testing.assert_allclose(found, [[0.5, 0.5, 0], [0, 0, 0]], atol=1e-9)
 
 
-def test_trust_that_nothing_tells_is_a_half():
+def test_trust_that_nothing_tells_is_nine_in_ten():
     each, overall = pooled_trust(np.zeros(5))
-    np.testing.assert_allclose(each, 0.5)
-    assert overall == pytest.approx(0.5)
-    assert pooled_trust(np.zeros(0))[1] == pytest.approx(0.5)
+    np.testing.assert_allclose(each, 0.9)
+    assert overall == pytest.approx(0.9)
+    assert pooled_trust(np.zeros(0))[1] == pytest.approx(0.9)
+
+
+def test_evidence_wins_against_what_is_imagined():
+    each, overall = pooled_trust(np.full(20, -20.0))
+    assert (each < 1e-6).all()
+    assert overall < 0.4
 
 
 def test_public_shares_are_shares():

@@ -13,7 +13,7 @@ SINGLE = 64  # how many noise stds of a single column all rows must be worth
 NOISE_OF_CELL = 3.0  # a cell of an even pair should hold this many stds of rows
 MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together
-PUBLIC_WIDTH = 2_000  # of them where public rows are counted for all pairs
+PUBLIC_WIDTH = 500  # of them where public rows are counted for all pairs
 TRUST_PAIRS = 30  # pairs that tell whether public rows are right
 KEPT = 0.3  # part of the noise that smoothing leaves in
 

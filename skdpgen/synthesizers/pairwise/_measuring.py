@@ -145,12 +145,11 @@ def measure_pairs(
     ledger, n_rows = opening.ledger, opening.facts.n_rows
     opening.progress.total += n_rounds
     by_class = labels is not None and labels.n_cells <= BY_CLASS
-    if opening.public is not None:
-        n_groups = n_groups or widest_groups(len(cells))
     is_fixed, levels = n_groups is not None, None
-    n_groups = n_groups or pair_groups(
-        ledger, n_rows, len(cells), n_pairs, ledger.remaining
-    )
+    if n_groups is None:
+        n_groups = pair_groups(ledger, n_rows, len(cells), n_pairs, ledger.remaining)
+    if opening.public is not None and not is_fixed:
+        is_fixed, n_groups = True, max(n_groups, widest_groups(len(cells)))
     finest = n_groups if is_fixed else finest_groups(len(cells), n_groups)
     groups = column_groups(cells, known.marginals, n_groups, finest)
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
