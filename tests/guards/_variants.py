@@ -1,12 +1,15 @@
 """Every estimator, and every way of it to read rows, with little training."""
 
 from skdpgen import (
+    DPIndependentSynthesizer,
     DPKernelSynthesizer,
     DPMEPFSynthesizer,
     DPMERFSynthesizer,
     DPMGESynthesizer,
+    DPPairwiseSynthesizer,
     all_synthesizers,
 )
+from skdpgen.datasets import load_example
 from skdpgen.lenses import ScatteringLens
 from tests.synthesizers._tables import quick
 
@@ -23,6 +26,17 @@ def of_tables():
         "DPMERFSynthesizer, mini-batches": maker(
             DPMERFSynthesizer, release="minibatch", n_minibatches=3
         ),
+    }
+
+
+def with_public_rows():
+    """Return estimators that take public rows, with some for the case "frame"."""
+    X, y = (part.iloc[500:] for part in load_example(900))
+    columns = ["age", "job", "education", "income", "owns_home", "complaints"]
+    public = X[columns].assign(since=X["customer_since"]), y
+    return {
+        f"{cls.__name__}, public rows": maker(cls, public_data=public)
+        for cls in (DPIndependentSynthesizer, DPPairwiseSynthesizer)
     }
 
 

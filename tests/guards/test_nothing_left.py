@@ -15,6 +15,7 @@ from tests.guards._doors import Spy
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
 OF_TABLES, OF_IMAGES = _variants.of_tables(), _variants.of_images()
+OF_FRAMES = OF_TABLES | _variants.with_public_rows()
 GENEROUS = 40.0
 SENTINEL = 735.8291634509121  # a value of one row, told by its bytes
 
@@ -36,13 +37,13 @@ def hold_the_sentinel():
     ]
 
 
-@pytest.mark.parametrize("name", OF_TABLES)
+@pytest.mark.parametrize("name", OF_FRAMES)
 def test_the_rows_are_let_go_of(name):
     case = TABLES["frame"]
     X, y = case.X.copy(), case.y.copy()
     X.loc[5, "income"] = SENTINEL
     frames = weakref.ref(X), weakref.ref(y)
-    synth = OF_TABLES[name](epsilon=GENEROUS).fit(X, y)
+    synth = OF_FRAMES[name](epsilon=GENEROUS).fit(X, y)
     synth.sample(5)
     assert hold_the_sentinel()  # the search finds what is there
     del X, y
@@ -51,10 +52,10 @@ def test_the_rows_are_let_go_of(name):
     assert not hold_the_sentinel()
 
 
-@pytest.mark.parametrize("name", OF_TABLES)
+@pytest.mark.parametrize("name", OF_FRAMES)
 def test_a_clone_takes_nothing_along(name):
     case = TABLES["frame"]
-    synth = OF_TABLES[name](epsilon=GENEROUS).fit(case.X, case.y)
+    synth = OF_FRAMES[name](epsilon=GENEROUS).fit(case.X, case.y)
     copy = clone(synth)
     assert set(vars(copy)) - set(copy.get_params()) == {"_is_clone"}
 
