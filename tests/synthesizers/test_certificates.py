@@ -72,7 +72,7 @@ FITS = {
     "per_step": fit_table(DPKernelSynthesizer, release="per_step"),
     "encoder": fit_encoder,
 }
-SAMPLED = ("encoder", "per_step")
+SAMPLED = "DPGANSynthesizer", "encoder", "per_step"
 
 
 @lru_cache

@@ -1,6 +1,7 @@
 """A generator trained against a discriminator that sees rows by DP-SGD."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -38,6 +39,39 @@ def untrained(kernel: Any, known: Denoised, settings: Any, rng: Any) -> Any:
         return ImageModel(generator, known.totals)
     generator = new_table_generator(kernel, settings, n_classes, rng, known.start)
     return TableModel(generator, known.totals, known.marginals)
+
+
+@contextmanager
+def private_turns(
+    opening: Opening, look: Discriminator, n_classes: int, *, share: float
+) -> Iterator[Any]:
+    """Give steps of the discriminator along rows, paid for with ``share``.
+
+    Real rows are read here and nowhere else in the game.
+    """
+    kept, settings = opening.kept, opening.kept["settings_"]
+    kernel = kept["kernel_"]
+    batches = opening.rows.batches(kept["cells_"], kept["_labels"])
+    points = PointRows(kernel, batches)
+    with private_descent(
+        look,
+        score_real,
+        Labelled(points, n_classes),
+        opening.ledger,
+        name=f"discriminator of {kernel.certificate_name}, by DP-SGD",
+        share=share,
+        sampling_rate=settings.sampling_rate,
+        n_steps=settings.max_iter,
+        norm_bound=settings.norm_bound,
+        expected_rows=opening.facts.n_rows,
+        learning_rate=settings.discriminator_rate,
+        momentum=0.5,
+        is_adam=True,
+        quiet=QUIET,
+        is_smooth=True,
+    ) as descent:
+        yield descent
+    points.close()
 
 
 def train_against(
@@ -96,25 +130,7 @@ def train_against(
             rng=rng,
         )
         play(generator, look, descent, view, n_steps=settings.public_iter, **turns)
-    batches = opening.rows.batches(kept["cells_"], kept["_labels"])
-    points = PointRows(kernel, batches)
-    with private_descent(
-        look,
-        score_real,
-        Labelled(points, n_classes),
-        opening.ledger,
-        name=f"discriminator of {kernel.certificate_name}, by DP-SGD",
-        share=share,
-        sampling_rate=settings.sampling_rate,
-        n_steps=settings.max_iter,
-        norm_bound=settings.norm_bound,
-        expected_rows=opening.facts.n_rows,
-        learning_rate=settings.discriminator_rate,
-        momentum=0.5,
-        is_adam=True,
-        quiet=QUIET,
-        is_smooth=True,
-    ) as descent:
+    with private_turns(opening, look, n_classes, share=share) as descent:
         losses = play(
             generator,
             look,
@@ -125,6 +141,5 @@ def train_against(
             progress=progress,
             **turns,
         )
-    points.close()
     generator.cpu()
     opening.keep(_model=model, loss_curve_=losses, n_iter_=settings.max_iter)
