@@ -17,6 +17,7 @@ from tests.planted.bug import (
     S,
     T,
 )
+from tests.planted.games import WHAT_A_GAME_IS_TOLD
 from tests.planted.moves import HOW_FAR_ROWS_MOVE
 from tests.planted.said import WHAT_IS_SAID
 
@@ -253,6 +254,7 @@ BUGS = (
         ),
     ),
     # ----------------------------------------------------- how far a row moves sums
+    *WHAT_A_GAME_IS_TOLD,
     *HOW_FAR_ROWS_MOVE,
     # ------------------------------------------------------------- what goes around
     Bug(
