@@ -61,7 +61,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     public_iter : int or None, default=None
         Discriminator steps on public rows. None is 1,000.
     sampling_rate : float or None, default=None
-        How likely a row is looked at in a step. None is 0.02 (paper: 0.01).
+        How likely a row is looked at in a step. None is 0.08 (paper: 0.01).
     norm_bound : float or None, default=None
         To which the gradient of each row is clipped. None is 1 (paper: 1.1).
     n_between : int or None, default=None
@@ -70,7 +70,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     discriminator_rate : float or None, default=None
         Learning rate of the discriminator's Adam. None is 0.005 (paper: 0.001).
     discriminator_layer_sizes : array-like of int or None, default=None
-        Hidden layers of the discriminator. None is (64, 64), and (256, 128) for images.
+        Hidden layers of the discriminator. None is (64, 64), and (128,) for images.
     {models ... hidden_layer_sizes}
     max_iter : int or None, default=None
         Steps of the discriminator. **They share the budget**: more of them are noisier.

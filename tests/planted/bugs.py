@@ -18,6 +18,7 @@ from tests.planted.bug import (
     S,
     T,
 )
+from tests.planted.games import WHAT_A_GAME_IS_TOLD
 from tests.planted.moves import HOW_FAR_ROWS_MOVE
 from tests.planted.public import WHAT_PUBLIC_ROWS_DO
 from tests.planted.said import WHAT_IS_SAID
@@ -255,6 +256,7 @@ BUGS = (
         ),
     ),
     # ----------------------------------------------------- how far a row moves sums
+    *WHAT_A_GAME_IS_TOLD,
     *HOW_FAR_ROWS_MOVE,
     # ------------------------------------------------------------- what goes around
     Bug(

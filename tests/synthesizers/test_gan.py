@@ -46,7 +46,7 @@ def test_a_start_and_the_steps_are_all_that_is_paid(start):
     report = build(DPGANSynthesizer, case, start=start).fit(case.X, case.y).privacy_
     *_, first, steps = report.releases
     assert steps.name == "discriminator of 4 columns, by DP-SGD"
-    assert (steps.sampling_rate, steps.n_steps) == (0.02, 12)
+    assert (steps.sampling_rate, steps.n_steps) == (0.08, 12)
     named = {"columns": "histograms of 4 columns", "nothing": "rows of each class"}
     assert first.name.startswith(named[start])
     assert sum(one.share for one in report.releases) == pytest.approx(1.0)

@@ -1,6 +1,7 @@
 """A generator trained against a discriminator that sees rows by DP-SGD."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -40,29 +41,37 @@ def untrained(kernel: Any, known: Denoised, settings: Any, rng: Any) -> Any:
     return TableModel(generator, known.totals, known.marginals)
 
 
-def turns_of(
-    opening: Opening,
-    known: Denoised,
-    shares: torch.Tensor,
-    *,
-    is_balanced: bool,
-    rng: torch.Generator,
-) -> dict[str, Any]:
-    """Return how generator and discriminator take turns, on any rows."""
-    kernel, settings = opening.kept["kernel_"], opening.kept["settings_"]
-    even = torch.full_like(shares, 1 / len(shares))
-    turns = {
-        "shares": shares,
-        "counts": even if is_balanced else shares,
-        "n_latent": settings.n_latent,
-        "n_between": settings.n_between,
-        "batch_size": settings.batch_size,
-        "learning_rate": settings.learning_rate,
-        "spectral_bound": SPECTRAL,
-        "anchor": anchored(kernel, known, shares.device),
-        "rng": rng,
-    }
-    return turns | ({} if known.noisy is None else {"warm_up": WARM_UP})
+@contextmanager
+def private_turns(
+    opening: Opening, look: Discriminator, n_classes: int, *, share: float
+) -> Iterator[Any]:
+    """Give steps of the discriminator along rows, paid for with ``share``.
+
+    Real rows are read here and nowhere else in the game.
+    """
+    kept, settings = opening.kept, opening.kept["settings_"]
+    kernel = kept["kernel_"]
+    batches = opening.rows.batches(kept["cells_"], kept["_labels"])
+    points = PointRows(kernel, batches)
+    with private_descent(
+        look,
+        score_real,
+        Labelled(points, n_classes),
+        opening.ledger,
+        name=f"discriminator of {kernel.certificate_name}, by DP-SGD",
+        share=share,
+        sampling_rate=settings.sampling_rate,
+        n_steps=settings.max_iter,
+        norm_bound=settings.norm_bound,
+        expected_rows=opening.facts.n_rows,
+        learning_rate=settings.discriminator_rate,
+        momentum=0.5,
+        is_adam=True,
+        quiet=QUIET,
+        is_smooth=True,
+    ) as descent:
+        yield descent
+    points.close()
 
 
 def train_against(
@@ -97,8 +106,21 @@ def train_against(
     ).to(device)
     generator = model.generator.to(device)
     shares = torch.as_tensor(known.shares, dtype=torch.float32, device=device)
-    turns = turns_of(opening, known, shares, is_balanced=is_balanced, rng=rng)
+    counts = torch.full_like(shares, 1 / n_classes) if is_balanced else shares
+    turns: dict[str, Any] = {
+        "shares": shares,
+        "counts": counts,
+        "n_latent": settings.n_latent,
+        "n_between": settings.n_between,
+        "batch_size": settings.batch_size,
+        "learning_rate": settings.learning_rate,
+        "spectral_bound": SPECTRAL,
+        "anchor": anchored(kernel, known, device),
+        "rng": rng,
+    }
     view = looks(kernel, rng)
+    if known.noisy is not None:
+        turns["warm_up"] = WARM_UP
     if public is not None:
         descent = PublicDescent(
             look,
@@ -108,25 +130,7 @@ def train_against(
             rng=rng,
         )
         play(generator, look, descent, view, n_steps=settings.public_iter, **turns)
-    batches = opening.rows.batches(kept["cells_"], kept["_labels"])
-    points = PointRows(kernel, batches)
-    with private_descent(
-        look,
-        score_real,
-        Labelled(points, n_classes),
-        opening.ledger,
-        name=f"discriminator of {kernel.certificate_name}, by DP-SGD",
-        share=share,
-        sampling_rate=settings.sampling_rate,
-        n_steps=settings.max_iter,
-        norm_bound=settings.norm_bound,
-        expected_rows=opening.facts.n_rows,
-        learning_rate=settings.discriminator_rate,
-        momentum=0.5,
-        is_adam=True,
-        quiet=QUIET,
-        is_smooth=True,
-    ) as descent:
+    with private_turns(opening, look, n_classes, share=share) as descent:
         losses = play(
             generator,
             look,
@@ -137,6 +141,5 @@ def train_against(
             progress=progress,
             **turns,
         )
-    points.close()
     generator.cpu()
     opening.keep(_model=model, loss_curve_=losses, n_iter_=settings.max_iter)

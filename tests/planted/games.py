@@ -1,0 +1,31 @@
+"""Planted bugs by which a game is told more of rows than its releases say."""
+
+from tests.planted.bug import IMAGES, TABLES, Bug, S
+
+WHAT_A_GAME_IS_TOLD = (
+    Bug(
+        "discriminator-centred-by-rows",
+        "the discriminator subtracts the exact mean of private rows",
+        S + "adversarial/_game.py",
+        "    points = PointRows(kernel, batches)\n",
+        "    points = PointRows(kernel, batches)\n"
+        "    everyone = points.take(list(range(len(points))))\n"
+        "    look.centre.copy_(torch.as_tensor(everyone.x.mean(axis=0)))\n",
+        (TABLES + "[DPGANSynthesizer-frame-replace]",),
+    ),
+    Bug(
+        "anchored-to-exact-means",
+        "a generator of images starts from mean images without noise",
+        S + "adversarial/_frame.py",
+        "    return learn_start(opening, kernel, released)\n",
+        '    if settings.start == "means":\n'
+        "        exact = np.zeros_like(released.values[Key.FEATURES])\n"
+        "        for batch in shown(kernel, opening.rows.batches(cells, labels)):\n"
+        "            known = np.asarray(batch.labels) >= 0\n"
+        "            x = np.asarray(batch.parts[Key.FEATURES])[known]\n"
+        "            np.add.at(exact, np.asarray(batch.labels)[known], x)\n"
+        "        released.values[Key.FEATURES] = exact\n"
+        "    return learn_start(opening, kernel, released)\n",
+        (IMAGES + "[DPGANSynthesizer-images-replace]",),
+    ),
+)
