@@ -9,6 +9,7 @@ import pandas as pd
 
 from skdpgen.benchmark._markdown import markdown
 from skdpgen.benchmark._measure import (
+    headline,
     measure_ceiling,
     measure_discovery,
     measure_releases,
@@ -106,6 +107,8 @@ def main() -> None:
     runs = []
     for run in kinds[options.what](options):
         runs.append(run)
+        if "tv2" in run:
+            print(headline(run))
         print({k: round(v, 4) if isinstance(v, float) else v for k, v in run.items()})
         if options.output:
             with options.output.open("a") as file:
