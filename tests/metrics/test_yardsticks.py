@@ -45,8 +45,8 @@ def test_xor_has_no_pairs_but_triples():
 
 
 def test_xor_is_detected():
-    # of unequal shares: trees, which choose one column after the other, see the balanced
-    # one only by chance
+    # of unequal shares: trees, which choose one column after the other, see the
+    # balanced one only by chance
     rng = np.random.default_rng(0)
     a, b = rng.random((2, 2000)) < 0.7
     one, other = (pd.DataFrame({"a": a, "b": b, "c": c}) for c in (a ^ b, a ^ ~b))
