@@ -15,18 +15,14 @@ from skdpgen.tables._column_dicts import (
     schema_toml,
 )
 from skdpgen.tables._columns import (
-    Boolean,
     Categorical,
     Column,
-    Datetime,
-    Integer,
-    Numeric,
     is_hint,
 )
 from skdpgen.tables._containers import read_table
 from skdpgen.tables._data_dictionary import read_dictionary
 from skdpgen.tables._dtypes import pandas_kind
-from skdpgen.tables._inferring import infer_column, sorted_values
+from skdpgen.tables._inferring import empty_column, infer_column, sorted_values
 from skdpgen.tables._layout import Kind, Layout
 from skdpgen.tables._rule_order import check_rules, in_order
 from skdpgen.tables._rules import Rule, rule_from_dict, rule_to_dict
@@ -346,16 +342,3 @@ class Schema:
         path = Path(path)
         read = cls.from_toml if path.suffix == ".toml" else cls.from_json
         return read(path.read_text(encoding="utf-8"))
-
-
-def empty_column(kind: Kind, *, nullable: bool) -> Column:
-    """Return the column type of a dtype kind, with nothing else known."""
-    types = {
-        Kind.FLOAT: Numeric,
-        Kind.INTEGER: Integer,
-        Kind.BOOLEAN: Boolean,
-        Kind.TEXT: Categorical,
-        Kind.DATETIME: Datetime,
-    }
-    column: Column = types[kind](nullable=nullable)
-    return column

@@ -53,8 +53,8 @@ def decode_rows(
         text = [n for n in fixed if n in read and is_written(schema.columns[n])]
         if text:
             raise ValueError(
-                "Columns of text that a rule reads cannot be given, as numbers and times "
-                f"can. Got {', '.join(map(repr, text))}; leave them to be drawn."
+                "Columns of text that a rule reads cannot be given, as numbers and "
+                f"times can. Got {', '.join(map(repr, text))}; leave them to be drawn."
             )
         plain = {name: pd.Series(values) for name, values in columns.items()}
         columns |= obey(plain, schema.rules, schema.columns, fixed)
