@@ -49,9 +49,9 @@ def _repaired(rule: Rule, drawn: Mapping[Any, Any], columns: Mapping[Any, Any]) 
     if isinstance(rule, SumOf):
         total = sum(drawn[name].astype("Float64") for name in rule.parts)
         if columns[rule.total].decimals is not None:
-            total = total.round(columns[rule.total].decimals)  # type: ignore[union-attr]
-        is_known = total.notna() & old.notna()  # type: ignore[union-attr]
-        return old.mask(is_known, total.astype(old.dtype))  # type: ignore[union-attr]
+            total = total.round(columns[rule.total].decimals)
+        is_known = total.notna() & old.notna()
+        return old.mask(is_known, total.astype(old.dtype))
     if isinstance(rule, MissingIf):
         return old.mask(_equals(drawn[rule.given], rule.value, columns[rule.given]))
     assert isinstance(rule, Determines)

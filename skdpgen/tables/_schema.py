@@ -299,7 +299,7 @@ class Schema:
         besides = set(content) - {"columns", "target", "other", "origin", "rules"}
         if besides:
             raise SchemaError(
-                "A schema has the entries columns, target, rules, other. Got "
+                "A schema has the entries columns, target, other and rules. Got "
                 f"{', '.join(sorted(map(str, besides)))} besides."
             )
         columns = {
