@@ -9,6 +9,7 @@ import pandas as pd
 
 from skdpgen.benchmark._markdown import markdown
 from skdpgen.benchmark._measure import (
+    headline,
     measure_ceiling,
     measure_discovery,
     measure_releases,
@@ -53,8 +54,8 @@ WHAT = (
 SIZES = (1_000, 3_000, 10_000)
 
 
-def main() -> None:
-    """Measure utility or discovery on named tables, or speed."""
+def _parser():
+    """Return the options of the command."""
     parser = argparse.ArgumentParser(prog="python -m skdpgen.benchmark", description=main.__doc__)  # fmt: skip  # noqa: E501
     parser.add_argument("what", choices=WHAT)
     parser.add_argument("tables", nargs="*", help=f"names among {', '.join(TABLES)}")
@@ -83,6 +84,12 @@ def main() -> None:
                         help="for `public`: how many rows of each sample")  # fmt: skip
     parser.add_argument("--pictures", type=Path, help="a folder for grids of images")
     parser.add_argument("--output", type=Path, help="a .jsonl file to append to")
+    return parser
+
+
+def main() -> None:
+    """Measure utility or discovery on named tables, or speed."""
+    parser = _parser()
     options = parser.parse_intermixed_args()
     if options.what == "speed":
         print(markdown(_speed(options.data)))
@@ -113,6 +120,8 @@ def main() -> None:
     runs = []
     for run in kinds[options.what](options):
         runs.append(run)
+        if "tv2" in run:
+            print(headline(run))
         print({k: round(v, 4) if isinstance(v, float) else v for k, v in run.items()})
         if options.output:
             with options.output.open("a") as file:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skdpgen.benchmark._markdown import markdown
-from skdpgen.metrics import SyntheticUtility, draw_samples, total_variation, unwrap
+from skdpgen.metrics import SyntheticUtility, draw_samples, unwrap, yardsticks
 from skdpgen.utils import SearchCostWarning
 
 SHARED_PARAMETERS = ("epsilon", "delta", "schema", "classes", "adjacency")
@@ -37,9 +37,10 @@ class Comparison:
         Primary metric: a row per model plus "mean" and "best", a column for "real"
         and for each synthesizer; mean over releases.
     summary : DataFrame
-        A row for "real" and for each synthesizer: mean, its standard deviation over
-        releases and best of the models for each ranking metric, distances to the
-        real test rows, seconds, epsilon.
+        A row for "real" and for each synthesizer: mean of the models, best of them and
+        two-way distance first; then the standard deviation of the mean over releases,
+        other ranking metrics, :func:`~skdpgen.metrics.yardsticks` against the real
+        test rows (for "real", their floor), seconds, epsilon.
     runs : DataFrame
         Every score: a row per synthesizer, release and model.
     notes : tuple of str
@@ -150,7 +151,7 @@ class _Run:
     @classmethod
     def of_real(cls, train: Any, test: Any, utility: SyntheticUtility) -> "_Run":
         scores, seconds = _timed(lambda: utility.evaluate(train, *test))
-        facts = {**_distances(test, train), "score_seconds": seconds}
+        facts = {**yardsticks(test, train), "score_seconds": seconds}
         return cls("real", 0, scores, facts)
 
     @classmethod
@@ -177,7 +178,7 @@ class _Run:
             utility = replace(utility, task=task)
         scores, score_seconds = _timed(lambda: utility.evaluate(rows, *test))
         facts = {
-            **_distances(test, rows),
+            **yardsticks(test, rows),
             "fit_seconds": fit_seconds,
             "sample_seconds": sample_seconds,
             "score_seconds": score_seconds,
@@ -221,6 +222,8 @@ def _collect(
     if failed:
         notes.append(f"{failed} of {len(long)} scores are chance: see `runs.note`.")
     frame = pd.DataFrame.from_dict(summary, orient="index")
+    head = [metric, f"{metric}_best", "two_way_tv"]
+    frame = frame[[*head, *(name for name in frame if name not in head)]]
     return Comparison(pd.DataFrame(scores), frame, long, tuple(notes))
 
 
@@ -237,13 +240,6 @@ def _headline(totals: Mapping[str, list[dict[str, float]]]) -> dict[str, float]:
 
 def _mean(facts: list[dict[str, float]]) -> dict[str, float]:
     return {key: float(np.mean([one[key] for one in facts])) for key in facts[0]}
-
-
-def _distances(real: Any, synthetic: Any) -> dict[str, float]:
-    return {
-        "one_way_tv": total_variation(real, synthetic, order=1),
-        "two_way_tv": total_variation(real, synthetic, order=2),
-    }
 
 
 def _with_floor(

@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.benchmark import _rival_runner as runner
-from skdpgen.benchmark._measure import measure_releases
+from skdpgen.benchmark._measure import HEADLINES, measure_releases
 from skdpgen.benchmark._reading import Split
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
@@ -46,7 +46,6 @@ from skdpgen.utils import Key
 RIVALS = tuple(runner.RIVALS)
 FEWEST_ROWS, MOST_ROWS = 5_000, 20_000  # the limits of `draw_samples`
 FLOOR = "DPIndependentSynthesizer"  # whose cells the rivals get
-HEADLINES = ("roc_auc", "macro_f1", "r2")
 
 
 @dataclass(frozen=True)
@@ -140,6 +139,9 @@ def tabulate(runs: list[dict[str, Any]]) -> pd.DataFrame:
             "AP": "average_precision",
             "TV one-way": "tv1",
             "TV two-way": "tv2",
+            "TV three-way": "tv3",
+            "detection": "detection_auc",
+            "query error": "query_error",
         }.items():
             line[name] = f"{mean[column]:.3f}" if column in mean else ""
         seconds, peak = mean.get("fit_seconds"), mean.get("peak_mib")

@@ -1,6 +1,7 @@
 """How close synthetic marginals are to real ones: total variation."""
 
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from skdpgen.metrics._alike import read_alike
 from skdpgen.metrics._frames import align, joined
 
-MAX_PAIRS = 300
+MAX_SETS = 300  # pairs, or triples, of columns
 MAX_LEVELS = 64  # the most frequent real categories; the other real ones share a cell
 
 Cells = tuple[NDArray[np.intp], NDArray[np.intp], int]  # real, synthetic, number
@@ -24,7 +25,7 @@ def total_variation(
 
     .. math:: \frac12 \sum_c |p_c - q_c| \in [0, 1]
 
-    over the cells of each column (``order=1``) or pair of columns (``order=2``).
+    over the cells of each column (``order=1``), pair (2) or triple (3) of columns.
     Numbers are cut at quantiles of the real rows; missing is a cell, and so are the
     values that the real rows never hold. Texts that are dates count as dates. This
     reads real rows, so it is outside the guarantee.
@@ -33,9 +34,9 @@ def total_variation(
     ----------
     real, synthetic : table or tuple (X, y)
         Tables with the same columns; with targets, these count as a column.
-    order : {1, 2}, default=1
-        If there are more than 300 pairs, a fixed sample is taken, the same at every
-        call.
+    order : {1, 2, 3}, default=1
+        If there are more than 300 pairs or triples, a fixed sample is taken, the same
+        at every call.
     n_bins : int, default=16
         Cells of a numeric column.
 
@@ -59,7 +60,7 @@ def total_variation(
 def marginal_distances(
     real: Any, synthetic: Any, order: int = 1, n_bins: int = 16
 ) -> pd.Series:
-    """Total variation distance of each column, or of each pair of columns.
+    """Total variation distance of each column, or of each pair or triple of columns.
 
     :func:`total_variation` is the mean of these, and has the same parameters. This
     reads real rows, so it is outside the guarantee.
@@ -67,8 +68,8 @@ def marginal_distances(
     Returns
     -------
     Series of float
-        By column, or by pairs of columns; a single column has no pair and stands by
-        itself. The target, if there is one, is called ``"(target)"``.
+        By column, or by pairs or triples of columns; a table with fewer columns than
+        ``order`` is one set. The target, if there is one, is called ``"(target)"``.
 
     Examples
     --------
@@ -78,17 +79,18 @@ def marginal_distances(
     b    0.0
     dtype: float64
     """
-    if order not in (1, 2):
-        raise ValueError(f"order must be 1 or 2. Got {order!r} instead.")
+    if order not in (1, 2, 3):
+        raise ValueError(f"order must be 1, 2 or 3. Got {order!r} instead.")
     if n_bins < 2:
         raise ValueError(f"n_bins must be at least 2. Got {n_bins!r} instead.")
     real, synthetic = joined(real), joined(synthetic)
     columns, names = _discretise(real, synthetic, n_bins), list(real.columns)
-    if order == 2 and len(columns) > 1:
-        pairs = _pairs(len(columns))
-        index = pd.MultiIndex.from_tuples([(names[i], names[j]) for i, j in pairs])
-        return pd.Series([_pair(columns[i], columns[j]) for i, j in pairs], index)
-    return pd.Series([_distance(*column) for column in columns], names, dtype=float)
+    order = min(order, len(columns))
+    if order < 2:
+        return pd.Series([_distance(*column) for column in columns], names, dtype=float)
+    chosen = column_sets(len(columns), order)
+    index = pd.MultiIndex.from_tuples([tuple(names[j] for j in one) for one in chosen])
+    return pd.Series([_together([columns[j] for j in one]) for one in chosen], index)
 
 
 def _discretise(
@@ -101,7 +103,7 @@ def _discretise(
         read_alike(real.iloc[:, j], synthetic.iloc[:, j]) for j in range(real.shape[1])
     ]
     return [
-        _levels(pair.real, pair.synthetic)
+        levels(pair.real, pair.synthetic)
         if pair.kind == "level"
         else _bins(pair.real, pair.synthetic, n_bins)
         for pair in pairs
@@ -126,31 +128,57 @@ def _bins(real: Floats, synthetic: Floats, n_bins: int) -> Cells:
     return cells[0], cells[1], len(edges) + 2
 
 
-def _levels(real: Keys, synthetic: Keys) -> Cells:
+def levels(real: Keys, synthetic: Keys) -> Cells:
+    """Code text keys: frequent real ones, the rest, what no real row has, missing.
+
+    Examples
+    --------
+    >>> real, synthetic = (np.array(x, dtype=object) for x in (["a"], ["b", None]))
+    >>> [side.tolist() for side in levels(real, synthetic)[:2]]
+    [[0], [2, 3]]
+    """
     sides = real, synthetic
     counts = pd.Series(sides[0]).value_counts(dropna=True)
     rare = min(len(counts), MAX_LEVELS)  # then what no real row holds, then missing
-    levels = {name: min(code, rare) for code, name in enumerate(counts.index)}
+    places = {name: min(code, rare) for code, name in enumerate(counts.index)}
     found = []
     for side in sides:
         codes, distinct = pd.factorize(side, use_na_sentinel=True)
-        lookup = [levels.get(name, rare + 1) for name in distinct]
+        lookup = [places.get(name, rare + 1) for name in distinct]
         found.append(np.array([*lookup, rare + 2], dtype=np.intp)[codes])
     return found[0], found[1], rare + 3
 
 
-def _pairs(n_columns: int) -> list[tuple[int, int]]:
-    pairs = list(combinations(range(n_columns), 2))
-    if len(pairs) <= MAX_PAIRS:
-        return pairs
-    chosen = np.random.default_rng(0).choice(len(pairs), MAX_PAIRS, replace=False)
-    return [pairs[k] for k in sorted(chosen)]
+def column_sets(n_columns: int, order: int) -> list[tuple[int, ...]]:
+    """Return all sets of columns of a size, or a fixed sample of 300 of them.
+
+    Examples
+    --------
+    >>> column_sets(3, 2)
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    n_sets = comb(n_columns, order)
+    if n_sets <= MAX_SETS:
+        return list(combinations(range(n_columns), order))
+    rng = np.random.default_rng(0)
+    if order == 2:  # a sample of places: the one that earlier numbers are of
+        places = set(rng.choice(n_sets, MAX_SETS, replace=False).tolist())
+        pairs = enumerate(combinations(range(n_columns), 2))
+        return [pair for k, pair in pairs if k in places]
+    found: set[tuple[int, ...]] = set()
+    while len(found) < MAX_SETS:
+        found.add(tuple(sorted(rng.choice(n_columns, order, replace=False).tolist())))
+    return sorted(found)
 
 
-def _pair(first: Cells, second: Cells) -> float:
-    n_cells = first[2] * second[2]
-    real, synthetic = (first[k] * second[2] + second[k] for k in (0, 1))
-    return _distance(real, synthetic, n_cells)
+def _together(columns: list[Cells]) -> float:
+    """Distance of a set of columns; only cells that some row is in are counted."""
+    sides = [np.zeros(len(columns[0][k]), dtype=np.int64) for k in (0, 1)]
+    for column in columns:
+        sides = [side * column[2] + column[k] for k, side in enumerate(sides)]
+    occupied, codes = np.unique(np.concatenate(sides), return_inverse=True)
+    n_real = len(sides[0])
+    return _distance(codes[:n_real], codes[n_real:], len(occupied))
 
 
 def _distance(

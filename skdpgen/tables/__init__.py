@@ -45,6 +45,7 @@ from skdpgen.tables._images import (
 from skdpgen.tables._inferring import infer_column
 from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._left_out_columns import Drop, Regenerate
+from skdpgen.tables._obeying import obey
 from skdpgen.tables._points import cell_points
 from skdpgen.tables._restoring import restore_series, restore_table
 from skdpgen.tables._rows import (
@@ -53,6 +54,8 @@ from skdpgen.tables._rows import (
     Rows,
     holds_images,
 )
+from skdpgen.tables._rule_order import check_rules
+from skdpgen.tables._rules import Determines, LessEqual, MissingIf, Rule, SumOf
 from skdpgen.tables._schema import Schema
 from skdpgen.tables._text_columns import (
     hinted_kind,
@@ -78,26 +81,32 @@ __all__ = [
     "Chunks",
     "Column",
     "Datetime",
+    "Determines",
     "Drop",
     "EncodedBatch",
     "ImageLayout",
     "Integer",
     "Kind",
     "Layout",
+    "LessEqual",
     "MagnitudeCells",
+    "MissingIf",
     "NumberCells",
     "Numeric",
     "Ordinal",
     "Regenerate",
     "Rows",
+    "Rule",
     "Says",
     "Schema",
+    "SumOf",
     "TextKinds",
     "as_numbers",
     "as_pixels",
     "as_seconds",
     "bounds",
     "cell_points",
+    "check_rules",
     "discovered_column",
     "draw_values",
     "each_cell",
@@ -114,6 +123,7 @@ __all__ = [
     "join_groups",
     "leans_to_both_signs",
     "mirrored",
+    "obey",
     "quantile_bins",
     "read_table",
     "read_text",

@@ -88,8 +88,10 @@ def schema_toml(content: Mapping[str, Any]) -> str:
             lines += [f"{entry} = {_toml(content[entry])}", ""]
     tables = [(f"columns.{_toml(str(n))}", c) for n, c in content["columns"].items()]
     tables += [("target", content["target"])] if "target" in content else []
-    for heading, column in tables:
-        lines += [f"[{heading}]"]
+    heads = [(f"[{heading}]", column) for heading, column in tables]
+    heads += [("[[rules]]", rule) for rule in content.get("rules", ())]
+    for heading, column in heads:
+        lines += [heading]
         lines += [f"{key} = {_toml(value)}" for key, value in column.items()]
         lines += [""]
     return "\n".join(lines)

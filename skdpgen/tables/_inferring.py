@@ -54,3 +54,16 @@ def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
     scaled = [values * 10.0**d for d in range(MAX_DECIMALS)]
     exact = [d for d, v in enumerate(scaled) if np.allclose(v, v.round(), 0, 1e-6)]
     return Numeric(lower, upper, exact[0] if exact else None, nullable=nullable)
+
+
+def empty_column(kind: Kind, *, nullable: bool) -> Column:
+    """Return the column type of a dtype kind, with nothing else known."""
+    types = {
+        Kind.FLOAT: Numeric,
+        Kind.INTEGER: Integer,
+        Kind.BOOLEAN: Boolean,
+        Kind.TEXT: Categorical,
+        Kind.DATETIME: Datetime,
+    }
+    column: Column = types[kind](nullable=nullable)
+    return column

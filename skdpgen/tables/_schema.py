@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,17 @@ from skdpgen.tables._column_dicts import (
     schema_toml,
 )
 from skdpgen.tables._columns import (
-    Boolean,
     Categorical,
     Column,
-    Datetime,
-    Integer,
-    Numeric,
     is_hint,
 )
 from skdpgen.tables._containers import read_table
 from skdpgen.tables._data_dictionary import read_dictionary
 from skdpgen.tables._dtypes import pandas_kind
-from skdpgen.tables._inferring import infer_column, sorted_values
+from skdpgen.tables._inferring import empty_column, infer_column, sorted_values
 from skdpgen.tables._layout import Kind, Layout
+from skdpgen.tables._rule_order import check_rules, in_order
+from skdpgen.tables._rules import Rule, rule_from_dict, rule_to_dict
 from skdpgen.utils import SchemaError, saved
 
 READ_OFF = "a schema was read off rows (Schema.infer): it must be public by itself"
@@ -53,6 +51,10 @@ class Schema:
         column of text are discovered.
     origin : str, default=""
         What certificates say of where it is from; made by the methods below.
+    rules : sequence of rules, default=()
+        What holds in every row by public knowledge, between columns described here:
+        :class:`LessEqual`, :class:`SumOf`, :class:`MissingIf`, :class:`Determines`.
+        Every sampled row obeys.
 
     Examples
     --------
@@ -65,10 +67,13 @@ class Schema:
     target: Column | None = None
     other: str = "other"
     origin: str = field(default="", compare=False, repr=False)
+    rules: Sequence[Rule] = ()
 
     def __post_init__(self) -> None:
         """Check each column by itself."""
         object.__setattr__(self, "columns", dict(self.columns))
+        object.__setattr__(self, "rules", tuple(map(rule_from_dict, self.rules)))
+        in_order(self.rules)  # raises where they contradict each other
         named = [*self.columns.items()]
         named += [("target", self.target)] if self.target is not None else []
         for name, column in named:
@@ -92,6 +97,7 @@ class Schema:
             column.check(str(name))
         if self.target is not None:
             self.target.check("target")
+        check_rules(self.rules, self.columns)
         return self
 
     def match(self, layout: Layout) -> "Schema":
@@ -182,7 +188,7 @@ class Schema:
         """
         if isinstance(given, Schema):
             return given
-        entries = {"columns", "target", "other", "origin"}
+        entries = {"columns", "target", "other", "origin", "rules"}
         named = given.get("columns", {})
         is_column = isinstance(named, Column) or (
             isinstance(named, Mapping) and "type" in named
@@ -276,6 +282,8 @@ class Schema:
             content["other"] = self.other
         if self.origin:
             content["origin"] = self.origin
+        if self.rules:
+            content["rules"] = [rule_to_dict(rule) for rule in self.rules]
         return content
 
     @classmethod
@@ -288,10 +296,10 @@ class Schema:
                 "A schema is a table of columns, as {'columns': {'age': {'type': "
                 f"'Integer'}}}}. Got {type(content).__name__} instead."
             )
-        besides = set(content) - {"columns", "target", "other", "origin"}
+        besides = set(content) - {"columns", "target", "other", "origin", "rules"}
         if besides:
             raise SchemaError(
-                "A schema has the entries columns, target and other. Got "
+                "A schema has the entries columns, target, other and rules. Got "
                 f"{', '.join(sorted(map(str, besides)))} besides."
             )
         columns = {
@@ -301,7 +309,8 @@ class Schema:
         target = content.get("target")
         found = column_from_dict("target", target) if target is not None else None
         other, origin = content.get("other", "other"), content.get("origin", "")
-        return cls(columns, found, str(other), str(origin))
+        rules = content.get("rules", ())
+        return cls(columns, found, str(other), str(origin), rules)
 
     def to_json(self) -> str:
         """Return the schema as JSON; column names become text."""
@@ -333,16 +342,3 @@ class Schema:
         path = Path(path)
         read = cls.from_toml if path.suffix == ".toml" else cls.from_json
         return read(path.read_text(encoding="utf-8"))
-
-
-def empty_column(kind: Kind, *, nullable: bool) -> Column:
-    """Return the column type of a dtype kind, with nothing else known."""
-    types = {
-        Kind.FLOAT: Numeric,
-        Kind.INTEGER: Integer,
-        Kind.BOOLEAN: Boolean,
-        Kind.TEXT: Categorical,
-        Kind.DATETIME: Datetime,
-    }
-    column: Column = types[kind](nullable=nullable)
-    return column

@@ -48,8 +48,8 @@ def test_many_pairs_are_a_fixed_sample(rng):
 
 def test_bad_parameters(mixed):
     X, _ = mixed
-    with pytest.raises(ValueError, match="order must be 1 or 2"):
-        total_variation(X, X, order=3)
+    with pytest.raises(ValueError, match="order must be 1, 2 or 3"):
+        total_variation(X, X, order=4)
     with pytest.raises(ValueError, match="n_bins must be at least 2"):
         total_variation(X, X, n_bins=1)
     with pytest.raises(ValueError, match="must have rows"):

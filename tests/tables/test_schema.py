@@ -207,7 +207,7 @@ BAD_FORMS = {
         {"columns": {"x": {"type": "Boolean", "lower": 0}}},
         "Boolean column 'x' takes nullable. Got lower besides",
     ),
-    "entry": ({"column": {}}, "entries columns, target and other. Got column"),
+    "entry": ({"column": {}}, "entries columns, target, other and rules. Got column"),
     "number for a column": (
         {"columns": {"x": 5}},
         "'x' must be a column type.*Got int",

@@ -186,7 +186,9 @@ class Opening:
         self._facts = Facts(
             self.rows.layout,
             self.rows.target_layout,
-            complete_schema(columns, classes, self.rows.layout, known.other),
+            complete_schema(
+                columns, classes, self.rows.layout, known.other, known.rules
+            ),
             known.task,
             classes,
             n_rows,
@@ -301,6 +303,8 @@ def _stated(X: Any, rows: Rows, known: Known, adjacency: Adjacency) -> list[str]
         lines.append("schema of the target: taken as public")
     if known.origin:
         lines.append(known.origin)
+    if known.rules:
+        lines.append(f"{len(known.rules)} rules between columns: taken as public")
     if known.hints:
         names = ", ".join(map(str, known.hints))
         lines.append(f"how the text of columns is written: taken as public ({names})")

@@ -16,6 +16,7 @@ from skdpgen.tables import (
     Regenerate,
     draw_values,
     is_written,
+    obey,
     read_values,
     regenerate,
     restore_series,
@@ -43,10 +44,23 @@ def decode_rows(
         elif isinstance(column, Regenerate):
             columns[name] = regenerate(column, n_rows)
         elif not isinstance(column, Drop):
-            drawn = draw_values(
+            columns[name] = draw_values(
                 column, cells[name], codes[name], marginals[name], rng=rng
             )
-            columns[name] = write_text(drawn, column) if is_written(column) else drawn
+    schema, fixed = facts.schema, given or {}
+    if schema.rules:
+        read = {name for rule in schema.rules for name in rule.read}
+        text = [n for n in fixed if n in read and is_written(schema.columns[n])]
+        if text:
+            raise ValueError(
+                "Columns of text that a rule reads cannot be given, as numbers and "
+                f"times can. Got {', '.join(map(repr, text))}; leave them to be drawn."
+            )
+        plain = {name: pd.Series(values) for name, values in columns.items()}
+        columns |= obey(plain, schema.rules, schema.columns, fixed)
+    for name, column in schema.columns.items():
+        if name in columns and name not in fixed and is_written(column):
+            columns[name] = write_text(columns[name], column)
     categories = {
         name: column.categories or ()
         for name, column in facts.schema.columns.items()

@@ -20,8 +20,10 @@ from skdpgen.tables import (
     Numeric,
     Regenerate,
     Rows,
+    Rule,
     Schema,
     bounds,
+    check_rules,
     hinted_kind,
     is_written,
     with_hint,
@@ -41,6 +43,7 @@ class Known:
     origin: str = ""  # of the schema
     other: str = "other"
     is_asked: bool = False
+    rules: tuple[Rule, ...] = ()
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema, classes: Any, task: str) -> "Known":
@@ -54,6 +57,8 @@ class Known:
         _check_text(schema, rows.layout)
         kinds, known = _kinds(rows, schema, found_task)
         _check_dtypes(known, rows.layout)
+        if schema.rules:
+            _check_rules(schema, rows.layout)
         hints = {name: c for name, c in known.items() if hinted_kind(c) is not None}
         kinds |= {name: hinted_kind(column) for name, column in hints.items()}
         known = {name: c for name, c in known.items() if name not in hints}
@@ -71,6 +76,7 @@ class Known:
             schema.origin,
             schema.other,
             is_asked,
+            tuple(schema.rules),
         )
 
     @property
@@ -123,6 +129,7 @@ def complete_schema(
     classes: Any,
     layout: Layout | ImageLayout,
     other: str = "other",
+    rules: tuple[Rule, ...] = (),
 ) -> Schema:
     """Return the schema of all columns, within what their dtypes can hold."""
     columns = _without_impossible_missing(columns, layout)
@@ -130,7 +137,7 @@ def complete_schema(
     target = columns.pop(TARGET, None)
     if classes is not None:
         target = Categorical(classes, nullable=False)
-    return Schema(columns, target, other)
+    return Schema(columns, target, other, rules=rules)
 
 
 def _check_something_is_left(schema: Schema, layout: Layout | ImageLayout) -> None:
@@ -169,6 +176,13 @@ def _kinds(
                     f"Got {type(schema.target).__name__} instead."
                 )
     return kinds, known
+
+
+def _check_rules(schema: Schema, layout: Layout) -> None:
+    """Raise where public dtypes hold less than the schema says, and a rule needs it."""
+    others = {name: Drop() for name in layout.names}
+    columns = _without_impossible_missing({**others, **schema.columns}, layout)
+    check_rules(schema.rules, _within_dtypes(columns, layout))
 
 
 def _check_text(schema: Schema, layout: Layout | ImageLayout) -> None:
