@@ -58,6 +58,7 @@ class Schema:
 
     Examples
     --------
+    >>> from skdpgen.tables import Categorical, Integer
     >>> schema = Schema({"age": Integer(0, 120)}, target=Categorical(["no", "yes"]))
     >>> Schema.from_json(schema.to_json()) == schema
     True
@@ -121,6 +122,7 @@ class Schema:
 
         Examples
         --------
+        >>> from skdpgen.tables import Boolean, Integer
         >>> Schema({"age": Integer(), "sex": Boolean()}).unfilled()
         ['age']
         """
@@ -139,6 +141,7 @@ class Schema:
 
         Examples
         --------
+        >>> from skdpgen.tables import Boolean, Integer
         >>> list(Schema({"age": Integer(), "sex": Boolean()}).known().columns)
         ['sex']
         """
@@ -183,6 +186,7 @@ class Schema:
 
         Examples
         --------
+        >>> from skdpgen.tables import Integer
         >>> Schema.of({"tenure": Integer(0, 72)}).columns["tenure"].n_values
         73
         """
