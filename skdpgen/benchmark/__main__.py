@@ -3,6 +3,7 @@
 import argparse
 import json
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -80,8 +81,9 @@ def _parser():
                         help="for `public`: scores of models, too")  # fmt: skip
     parser.add_argument("--kinds", choices=KINDS, nargs="+", default=KINDS,
                         help="for `public`: which public rows")  # fmt: skip
-    parser.add_argument("--drawn", type=int, default=N_DRAWN,
-                        help="for `public`: how many rows of each sample")  # fmt: skip
+    parser.add_argument("--drawn", type=int, nargs="+",
+                        help="how many private rows, drawn at random: `public` has "
+                             f"{N_DRAWN:,} of each sample, `utility` all")  # fmt: skip
     parser.add_argument("--pictures", type=Path, help="a folder for grids of images")
     parser.add_argument("--output", type=Path, help="a .jsonl file to append to")
     return parser
@@ -135,17 +137,17 @@ def _utility(options):
     for name in options.tables or TABLES:
         split = read_split(name, options.data)
         yield measure_ceiling(split, utility)
-        for epsilon in options.epsilon:
-            for schema in options.schema:
-                yield from measure_releases(
-                    split,
-                    make,
-                    utility,
-                    n_releases=options.releases,
-                    is_schema_public=schema == "public",
-                    epsilon=epsilon,
-                    adjacency=options.adjacency,
-                )
+        asked = product(options.drawn or [None], options.epsilon, options.schema)
+        for n_rows, epsilon, schema in asked:
+            yield from measure_releases(
+                split if n_rows is None else split.drawn(n_rows),
+                make,
+                utility,
+                n_releases=options.releases,
+                is_schema_public=schema == "public",
+                epsilon=epsilon,
+                adjacency=options.adjacency,
+            )
 
 
 def _images(options):
@@ -195,19 +197,19 @@ def _public(options):
     make = partial(all_synthesizers()[options.synthesizer], **_settings(options))
     utility = SyntheticUtility(protocol=options.protocol, n_jobs=options.jobs)
     for name in options.tables or PUBLIC_SPLITS:
-        for epsilon in options.epsilon:
-            for schema in options.schema:
-                yield from measure_public(
-                    name,
-                    options.data,
-                    make,
-                    epsilon=epsilon,
-                    n_releases=options.releases,
-                    is_schema_public=schema == "public",
-                    kinds=options.kinds,
-                    n_drawn=options.drawn,
-                    utility=utility if options.utility else None,
-                )
+        asked = product(options.drawn or [N_DRAWN], options.epsilon, options.schema)
+        for n_drawn, epsilon, schema in asked:
+            yield from measure_public(
+                name,
+                options.data,
+                make,
+                epsilon=epsilon,
+                n_releases=options.releases,
+                is_schema_public=schema == "public",
+                kinds=options.kinds,
+                n_drawn=n_drawn,
+                utility=utility if options.utility else None,
+            )
 
 
 def _settings(options):

@@ -45,6 +45,7 @@ def measure_releases(
     schema = Schema.infer(*split.whole) if is_schema_public else None
     about = {
         "set": split.name,
+        "rows": len(split.X_train),
         "schema": "public" if is_schema_public else "discovered",
         "epsilon": epsilon,
         "adjacency": adjacency,
@@ -116,9 +117,8 @@ def measure_discovery(
 def summarise(runs: list[dict[str, Any]]) -> pd.DataFrame:
     """Return mean and standard deviation over the releases of each setting."""
     frame = pd.DataFrame(runs)
-    keys = [
-        k for k in ("set", "method", "schema", "epsilon", "adjacency") if k in frame
-    ]
+    names = "set", "method", "rows", "schema", "epsilon", "adjacency"
+    keys = [k for k in names if k in frame]
     numbers = frame.drop(columns=["release", "note"], errors="ignore")
     groups = numbers.groupby(keys, dropna=False, sort=False)
     mean, deviation = groups.mean(), groups.std()

@@ -1,7 +1,7 @@
 """Public tables to measure on, read from a folder that the caller names."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,15 @@ class Split:
         """All rows: what a public data dictionary would describe."""
         X = pd.concat([self.X_train, self.X_test], ignore_index=True)
         return X, pd.concat([self.y_train, self.y_test], ignore_index=True)
+
+    def drawn(self, n_rows: int) -> "Split":
+        """The same with so many random rows to protect."""
+        rows = np.random.default_rng(n_rows).permutation(len(self.X_train))[:n_rows]
+        X, y = (
+            part.iloc[rows].reset_index(drop=True)
+            for part in (self.X_train, self.y_train)
+        )
+        return replace(self, X_train=X, y_train=y)
 
     @property
     def classes(self) -> list[Any] | None:

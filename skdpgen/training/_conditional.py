@@ -74,6 +74,8 @@ def class_conditional_model(
         Number of rows, if it is public and every row counts.
     discovered : container of names
         Columns whose range is not public knowledge: its empty ends are left out.
+        What no row may have at all, as "missing", is left out of any that seems to
+        have none.
     scales : sequence of float or None
         What one row counts in each column; None means 1.
     earlier : mapping of name to (ndarray, ndarray) or None
@@ -105,14 +107,13 @@ def class_conditional_model(
             counts = joined(counts, std, *known[name])
             pooled_std = _joined_std(pooled_std, known[name][1])
         n_ordered = column.n_known if column.is_ordered else 0
-        if name in discovered:
-            may_cut = column.is_lattice and n_ordered >= SHORTEST
-            counts = without_empty_cells(
-                counts,
-                pooled_std / math.sqrt(len(counts)),
-                n_ordered=n_ordered if may_cut else 0,
-                rare=_may_be_empty(column),
-            )
+        may_cut = column.is_lattice and n_ordered >= SHORTEST and name in discovered
+        counts = without_empty_cells(
+            counts,
+            pooled_std / math.sqrt(len(counts)),
+            n_ordered=n_ordered if may_cut else 0,
+            rare=_may_be_empty(column),
+        )
         marginals[name], conditionals[name] = conditional_histogram(
             counts,
             std,

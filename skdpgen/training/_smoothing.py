@@ -13,6 +13,7 @@ Floats = NDArray[np.float64]
 POWERS = (0.5, 1.0)
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
 EMPTY = 2.0
+OF_NOTHING = 0.4  # stds that counts above 0 have on average where there is only noise
 STRENGTHS = (0.1, 0.3, 0.9)  # coarse: a fine grid near 0 would be a prior for 0
 
 
@@ -47,7 +48,8 @@ def without_empty_cells(
     Discovered bounds are powers of two: months get 1 to 31. A run of ordered cells
     from an end counts as empty while the sum over it and all classes stays below
     ``EMPTY`` stds of its noise, and so do ``rare`` cells, as "missing" and "other",
-    one by one; else the noise of such cells would become rows.
+    one by one; else the noise of such cells would become rows. Of many classes each
+    would make some of its own, so rare cells must hold more than that.
 
     Examples
     --------
@@ -64,8 +66,10 @@ def without_empty_cells(
         n_empty = int(full.argmax()) if full.any() else 0
         result[:, left[:n_empty]] = -np.inf
         left = left[n_empty:][::-1]
+    limit = noise_std * max(EMPTY * math.sqrt(len(counts)), OF_NOTHING * len(counts))
+    others = np.isfinite(result[0]).sum() - len(rare)
     for cell in rare:
-        if pooled[cell] <= limit < pooled.max():
+        if pooled[cell] <= limit and (others or limit < pooled.max()):
             result[:, cell] = -np.inf
     return result
 

@@ -34,10 +34,11 @@ def test_utility(monkeypatch, capsys, tmp_path):
     text = run(
         *(monkeypatch, capsys, "utility", "bank_marketing", "--data", folder),
         *("--schema", "public", "discovered", "--releases", "1"),
-        *("--output", str(out)),
+        *("--drawn", "1200", "--output", str(out)),
     )
     runs = pd.read_json(out, lines=True)
     assert list(runs["schema"]) == ["real", "public", "discovered"]
+    assert list(runs["rows"][1:]) == [1200, 1200]
     assert (runs["roc_auc"][:2] > 0.6).all()  # few rows: discovery may find little
     assert runs["roc_auc"].between(0, 1).all()
     assert "| bank_marketing |" in text

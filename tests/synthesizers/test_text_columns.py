@@ -148,7 +148,7 @@ def test_times_of_day_have_their_bounds_by_themselves():
     schema = Schema({"a": Datetime(format="%H:%M")})
     synth = DPIndependentSynthesizer(10.0, schema=schema).fit(clock)
     assert "discovered" not in str(synth.privacy_)
-    drawn = synth.sample(400)["a"]
+    drawn = synth.sample(400)["a"].dropna()  # noise may show one that is missing
     assert drawn.str.fullmatch(r"[0-2]\d:[0-5]\d").all()
     assert drawn.str[:2].nunique() == 24
 

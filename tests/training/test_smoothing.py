@@ -216,6 +216,20 @@ def test_cells_that_hold_rows_are_kept():
     assert (kept[[0, 1, 5, 6, 8]] < 100).all()
 
 
+def test_noise_of_many_classes_does_not_become_what_is_missing():
+    exact = np.zeros((300, 2))
+    exact[:, 0] = 20.0
+    kept = 0
+    for seed in range(200):
+        noisy = exact + 5.0 * np.random.default_rng(seed).normal(size=exact.shape)
+        found = without_empty_cells(noisy, 5.0, n_ordered=0, rare=[1])
+        kept += np.isfinite(found[0, 1])
+    assert not kept
+    exact[:, 1] = 5.0
+    noisy = exact + 5.0 * np.random.default_rng(0).normal(size=exact.shape)
+    assert np.isfinite(without_empty_cells(noisy, 5.0, n_ordered=0, rare=[1])).all()
+
+
 def test_without_noise_what_is_there_stays():
     exact = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
     found = without_empty_cells(exact, 0.0, n_ordered=3, rare=[])
