@@ -1,0 +1,85 @@
+"""What a schema says, said of cells of text; and synthetic text as numbers again."""
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from skdpgen.tables import Boolean, Categorical, Integer, Numeric, Ordinal, Schema
+
+NUMBERS = (Numeric, Integer)
+
+
+def schema_of_text(schema: Schema) -> Schema:
+    """Return the schema of the same columns if all cells are text.
+
+    Numbers are to be read from text, and categories are texts: a matter of the file,
+    not of the rows.
+
+    Examples
+    --------
+    >>> found = schema_of_text(Schema({"age": Integer(0, 120), "a": Categorical([1])}))
+    >>> found.columns["age"].parse, found.columns["a"].categories
+    (True, ('1',))
+    """
+    columns = {name: _of_text(column) for name, column in schema.columns.items()}
+    target = schema.target
+    if isinstance(target, Categorical):
+        target = _of_text(target)
+    return replace(schema, columns=columns, target=target)
+
+
+def _of_text(column: Any) -> Any:
+    if isinstance(column, NUMBERS):
+        return replace(column, parse=True)
+    if isinstance(column, Categorical | Ordinal):
+        if column.categories is None:
+            return column
+        other = None if column.other is None else str(column.other)
+        return replace(
+            column, categories=list(map(str, column.categories)), other=other
+        )
+    return column
+
+
+def target_of_text(target: pd.Series, schema: Schema, task: str) -> pd.Series:
+    """Return the target as what it is to be: numbers, truth values, or text.
+
+    Each cell is read by itself, and what is no number is missing.
+    """
+    if isinstance(schema.target, Boolean):
+        known = {"true": True, "1": True, "yes": True}
+        known |= {"false": False, "0": False, "no": False}
+        return target.str.strip().str.lower().map(known).astype("boolean")
+    if isinstance(schema.target, NUMBERS) or task == "regression":
+        return pd.to_numeric(target, errors="coerce").astype(float)
+    return target
+
+
+def typed(rows: Any, synthesizer: Any) -> Any:
+    """Return rows, synthetic or real, with numbers and times where there is text.
+
+    Cells are read one by one as what the fit took their column for.
+    """
+    if isinstance(rows, tuple):
+        X, y = rows
+        y = pd.Series(y).reset_index(drop=True)
+        if synthesizer.task_ == "regression" and _is_text(y):
+            y = pd.to_numeric(y, errors="coerce")
+        elif synthesizer.task_ == "classification":
+            y = y.astype(str)
+        return typed(X, synthesizer), y
+    found = rows.copy()
+    for name, kind in synthesizer.columns_["type"].items():
+        if name not in found or not _is_text(found[name]):
+            continue
+        if kind in ("Numeric", "Integer"):
+            found[name] = pd.to_numeric(found[name], errors="coerce")
+        elif kind == "Datetime":
+            form = getattr(synthesizer.schema_.columns.get(name), "format", None)
+            found[name] = pd.to_datetime(found[name], errors="coerce", format=form)
+    return found
+
+
+def _is_text(column: pd.Series) -> bool:
+    return column.dtype == object or pd.api.types.is_string_dtype(column.dtype)

@@ -1,0 +1,105 @@
+"""The command itself: its parts, and what a user sees when something is wrong."""
+
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+
+PARTS = {
+    "fit": "_fit",
+    "sample": "_sample",
+    "report": "_report",
+    "plan": "_plan",
+    "schema": "_schema",
+    "demo": "_demo",
+}
+PACKAGE = Path(__file__).parents[1]
+HIDDEN = (
+    "{name} outside skdpgen; its text may show values of the data and is not printed "
+    "here. Run the same with `skdpgen --debug ...` where that does no harm."
+)
+
+
+class Parts(click.Group):
+    """Import a part when it is asked for, so that help comes at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in the order in which they are needed."""
+        return list(PARTS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a part, or None if there is none of this name."""
+        if cmd_name not in PARTS:
+            return None
+        module = __import__(f"skdpgen.cli.{PARTS[cmd_name]}", fromlist=["command"])
+        return module.command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a part; errors become one line, warnings too."""
+        if ctx.params.get("debug"):
+            return super().invoke(ctx)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = _show_warning
+            try:
+                return super().invoke(ctx)
+            except (click.ClickException, click.exceptions.Exit, click.Abort):
+                raise
+            except KeyboardInterrupt:
+                raise click.Abort from None
+            except Exception as error:
+                raise click.ClickException(in_a_line(error)) from None
+
+
+@click.group(cls=Parts, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+@click.version_option(package_name="skdpgen")
+def main(debug: bool) -> None:
+    r"""Synthetic rows of a private table, with a guarantee.
+
+    \b
+      skdpgen fit people.csv --target income --epsilon 1 --out model/
+      skdpgen sample model/ -n 10000 -o synthetic.csv
+      skdpgen report model/ -o report.html
+
+    Every `fit` of the same rows costs its own epsilon; everything else is free.
+    """
+
+
+def in_a_line(error: BaseException) -> str:
+    """Return what to say of an error: our own words, never those of others.
+
+    Examples
+    --------
+    >>> in_a_line(KeyError("Jane Doe, 12.3.1966")).startswith("KeyError outside")
+    True
+    """
+    from sklearn.utils._param_validation import InvalidParameterError
+
+    if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
+        return f"{error.strerror}: {error.filename}"
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error.name} is not installed. Say `pip install {error.name}`."
+    if (_is_ours(error) or isinstance(error, InvalidParameterError)) and str(error):
+        return " ".join(str(error).split())
+    return HIDDEN.format(name=type(error).__name__)
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Say whether the last line that ran is in this package."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and PACKAGE in Path(frames[-1].filename).parents
+
+
+def _show_warning(message: Any, category: type, *rest: Any, **named: Any) -> None:
+    """Print our own warnings in a line; those of libraries are not for users."""
+    if category.__module__.startswith("skdpgen"):
+        text = " ".join(str(message).split())
+        click.echo(f"Warning: {text}", err=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

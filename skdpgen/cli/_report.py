@@ -1,0 +1,101 @@
+"""``skdpgen report``: a page about a model, and the same as data."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pandas as pd
+
+from skdpgen.cli._fit import FILE, FOLDER
+from skdpgen.cli._model import About, read_model
+from skdpgen.cli._tables import TableFile
+
+FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
+
+
+@click.command("report")
+@click.argument("model", type=FOLDER)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="An .html file; the same as data goes beside it, as .json.",
+)
+@click.option("--real", type=FILE, help="Real rows to compare with: NOT private.")
+@click.option("--test", type=FILE, help="Real rows that were not fitted.")
+@click.option("--separator", help="Between cells of a CSV; `,` by default.")
+@click.option("--missing", multiple=True, help="As for fit.")
+def command(
+    model: Path,
+    out: Path,
+    real: Path | None,
+    test: Path | None,
+    separator: str | None,
+    missing: tuple[str, ...],
+) -> None:
+    """Write a page about the folder MODEL: the guarantee, and what it is good for.
+
+    Without --real it says what was released, and may be published like the rows.
+    """
+    if out.suffix != ".html":
+        raise click.UsageError(f"--out must be an .html file. Got {out}.")
+    if test is not None and real is None:
+        raise click.UsageError("--test needs --real: the rows that were fitted.")
+    synthesizer, about = read_model(model)
+    if real is not None and about.is_image:
+        raise click.UsageError("--real is for tables. This model is of images.")
+    rows = [
+        None if one is None else _rows(TableFile(one, separator, missing), about)
+        for one in (real, test)
+    ]
+    write_report(synthesizer, about, out, *rows)
+    click.echo(f"Wrote {out}.")
+
+
+def write_report(
+    synthesizer: Any, about: About, out: Path, real: Any = None, test: Any = None
+) -> None:
+    """Write the page and, beside it, what it says as JSON.
+
+    Parameters
+    ----------
+    synthesizer : fitted estimator
+    about : About
+    out : Path
+        An ``.html`` file.
+    real, test : table or tuple (X, y) or None
+        Real rows as they were read.
+    """
+    from skdpgen.cli._as_text import typed
+    from skdpgen.report import as_html, beside_real, report_content
+
+    content = report_content(synthesizer)
+    figures = []
+    if real is not None:
+        n_rows = min(max(synthesizer.n_samples_, FEWEST), MOST)
+        drawn = synthesizer.sample(n_rows, random_state=0)
+        tables = [
+            None if one is None else typed(one, synthesizer)
+            for one in (drawn, real, test)
+        ]
+        content["real"] = beside_real(*tables)
+        figures = content["real"]["figures"]
+    out.write_text(as_html(content), encoding="utf-8")
+    if figures:
+        del content["real"]["figures"]  # pictures are for the page
+    data = json.dumps(content, indent=2, default=str)
+    out.with_suffix(".json").write_text(data, encoding="utf-8")
+
+
+def _rows(table: TableFile, about: About) -> Any:
+    """Return all rows of a file, like those that were fitted."""
+    absent = [name for name in about.columns if name not in table.columns]
+    if absent:
+        raise click.UsageError(
+            f"{table.path} must have the columns that were fitted. Got it without "
+            f"{', '.join(absent)}."
+        )
+    X = pd.concat(table.pieces(), ignore_index=True)[about.columns]
+    return X if about.target is None else (X, X.pop(about.target))

@@ -1,0 +1,118 @@
+"""``skdpgen schema``: a file to fill in with what is public, and its check."""
+
+from pathlib import Path
+
+import click
+
+from skdpgen.cli._fit import FILE, check_columns, read_schema
+from skdpgen.cli._tables import TableFile
+
+HEAD = """\
+# What is public about the columns of {file}: from the form, the codebook or the law,
+# never from the rows. Take the # off the lines that you fill in. What stays a comment
+# is found out privately, from the same epsilon.
+#
+# type = "Integer"      lower, upper
+# type = "Numeric"      lower, upper, decimals
+# type = "Categorical"  categories = ["a", "b"], other = "another"
+# type = "Ordinal"      categories in their order
+# type = "Boolean"
+# type = "Datetime"     lower, upper, format = "%d.%m.%Y"
+# type = "Drop"         is left out of the synthetic rows
+# type = "Regenerate"   template = "S{{i:06d}}": made up anew, for ids
+#
+# nullable = false      no cell is missing
+"""
+COLUMN = """
+# [{table}]
+# type = "Integer"
+# lower = 0
+# upper = 100
+"""
+INFERRED = (
+    "the schema was read off the rows of {file}. That is no part of any guarantee: "
+    "keep only what you would have known without them."
+)
+
+
+@click.group("schema")
+def command() -> None:
+    """Write or check a schema: what is public about the columns."""
+
+
+@command.command("init")
+@click.argument("file", type=FILE)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="A .toml file.",
+)
+@click.option("--target", help="Column that models are to predict.")
+@click.option("--separator")
+@click.option(
+    "--infer",
+    is_flag=True,
+    help="Fill it in from the rows. This leaks if they are private.",
+)
+def init(
+    file: Path, out: Path, target: str | None, separator: str | None, infer: bool
+) -> None:
+    """Write a schema of FILE to fill in. Only its header is read."""
+    from skdpgen.tables import Schema
+
+    table = TableFile(file, separator)
+    names = check_columns(table, target, Schema())
+    if out.suffix != ".toml":
+        raise click.UsageError(f"--out must be a .toml file. Got {out}.")
+    if out.exists():
+        raise click.UsageError(f"{out} is there already. Name another file.")
+    text = HEAD.format(file=file.name)
+    if infer:
+        click.echo(f"Warning: {INFERRED.format(file=file)}", err=True)
+        text += "\n" + _inferred(table, target)
+    else:
+        columns = [f"columns.{_quoted(name)}" for name in names if name != target]
+        tables = columns + ["target"] * (target is not None)
+        text += "".join(COLUMN.format(table=one) for one in tables)
+    out.write_text(text, encoding="utf-8")
+    click.echo(f"Wrote {out}. Fill it in, then: skdpgen schema check {out} {file}")
+
+
+@command.command("check")
+@click.argument("schema", type=FILE)
+@click.argument("file", type=FILE, required=False)
+@click.option("--target", help="Column that models are to predict.")
+@click.option("--separator")
+def check(
+    schema: Path, file: Path | None, target: str | None, separator: str | None
+) -> None:
+    """Check SCHEMA by itself, and against the header of FILE. Reads no row."""
+    found = read_schema(schema).check()
+    said = f"{len(found.columns)} columns described"
+    if file is not None:
+        names = check_columns(TableFile(file, separator), target, found)
+        n_open = len(names) - len(found.columns) - (target is not None)
+        said += f", {n_open} left to private discovery"
+    click.echo(f"{schema}: {said}.")
+
+
+def _quoted(name: str) -> str:
+    import json
+
+    return json.dumps(name, ensure_ascii=False)
+
+
+def _inferred(table: TableFile, target: str | None) -> str:
+    """Read the rows for a schema, with the dtypes that a reader guesses."""
+    import pandas as pd
+
+    from skdpgen.tables import Schema
+
+    if table.is_text:
+        rows = pd.read_csv(table.path, sep=table.separator or ",", encoding="utf-8-sig")
+    else:
+        rows = pd.concat(table.pieces(), ignore_index=True)
+    y = rows.pop(target) if target is not None else None
+    return Schema.infer(rows, y).to_toml()

@@ -1,0 +1,174 @@
+"""What a report says, as plain data, from released quantities alone."""
+
+import math
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import pandas as pd
+
+from skdpgen.privacy import PrivacyReport
+
+SUSPECTED = (0.01, 0.1, 0.5)
+SHOWN = 5  # synthetic rows
+MUCH = 0.05  # share of rows that a column may lose before it is told
+LIBRARIES = ("skdpgen", "numpy", "pandas", "scikit-learn", "torch", "autodp")
+LOST = {
+    "other": "{share} of the rows have a value that is too rare to be found",
+    "below": "{share} of the rows are below the lower bound, and were moved to it",
+    "above": "{share} of the rows are above the upper bound, and were moved to it",
+}
+NOT_PROMISED = (
+    "That nothing can be learnt about people in general: if the rows show that smokers "
+    "are ill more often, synthetic rows show it, too, and should.",
+    "Anything about more than one row: somebody with k rows is protected k times less.",
+    "That rare things are there: what few rows have is lost on purpose.",
+    "Anything for another fit of the same rows: each costs its own epsilon, and they "
+    "add up.",
+    "That what is listed as public really was: column names, dtypes and whatever the "
+    "schema said.",
+)
+
+
+def report_content(synthesizer: Any, *, random_state: int | None = 0) -> dict[str, Any]:
+    """Return what a report of a fitted synthesizer says; reads no private row.
+
+    Parameters
+    ----------
+    synthesizer : fitted estimator
+    random_state : int or None, default=0
+        Of the synthetic rows that are shown.
+
+    Returns
+    -------
+    dict
+        Of plain types; ``"real"`` is None (see :func:`beside_real`).
+
+    Examples
+    --------
+    >>> from skdpgen.datasets import load_example
+    >>> from skdpgen.synthesizers import DPIndependentSynthesizer
+    >>> synthesizer = DPIndependentSynthesizer(1.0).fit(load_example(2000)[0])
+    >>> content = report_content(synthesizer)
+    >>> content["guarantee"]["odds"][-1]
+    {'before': 0.5, 'after': 0.731}
+    """
+    report = synthesizer.privacy_
+    is_table = hasattr(synthesizer, "columns_") and bool(
+        getattr(synthesizer, "cells_", None)
+    )
+    content = {
+        "method": type(synthesizer).__name__,
+        "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "n_rows": int(synthesizer.n_samples_),
+        "guarantee": guarantee(report),
+        "budget": [
+            {"name": one.name, "share": one.share, "noise": one.noise_std}
+            for one in report.releases
+        ],
+        "public": list(report.statements),
+        "not_promised": list(NOT_PROMISED),
+        "columns": _columns(synthesizer.columns_) if is_table else [],
+        "lost": lost(synthesizer.columns_) if is_table else [],
+        "rows": _rows(synthesizer, random_state) if is_table else None,
+        "versions": {name: version(name) for name in LIBRARIES},
+        "python": platform.python_version(),
+        "real": None,
+    }
+    return content
+
+
+def guarantee(report: PrivacyReport) -> dict[str, Any]:
+    """Return the promise in numbers that can be pictured."""
+    is_private = math.isfinite(report.epsilon)
+    odds = [
+        {"before": before, "after": round(_after(before, report.epsilon), 3)}
+        for before in SUSPECTED
+    ]
+    alarms = [
+        one for one in report.statements if one.startswith(("NOT PRIVATE", "LEAK"))
+    ]
+    return {
+        "is_private": is_private,
+        "epsilon": report.epsilon if is_private else None,
+        "delta": report.delta,
+        "unit": report.unit,
+        "adjacency": report.adjacency,
+        "spent": report.spent,
+        "odds": odds if is_private else [],
+        "alarms": alarms,
+        "certificate": str(report),
+    }
+
+
+def _after(before: float, epsilon: float) -> float:
+    """Return how likely a suspicion can become at most.
+
+    Examples
+    --------
+    >>> round(_after(0.1, 1.0), 2)
+    0.23
+    """
+    return before / (before + (1.0 - before) * math.exp(-epsilon))
+
+
+def _columns(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a line for each column: what it was taken for, and who said so."""
+    return [
+        {
+            "name": str(name),
+            "type": str(row["type"]),
+            "source": "found privately" if row["is_discovered"] else "public",
+            "range": _range(row),
+            "values": _whole(row.get("n_values")),
+            "missing": _share(row.get("missing")),
+            "other": _share(row.get("other")),
+        }
+        for name, row in table.iterrows()
+    ]
+
+
+def _range(row: Mapping[str, Any]) -> str:
+    ends = row.get("lower"), row.get("upper")
+    if any(one is None or one != one for one in ends):
+        return ""
+    return " to ".join(
+        f"{one:g}" if isinstance(one, float) else str(one) for one in ends
+    )
+
+
+def _whole(value: Any) -> int | None:
+    return None if value is None or value != value else int(value)
+
+
+def _share(value: Any) -> float | None:
+    """Return a share between 0 and 1; noise may have made it less or more."""
+    if value is None or value != value:
+        return None
+    return round(min(max(float(value), 0.0), 1.0), 4)
+
+
+def lost(table: pd.DataFrame) -> list[str]:
+    """Say which columns lost much, in words."""
+    found = []
+    for name, row in table.iterrows():
+        for key, text in LOST.items():
+            share = _share(row.get(key))
+            if share is not None and share >= MUCH:
+                found.append(f"{name}: {text.format(share=f'{share:.0%}')}.")
+    return found
+
+
+def _rows(synthesizer: Any, random_state: int | None) -> dict[str, Any]:
+    drawn = synthesizer.sample(SHOWN, random_state=random_state)
+    X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+    X = pd.DataFrame(X)
+    names = [str(name) for name in X.columns]
+    cells = X.astype(object).where(X.notna(), None).to_numpy().tolist()
+    if y is not None:
+        names.append("(target)")
+        cells = [[*row, one] for row, one in zip(cells, list(y), strict=True)]
+    texts = [["" if one is None else str(one) for one in row] for row in cells]
+    return {"names": names, "cells": texts}

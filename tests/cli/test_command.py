@@ -1,0 +1,229 @@
+"""The command line, from a file to a synthetic file and its report."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from skdpgen import Integer, Schema, load
+from skdpgen.cli import main
+from skdpgen.datasets import load_example
+
+# rare values are found or not as the noise has it
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+SECRET = "Jane Doe of Berlin"
+
+
+def run(*arguments, code=0):
+    found = CliRunner().invoke(main, [str(one) for one in arguments])
+    assert found.exit_code == code, found.output
+    return found.output
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("people")
+    X, y = load_example(3000)
+    X.assign(status=y).to_csv(folder / "people.csv", index=False)
+    X.assign(status=y).to_parquet(folder / "people.parquet")
+    (folder / "empty.csv").write_text("")
+    (folder / "twice.csv").write_text("a,a\n1,2\n")
+    (folder / "ragged.csv").write_text(f"a,b\n1,2\n{SECRET},2,3,4\n")
+    (folder / "broken.toml").write_text("[columns\n")
+    (folder / "odd.toml").write_text('[columns."age"]\ntype = "Imaginary"\n')
+    (folder / "other.toml").write_text('[columns."height"]\ntype = "Boolean"\n')
+    (folder / "target.toml").write_text('[columns."status"]\ntype = "Boolean"\n')
+    (folder / "people.xlsx").write_text(SECRET)
+    (folder / "not.parquet").write_text(SECRET)
+    run("fit", folder / "people.csv", "--target", "status", "--classes", "left,stayed",
+        "--out", folder / "model", "--quiet", "--seed", 1)  # fmt: skip
+    return folder
+
+
+def test_the_folder_of_a_model_is_whole(folder):
+    synthesizer = load(folder / "model" / "model.npz")
+    assert list(synthesizer.classes_) == ["left", "stayed"]
+    text = (folder / "model" / "certificate.txt").read_text()
+    assert text == f"{synthesizer.privacy_}\n"
+    content = json.loads((folder / "model" / "certificate.json").read_text())
+    assert content["epsilon"] == 1.0
+    assert "dtypes as read, taken as public: str (all columns)" in text
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.feather"])
+def test_samples_have_the_columns_of_the_file(folder, name):
+    assert "200 synthetic rows" in run(
+        "sample", folder / "model", "-n", 200, "-o", folder / name, "--seed", 3
+    )
+    read = {"t": pd.read_parquet, "r": pd.read_feather}.get(name[-1], pd.read_csv)
+    table = read(folder / name)
+    real = pd.read_csv(folder / "people.csv")
+    assert list(table.columns) == list(real.columns)
+    assert len(table) == 200
+    assert table["age"].dtype.kind in "if"
+    assert table["status"].isin(["left", "stayed"]).all()
+
+
+def test_a_seed_gives_the_same_rows(folder):
+    for name in ("one.csv", "two.csv"):
+        run("sample", folder / "model", "-n", 50, "-o", folder / name, "--seed", 3)
+    assert (folder / "one.csv").read_text() == (folder / "two.csv").read_text()
+
+
+def test_one_odd_cell_changes_no_dtype(folder, tmp_path):
+    """A reader that guesses would turn the whole column into text."""
+    said = []
+    for odd in ("31", SECRET):
+        table = pd.read_csv(folder / "people.csv", dtype=str, keep_default_na=False)
+        table.loc[17, "age"] = odd
+        table.to_csv(tmp_path / "odd.csv", index=False)
+        out = tmp_path / odd[:4]
+        run("fit", tmp_path / "odd.csv", "--target", "status", "--out", out, "--quiet",
+            "--method", "independent", "--epsilon", 30)  # fmt: skip
+        columns = pd.read_csv(out / "columns.csv", index_col=0)
+        assert columns.loc["age", "type"] == "Integer"
+        lines = (out / "certificate.txt").read_text().splitlines()
+        said.append([line for line in lines if "dtypes" in line])
+    assert said[0] == said[1]
+
+
+def test_parquet_keeps_its_dtypes(folder, tmp_path):
+    run("fit", folder / "people.parquet", "--target", "status", "--out", tmp_path / "m",
+        "--quiet", "--method", "independent")  # fmt: skip
+    run("sample", tmp_path / "m", "-o", tmp_path / "s.parquet")
+    real = pd.read_parquet(folder / "people.parquet")
+    drawn = pd.read_parquet(tmp_path / "s.parquet")
+    assert [one.name for one in drawn.dtypes] == [one.name for one in real.dtypes]
+
+
+def test_a_schema_is_made_filled_in_and_used(folder, tmp_path):
+    path, people = tmp_path / "s.toml", folder / "people.csv"
+    run("schema", "init", people, "-o", path, "--target", "status")
+    text = path.read_text()
+    assert Schema.load(path) == Schema()  # all of it is comments
+    lines = text.splitlines()
+    start = lines.index('# [columns."age"]')
+    lines[start : start + 4] = [line[2:] for line in lines[start : start + 4]]
+    path.write_text("\n".join(lines))
+    assert Schema.load(path).columns == {"age": Integer(0, 100)}
+    said = run("schema", "check", path, people, "--target", "status")
+    assert "1 columns described" in said
+    run("fit", people, "--target", "status", "--schema", path, "--quiet",
+        "--out", tmp_path / "m", "--method", "independent")  # fmt: skip
+    columns = pd.read_csv(tmp_path / "m" / "columns.csv", index_col=0)
+    assert not columns.loc["age", "is_discovered"]
+    assert columns.loc["age", "upper"] == "100"
+
+
+def test_to_infer_a_schema_warns(folder, tmp_path):
+    path = tmp_path / "s.toml"
+    said = run("schema", "init", folder / "people.csv", "-o", path, "--infer")
+    assert "no part of any guarantee" in said
+    assert Schema.load(path).check().origin
+
+
+def test_plan_reads_no_file():
+    assert "Plan for 1000 rows" in run("plan", "-n", 1000, "--columns", 5)
+
+
+def test_report_of_a_model_reads_no_rows(folder, tmp_path):
+    run("report", folder / "model", "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "suspected before" in page
+    assert "not private" not in page
+    assert json.loads((tmp_path / "r.json").read_text())["real"] is None
+
+
+def test_report_beside_real_rows_says_so(folder, tmp_path):
+    run("report", folder / "model", "-o", tmp_path / "r.html",
+        "--real", folder / "people.csv")  # fmt: skip
+    page = (tmp_path / "r.html").read_text()
+    assert "This page reads real rows" in page
+    assert page.count("data:image/png;base64") == 3
+    assert len(page) < 2e6
+    real = json.loads((tmp_path / "r.json").read_text())["real"]
+    assert {one["name"] for one in real["scores"]["models"]} >= {"xgboost", "lda"}
+
+
+FIT = ("fit", "{}/people.csv", "--out", "{}/new")
+WRONG = {
+    "no command": (("fi",), 2, "No such command"),
+    "no file": (("fit", "--out", "m"), 2, "FILE"),
+    "absent file": (("fit", "{}/none.csv", "--out", "m"), 2, "does not exist"),
+    "no folder": (("fit", "{}/people.csv"), 2, "--out"),
+    "spreadsheet": (("fit", "{}/people.xlsx", "--out", "{}/new"), 2, "must be one of"),
+    "empty file": (("fit", "{}/empty.csv", "--out", "{}/new"), 2, "begin with names"),
+    "names twice": (("fit", "{}/twice.csv", "--out", "{}/new"), 2, "must differ"),
+    "ragged": (("fit", "{}/ragged.csv", "--out", "{}/new"), 1, "--separator"),
+    "not parquet": (("fit", "{}/not.parquet", "--out", "{}/new"), 1, "outside skdpgen"),
+    "model is there": (("fit", "{}/people.csv", "--out", "{}/model"), 2, "already"),
+    "target": ((*FIT, "--target", "Status"), 2, "must be a column"),
+    "epsilon is text": ((*FIT, "--epsilon", "one"), 2, "not a valid float"),
+    "epsilon below 0": ((*FIT, "--epsilon", "-1"), 1, "epsilon"),
+    "delta": ((*FIT, "--delta", "2"), 1, "delta"),
+    "method": ((*FIT, "--method", "gan2"), 2, "must be one of"),
+    "method of images": ((*FIT, "--method", "mepf"), 1, "images"),
+    "setting": ((*FIT, "--set", "max_iter"), 2, "NAME=VALUE"),
+    "unknown setting": ((*FIT, "--set", "depth=3"), 2, "has no parameter depth"),
+    "task": ((*FIT, "--task", "ranking"), 2, "ranking"),
+    "adjacency": ((*FIT, "--adjacency", "add"), 2, "add"),
+    "broken schema": ((*FIT, "--schema", "{}/broken.toml"), 2, "no TOML"),
+    "odd schema": ((*FIT, "--schema", "{}/odd.toml"), 1, "Imaginary"),
+    "other schema": ((*FIT, "--schema", "{}/other.toml"), 2, "must be in"),
+    "target in schema": (
+        (*FIT, "--schema", "{}/target.toml", "--target", "status"),
+        2,
+        "[target]",
+    ),
+    "sample of nothing": (("sample", "{}", "-o", "{}/s.csv"), 2, "holds no model"),
+    "no rows": (("sample", "{}/model", "-n", "0", "-o", "{}/s.csv"), 2, "-n"),
+    "odd ending": (("sample", "{}/model", "-o", "{}/s.xls"), 2, "must be one of"),
+    "no such folder": (("sample", "{}/model", "-o", "{}/x/s.csv"), 2, "no folder"),
+    "report ending": (("report", "{}/model", "-o", "{}/r.pdf"), 2, ".html"),
+    "test alone": (
+        ("report", "{}/model", "-o", "{}/r.html", "--test", "{}/people.csv"),
+        2,
+        "--real",
+    ),
+    "other rows": (
+        ("report", "{}/model", "-o", "{}/r.html", "--real", "{}/ragged.csv"),
+        2,
+        "without",
+    ),
+    "schema is there": (
+        ("schema", "init", "{}/people.csv", "-o", "{}/odd.toml"),
+        2,
+        "already",
+    ),
+    "plan of nothing": (("plan", "-n", "0", "--columns", "3"), 2, "-n"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_are_a_line_that_names_the_way_out(folder, name):
+    arguments, code, says = WRONG[name]
+    output = run(*(one.replace("{}", str(folder)) for one in arguments), code=code)
+    assert says in output
+    *usage, last = output.strip().splitlines()
+    assert last.startswith("Error: ")
+    assert not any("Traceback" in line for line in usage)
+    for value in (SECRET, "Jane", "Berlin"):
+        assert value not in output
+
+
+def test_warnings_are_a_line_each(folder, tmp_path):
+    """Classes that no row has: to refuse them would tell what rows have."""
+    said = run("fit", folder / "people.csv", "--target", "status", "--classes", "a,b",
+               "--out", tmp_path / "m", "--method", "independent")  # fmt: skip
+    (line,) = (line for line in said.splitlines() if line.startswith("Warning: "))
+    assert "classes" in line
+
+
+def test_debug_shows_where(folder):
+    out = folder / "debugged"
+    found = CliRunner().invoke(
+        main, ["--debug", "fit", str(folder / "not.parquet"), "--out", str(out)]
+    )
+    assert found.exception is not None
+    assert not isinstance(found.exception, SystemExit)
