@@ -1,5 +1,5 @@
 """``skdpgen`` on the command line: from a file to a synthetic file, and its papers."""
 
-from skdpgen.cli._main import main
+from skdpgen.cli._command import main
 
 __all__ = ["main"]

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from skdpgen import Integer, Schema, load
-from skdpgen.cli import main
+from skdpgen.cli import _demo_command, main
 from skdpgen.datasets import load_example
 
 # rare values are found or not as the noise has it
@@ -37,7 +37,8 @@ def folder(tmp_path_factory):
     (folder / "people.xlsx").write_text(SECRET)
     (folder / "not.parquet").write_text(SECRET)
     run("fit", folder / "people.csv", "--target", "status", "--classes", "left,stayed",
-        "--out", folder / "model", "--quiet", "--seed", 1)  # fmt: skip
+        "--out", folder / "model", "--quiet", "--epsilon", 20,
+        "--method", "independent")  # fmt: skip
     return folder
 
 
@@ -47,7 +48,7 @@ def test_the_folder_of_a_model_is_whole(folder):
     text = (folder / "model" / "certificate.txt").read_text()
     assert text == f"{synthesizer.privacy_}\n"
     content = json.loads((folder / "model" / "certificate.json").read_text())
-    assert content["epsilon"] == 1.0
+    assert content["epsilon"] == 20.0
     assert "dtypes as read, taken as public: str (all columns)" in text
 
 
@@ -121,6 +122,13 @@ def test_to_infer_a_schema_warns(folder, tmp_path):
     said = run("schema", "init", folder / "people.csv", "-o", path, "--infer")
     assert "no part of any guarantee" in said
     assert Schema.load(path).check().origin
+
+
+def test_demo_goes_from_a_file_to_a_page(monkeypatch, tmp_path):
+    monkeypatch.setattr(_demo_command, "N_ROWS", 1500)
+    said = run("demo", "--out", tmp_path / "demo")
+    assert (tmp_path / "demo" / "report.html").as_uri() in said
+    assert "is there already" in run("demo", "--out", tmp_path / "demo", code=2)
 
 
 def test_plan_reads_no_file():

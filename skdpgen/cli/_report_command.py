@@ -7,9 +7,9 @@ from typing import Any
 import click
 import pandas as pd
 
-from skdpgen.cli._fit import FILE, FOLDER
-from skdpgen.cli._model import About, read_model
-from skdpgen.cli._tables import TableFile
+from skdpgen.cli._fit_command import FILE, FOLDER
+from skdpgen.cli._model_folder import About, read_model
+from skdpgen.cli._table_files import TableFile
 
 FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 

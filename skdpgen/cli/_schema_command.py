@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from skdpgen.cli._fit import FILE, check_columns, read_schema
-from skdpgen.cli._tables import TableFile
+from skdpgen.cli._fit_command import FILE, check_columns, read_schema
+from skdpgen.cli._table_files import TableFile
 
 HEAD = """\
 # What is public about the columns of {file}: from the form, the codebook or the law,

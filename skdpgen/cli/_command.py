@@ -9,18 +9,20 @@ from typing import Any
 import click
 
 PARTS = {
-    "fit": "_fit",
-    "sample": "_sample",
-    "report": "_report",
-    "plan": "_plan",
-    "schema": "_schema",
-    "demo": "_demo",
+    "fit": "_fit_command",
+    "sample": "_sample_command",
+    "report": "_report_command",
+    "plan": "_plan_command",
+    "schema": "_schema_command",
+    "demo": "_demo_command",
 }
 PACKAGE = Path(__file__).parents[1]
 HIDDEN = (
     "{name} outside skdpgen; its text may show values of the data and is not printed "
     "here. Run the same with `skdpgen --debug ...` where that does no harm."
 )
+
+OF_PARAMETERS = "InvalidParameterError"  # scikit-learn's; it quotes parameters alone
 
 
 class Parts(click.Group):
@@ -77,13 +79,11 @@ def in_a_line(error: BaseException) -> str:
     >>> in_a_line(KeyError("Jane Doe, 12.3.1966")).startswith("KeyError outside")
     True
     """
-    from sklearn.utils._param_validation import InvalidParameterError
-
     if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
         return f"{error.strerror}: {error.filename}"
     if isinstance(error, ModuleNotFoundError):
         return f"{error.name} is not installed. Say `pip install {error.name}`."
-    if (_is_ours(error) or isinstance(error, InvalidParameterError)) and str(error):
+    if (_is_ours(error) or type(error).__name__ == OF_PARAMETERS) and str(error):
         return " ".join(str(error).split())
     return HIDDEN.format(name=type(error).__name__)
 

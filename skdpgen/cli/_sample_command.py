@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from skdpgen.cli._fit import FOLDER
-from skdpgen.cli._model import read_model
-from skdpgen.cli._tables import TEXT, check_writable, kind_of, write_table
+from skdpgen.cli._fit_command import FOLDER
+from skdpgen.cli._model_folder import read_model
+from skdpgen.cli._table_files import TEXT, check_writable, kind_of, write_table
 
 
 @click.command("sample")

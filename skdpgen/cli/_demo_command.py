@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from skdpgen.cli._fit import FOLDER
+from skdpgen.cli._fit_command import FOLDER
 
 N_ROWS = 10_000
 
@@ -14,7 +14,7 @@ N_ROWS = 10_000
 @click.pass_context
 def command(ctx: click.Context, out: Path) -> None:
     """Make up a private table, fit it, sample, and write a report."""
-    from skdpgen.cli import _fit, _report, _sample
+    from skdpgen.cli import _fit_command, _report_command, _sample_command
     from skdpgen.datasets import load_example
 
     if out.exists():
@@ -28,9 +28,9 @@ def command(ctx: click.Context, out: Path) -> None:
         f"The private table: {files['private']}, {N_ROWS:,} made-up customers.\n"
     )
     told = {"target": "status", "classes": "left,stayed"}
-    ctx.invoke(_fit.command, file=files["private"], out=out / "model", **told)
-    ctx.invoke(_sample.command, model=out / "model", out=files["synthetic"])
+    ctx.invoke(_fit_command.command, file=files["private"], out=out / "model", **told)
+    ctx.invoke(_sample_command.command, model=out / "model", out=files["synthetic"])
     page = out / "report.html"
     rows = {"real": files["private"], "test": files["test"]}
-    ctx.invoke(_report.command, model=out / "model", out=page, **rows)
+    ctx.invoke(_report_command.command, model=out / "model", out=page, **rows)
     click.echo(f"Open {page.absolute().as_uri()} in a browser.")

@@ -9,8 +9,8 @@ from typing import Any
 import click
 import pandas as pd
 
-from skdpgen.cli._model import About, make_folder, write_model
-from skdpgen.cli._tables import TableFile, kind_of, read_images
+from skdpgen.cli._model_folder import About, make_folder, write_model
+from skdpgen.cli._table_files import TableFile, kind_of, read_images
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
