@@ -12,8 +12,10 @@ from skdpgen.synthesizers.adversarial import (
     game_share,
     has_images,
     images_stated,
+    lens_of_game,
     release_start,
     train_against,
+    without_game,
 )
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.opening import steps_share
@@ -32,32 +34,30 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
               \min_G E\,\log(1 + e^{-s(G(z, y), y)}).
 
     Only the first term sees rows: its gradient is clipped row by row, and noise is
-    added. That of the second is free; it is clipped as well, or else it would outweigh
-    the first. The discriminator is smooth, its layers are scaled down to a bounded
-    spectral norm after each step, and it takes several steps to one of the generator
-    [2]_, whose weights are averaged.
+    added. That of the second is free, and clipped as well, or it would outweigh the
+    first. Layers of the discriminator are scaled down to a bounded spectral norm after
+    each step, and it takes several to one of the generator [2]_, which is averaged.
 
-    It is what the papers compare with, and here, too, mostly worse than methods that
-    match one release: steps share the budget, and a discriminator's noise is not known
-    to the generator. Tables start from what it cannot lose, columns by class
-    (``start="columns"``), and the game adds relations; ``preset="paper"`` starts from
-    nothing.
+    It is the papers' baseline, and mostly worse than what matches one release: steps
+    share the budget, and their noise is not known to the generator. Tables start from
+    what cannot be lost, columns by class; ``preset="paper"`` starts from nothing.
 
     Parameters
     ----------
     {epsilon ... task}
     {preset}
-    mode : {"scratch", "finetune"}, default="scratch"
-        "finetune" plays on public rows first, for free (DP-GAN-FT), and then on
-        private ones.
+    mode : {"scratch", "finetune", "latent"}, default="scratch"
+        "finetune" plays on public rows first, for free (DP-GAN-FT); "latent" plays
+        among codes of a public lens, of images alone (DP-GAN-MI).
+    lens : name, lens, module, pair of callables or None, default=None
+        Of "latent"; with a way back. None is "shipped". See :mod:`skdpgen.lenses`.
     public_data : table, images, pair (X, y) or None, default=None
-        Public rows of "finetune": a table with the columns of X, or images of the same
-        size; with labels, or without. That they are public is your word: nothing
-        protects them.
+        Public rows of "finetune": a table with the columns of X, or images of their
+        size; with labels, or without. That they are public is your word.
     start : {"columns", "means", "nothing"} or None, default=None
         What the generator starts from, and keeps. "columns", of tables (None), spends
-        half of the budget on histograms of columns by class; "means", of images (None),
-        a tenth on the mean image of each class. "nothing" counts classes alone (paper).
+        half of the budget on columns by class; "means", of images (None), a tenth on
+        the mean of each class. "nothing" counts classes alone (paper).
     public_iter : int or None, default=None
         Discriminator steps on public rows. None is 1,000.
     sampling_rate : float or None, default=None
@@ -115,7 +115,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
-        "mode": [StrOptions({"scratch", "finetune"})],
+        "mode": [StrOptions({"scratch", "finetune", "latent"})],
+        "lens": "no_validation",
         "public_data": "no_validation",
         "start": [StrOptions({"columns", "means", "nothing"}), None],
         "public_iter": [Interval(Integral, 0, None, closed="left"), None],
@@ -137,6 +138,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         task="auto",
         preset="default",
         mode="scratch",
+        lens=None,
         public_data=None,
         start=None,
         public_iter=None,
@@ -166,6 +168,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         self.task = task
         self.preset = preset
         self.mode = mode
+        self.lens = lens
         self.public_data = public_data
         self.start = start
         self.public_iter = public_iter
@@ -202,11 +205,12 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         device, settings = pick_device(self.device), self._fill_settings(X)
         settings.check_steps()
         check_public(self.public_data, X, mode=self.mode)
+        lens = lens_of_game(self.mode, self.lens)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             opening.keep(settings_=settings, _seed=seed_of(for_training))
             steps = steps_share(opening, game_share(settings.start))
-            known = release_start(opening, settings, steps=steps)
+            known = release_start(opening, settings, steps=steps, lens=lens)
             train_against(
                 opening,
                 known,
@@ -219,13 +223,13 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         del X, y, opening  # private data ends here
         return self._telling_losses(known.totals.sum(), known.total_std)
 
-    def _public_table(self):
-        """Return public rows of a table; those of images are read in the game."""
+    def _public_table(self):  # those of images are read in the game
         return None if has_images(self.public_data) else self.public_data
 
     def _stated(self):
-        """Say which images were taken as public."""
-        return [*super()._stated(), *images_stated(self.public_data)]
+        """Say which images, and which lens, were taken as public."""
+        stated = images_stated(self.public_data, lens_of_game(self.mode, self.lens))
+        return [*super()._stated(), *stated]
 
     def refit(self, **settings):
         """Raise: a discriminator cannot be trained anew without rows; use ``fit``."""
@@ -237,11 +241,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         )
 
     def _without_effect(self, is_image):
-        """Return parameters that this way to train has no use for, and who has."""
-        unused = {"public_iter": "mode='finetune'"} if self.mode == "scratch" else {}
-        if self.start == ("columns" if is_image else "means"):
-            unused["start"] = "images" if self.start == "means" else "tables"
-        return unused
+        return without_game(self.mode, self.start, is_image=is_image)
 
     def _subsampling(self):
         """Return how steps look at rows; tables and images have the same presets."""

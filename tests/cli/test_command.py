@@ -224,8 +224,8 @@ def test_warnings_are_a_line_each(folder, tmp_path):
     """Classes that no row has: to refuse them would tell what rows have."""
     said = run("fit", folder / "people.csv", "--target", "status", "--classes", "a,b",
                "--out", tmp_path / "m", "--method", "independent")  # fmt: skip
-    (line,) = (line for line in said.splitlines() if line.startswith("Warning: "))
-    assert "classes" in line
+    lines = [line for line in said.splitlines() if line.startswith("Warning: ")]
+    assert any("classes" in line for line in lines)
 
 
 def test_debug_shows_where(folder):

@@ -66,6 +66,12 @@ def of_images():
         "DPGANSynthesizer, steps alone": maker(
             DPGANSynthesizer, start="nothing", **small_images(DPGANSynthesizer)
         ),
+        "DPGANSynthesizer, codes": maker(
+            DPGANSynthesizer,
+            mode="latent",
+            lens="cosine",
+            **small_images(DPGANSynthesizer),
+        ),
         "DPKernelSynthesizer, steps": maker(
             DPKernelSynthesizer, release="per_step", **STEPS
         ),

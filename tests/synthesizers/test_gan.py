@@ -8,9 +8,11 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from torch.nn.functional import one_hot
 
-from skdpgen import DPGANSynthesizer
+from skdpgen import DPGANSynthesizer, load
 from skdpgen.datasets import load_example
+from skdpgen.lenses import lens_of
 from skdpgen.networks import CellsHead, Discriminator
+from skdpgen.synthesizers.adversarial._codes_kernel import CodesKernel
 from skdpgen.synthesizers.adversarial._frame import PAID, shown
 from skdpgen.synthesizers.adversarial._looks import _drawn
 from skdpgen.synthesizers.embedding import ImageKernel
@@ -355,3 +357,73 @@ def test_images_of_a_class_without_noise():
         found, wanted = X[y == label].mean(0), DIGITS[label == LABELS].mean(0)
         other = DIGITS[1 - label == LABELS].mean(0)
         assert np.abs(found - wanted).mean() < np.abs(found - other).mean()
+
+
+# ------------------------------------------------------------ in codes of a lens
+
+
+def in_codes(epsilon=5.0, **params):
+    how = SMALL | {"mode": "latent", "classes": range(10)} | params
+    return DPGANSynthesizer(epsilon, **how).fit(DIGITS, LABELS)
+
+
+def test_a_game_in_codes_says_through_which_lens():
+    report = in_codes(lens="cosine").privacy_
+    first, steps = report.releases
+    assert first.name == "means of 64 codes of images by class"
+    assert first.sensitivity == pytest.approx(2.0)  # codes have either sign
+    assert steps.name == "discriminator of 64 codes of images, by DP-SGD"
+    assert any(line.startswith("lens: low frequencies") for line in report.statements)
+
+
+def test_codes_of_a_row_do_not_depend_on_those_beside_it():
+    layout = ImageLayout("numpy", (8, 8), "float64")
+    kernel = CodesKernel.seen_through(lens_of("shipped"), layout)
+    rows = {Key.PIXELS: DIGITS.reshape(-1, 64)}
+    whole = kernel.rows_of(EncodedBatch(LABELS, rows))
+    one = kernel.rows_of(EncodedBatch(LABELS[:1], {Key.PIXELS: rows[Key.PIXELS][:1]}))
+    np.testing.assert_array_equal(whole[:1], one)
+    assert np.linalg.norm(whole, axis=1).max() <= 1.0 + 1e-6
+
+
+def test_without_noise_images_of_codes_are_near_the_means_of_their_classes():
+    synth = in_codes(
+        INF, lens="cosine", max_iter=300, hidden_layer_sizes=(32,), batch_size=100
+    )
+    drawn, labels = synth.sample(500, random_state=0)
+    assert drawn.shape == (500, 8, 8)
+    means = np.array([DIGITS[k == LABELS].mean(axis=0).ravel() for k in range(10)])
+    away = ((drawn.reshape(-1, 1, 64) - means) ** 2).sum(axis=2)
+    assert (away.argmin(axis=1) == labels).mean() > 0.7
+
+
+def test_a_game_in_codes_comes_back_from_a_file(tmp_path):
+    synth = in_codes()
+    synth.save(tmp_path / "gan.npz")
+    again = load(tmp_path / "gan.npz")
+    for one, other in zip(
+        synth.sample(20, random_state=3), again.sample(20, random_state=3), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("params", "says"),
+    [
+        ({"lens": "scattering"}, "way back"),
+        ({"lens": "glasses"}, "must be one of"),
+        ({"mode": "scratch", "lens": "cosine"}, "mode='latent'"),
+        ({"public_data": DIGITS[:50]}, "mode='finetune'"),
+        ({"public_iter": 3}, "mode='finetune'"),
+        ({"pooling": 2}, "mode='scratch'"),
+    ],
+)
+def test_what_does_not_go_together_is_said_before_it_costs(params, says):
+    with pytest.raises(ValueError, match=says):
+        in_codes(**params)
+
+
+def test_tables_have_no_codes():
+    X, y = load_example(300)
+    with pytest.raises(ValueError, match="codes of images"):
+        DPGANSynthesizer(mode="latent", classes=["left", "stayed"]).fit(X, y)

@@ -7,7 +7,9 @@ from skdpgen.synthesizers.adversarial._public import (
     check_public,
     has_images,
     images_stated,
+    lens_of_game,
     public_pair,
+    without_game,
 )
 
 __all__ = [
@@ -16,7 +18,9 @@ __all__ = [
     "game_share",
     "has_images",
     "images_stated",
+    "lens_of_game",
     "public_pair",
     "release_start",
     "train_against",
+    "without_game",
 ]

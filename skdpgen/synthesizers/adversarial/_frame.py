@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from skdpgen.privacy import Counts, Release, Vectors
+from skdpgen.synthesizers.adversarial._codes_kernel import CodesKernel
 from skdpgen.synthesizers.embedding import ImageKernel, RowKernel, pooling_of
 from skdpgen.synthesizers.models import Denoised
 from skdpgen.synthesizers.opening import Opening, discover_bins, n_classes_of
@@ -24,7 +25,9 @@ def game_share(start: str) -> float:
     return SHARES[start]
 
 
-def release_start(opening: Opening, settings: Any, *, steps: float) -> Denoised:
+def release_start(
+    opening: Opening, settings: Any, *, steps: float, lens: Any = None
+) -> Denoised:
     """Release what the generator starts with, with all but the share of the steps.
 
     That is how many rows each class has and, unless it starts from nothing, histograms
@@ -33,11 +36,14 @@ def release_start(opening: Opening, settings: Any, *, steps: float) -> Denoised:
     :class:`~skdpgen.privacy.Counts` beside them). An image of p pixels in [0, 1] is
     divided by the root of p: it has a norm of 1 at most, and no negative entry, so
     replacing one moves the sum by at most the root of 2, and of 2.2 with the counts.
+    Codes of a lens have a norm of 1 as well, but either sign: by at most 2.
     """
     cells, labels = discover_bins(opening)
     layout = opening.facts.layout
     kernel: Any
-    if isinstance(layout, ImageLayout):
+    if lens is not None:
+        kernel = CodesKernel.seen_through(lens, layout)
+    elif isinstance(layout, ImageLayout):
         kernel = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
     elif settings.start == "columns":
         kernel = RowKernel.of(cells, lambda *_: None, layout="binned", share=0.0)
@@ -49,7 +55,7 @@ def release_start(opening: Opening, settings: Any, *, steps: float) -> Denoised:
     if settings.start == "means":
         batches = shown(kernel, batches)
         blocks = {
-            Key.FEATURES: Vectors(kernel.width, is_nonnegative=True),
+            Key.FEATURES: Vectors(kernel.width, is_nonnegative=lens is None),
             Key.CLASSES: Counts(PAID),
         }
         name = f"means of {kernel.certificate_name} by class"
@@ -70,10 +76,15 @@ def release_start(opening: Opening, settings: Any, *, steps: float) -> Denoised:
 
 def shown(kernel: ImageKernel, batches: Iterable[Any]) -> Iterator[EncodedBatch]:
     """Yield what a discriminator sees of images, at a norm of 1 at most."""
-    scale = math.sqrt(kernel.width)
+    scale = largest(kernel)
     for batch in batches:
         x = kernel.inputs(kernel.rows_of(batch)) / scale
         yield EncodedBatch(batch.labels, {Key.FEATURES: x})
+
+
+def largest(kernel: ImageKernel) -> float:
+    """Return the largest norm that pixels or codes can have; public."""
+    return 1.0 if isinstance(kernel, CodesKernel) else math.sqrt(kernel.width)
 
 
 def learn_start(opening: Opening, kernel: Any, released: Release) -> Denoised:
@@ -86,8 +97,9 @@ def learn_start(opening: Opening, kernel: Any, released: Release) -> Denoised:
         noise = released.noise_std[Key.CLASSES] * math.sqrt(n_classes)
         means = None
         if Key.FEATURES in released.values:
-            each = np.maximum(totals, 1.0)[:, None] / math.sqrt(kernel.width)
-            means = np.clip(released.values[Key.FEATURES] / each, 0.0, 1.0)
+            each = np.maximum(totals, 1.0)[:, None] / largest(kernel)
+            ends = (-1.0, 1.0) if isinstance(kernel, CodesKernel) else (0.0, 1.0)
+            means = np.clip(released.values[Key.FEATURES] / each, *ends)
         return Denoised(totals, noise, {}, None, ({},), {}, noisy=means)
     known: Denoised = kernel.learn(
         released,

@@ -17,9 +17,7 @@ from skdpgen.synthesizers.adversarial._public import public_points
 from skdpgen.synthesizers.embedding import ImageKernel, PointRows
 from skdpgen.synthesizers.models import (
     Denoised,
-    ImageModel,
     TableModel,
-    new_generator,
     new_table_generator,
 )
 from skdpgen.synthesizers.opening import Opening
@@ -35,8 +33,7 @@ def untrained(kernel: Any, known: Denoised, settings: Any, rng: Any) -> Any:
     """Return the model before the game: what was released, and random weights."""
     n_classes = len(known.totals)
     if isinstance(kernel, ImageKernel):
-        generator = new_generator(kernel, settings, n_classes, rng)
-        return ImageModel(generator, known.totals)
+        return kernel.untrained(known.totals, settings, {}, rng)
     generator = new_table_generator(kernel, settings, n_classes, rng, known.start)
     return TableModel(generator, known.totals, known.marginals)
 

@@ -1,5 +1,6 @@
 """What a discriminator sees: rows that were drawn, with slopes through the drawing."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from skdpgen.networks import CellsHead
+from skdpgen.synthesizers.adversarial._codes_kernel import CodesKernel
 from skdpgen.synthesizers.embedding import ImageKernel
 from skdpgen.synthesizers.models import Denoised
 from skdpgen.utils import Key
@@ -76,6 +78,10 @@ def scales_of(kernel: Any, known: Denoised) -> tuple[Tensor, Tensor]:
     """Return centres and scales of what is seen: public, or of a release."""
     if isinstance(kernel, ImageKernel):
         one = torch.ones(kernel.width)
+        if isinstance(kernel, CodesKernel):
+            scale = one / math.sqrt(kernel.width)  # if all codes are alike, of norm 1
+            at = 0.0 * one if known.noisy is None else known.shares @ known.noisy
+            return torch.as_tensor(at), scale
         if known.noisy is not None:
             return torch.as_tensor(known.shares @ known.noisy), INK[1] * one
         return INK[0] * one, INK[1] * one

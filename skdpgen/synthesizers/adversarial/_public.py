@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from skdpgen.lenses import lens_of
 from skdpgen.synthesizers.embedding import ImageKernel
 from skdpgen.synthesizers.opening import Opening
 from skdpgen.tables import Chunks, as_pixels, holds_images, image_size
@@ -50,6 +51,11 @@ def check_public(given: Any, X: Any, *, mode: str) -> None:
             "public_data must be given for mode='finetune', and only there. Got "
             f"mode={mode!r} and public_data of {type(given).__name__}."
         )
+    if mode == "latent" and not holds_images(X):
+        raise ValueError(
+            "mode='latent' plays among codes of images. Got a table; use 'scratch', or "
+            "'finetune' with public rows."
+        )
     if given is None:
         return
     if has_images(given) != holds_images(X):
@@ -66,11 +72,32 @@ def has_images(given: Any) -> bool:
     return given is not None and holds_images(public_pair(given)[0])
 
 
-def images_stated(given: Any) -> list[str]:
-    """Return what a certificate says of public images."""
-    if not has_images(given):
-        return []
-    return [f"{len(public_pair(given)[0])} public images: taken as public"]
+def images_stated(given: Any, lens: Any) -> list[str]:
+    """Return what a certificate says of public images, and of a lens."""
+    stated = [] if lens is None else [f"lens: {lens.name}"]
+    if has_images(given):
+        n_images = len(public_pair(given)[0])
+        stated.append(f"{n_images} public images: taken as public")
+    return stated
+
+
+def lens_of_game(mode: str, given: Any) -> Any:
+    """Return the lens that is played through; None if there is none."""
+    if mode != "latent":
+        return None
+    return lens_of("shipped" if given is None else given, needs_decoder=True)
+
+
+def without_game(mode: str, start: str | None, *, is_image: bool) -> dict[str, str]:
+    """Return parameters that a mode has no use for, and who has."""
+    unused = {} if mode == "latent" else {"lens": "mode='latent'"}
+    if mode != "finetune":
+        unused["public_iter"] = "mode='finetune'"
+    if mode == "latent":
+        unused |= dict.fromkeys(("pooling", "generator"), "mode='scratch'")
+    if start == ("columns" if is_image else "means"):
+        unused["start"] = "images" if start == "means" else "tables"
+    return unused
 
 
 def _images(given: Any, kernel: ImageKernel, classes: Any) -> tuple[Any, Any]:

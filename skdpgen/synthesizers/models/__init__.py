@@ -1,5 +1,6 @@
 """From a release to rows: denoising it, training a generator, and drawing."""
 
+from skdpgen.synthesizers.models._codes_model import CodesModel
 from skdpgen.synthesizers.models._column_facts import (
     contradictions,
     counted_columns,
@@ -34,6 +35,7 @@ from skdpgen.synthesizers.models._table_model import (
 )
 
 __all__ = [
+    "CodesModel",
     "CopulaModel",
     "Deformations",
     "Denoised",
