@@ -28,4 +28,15 @@ WHAT_A_GAME_IS_TOLD = (
         "    return learn_start(opening, kernel, released)\n",
         (IMAGES + "[DPGANSynthesizer-images-replace]",),
     ),
+    Bug(
+        "codes-as-if-they-had-one-sign",
+        "means of codes get the noise of vectors that are not negative",
+        S + "adversarial/_frame.py",
+        "is_nonnegative=lens is None",
+        "is_nonnegative=True",
+        (
+            "tests/synthesizers/test_gan.py"
+            "::test_a_game_in_codes_says_through_which_lens",
+        ),
+    ),
 )
