@@ -159,7 +159,8 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         pick_device(self.device)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
-            opening.keep(groups_=(), pair_releases_=(), _seed=seed_of(for_training))
+            opening.keep(groups_=(), pair_releases_=(), parity_release_=None)
+            opening.keep(_seed=seed_of(for_training))
             facts = opening.facts
             n_pairs = affordable_pairs(
                 opening.ledger, facts.n_rows, facts.n_columns, self.pair_budget
@@ -205,6 +206,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             cells,
             known_pairs(known, released, *rounds, *read),
             **chosen,
+            parities=self.parity_release_,
             is_balanced=self.class_weight == "balanced",
             device=pick_device(self.device),
             seed=self._seed,

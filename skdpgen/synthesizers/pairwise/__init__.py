@@ -20,10 +20,12 @@ from skdpgen.synthesizers.pairwise._mixtures import (
 )
 from skdpgen.synthesizers.pairwise._pair_release import PairRelease, release_pairs
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel, known_pairs
+from skdpgen.synthesizers.pairwise._parities import ParityRelease
 
 __all__ = [
     "PairModel",
     "PairRelease",
+    "ParityRelease",
     "affordable_pairs",
     "check_given",
     "known_pairs",

@@ -28,6 +28,7 @@ from skdpgen.synthesizers.pairwise._levels import (
 )
 from skdpgen.synthesizers.pairwise._pair_release import release_pairs
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
+from skdpgen.synthesizers.pairwise._parities import measure_parities
 from skdpgen.synthesizers.pairwise._two_levels import (
     groups_by_class,
     measure_two_levels,
@@ -154,6 +155,8 @@ def measure_pairs(
     groups = column_groups(cells, known.marginals, n_groups, finest)
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
     opening.keep(groups_=groups, _public=public)
+    if n_pairs:
+        measure_parities(opening, cells, labels, known, groups)
     measured: tuple[Any, ...] = ()
     pairs: tuple[Any, ...] = nearest_pairs(len(cells), n_pairs)
     if public is not None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from skdpgen.synthesizers.models import MixtureModel
+from skdpgen.synthesizers.pairwise._parities import ParityRelease
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
 from skdpgen.tables import Cells, each_cell
 from skdpgen.training import ClassConditional, fit_mixture
@@ -51,13 +52,22 @@ def mixture_of_pairs(
     pairs: PairModel,
     *,
     n_components: int | None,
+    parities: ParityRelease | None = None,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
-    """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses."""
-    n_components = n_components or usual_components(len(known.totals))
-    tables, losses = fit_mixture(
-        pairs.target(), pairs.sizes, n_components=n_components, **training
-    )
+    """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses.
+
+    If it lacks ``parities`` that surely are there, it is trained once more with them.
+    """
+    training["n_components"] = n_components or usual_components(len(known.totals))
+    target = pairs.target()
+    tables, losses = fit_mixture(target, pairs.sizes, **training)
+    if parities is not None:
+        lacking = parities.target(tables, pairs.sizes, known.totals)
+        if lacking is not None:
+            tables, losses = fit_mixture(
+                target, pairs.sizes, parities=lacking, **training
+            )
     columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
     names = list(known.conditionals)
     groups = dict(zip(names, pairs.groups, strict=True))
