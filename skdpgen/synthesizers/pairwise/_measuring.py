@@ -21,6 +21,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
     widest_groups,
     worth_measuring,
 )
+from skdpgen.synthesizers.pairwise._halves import cut_at_half, plan_parities
 from skdpgen.synthesizers.pairwise._levels import (
     column_groups,
     finest_groups,
@@ -153,10 +154,14 @@ def measure_pairs(
         is_fixed, n_groups = True, max(n_groups, widest_groups(len(cells)))
     finest = n_groups if is_fixed else finest_groups(len(cells), n_groups)
     groups = column_groups(cells, known.marginals, n_groups, finest)
+    plan = plan_parities(opening, labels, known) if n_pairs else None
+    if plan is not None and finest > n_groups:
+        groups = tuple(map(cut_at_half, groups, known.marginals.values()))
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
     opening.keep(groups_=groups, _public=public)
-    if n_pairs:
-        measure_parities(opening, cells, labels, known, groups)
+    parities = None
+    if plan is not None:
+        parities = measure_parities(opening, cells, labels, known, groups, plan)
     measured: tuple[Any, ...] = ()
     pairs: tuple[Any, ...] = nearest_pairs(len(cells), n_pairs)
     if public is not None:
@@ -190,6 +195,10 @@ def measure_pairs(
         widths = {pair: math.prod(model.shape(pair)) for pair in pairs}
         every = dict(zip(pairs, levels or (), strict=False))
         energies, variance = model.energies(), (unit / model.n_rows) ** 2
+        if parities is not None and by_class:
+            for pair, own in parities.of_pairs(known, groups).items():
+                if pair in energies:
+                    energies[pair] += own
         pairs = worth_measuring(energies, widths, variance)
         levels = tuple(every[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)

@@ -1,6 +1,5 @@
 """Sets of three and more columns that only matter together: one release of parities."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy import Ledger, Parities, Release, SignProducts, release, sensitivity
-from skdpgen.synthesizers.opening import Opening, n_classes_of
+from skdpgen.privacy import Parities, Release, release
+from skdpgen.synthesizers.opening import Opening
+from skdpgen.synthesizers.pairwise._halves import ParityPlan, halves
 from skdpgen.tables import CellGroups, Cells, EncodedBatch
 from skdpgen.training import (
     ClassConditional,
@@ -20,12 +20,6 @@ from skdpgen.training import (
     stand_out,
 )
 from skdpgen.utils import Key, saved
-
-PART = 0.1  # of what pairs would get
-LOWEST, HIGHEST = 3, 7  # columns of a set
-WIDEST = 8_000  # sets in all
-LEAST, ENOUGH = 7.0, 20.0  # stds of noise that a full parity should be worth
-OWN = 8  # with more classes than that, parities are those of all rows
 
 
 @saved
@@ -69,43 +63,43 @@ class ParityRelease:
         totals : ndarray of shape (n_classes,)
             Rows of each class, as released.
         """
-        sums = self.released.values[Key.PARITIES]
         signs = np.concatenate(self.signs)
-        member = np.eye(len(sums))[self.of_class]  # (n_classes, counted)
-        n_rows = np.asarray(totals) @ member
         means = mean_signs(np.asarray(tables), signs, sizes)
-        mine = mixture_parities(means, self.orders)
-        share = member * np.asarray(totals)[:, None] / np.maximum(n_rows, 1.0)
-        std = self.released.noise_std[Key.PARITIES]
-        found, shifts = stand_out(sums, std, share.T @ mine, n_rows)
+        found, mine, shifts = self._surely(means, totals, self.orders)
         if not len(found):
             return None
         subsets = self.subsets
         goals = np.clip(mine[:, found] + shifts[self.of_class], -1.0, 1.0)
         return ParityTarget(signs, [subsets[i] for i in found], goals)
 
+    def of_pairs(
+        self, known: ClassConditional, groups: Sequence[CellGroups]
+    ) -> dict[tuple[int, ...], float]:
+        """Return the squared norm of what classes surely have of their own in pairs."""
+        singles = [
+            one.add_up(np.asarray(table))[:, None]  # (n_classes, 1, groups)
+            for one, table in zip(groups, known.conditionals.values(), strict=True)
+        ]
+        sizes, signs = [len(sign) for sign in self.signs], np.concatenate(self.signs)
+        means = mean_signs(np.concatenate(singles, axis=2), signs, sizes)
+        found, _, shifts = self._surely(means, known.totals, self.orders[:1])
+        shares = np.bincount(self.of_class, known.totals) / np.sum(known.totals)
+        own = shares[:, None] * (shifts - shares @ shifts)
+        energies = 0.25 * (own**2).sum(axis=0)  # four quarters have a quarter of it
+        return {self.subsets[i]: float(e) for i, e in zip(found, energies, strict=True)}
 
-def affordable_orders(
-    ledger: Ledger, n_rows: float, n_columns: int, n_classes: int
-) -> tuple[tuple[int, ...], float]:
-    """Return the sizes of sets to ask for, and the share of what is left; public.
-
-    As many sizes as leave a parity that decides the class, or that of all rows, well
-    above its noise; none if not even sets of three do, and then nothing is paid. It
-    is no more than such a parity needs.
-    """
-    chosen: tuple[tuple[int, ...], float] = (), 0.0
-    for highest in range(LOWEST, min(HIGHEST, n_columns) + 1):
-        asked = SignProducts(n_columns, tuple(range(LOWEST, highest + 1)))
-        noise = ledger.noise_std(
-            share=PART * ledger.remaining,
-            sensitivity=sensitivity(asked, ledger.budget.adjacency),
-        )
-        stands = n_rows / (noise * math.sqrt(n_classes)) if noise else math.inf
-        if stands < LEAST or asked.width > WIDEST:
-            break
-        chosen = asked.orders, PART * min(1.0, (ENOUGH / stands) ** 2 or 1.0)
-    return chosen
+    def _surely(
+        self, means: Any, totals: Any, orders: tuple[int, ...]
+    ) -> tuple[Any, Any, Any]:
+        """Return which of the first are off, what a model has, how much is lacking."""
+        mine = mixture_parities(means, orders)
+        sums = self.released.values[Key.PARITIES][:, : mine.shape[1]]
+        rows = np.asarray(totals)[:, None] * np.eye(len(sums))[self.of_class]
+        n_rows = rows.sum(axis=0)
+        expected = (rows / np.maximum(n_rows, 1.0)).T @ mine
+        std = self.released.noise_std[Key.PARITIES]
+        found, shifts = stand_out(sums, std, expected, n_rows)
+        return found, mine, shifts
 
 
 def measure_parities(
@@ -114,8 +108,9 @@ def measure_parities(
     labels: Cells | None,
     known: ClassConditional,
     groups: Sequence[CellGroups],
-) -> None:
-    r"""Release products of signs over sets of columns, if that can be afforded.
+    plan: ParityPlan,
+) -> ParityRelease:
+    r"""Release products of signs over sets of columns.
 
     Every column is cut in two halves by what earlier releases say of it, whatever the
     row has in it: a value that is in no cell is in the first half. So each product is
@@ -126,13 +121,8 @@ def measure_parities(
 
     Keeps ``parity_release_``.
     """
-    of_class = classes_together(known.totals, opening.facts.task, n_classes_of(labels))
+    of_class, orders = plan.of_class, plan.orders
     n_counted = int(of_class.max()) + 1
-    orders, share = affordable_orders(
-        opening.ledger, opening.facts.n_rows, len(cells), n_counted
-    )
-    if not orders:
-        return
     signs = tuple(
         halves(one, one.add_up(known.marginals[name]))
         for name, one in zip(cells, groups, strict=True)
@@ -155,52 +145,9 @@ def measure_parities(
         name=f"parities of {orders[0]} to {orders[-1]} of {len(cells)} columns"
         + (" by class" if n_counted > 1 else ""),
         ledger=opening.ledger,
-        share=share * opening.ledger.remaining,
+        share=plan.share * opening.ledger.remaining,
         n_classes=n_counted,
     )
-    opening.keep(parity_release_=ParityRelease(signs, orders, of_class, released))
-
-
-def classes_together(totals: Any, task: str | None, n_classes: int) -> Any:
-    """Return which classes are counted together: of a number, its two halves.
-
-    Examples
-    --------
-    >>> classes_together([5.0, 1.0], "classification", 2).tolist()
-    [0, 1]
-    >>> classes_together([5.0, 1.0, 4.0], "regression", 3).tolist()
-    [0, 1, 1]
-    """
-    if task == "regression" and n_classes > 1:
-        below = np.cumsum(totals)[:-1]
-        cut = 1 + int(np.abs(below - 0.5 * np.sum(totals)).argmin())
-        return (np.arange(n_classes) >= cut).astype(np.int64)
-    if n_classes > OWN:
-        return np.zeros(n_classes, dtype=np.int64)
-    return np.arange(n_classes)
-
-
-def halves(groups: CellGroups, marginal: Any) -> Any:
-    """Return a sign for each group, so that both have about half of a RELEASED mass.
-
-    Ordered groups are cut once; others, and "missing", join the lighter side, the
-    heaviest first.
-
-    Examples
-    --------
-    >>> groups = CellGroups(np.arange(4), 4, 3)
-    >>> halves(groups, np.array([0.2, 0.2, 0.5, 0.1])).tolist()
-    [1.0, 1.0, -1.0, 1.0]
-    """
-    marginal = np.maximum(np.asarray(marginal, dtype=np.float64), 0.0)
-    signs = np.ones(groups.n_groups)
-    n = groups.n_ordered if groups.n_ordered > 1 else 0
-    if n:
-        below = np.cumsum(marginal[:n])[:-1]
-        cut = 1 + int(np.abs(below - 0.5 * marginal[:n].sum()).argmin())
-        signs[cut:n] = -1.0
-    balance = float(signs[:n] @ marginal[:n])
-    for k in n + np.argsort(-marginal[n:], kind="stable"):
-        signs[k] = -1.0 if balance > 0 else 1.0
-        balance += signs[k] * marginal[k]
-    return signs
+    found = ParityRelease(signs, orders, of_class, released)
+    opening.keep(parity_release_=found)
+    return found
