@@ -13,8 +13,8 @@ from torch import Generator, Tensor
 from skdpgen.training._matching import one_cycle
 from skdpgen.training._parities import (
     ParityTarget,
-    PullOfParities,
     Pulling,
+    PullOfParities,
     starting_logits,
 )
 

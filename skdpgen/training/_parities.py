@@ -58,7 +58,9 @@ def mixture_parities(means: Floats, orders: Sequence[int]) -> Floats:
     [[0.0, 0.0, 1.0]]
     """
     found = [
-        part.mean(axis=-1) for order in orders for part in products_of_rows(means, order)
+        part.mean(axis=-1)
+        for order in orders
+        for part in products_of_rows(means, order)
     ]
     return np.concatenate(found).T
 
@@ -209,7 +211,10 @@ class PullOfParities:
         for f, which in enumerate(self.subsets):
             parts = means[:, :, which]
             others = torch.stack(
-                [parts[:, :, _but(i, len(which))].prod(dim=2) for i in range(len(which))],
+                [
+                    parts[:, :, _but(i, len(which))].prod(dim=2)
+                    for i in range(len(which))
+                ],
                 dim=2,
             )
             product = parts[:, :, 0] * others[:, :, 0]

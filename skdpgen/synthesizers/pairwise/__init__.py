@@ -10,6 +10,7 @@ from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
 from skdpgen.synthesizers.pairwise._measuring import (
     measure_columns,
     measure_pairs,
+    number_of_pairs,
     pair_share,
 )
 from skdpgen.synthesizers.pairwise._mixtures import (
@@ -34,6 +35,7 @@ __all__ = [
     "mixture_of_columns",
     "mixture_of_pairs",
     "nearest_pairs",
+    "number_of_pairs",
     "pair_groups",
     "pair_share",
     "read_given",

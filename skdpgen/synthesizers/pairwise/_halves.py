@@ -12,10 +12,10 @@ from skdpgen.synthesizers.opening import Opening, n_classes_of
 from skdpgen.tables import CellGroups, Cells
 from skdpgen.training import ClassConditional
 
-PART = 0.1  # of what pairs would get
+PART = 0.06  # of what pairs would get
 LOWEST, FEWEST, HIGHEST = 2, 3, 7  # columns of a set; at least up to three
 WIDEST = 8_000  # sets in all
-LEAST, ENOUGH = 7.0, 20.0  # stds of noise that a full parity should be worth
+LEAST, ENOUGH = 6.5, 15.0  # stds of noise that a full parity should be worth
 OWN = 8  # with more classes than that, parities are those of all rows
 
 

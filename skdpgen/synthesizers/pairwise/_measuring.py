@@ -15,6 +15,7 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
 )
 from skdpgen.synthesizers.pairwise._affordable import (
+    affordable_pairs,
     nearest_pairs,
     pair_groups,
     public_pairs,
@@ -42,6 +43,12 @@ FIRST_ROUND = 0.25  # of what is spent on pairs
 WORTH = 0.1  # of what is left of the budget: less is not spent on columns again
 FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows alone
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
+
+
+def number_of_pairs(opening: Opening, pair_budget: float) -> int:
+    """Return how many pairs can be looked at, by public quantities and releases."""
+    facts = opening.facts
+    return affordable_pairs(opening.ledger, facts.n_rows, facts.n_columns, pair_budget)
 
 
 def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:

@@ -1,13 +1,14 @@
 """From what is known of columns, and of pairs, to a mixture that has them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from skdpgen.synthesizers.models import MixtureModel
-from skdpgen.synthesizers.pairwise._parities import ParityRelease
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
+from skdpgen.synthesizers.pairwise._parities import ParityRelease
 from skdpgen.tables import Cells, each_cell
 from skdpgen.training import ClassConditional, fit_mixture
 
@@ -39,12 +40,18 @@ def train_mixture(
     known: ClassConditional,
     cells: Mapping[Any, Cells],
     pairs: PairModel | None,
+    *,
+    is_quiet: bool = True,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
     """Return a mixture with the relations that there are, and losses of its steps."""
     if pairs is None or not pairs.is_believed:
         return mixture_of_columns(known, cells), []
-    return mixture_of_pairs(known, pairs, **training)
+
+    def progress(steps: Iterable[int]) -> Iterable[int]:
+        return tqdm(steps, "training", disable=is_quiet)
+
+    return mixture_of_pairs(known, pairs, progress=progress, **training)
 
 
 def mixture_of_pairs(
