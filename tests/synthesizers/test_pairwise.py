@@ -66,11 +66,13 @@ def test_shares_sum_to_the_budget_and_are_named(n_rounds, adjacency):
     assert "histograms of 5 columns by class" in names
     last = synth.pair_releases_[-1]
     assert names[-1] == f"{len(last.pairs)} pairs of columns by class"
-    shares = [entry.share for entry in report.releases[-1 - n_rounds :]]
+    shares = [entry.share for entry in report.releases[-2 - n_rounds :]]
     assert sum(shares[1:]) == pytest.approx(0.4 * sum(shares))
+    assert names[-1 - n_rounds] == "parities of 2 to 5 of 5 columns by class"
+    assert 0 < shares[1] <= 0.1 * sum(shares[1:]) * (1 + 1e-9)
     if n_rounds == 2:
         assert names[-2] == "10 pairs of columns"
-        assert shares[1] == pytest.approx(0.25 * sum(shares[1:]))
+        assert shares[2] == pytest.approx(0.25 * sum(shares[2:]))
         assert set(last.pairs) <= set(synth.pair_releases_[0].pairs)
     else:
         assert len(last.pairs) == 10

@@ -12,10 +12,10 @@ from skdpgen.synthesizers.opening import Opening, n_classes_of
 from skdpgen.tables import CellGroups, Cells
 from skdpgen.training import ClassConditional
 
-PART = 0.06  # of what pairs would get
+USUAL, MOST = 0.06, 0.1  # parts of what pairs would get
 LOWEST, FEWEST, HIGHEST = 2, 3, 7  # columns of a set; at least up to three
 WIDEST = 8_000  # sets in all
-LEAST, ENOUGH = 6.5, 15.0  # stds of noise that a full parity should be worth
+LEAST, ENOUGH = 7.0, 15.0  # stds of noise that a full parity should be worth
 OWN = 8  # with more classes than that, parities are those of all rows
 
 
@@ -57,7 +57,7 @@ def affordable_orders(
     is no more than such a parity needs.
     """
     chosen: tuple[tuple[int, ...], float] = (), 0.0
-    rest, adjacency = PART * ledger.remaining, ledger.budget.adjacency
+    rest, adjacency = MOST * ledger.remaining, ledger.budget.adjacency
     for highest in range(FEWEST, min(HIGHEST, n_columns) + 1):
         asked = SignProducts(n_columns, tuple(range(LOWEST, highest + 1)))
         delta = sensitivity(asked, adjacency)
@@ -65,8 +65,8 @@ def affordable_orders(
         stands = n_rows / (noise * math.sqrt(n_classes)) if noise else math.inf
         if stands < LEAST or asked.width > WIDEST:
             break
-        needed = (ENOUGH / stands) ** 2 if noise else 1.0
-        chosen = asked.orders, PART * min(1.0, needed)
+        least, enough = (MOST * (stds / stands) ** 2 for stds in (LEAST, ENOUGH))
+        chosen = asked.orders, max(min(USUAL, enough), least) if noise else USUAL
     return chosen
 
 

@@ -109,6 +109,7 @@ def measure_parities(
     known: ClassConditional,
     groups: Sequence[CellGroups],
     plan: ParityPlan,
+    signs: tuple[Any, ...] | None = None,
 ) -> ParityRelease:
     r"""Release products of signs over sets of columns.
 
@@ -123,7 +124,7 @@ def measure_parities(
     """
     of_class, orders = plan.of_class, plan.orders
     n_counted = int(of_class.max()) + 1
-    signs = tuple(
+    signs = signs or tuple(
         halves(one, one.add_up(known.marginals[name]))
         for name, one in zip(cells, groups, strict=True)
     )
