@@ -134,9 +134,9 @@ def ledger(epsilon, adjacency="replace"):
 
 
 def test_no_more_is_asked_than_can_be_told_from_noise():
-    asked = {n: affordable_orders(ledger(1.0), n, 10, 2) for n in (500, 10_000, 1e6)}
+    asked = {n: affordable_orders(ledger(1.0), n, 10, 2) for n in (500, 5000, 1e6)}
     assert asked[500] == ((), 0.0)
-    assert asked[10_000][0][-1] < asked[1e6][0][-1] == 7
+    assert 2 < asked[5000][0][-1] < asked[1e6][0][-1] == 7
     assert asked[1e6][1] < 0.001  # a million rows show it for next to nothing
     assert all(share <= MOST for _, share in asked.values())
 

@@ -120,7 +120,7 @@ def measure_parities(
     releases have it, and a row without one counts nowhere. All that stand out are
     found afterwards, for nothing: no set is selected by looking at rows.
 
-    Keeps ``parity_release_``.
+    Keeps ``parity_release_``. ``signs`` replace those of the halves.
     """
     of_class, orders = plan.of_class, plan.orders
     n_counted = int(of_class.max()) + 1
