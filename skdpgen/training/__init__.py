@@ -34,7 +34,7 @@ from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
 from skdpgen.training._pairs import PairPrior, fit_pair, smooth_pair
 from skdpgen.training._pairs_of_bins import smooth_bins
-from skdpgen.training._parities import (
+from skdpgen.training._parity_moments import (
     ParityTarget,
     mean_signs,
     mixture_parities,

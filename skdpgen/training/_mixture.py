@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor
 
 from skdpgen.training._matching import one_cycle
-from skdpgen.training._parities import (
+from skdpgen.training._parity_moments import (
     ParityTarget,
     Pulling,
     PullOfParities,

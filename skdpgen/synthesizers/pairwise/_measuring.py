@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from skdpgen.privacy import Histograms, OneHot, Release, release, sensitivity
+from skdpgen.privacy import Histograms, Ledger, OneHot, Release, release, sensitivity
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import (
     Opening,
@@ -166,9 +166,7 @@ def measure_pairs(
         groups = tuple(map(cut_at_half, groups, known.marginals.values()))
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
     opening.keep(groups_=groups, _public=public)
-    parities = None
-    if plan is not None:
-        parities = measure_parities(opening, cells, labels, known, groups, plan)
+    parities = plan and measure_parities(opening, cells, labels, known, groups, plan)
     measured: tuple[Any, ...] = ()
     pairs: tuple[Any, ...] = nearest_pairs(len(cells), n_pairs)
     if public is not None:
@@ -197,16 +195,9 @@ def measure_pairs(
         share = model.explained()
         if share > WORTH:
             measure_columns_again(opening, cells, labels, share=share)
-        delta = sensitivity(OneHot(1), ledger.budget.adjacency)
-        unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-        widths = {pair: math.prod(model.shape(pair)) for pair in pairs}
+        own = parities.of_pairs(known, groups) if parities and by_class else {}
         every = dict(zip(pairs, levels or (), strict=False))
-        energies, variance = model.energies(), (unit / model.n_rows) ** 2
-        if parities is not None and by_class:
-            for pair, own in parities.of_pairs(known, groups).items():
-                if pair in energies:
-                    energies[pair] += own
-        pairs = worth_measuring(energies, widths, variance)
+        pairs = pairs_that_matter(model, pairs, own, ledger)
         levels = tuple(every[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
@@ -222,3 +213,17 @@ def measure_pairs(
         levels=levels,
     )
     opening.keep(pair_releases_=(*measured, last))
+
+
+def pairs_that_matter(
+    model: PairModel,
+    pairs: Sequence[Any],
+    own: Mapping[Any, float],
+    ledger: Ledger,
+) -> tuple[Any, ...]:
+    """Return the pairs to measure again; ``own`` is what classes have beyond them."""
+    delta = sensitivity(OneHot(1), ledger.budget.adjacency)
+    unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
+    widths = {pair: math.prod(model.shape(pair)) for pair in pairs}
+    energies = {pair: e + own.get(pair, 0.0) for pair, e in model.energies().items()}
+    return worth_measuring(energies, widths, (unit / model.n_rows) ** 2)
