@@ -27,6 +27,7 @@ from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import insecure_noise_seed
 from skdpgen.privacy._oracle import private_oracle
 from skdpgen.privacy._outer import OuterProducts
+from skdpgen.privacy._products import Parities
 from skdpgen.privacy._release import Release, release
 from skdpgen.privacy._renyi import Subsampling, fit_curve
 from skdpgen.privacy._report import LedgerEntry, PrivacyReport
@@ -37,6 +38,7 @@ from skdpgen.privacy._sensitivity import (
     NonNegative,
     OneHot,
     Signed,
+    SignProducts,
     Structure,
     Weighted,
     WithCounts,
@@ -66,11 +68,13 @@ __all__ = [
     "NonNegative",
     "OneHot",
     "OuterProducts",
+    "Parities",
     "PrivacyBudget",
     "PrivacyReport",
     "Release",
     "Selections",
     "SideBySide",
+    "SignProducts",
     "Signed",
     "Structure",
     "Subsampling",

@@ -137,6 +137,44 @@ class Weighted:
 
 
 @dataclass(frozen=True)
+class SignProducts:
+    r"""Products of ``n_columns`` signs, over all sets of columns of these ``orders``.
+
+    *Proof.* Each of the m entries is 1 or -1, so rows have norm :math:`\sqrt m`. Of two
+    rows that differ in d signs, the products over a set with j of those d columns have
+    the ratio :math:`(-1)^j`, so the inner product depends on d alone:
+    :math:`I(d) = \sum_k \sum_j (-1)^j \binom{d}{j} \binom{n-d}{k-j}`, and the squared
+    move is :math:`2m - 2 I(d)`, for the worst d. It counts as 2m at least, the move of
+    rows whose labels differ; a row without a known label is all 0, and moves by m.
+    """
+
+    n_columns: int
+    orders: tuple[int, ...]
+
+    @property
+    def width(self) -> int:
+        """How many sets there are."""
+        return sum(math.comb(self.n_columns, k) for k in self.orders)
+
+    @property
+    def bound(self) -> float:
+        """Norm of a row."""
+        return math.sqrt(self.width)
+
+    def replace(self) -> float:
+        least = min(self._inner(d) for d in range(self.n_columns + 1))
+        return math.sqrt(2.0 * self.width - 2.0 * min(least, 0))
+
+    def _inner(self, d: int) -> int:
+        """Return the inner product of rows that differ in d signs."""
+        return sum(
+            (-1) ** j * math.comb(d, j) * math.comb(self.n_columns - d, k - j)
+            for k in self.orders
+            for j in range(min(d, k) + 1)
+        )
+
+
+@dataclass(frozen=True)
 class WithCounts:
     r"""A block with the class counts appended, scaled by :math:`\sqrt\beta`.
 
@@ -159,7 +197,14 @@ class WithCounts:
 
 
 Structure = (
-    Signed | NonNegative | OneHot | Distinct | WithSquares | Weighted | WithCounts
+    Signed
+    | NonNegative
+    | OneHot
+    | Distinct
+    | WithSquares
+    | SignProducts
+    | Weighted
+    | WithCounts
 )
 
 

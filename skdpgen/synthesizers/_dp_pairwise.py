@@ -6,17 +6,16 @@ from typing import Any, ClassVar
 import torch
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
-from tqdm import tqdm
 
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import MAX_BINS, discover_bins
 from skdpgen.synthesizers.pairwise import (
-    affordable_pairs,
     check_given,
     known_pairs,
     measure_columns,
     measure_pairs,
+    number_of_pairs,
     pair_share,
     read_given,
     train_mixture,
@@ -30,16 +29,16 @@ FINE_BINS = 256
 class DPPairwiseSynthesizer(BaseSynthesizer):
     r"""Tabular synthesizer that knows all pairs of columns it can afford.
 
-    Three releases: every column by class; all pairs of columns, coarsely; then, with
-    most of the budget, the pairs that matter, by class. A mixture of products of
-    columns is trained until it has these one- and two-way marginals, which it gives
-    exactly, without sampling. It takes seconds on a CPU.
+    Four releases: every column by class; for a thirtieth of the budget, what three and
+    more columns only say together; all pairs of columns, coarsely; then, with most of
+    the rest, the pairs that matter, by class. A mixture of products of columns is
+    trained until it has them, exactly, without sampling. It takes seconds on a CPU.
 
-    Each release is of one-hot rows over columns or pairs, scaled to norm 1. They are
-    not negative, so one row moves it by at most :math:`\sqrt 2` if replaced and by 1
-    if added or removed (proof: :class:`~skdpgen.privacy.Weighted`). How finely it looks
-    at what comes from public quantities and earlier releases. Where n, columns and the
-    budget allow no pairs, it does what :class:`DPIndependentSynthesizer` does.
+    Of columns and pairs rows are one-hot, scaled to norm 1, not negative: so one row
+    moves the sum by at most :math:`\sqrt 2` if replaced and by 1 if added or removed
+    (:class:`~skdpgen.privacy.Weighted`); of sets of columns they are signs
+    (:class:`~skdpgen.privacy.SignProducts`). How finely it looks is public or released.
+    With too few rows for pairs, it does what :class:`DPIndependentSynthesizer` does.
 
     Parameters
     ----------
@@ -70,6 +69,8 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         The noisy histograms of single columns; of two levels, what they make of them.
     pair_releases_ : tuple of PairRelease
         The noisy histograms of pairs, round by round; empty if there were none.
+    parity_release_ : ParityRelease or None
+        Noisy parities of two columns and more; None if they could not be afforded.
     groups_ : tuple of CellGroups
         How the cells of each column are grouped in pairs.
     {cells_}
@@ -159,11 +160,9 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         pick_device(self.device)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
-            opening.keep(groups_=(), pair_releases_=(), _seed=seed_of(for_training))
-            facts = opening.facts
-            n_pairs = affordable_pairs(
-                opening.ledger, facts.n_rows, facts.n_columns, self.pair_budget
-            )
+            opening.keep(groups_=(), pair_releases_=(), parity_release_=None)
+            opening.keep(_seed=seed_of(for_training))
+            n_pairs = number_of_pairs(opening, self.pair_budget)
             cells, labels = discover_bins(opening, FINE_BINS if n_pairs else MAX_BINS)
             for_pairs = pair_share(opening, n_pairs, self.pair_budget)
             asked = {"for_pairs": for_pairs, "is_trial": not n_pairs}
@@ -205,10 +204,11 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             cells,
             known_pairs(known, released, *rounds, *read),
             **chosen,
+            parities=self.parity_release_,
             is_balanced=self.class_weight == "balanced",
             device=pick_device(self.device),
             seed=self._seed,
-            progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+            is_quiet=not self.verbose,
         )
         self.loss_curve_, self.n_iter_ = losses, len(losses)
         self._telling_losses(known.totals.sum(), known.total_std)

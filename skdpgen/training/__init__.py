@@ -34,6 +34,12 @@ from skdpgen.training._matching import LossWeight, match_embedding
 from skdpgen.training._mixture import PairTarget, fit_mixture
 from skdpgen.training._pairs import PairPrior, fit_pair, smooth_pair
 from skdpgen.training._pairs_of_bins import smooth_bins
+from skdpgen.training._parity_moments import (
+    ParityTarget,
+    mean_signs,
+    mixture_parities,
+    stand_out,
+)
 from skdpgen.training._private_descent import (
     PrivateDescent,
     descend_privately,
@@ -56,6 +62,7 @@ __all__ = [
     "LossWeight",
     "PairPrior",
     "PairTarget",
+    "ParityTarget",
     "PrivateDescent",
     "PublicDescent",
     "RowSlopes",
@@ -76,6 +83,8 @@ __all__ = [
     "fit_pair",
     "log_ratios",
     "match_embedding",
+    "mean_signs",
+    "mixture_parities",
     "nearest_correlation",
     "normal",
     "play",
@@ -90,6 +99,7 @@ __all__ = [
     "smooth_bins",
     "smooth_pair",
     "sobol",
+    "stand_out",
     "strata",
     "train_classifier",
     "weighed",

@@ -11,6 +11,12 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor
 
 from skdpgen.training._matching import one_cycle
+from skdpgen.training._parity_moments import (
+    ParityTarget,
+    Pulling,
+    PullOfParities,
+    starting_logits,
+)
 
 Floats = NDArray[np.float64]
 SPREAD = 0.3  # of the logits at the start
@@ -108,7 +114,7 @@ class Mixture:
         masses = logits.clamp_(-MOST, MOST).exp_()
         return masses.div_(self._sums(masses))
 
-    def follow(self, pull: "Pull") -> float:
+    def follow(self, pull: Pulling) -> float:
         """Set the gradients to the slope of the loss, and return the loss."""
         shared, of_class, own = (one.grad for one in self.parts)
         assert shared is not None
@@ -187,6 +193,7 @@ def fit_mixture(
     sizes: Sequence[int],
     *,
     n_components: int,
+    parities: ParityTarget | None = None,
     is_balanced: bool = False,
     max_iter: int,
     learning_rate: float,
@@ -200,7 +207,8 @@ def fit_mixture(
     :math:`\omega_c A_c^\top A_c / K`, exactly: no batch is drawn, the loss has no
     sampling noise. All classes share one set of components, which each bends a
     little: relations between columns are mostly common, and where nothing is known of a
-    class the rest keeps the relations of all.
+    class the rest keeps the relations of all. With ``parities`` components start
+    with these, and errors of them count beside those of pairs.
 
     Returns
     -------
@@ -211,7 +219,11 @@ def fit_mixture(
     rng = torch.Generator().manual_seed(seed)
     start = torch.as_tensor(np.log(np.maximum(target.singles, CERTAIN)))
     mixture = Mixture(start.float().to(device), sizes, n_components, rng)
-    pull = Pull(target, is_balanced=is_balanced, device=device)
+    pull: Any = Pull(target, is_balanced=is_balanced, device=device)
+    if parities is not None:
+        first = starting_logits(parities, sizes, n_components, seed)
+        mixture.own += torch.as_tensor(first).to(mixture.own)
+        pull = PullOfParities(pull, parities, mixture.columns)
     rates = [
         {"params": [mixture.of_class, mixture.shared], "rate": learning_rate},
         {"params": [mixture.own], "rate": OWN_RATE * learning_rate},

@@ -15,6 +15,7 @@ from skdpgen.utils._errors import (
 )
 from skdpgen.utils._key import Key
 from skdpgen.utils._optional import require
+from skdpgen.utils._products_of_rows import products_of_rows
 from skdpgen.utils._random import (
     pick_device,
     seed_of,
@@ -44,6 +45,7 @@ __all__ = [
     "SupportWarning",
     "clone_parametrized",
     "pick_device",
+    "products_of_rows",
     "require",
     "saved",
     "seed_of",

@@ -18,6 +18,9 @@ class Key(StrEnum):
     PAIRS = "pairs"
     """Groups of cells, counted two columns at a time."""
 
+    PARITIES = "parities"
+    """Signs of columns, of which products are summed."""
+
     FEATURES = "features"
     """A bounded feature map of the row."""
 

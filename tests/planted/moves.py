@@ -28,6 +28,40 @@ HOW_FAR_ROWS_MOVE = (
         ),
     ),
     Bug(
+        "parities-as-if-not-negative",
+        "products of signs count as if none were negative",
+        P + "_sensitivity.py",
+        "        return math.sqrt(2.0 * self.width - 2.0 * min(least, 0))",
+        "        return math.sqrt(2.0 * self.width - 0.0 * min(least, 0))",
+        (
+            "tests/privacy/test_products.py::"
+            "test_the_worst_of_all_rows_moves_the_sum_as_far_as_is_claimed",
+        ),
+    ),
+    Bug(
+        "signs-beyond-the-codes",
+        "a code of a column that is no half multiplies as it is",
+        P + "_products.py",
+        "np.where(codes[some] == 1, np.float32(-1.0), np.float32(1.0))",
+        "(1 - 2 * codes[some]).astype(np.float32)",
+        ("tests/privacy/test_products.py::test_sums_are_those_of_the_definition",),
+    ),
+    Bug(
+        "halves-of-the-rows-themselves",
+        "parities cut columns at the middle of private rows, not of what was released",
+        S + "pairwise/_parities.py",
+        "    of_label = np.append(of_class, -1)\n",
+        "    of_label = np.append(of_class, -1)\n"
+        "    (whole,) = list(opening.rows.batches(cells, labels))[:1]\n"
+        "    signs = tuple(\n"
+        "        halves(one, np.bincount(one.encode(codes), minlength=one.n_groups))\n"
+        "        for one, codes in zip(\n"
+        "            groups, np.maximum(whole.parts[Key.COLUMNS].T, 0), strict=True\n"
+        "        )\n"
+        "    )\n",
+        (TABLES,),
+    ),
+    Bug(
         "pairs-shift",
         "rows are paired under add/remove, so that one row shifts all pairs",
         S + "embedding/_private_encoder.py",

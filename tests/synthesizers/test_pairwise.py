@@ -48,10 +48,11 @@ def claims(synth):
     """Return each main release with its noise and the ledger's entry."""
     found = [(synth.release_, "columns")]
     found += [(one.released, "pairs") for one in synth.pair_releases_]
-    return list(zip(found, synth.privacy_.releases[-len(found) :], strict=True))
+    entries = [e for e in synth.privacy_.releases if not e.name.startswith("parities")]
+    return list(zip(found, entries[-len(found) :], strict=True))
 
 
-# ------------------------------------------------------------ the three releases
+# ------------------------------------------------------------ the releases
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
@@ -66,11 +67,13 @@ def test_shares_sum_to_the_budget_and_are_named(n_rounds, adjacency):
     assert "histograms of 5 columns by class" in names
     last = synth.pair_releases_[-1]
     assert names[-1] == f"{len(last.pairs)} pairs of columns by class"
-    shares = [entry.share for entry in report.releases[-1 - n_rounds :]]
+    shares = [entry.share for entry in report.releases[-2 - n_rounds :]]
     assert sum(shares[1:]) == pytest.approx(0.4 * sum(shares))
+    assert names[-1 - n_rounds] == "parities of 2 to 5 of 5 columns by class"
+    assert 0 < shares[1] <= 0.1 * sum(shares[1:]) * (1 + 1e-9)
     if n_rounds == 2:
         assert names[-2] == "10 pairs of columns"
-        assert shares[1] == pytest.approx(0.25 * sum(shares[1:]))
+        assert shares[2] == pytest.approx(0.25 * sum(shares[2:]))
         assert set(last.pairs) <= set(synth.pair_releases_[0].pairs)
     else:
         assert len(last.pairs) == 10
@@ -224,7 +227,8 @@ def test_the_release_and_the_seed_are_all_that_a_model_is_made_of():
     case = CASES["unlabelled"]
     one, two = fitted(case), fitted(case)
     assert not same_model(tables_of(one), tables_of(two))  # the noise is another
-    for name in ("cells_", "groups_", "release_", "pair_releases_", "_scales"):
+    of_pairs = ("groups_", "pair_releases_", "parity_release_")
+    for name in ("cells_", "release_", "_scales", *of_pairs):
         setattr(two, name, getattr(one, name))
     assert two._seed == one._seed
     assert same_model(tables_of(one), tables_of(two.refit()))

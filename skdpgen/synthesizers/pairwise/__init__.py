@@ -10,6 +10,7 @@ from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
 from skdpgen.synthesizers.pairwise._measuring import (
     measure_columns,
     measure_pairs,
+    number_of_pairs,
     pair_share,
 )
 from skdpgen.synthesizers.pairwise._mixtures import (
@@ -20,10 +21,12 @@ from skdpgen.synthesizers.pairwise._mixtures import (
 )
 from skdpgen.synthesizers.pairwise._pair_release import PairRelease, release_pairs
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel, known_pairs
+from skdpgen.synthesizers.pairwise._parities import ParityRelease
 
 __all__ = [
     "PairModel",
     "PairRelease",
+    "ParityRelease",
     "affordable_pairs",
     "check_given",
     "known_pairs",
@@ -32,6 +35,7 @@ __all__ = [
     "mixture_of_columns",
     "mixture_of_pairs",
     "nearest_pairs",
+    "number_of_pairs",
     "pair_groups",
     "pair_share",
     "read_given",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from skdpgen.privacy import Histograms, OneHot, Release, release, sensitivity
+from skdpgen.privacy import Histograms, Ledger, OneHot, Release, release, sensitivity
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import (
     Opening,
@@ -15,12 +15,14 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
 )
 from skdpgen.synthesizers.pairwise._affordable import (
+    affordable_pairs,
     nearest_pairs,
     pair_groups,
     public_pairs,
     widest_groups,
     worth_measuring,
 )
+from skdpgen.synthesizers.pairwise._halves import cut_at_half, plan_parities
 from skdpgen.synthesizers.pairwise._levels import (
     column_groups,
     finest_groups,
@@ -28,6 +30,7 @@ from skdpgen.synthesizers.pairwise._levels import (
 )
 from skdpgen.synthesizers.pairwise._pair_release import release_pairs
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
+from skdpgen.synthesizers.pairwise._parities import measure_parities
 from skdpgen.synthesizers.pairwise._two_levels import (
     groups_by_class,
     measure_two_levels,
@@ -40,6 +43,12 @@ FIRST_ROUND = 0.25  # of what is spent on pairs
 WORTH = 0.1  # of what is left of the budget: less is not spent on columns again
 FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows alone
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
+
+
+def number_of_pairs(opening: Opening, pair_budget: float) -> int:
+    """Return how many pairs can be looked at, by public quantities and releases."""
+    facts = opening.facts
+    return affordable_pairs(opening.ledger, facts.n_rows, facts.n_columns, pair_budget)
 
 
 def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
@@ -152,8 +161,12 @@ def measure_pairs(
         is_fixed, n_groups = True, max(n_groups, widest_groups(len(cells)))
     finest = n_groups if is_fixed else finest_groups(len(cells), n_groups)
     groups = column_groups(cells, known.marginals, n_groups, finest)
+    plan = plan_parities(opening, labels, known) if n_pairs else None
+    if plan is not None and finest > n_groups:
+        groups = tuple(map(cut_at_half, groups, known.marginals.values()))
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
     opening.keep(groups_=groups, _public=public)
+    parities = plan and measure_parities(opening, cells, labels, known, groups, plan)
     measured: tuple[Any, ...] = ()
     pairs: tuple[Any, ...] = nearest_pairs(len(cells), n_pairs)
     if public is not None:
@@ -182,12 +195,9 @@ def measure_pairs(
         share = model.explained()
         if share > WORTH:
             measure_columns_again(opening, cells, labels, share=share)
-        delta = sensitivity(OneHot(1), ledger.budget.adjacency)
-        unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-        widths = {pair: math.prod(model.shape(pair)) for pair in pairs}
+        own = parities.of_pairs(known, groups) if parities and by_class else {}
         every = dict(zip(pairs, levels or (), strict=False))
-        energies, variance = model.energies(), (unit / model.n_rows) ** 2
-        pairs = worth_measuring(energies, widths, variance)
+        pairs = pairs_that_matter(model, pairs, own, ledger)
         levels = tuple(every[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
@@ -203,3 +213,17 @@ def measure_pairs(
         levels=levels,
     )
     opening.keep(pair_releases_=(*measured, last))
+
+
+def pairs_that_matter(
+    model: PairModel,
+    pairs: Sequence[Any],
+    own: Mapping[Any, float],
+    ledger: Ledger,
+) -> tuple[Any, ...]:
+    """Return the pairs to measure again; ``own`` is what classes have beyond them."""
+    delta = sensitivity(OneHot(1), ledger.budget.adjacency)
+    unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
+    widths = {pair: math.prod(model.shape(pair)) for pair in pairs}
+    energies = {pair: e + own.get(pair, 0.0) for pair, e in model.energies().items()}
+    return worth_measuring(energies, widths, (unit / model.n_rows) ** 2)

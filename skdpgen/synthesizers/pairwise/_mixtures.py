@@ -1,12 +1,14 @@
 """From what is known of columns, and of pairs, to a mixture that has them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from skdpgen.synthesizers.models import MixtureModel
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
+from skdpgen.synthesizers.pairwise._parities import ParityRelease
 from skdpgen.tables import Cells, each_cell
 from skdpgen.training import ClassConditional, fit_mixture
 
@@ -38,12 +40,18 @@ def train_mixture(
     known: ClassConditional,
     cells: Mapping[Any, Cells],
     pairs: PairModel | None,
+    *,
+    is_quiet: bool = True,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
     """Return a mixture with the relations that there are, and losses of its steps."""
     if pairs is None or not pairs.is_believed:
         return mixture_of_columns(known, cells), []
-    return mixture_of_pairs(known, pairs, **training)
+
+    def progress(steps: Iterable[int]) -> Iterable[int]:
+        return tqdm(steps, "training", disable=is_quiet)
+
+    return mixture_of_pairs(known, pairs, progress=progress, **training)
 
 
 def mixture_of_pairs(
@@ -51,13 +59,22 @@ def mixture_of_pairs(
     pairs: PairModel,
     *,
     n_components: int | None,
+    parities: ParityRelease | None = None,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
-    """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses."""
-    n_components = n_components or usual_components(len(known.totals))
-    tables, losses = fit_mixture(
-        pairs.target(), pairs.sizes, n_components=n_components, **training
-    )
+    """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses.
+
+    If it lacks ``parities`` that surely are there, it is trained once more with them.
+    """
+    training["n_components"] = n_components or usual_components(len(known.totals))
+    target = pairs.target()
+    tables, losses = fit_mixture(target, pairs.sizes, **training)
+    if parities is not None:
+        lacking = parities.target(tables, pairs.sizes, known.totals)
+        if lacking is not None:
+            tables, losses = fit_mixture(
+                target, pairs.sizes, parities=lacking, **training
+            )
     columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
     names = list(known.conditionals)
     groups = dict(zip(names, pairs.groups, strict=True))
