@@ -8,6 +8,7 @@ from skdpgen.training._adversarial import (
 )
 from skdpgen.training._checkpoints import Checkpoints
 from skdpgen.training._classifier import train_classifier
+from skdpgen.training._columns_together import Related, columns_together
 from skdpgen.training._conditional import (
     ClassConditional,
     class_conditional_model,
@@ -59,6 +60,7 @@ __all__ = [
     "PrivateDescent",
     "PublicDescent",
     "RowSlopes",
+    "Related",
     "Seen",
     "Told",
     "class_conditional_model",
@@ -67,6 +69,7 @@ __all__ = [
     "class_totals",
     "class_variances",
     "column_counts",
+    "columns_together",
     "conditional_histogram",
     "denoised_histogram",
     "descend",
