@@ -20,6 +20,7 @@ RAREST = 1e-4  # share of a cell
 WIDE = (0.3, 1.0, 3.0, 9.0)  # of columns that go their own way, from even cells
 ALIKE = (0.0, 0.5, 0.9)  # part of it that all classes have
 LEAST = 1e-7
+QUIETEST = 1e-5  # noise of a share
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,20 +58,27 @@ class Related:
     def noise_std(self) -> Floats:
         """Noise of the share of each cell, (S,)."""
         sizes = [one.shape[1] for one in self.counts]
-        return np.sqrt(np.repeat(self.variances, sizes)) / self.n_rows
+        std = np.sqrt(np.repeat(self.variances, sizes)) / self.n_rows
+        return np.maximum(std, QUIETEST)
 
     @cached_property
     def public(self) -> tuple[Floats, Floats]:
         """Public columns given the class, (n_classes, S), and covariances of cells."""
-        first = self.places[0]
-        sizes = np.trace(self.pairs[:, first, first], axis1=1, axis2=2)[:, None, None]
+        whole = np.diagonal(self.pairs, axis1=1, axis2=2)
+        sizes = np.max([whole[:, one].sum(axis=1) for one in self.places], axis=0)
+        sizes = sizes[:, None, None]
         common = self.pairs.sum(axis=0) / max(float(sizes.sum()), 1.0)
         moments = (self.pairs + OF_CLASS * common) / (sizes + OF_CLASS)
         found = np.diagonal(moments, axis1=1, axis2=2).copy()
-        for one in self.places:
+        covariances = moments - found[:, :, None] * found[:, None, :]
+        for one in self.places:  # what has no cell is left out
             found[:, one] += LEAST
             found[:, one] /= found[:, one].sum(axis=1, keepdims=True)
-        return found, moments - found[:, :, None] * found[:, None, :]
+            for axes in ((0, 1, 2), (0, 2, 1)):
+                turned = covariances.transpose(axes)
+                sums = turned[:, one].sum(axis=1, keepdims=True)
+                turned[:, one] -= found[:, one, None] * sums
+        return found, covariances
 
     @property
     def of_all(self) -> "Related":

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 Floats = NDArray[np.float64]
-START, LEAST = 0.04, 1e-10  # variances
+START, LEAST, MOST = 0.04, 1e-10, 1e4  # variances
 FIRM = 0.1  # cases like the others of a family that are imagined of each part
 STEPS = 25
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What is known of a signal: its mean, the evidence, and of others' say of each.
+    """What is known of a signal that was seen in noise.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def fit_parts(
     ----------
     seen : ndarray of shape (n,)
     noise : ndarray of shape (n, n)
-        Its covariance.
+        Its covariance; at least the identity, so that all is stable.
     factors : sequence of ndarray of shape (n, width)
     family : ndarray of int of shape (n_parts,)
 
@@ -65,17 +66,21 @@ def fit_parts(
     together /= together.sum(axis=1, keepdims=True)
     variances = np.full(len(factors), START)
     for _ in range(STEPS):
-        inverse = np.linalg.inv(_covariance(noise, wide, variances[part]))
-        pull = np.bincount(part, (wide.T @ (inverse @ seen)) ** 2, len(factors))
-        push = np.bincount(part, (wide * (inverse @ wide)).sum(axis=0), len(factors))
+        root = cholesky(_covariance(noise, wide, variances[part]), lower=True)
+        near = solve_triangular(root, np.column_stack([wide, seen]), lower=True)
+        near, rest = near[:, :-1], near[:, -1]
+        pull = np.bincount(part, (rest @ near) ** 2, len(factors))
+        push = np.bincount(part, np.square(near).sum(axis=0), len(factors))
         usual = np.exp(together @ np.log(variances))
         pull = variances**2 * pull + 2 * FIRM * usual
-        variances = np.maximum(np.sqrt(pull / (push + 2 * FIRM / variances)), LEAST)
-    whole = _covariance(noise, wide, variances[part])
-    inverse = np.linalg.inv(whole)
+        variances = np.sqrt(pull / (push + 2 * FIRM / variances))
+        variances = np.clip(variances, LEAST, MOST)
+    root = cholesky(_covariance(noise, wide, variances[part]), lower=True)
+    inverse = cho_solve((root, True), np.eye(len(seen)))
     fit = inverse @ seen
     mean = (wide * variances[part]) @ (wide.T @ fit)
-    return Posterior(mean, inverse, -0.5 * float(seen @ fit + _log_det(whole)))
+    log = -0.5 * float(seen @ fit) - float(np.log(np.diag(root)).sum())
+    return Posterior(mean, inverse, log)
 
 
 def log_given_others(
@@ -91,13 +96,9 @@ def log_given_others(
     for block in blocks:
         mine = inverse[np.ix_(block, block)]
         off = fit[block] @ np.linalg.solve(mine, fit[block])
-        found.append(-0.5 * (off - _log_det(mine)))
+        found.append(0.5 * (float(np.linalg.slogdet(mine)[1]) - off))
     return np.array(found)
 
 
 def _covariance(noise: Floats, wide: Floats, variances: Floats) -> Floats:
     return np.asarray(noise + (wide * variances) @ wide.T)
-
-
-def _log_det(matrix: Floats) -> float:
-    return float(np.linalg.slogdet(matrix)[1])
