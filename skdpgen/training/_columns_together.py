@@ -117,9 +117,9 @@ def columns_together(seen: Related) -> tuple[list[Floats], Floats]:
     >>> pairs = np.diag([50.0, 50.0, 50.0, 50.0])[None]
     >>> pairs[0, [0, 1, 2, 3], [2, 3, 0, 1]] = 50.0  # two columns that are the same
     >>> counts = [np.array([[80.0, 20.0]]), np.array([[50.0, 50.0]])]
-    >>> seen = Related(counts, [4.0, 400.0], np.ones(1), 100.0, pairs, [0, 0])
+    >>> seen = Related(counts, [4.0, 2500.0], np.ones(1), 100.0, pairs, [0, 0])
     >>> tables, trust = columns_together(seen)
-    >>> bool(tables[1][0, 0] > 0.55), bool(trust[1] > 0.5)
+    >>> bool(tables[1][0, 0] > 0.52), bool(trust[1] > 0.5)
     (True, True)
     """
     public, covariances = seen.public

@@ -74,6 +74,7 @@ class PairModel:
             if one.levels is not None:
                 self._levels |= zip(one.pairs, one.levels, strict=True)
         self._priors: dict[tuple[int, int], PairPrior] = {}
+        self._commons: tuple[dict[Pair, Floats], float] | None = None
         self._public = None
         if len(counts) and all(stds):
             looks = self._look(known, counts, stds, public)
@@ -213,6 +214,12 @@ class PairModel:
 
     def commons(self) -> tuple[dict[Pair, Floats], float]:
         """Return what pairs have in all classes together, and trust in public rows."""
+        if self._commons is None:
+            self._commons = self._common_fits()
+        found, trust = self._commons
+        return dict(found), trust
+
+    def _common_fits(self) -> tuple[dict[Pair, Floats], float]:
         looks = self.common_excess()
         if self._public is None:
             return {pair: self.smooth(pair, look) for pair, look in looks.items()}, 0.0

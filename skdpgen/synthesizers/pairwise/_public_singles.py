@@ -27,7 +27,8 @@ def with_relations(
 
     What :func:`columns_together` finds is averaged with what each column says by
     itself: neither knows what the other does. Where classes are many, or public rows
-    have no labels, this is of all classes together, and classes follow.
+    have no labels, this is of all classes together, and classes follow; where columns
+    are many, too, each stays by itself, since time grows with their third power.
 
     Parameters
     ----------
@@ -43,6 +44,8 @@ def with_relations(
     """
     full = [one.max(axis=0) > 0 for one in singles]
     kept = np.flatnonzero(np.concatenate(full))
+    if len(kept) > WIDEST:
+        return list(singles)
     seen = Related(
         [one[:, some] for one, some in zip(counts, full, strict=True)],
         variances,
