@@ -8,6 +8,7 @@ from skdpgen.training._adversarial import (
 )
 from skdpgen.training._checkpoints import Checkpoints
 from skdpgen.training._classifier import train_classifier
+from skdpgen.training._columns_together import Related, columns_together
 from skdpgen.training._conditional import (
     ClassConditional,
     class_conditional_model,
@@ -65,6 +66,7 @@ __all__ = [
     "ParityTarget",
     "PrivateDescent",
     "PublicDescent",
+    "Related",
     "RowSlopes",
     "Seen",
     "Told",
@@ -74,6 +76,7 @@ __all__ = [
     "class_totals",
     "class_variances",
     "column_counts",
+    "columns_together",
     "conditional_histogram",
     "denoised_histogram",
     "descend",

@@ -190,9 +190,11 @@ class _Excess:
         kernels = _kernels(marginal, _n_full(full, one.n_ordered), centre)
         noise = np.full((len(shares), 1), one.noise_std / total)
         scale = np.sqrt(shares * (1 - shares))[:, None]
-        logs, means = candidates(raw - theirs, noise, scale, kernels, STRENGTHS)
-        null, _ = candidates(raw, noise, scale, kernels, STRENGTHS)
-        every = np.concatenate([logs, null], axis=1)
+        both = np.concatenate([raw - theirs, raw])  # kernels are taken apart once
+        twice = (np.concatenate([one, one]) for one in (noise, scale))
+        logs, means = candidates(both, *twice, kernels, STRENGTHS)
+        every = np.concatenate(np.split(logs, 2), axis=1)
+        means = means[: len(raw)]
         return cls(full, marginal, shares, mine, even, theirs, every, means)
 
     def combined(self, weights: Floats) -> Floats:

@@ -220,3 +220,16 @@ def test_two_releases_of_the_same_are_one_with_less_noise():
     assert both.noise_std["columns"] == pytest.approx(2.4)  # 1 / (1/16 + 1/9) = 2.4²
     assert np.std(both.values["columns"]) == pytest.approx(2.4, rel=0.03)
     assert both.mu == pytest.approx(np.hypot(first.mu, second.mu))
+
+
+def test_where_no_pair_is_paid_for_groups_are_no_more_than_can_be_trained():
+    """Without noise of pairs their number says nothing of how finely to look."""
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(400, 100)))
+    schema = Schema(dict.fromkeys(wide.columns, Numeric(-4, 4, nullable=False)))
+    synth = DPPairwiseSynthesizer(
+        schema=schema, public_data=wide, max_iter=1, n_components=2
+    )
+    synth.fit(wide)
+    assert [one.is_trial for one in synth.pair_releases_] == [True]
+    assert sum(one.n_groups for one in synth.groups_) <= 1000

@@ -7,6 +7,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
+from skdpgen.synthesizers.pairwise._known_pairs import known_pairs
 from skdpgen.synthesizers.pairwise._measuring import (
     measure_columns,
     measure_pairs,
@@ -20,7 +21,7 @@ from skdpgen.synthesizers.pairwise._mixtures import (
     usual_components,
 )
 from skdpgen.synthesizers.pairwise._pair_release import PairRelease, release_pairs
-from skdpgen.synthesizers.pairwise._pair_rounds import PairModel, known_pairs
+from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
 from skdpgen.synthesizers.pairwise._parities import ParityRelease
 
 __all__ = [

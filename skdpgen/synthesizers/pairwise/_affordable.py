@@ -14,6 +14,7 @@ NOISE_OF_CELL = 3.0  # a cell of an even pair should hold this many stds of rows
 MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together
 PUBLIC_WIDTH = 500  # of them where public rows are counted for all pairs
+TRIAL_WIDTH = 1_000  # of them where pairs are all of public rows, without noise
 TRUST_PAIRS = 30  # pairs that tell whether public rows are right
 KEPT = 0.3  # part of the noise that smoothing leaves in
 
@@ -77,9 +78,16 @@ def pair_groups(
     return int(max(min(groups, MOST, MAX_WIDTH / n_columns), 2))
 
 
-def widest_groups(n_columns: int) -> int:
-    """Return how many groups a column may have where public rows know pairs."""
-    return int(max(min(MOST, PUBLIC_WIDTH / n_columns), 2))
+def widest_groups(n_columns: int, *, is_trial: bool = False) -> int:
+    """Return how many groups a column may have where public rows know pairs.
+
+    Examples
+    --------
+    >>> widest_groups(20), widest_groups(100), widest_groups(100, is_trial=True)
+    (12, 5, 10)
+    """
+    width = TRIAL_WIDTH if is_trial else PUBLIC_WIDTH
+    return int(max(min(MOST, width / n_columns), 2))
 
 
 def public_pairs(model: Any, n_pairs: int) -> tuple[Any, ...]:

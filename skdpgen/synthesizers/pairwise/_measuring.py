@@ -158,7 +158,8 @@ def measure_pairs(
     if n_groups is None:
         n_groups = pair_groups(ledger, n_rows, len(cells), n_pairs, ledger.remaining)
     if opening.public is not None and not is_fixed:
-        is_fixed, n_groups = True, max(n_groups, widest_groups(len(cells)))
+        widest = widest_groups(len(cells), is_trial=not n_pairs)
+        is_fixed, n_groups = True, max(n_groups, widest) if n_pairs else widest
     finest = n_groups if is_fixed else finest_groups(len(cells), n_groups)
     groups = column_groups(cells, known.marginals, n_groups, finest)
     plan = plan_parities(opening, labels, known) if n_pairs else None

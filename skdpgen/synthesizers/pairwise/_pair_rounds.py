@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy import Release
 from skdpgen.synthesizers.opening import PublicTables
 from skdpgen.synthesizers.pairwise._affordable import nearest_pairs
 from skdpgen.synthesizers.pairwise._levels import Levels, corrected, spread_pair
 from skdpgen.synthesizers.pairwise._pair_release import Pair, PairRelease
 from skdpgen.synthesizers.pairwise._public_pairs import PublicPairs
+from skdpgen.synthesizers.pairwise._public_singles import with_relations
 from skdpgen.tables import CellGroups, each_group
 from skdpgen.training import (
     ClassConditional,
     PairPrior,
     PairTarget,
     Seen,
-    column_counts,
     conditional_histogram,
     fit_pair,
     pooled_trust,
@@ -74,10 +73,14 @@ class PairModel:
         for one in measured:
             if one.levels is not None:
                 self._levels |= zip(one.pairs, one.levels, strict=True)
-        if self._by_class and all(stds):
-            self._sharpen(known, counts, stds, public)
         self._priors: dict[tuple[int, int], PairPrior] = {}
+        self._commons: tuple[dict[Pair, Floats], float] | None = None
         self._public = None
+        if len(counts) and all(stds):
+            looks = self._look(known, counts, stds, public)
+            if public is not None and public.pairs is not None:
+                about = self.singles, self.shares, self.n_rows
+                self.singles = with_relations(groups, *looks, *about, public.pairs)
         if public is not None and public.pairs is not None:
             self._public = PublicPairs(public.pairs, self.singles, self.shares)
 
@@ -85,15 +88,16 @@ class PairModel:
     def _by_class(self) -> list[PairRelease]:
         return [one for one in self.measured if one.by_class]
 
-    def _sharpen(
+    def _look(
         self,
         known: ClassConditional,
         counts: Sequence[Floats],
         stds: Sequence[float],
         public: PublicTables | None,
-    ) -> None:
-        """Learn single columns from pairs too: each pair adds up to both of them.
+    ) -> tuple[list[Floats], list[float]]:
+        """Return counts of groups by class, and the variances of their noise.
 
+        Learns single columns from pairs too: each pair adds up to both of them.
         Estimates of a group's count by class are averaged by precision and denoised
         like single columns. What looked empty stays empty.
         """
@@ -102,6 +106,8 @@ class PairModel:
             len(one.of_cell) * std**2 / one.n_groups
             for one, std in zip(self.groups, stds, strict=True)
         ]
+        if not self._by_class:
+            return means, variances
         for one in self._by_class:
             for pair, table, std in one.tables(self.groups):
                 whole = table * (self.n_rows / max(float(table.sum()), 1.0))
@@ -136,6 +142,7 @@ class PairModel:
             self.singles = list(with_public(today, seen).conditionals.values())
         else:
             self.singles = [table for _, table in found.values()]
+        return means, variances
 
     @property
     def every_pair(self) -> tuple[Pair, ...]:
@@ -207,6 +214,12 @@ class PairModel:
 
     def commons(self) -> tuple[dict[Pair, Floats], float]:
         """Return what pairs have in all classes together, and trust in public rows."""
+        if self._commons is None:
+            self._commons = self._common_fits()
+        found, trust = self._commons
+        return dict(found), trust
+
+    def _common_fits(self) -> tuple[dict[Pair, Floats], float]:
         looks = self.common_excess()
         if self._public is None:
             return {pair: self.smooth(pair, look) for pair, look in looks.items()}, 0.0
@@ -321,24 +334,6 @@ class PairModel:
                 own = smooth_bins(mine, variance, first, second, self.shares)
                 found |= {(*pair, c): rest for c, rest in enumerate(own)}
         return found
-
-
-def known_pairs(
-    known: ClassConditional,
-    released: Release,
-    groups: Sequence[CellGroups],
-    measured: Sequence[PairRelease],
-    task: str | None,
-    scales: Sequence[float] | None,
-    public: PublicTables | None,
-) -> PairModel | None:
-    """Return what all releases say of pairs; None if none was measured."""
-    if not measured:
-        return None
-    sizes = [len(one.of_cell) for one in groups]
-    counts, stds = column_counts(released, sizes, scales)
-    are_bins = task == "regression"
-    return PairModel(known, groups, measured, counts, list(stds), public, are_bins)
 
 
 def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:
