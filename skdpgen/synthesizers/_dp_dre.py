@@ -235,8 +235,8 @@ class DPDRESynthesizer(BaseSynthesizer):
 
     def _stated(self):
         """Say which images and which lens were taken as public."""
-        found = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
-        return [*super()._stated(), *images_stated(self.public_data), *found]
+        lens = None if self.lens is None else lens_of(self.lens)
+        return [*super()._stated(), *images_stated(self.public_data, lens)]
 
     def _subsampling(self):
         """Return how steps look at rows; None if there are none."""

@@ -74,11 +74,11 @@ def has_images(given: Any) -> bool:
 
 def images_stated(given: Any, lens: Any) -> list[str]:
     """Return what a certificate says of public images, and of a lens."""
-    stated = [] if lens is None else [f"lens: {lens.name}"]
+    stated = []
     if has_images(given):
         n_images = len(public_pair(given)[0])
         stated.append(f"{n_images} public images: taken as public")
-    return stated
+    return stated + ([] if lens is None else [f"lens: {lens.name}"])
 
 
 def lens_of_game(mode: str, given: Any) -> Any:
