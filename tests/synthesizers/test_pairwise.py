@@ -13,7 +13,7 @@ from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
 from skdpgen.synthesizers.pairwise import _measuring, _mixtures, usual_components
 from skdpgen.synthesizers.pairwise._measuring import BY_CLASS
-from skdpgen.tables import Boolean, Chunks, Rows, Schema
+from skdpgen.tables import Boolean, Chunks, Integer, Numeric, Rows, Schema
 from tests.synthesizers._tables import CASES, Case, assert_obeys, build, split
 
 INF = float("inf")
@@ -85,7 +85,35 @@ def test_shares_sum_to_the_budget_and_are_named(n_rounds, adjacency):
         assert one.sensitivity == pytest.approx(bound)
 
 
-@pytest.mark.parametrize("name", sorted(CASES))
+def test_a_number_is_counted_in_halves_and_then_in_parts():
+    synth = fitted(CASES["regression"])
+    first, _ = synth.pair_releases_
+    assert len(first.released.values["pairs"]) == 2
+    assert first.of_class.max() == 1
+    assert (np.diff(first.of_class) >= 0).all()
+    n_bins = synth._labels.n_cells
+    for one in synth.pair_releases_:
+        n_parts = len(one.released.values["pairs"])
+        assert n_parts == (n_bins if one.of_class is None else one.of_class.max() + 1)
+
+
+def test_what_columns_say_of_a_number_only_together_is_looked_at():
+    """A sum of products: no pair shows anything in all rows together."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, (20_000, 6)), columns=list("abcdef"))
+    y = 10.0 * (X["a"] ^ X["b"]) + rng.normal(size=len(X))
+    schema = Schema({name: Integer(0, 1) for name in X}, Numeric(-5, 15))
+    synth = DPPairwiseSynthesizer(1.0, schema=schema).fit(X, y)
+    assert (0, 1) in synth.pair_releases_[-1].pairs
+    drawn, target = synth.sample(5000, random_state=0)
+    differ = drawn["a"] != drawn["b"]
+    assert target[differ].mean() - target[~differ].mean() > 7.0
+
+
+NOT_NUMBERS = sorted(set(CASES) - {"regression"})
+
+
+@pytest.mark.parametrize("name", NOT_NUMBERS)
 def test_classes_are_counted_one_by_one_if_they_are_few(name):
     synth = fitted(CASES[name])
     n_classes = 1 if synth._labels is None else synth._labels.n_cells

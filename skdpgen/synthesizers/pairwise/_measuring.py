@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from skdpgen.privacy import Histograms, Ledger, OneHot, Release, release, sensitivity
@@ -31,6 +32,12 @@ from skdpgen.synthesizers.pairwise._levels import (
 from skdpgen.synthesizers.pairwise._pair_release import release_pairs
 from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
 from skdpgen.synthesizers.pairwise._parities import measure_parities
+from skdpgen.synthesizers.pairwise._parts_of_number import (
+    HALVES,
+    affordable_parts,
+    own_energies,
+    parts_of_number,
+)
 from skdpgen.synthesizers.pairwise._two_levels import (
     groups_by_class,
     measure_two_levels,
@@ -151,7 +158,7 @@ def measure_pairs(
 
     Keeps ``groups_`` and, round by round, ``pair_releases_``.
     """
-    ledger, n_rows = opening.ledger, opening.facts.n_rows
+    ledger, n_rows, task = opening.ledger, opening.facts.n_rows, opening.facts.task
     opening.progress.total += n_rounds
     by_class = labels is not None and labels.n_cells <= BY_CLASS
     is_fixed, levels = n_groups is not None, None
@@ -178,41 +185,31 @@ def measure_pairs(
             for name, one in zip(cells, groups, strict=True)
         ]
         levels = pair_levels(groups, shares, pairs, n_groups)
+    count = partial(release_pairs, opening, cells, labels, groups)
     if n_rounds == 2 and n_pairs:
         opening.step("all pairs")
-        first = release_pairs(
-            opening,
-            cells,
-            labels,
-            groups,
-            pairs,
-            by_class=False,
-            share=FIRST_ROUND,
-            levels=levels,
-        )
+        parts = parts_of_number(known, task, HALVES) if by_class else None
+        how = {"by_class": False, "levels": levels, "of_class": parts}
+        first = count(pairs, share=FIRST_ROUND, **how)
         measured = (first,)
         opening.keep(pair_releases_=measured)
-        model = PairModel(known, groups, [first], public=public)
+        is_number = task == "regression"
+        model = PairModel(known, groups, [first], public=public, are_bins=is_number)
         share = model.explained()
         if share > WORTH:
             measure_columns_again(opening, cells, labels, share=share)
         own = parities.of_pairs(known, groups) if parities and by_class else {}
+        own = own_energies(model) or own
         every = dict(zip(pairs, levels or (), strict=False))
         pairs = pairs_that_matter(model, pairs, own, ledger)
         levels = tuple(every[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
-    last = release_pairs(
-        opening,
-        cells,
-        labels,
-        groups,
-        pairs,
-        by_class=by_class,
-        share=1.0,
-        is_trial=not n_pairs,
-        levels=levels,
-    )
+    widths = [groups[j].n_groups * groups[k].n_groups for j, k in pairs]
+    n_parts = affordable_parts(ledger, n_rows, widths) if by_class else 0
+    parts = parts_of_number(known, task, n_parts) if by_class else None
+    how = {"by_class": by_class, "levels": levels, "of_class": parts}
+    last = count(pairs, share=1.0, is_trial=not n_pairs, **how)
     opening.keep(pair_releases_=(*measured, last))
 
 
@@ -225,6 +222,9 @@ def pairs_that_matter(
     """Return the pairs to measure again; ``own`` is what classes have beyond them."""
     delta = sensitivity(OneHot(1), ledger.budget.adjacency)
     unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-    widths = {pair: math.prod(model.shape(pair)) for pair in pairs}
+    looks = (
+        2 if model.are_bins else 1
+    )  # what is common, and what parts have: each noisy
+    widths = {pair: looks * math.prod(model.shape(pair)) for pair in pairs}
     energies = {pair: e + own.get(pair, 0.0) for pair, e in model.energies().items()}
     return worth_measuring(energies, widths, (unit / model.n_rows) ** 2)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdpgen.privacy import Histograms, Release, release
 from skdpgen.synthesizers.opening import Opening, cell_scales
@@ -33,11 +34,13 @@ class PairRelease:
     """Whether it only serves to judge public rows."""
     levels: tuple[Levels, ...] | None = None
     """How each pair joins the groups of its columns; None has each by itself."""
+    of_class: NDArray[np.int64] | None = None
+    """With which classes each class was counted; None is one by one, or all of them."""
 
     @property
     def by_class(self) -> bool:
         """Whether classes were counted one by one."""
-        return len(self.released.values[Key.PAIRS]) > 1
+        return len(self.released.values[Key.PAIRS]) > 1 and self.of_class is None
 
     def tables(self, groups: Sequence[CellGroups]) -> Iterator[tuple[Pair, Any, float]]:
         """Yield each pair, its counts (n_classes, g, g'), and their noise."""
@@ -63,12 +66,17 @@ def release_pairs(
     share: float,
     is_trial: bool = False,
     levels: tuple[Levels, ...] | None = None,
+    of_class: NDArray[np.int64] | None = None,
 ) -> PairRelease:
     """Count pairs of groups, jointly; ``share`` is of what is left of the budget.
 
     With ``levels`` each pair joins groups in its own way, fixed before rows are read;
-    in its histogram a row is one-hot as before.
+    in its histogram a row is one-hot as before. With ``of_class`` classes are counted
+    together, ``by_class`` or not: a row is in one table, as before.
     """
+    n_classes = labels.n_cells if by_class and labels is not None else 1
+    if of_class is not None:
+        n_classes = int(of_class.max()) + 1
     looks, subsets = _looks(groups, pairs, levels)
     sizes = tuple((one or groups[j]).n_groups for j, one in looks)
     scales = cell_scales([sizes[a] * sizes[b] for a, b in subsets])
@@ -78,19 +86,20 @@ def release_pairs(
             codes = batch.parts[Key.COLUMNS]
             fine = [one.encode(codes[:, j]) for j, one in enumerate(groups)]
             coarse = [one.encode(fine[j]) if one else fine[j] for j, one in looks]
-            known = np.where(batch.labels >= 0, 0, -1)
-            label = batch.labels if by_class else known
+            label = batch.labels if by_class else np.where(batch.labels >= 0, 0, -1)
+            if of_class is not None:
+                label = np.append(of_class, -1)[batch.labels]
             yield EncodedBatch(label, {Key.PAIRS: np.stack(coarse).T})
 
     released = release(
         batches(),
         {Key.PAIRS: Histograms(sizes, scales, subsets)},
-        name=f"{len(pairs)} pairs of columns" + (" by class" if by_class else ""),
+        name=f"{len(pairs)} pairs of columns" + (" by class" if n_classes > 1 else ""),
         ledger=opening.ledger,
         share=share * opening.ledger.remaining,
-        n_classes=labels.n_cells if by_class and labels is not None else 1,
+        n_classes=n_classes,
     )
-    return PairRelease(pairs, scales, released, is_trial, levels)
+    return PairRelease(pairs, scales, released, is_trial, levels, of_class)
 
 
 def _looks(

@@ -13,6 +13,7 @@ from skdpgen.synthesizers.opening import PublicTables
 from skdpgen.synthesizers.pairwise._affordable import nearest_pairs
 from skdpgen.synthesizers.pairwise._levels import Levels, corrected, spread_pair
 from skdpgen.synthesizers.pairwise._pair_release import Pair, PairRelease
+from skdpgen.synthesizers.pairwise._parts_of_number import own_of_bins
 from skdpgen.synthesizers.pairwise._public_pairs import PublicPairs
 from skdpgen.synthesizers.pairwise._public_singles import with_relations
 from skdpgen.tables import CellGroups, each_group
@@ -24,7 +25,6 @@ from skdpgen.training import (
     conditional_histogram,
     fit_pair,
     pooled_trust,
-    smooth_bins,
     smooth_pair,
     with_public,
 )
@@ -166,7 +166,7 @@ class PairModel:
         first, second = self._sides(pair)
         return first.n_groups, second.n_groups
 
-    def _priors_of(self, pair: Pair) -> tuple[PairPrior, PairPrior]:
+    def priors_of(self, pair: Pair) -> tuple[PairPrior, PairPrior]:
         """Return how its columns may take part in the relation of a pair."""
         found = []
         for j, level in zip(pair, self._sides(pair), strict=True):
@@ -209,7 +209,7 @@ class PairModel:
 
     def smooth(self, pair: Pair, found: Look, scale: float = 1.0) -> Floats:
         """Return the posterior mean of an excess."""
-        first, second = self._priors_of(pair)
+        first, second = self.priors_of(pair)
         return smooth_pair(*found, first, second, scale=scale)
 
     def commons(self) -> tuple[dict[Pair, Floats], float]:
@@ -230,7 +230,7 @@ class PairModel:
         """Average what looks say around public centres and around 0, by evidence."""
         fits, odds = {}, []
         for key, (excess, variance) in looks.items():
-            first, second = self._priors_of(key[:2])
+            first, second = self.priors_of(key[:2])
             scale, centre = scales.get(key, 1.0), centres[key]
             mine, null = fit_pair(excess, variance, first, second, scale=scale)
             rest, log = fit_pair(excess - centre, variance, first, second, scale=scale)
@@ -294,7 +294,7 @@ class PairModel:
     def _owns(self, trust: float) -> dict[Any, Floats]:
         """Return what each class has beyond its share of a pair's common excess."""
         if self.are_bins and self._public is None:
-            return self._owns_of_bins()
+            return own_of_bins(self)
         looks, scales = {}, {}
         for one in self._by_class:
             for pair, counts, std in one.tables(self.groups):
@@ -321,19 +321,6 @@ class PairModel:
         if looks:
             found, trust = self._trusting(looks, theirs, scales)
         return {key: trust * rest for key, rest in theirs.items()} | found
-
-    def _owns_of_bins(self) -> dict[Any, Floats]:
-        """Return the same of the bins of a number, of which neighbours are alike."""
-        found: dict[Any, Floats] = {}
-        for one in self._by_class:
-            for pair, counts, std in one.tables(self.groups):
-                excess = counts / self.n_rows - self.independent(pair)
-                mine = excess - self.shares[:, None, None] * excess.sum(axis=0)
-                first, second = self._priors_of(pair)
-                variance = (std / self.n_rows) ** 2
-                own = smooth_bins(mine, variance, first, second, self.shares)
-                found |= {(*pair, c): rest for c, rest in enumerate(own)}
-        return found
 
 
 def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:
