@@ -26,7 +26,9 @@ SURE = 4  # stds of noise
 RARE = (
     "Many rows hold values that are too rare to be found privately; they are sampled "
     "as one value, other: {}. List the values in a schema if they are public, as "
-    "Categorical([...]), or spend a larger epsilon. `columns_` has all shares."
+    "Categorical([...]); say there how dates and amounts are written, if they are, as "
+    "Datetime(format='%d.%m.%Y') or Numeric(parse=True); or spend a larger epsilon. "
+    "`columns_` has all shares."
 )
 
 RELATIONS, IMAGES = "columns and relations", "images"
