@@ -386,6 +386,37 @@ def test_codes_of_a_row_do_not_depend_on_those_beside_it():
     assert np.linalg.norm(whole, axis=1).max() <= 1.0 + 1e-6
 
 
+def of_either_sign(images):
+    return (images.flatten(1).mean(dim=1, keepdim=True) - 0.5) * 1e6
+
+
+def as_grey(codes):
+    return torch.full((len(codes), 16), 0.5)
+
+
+def test_neighbours_move_means_of_codes_by_no_more_than_is_paid_for():
+    """Brute force, with a lens that has codes as far apart as any: -1 and 1."""
+    lens = lens_of((of_either_sign, as_grey))
+    layout = ImageLayout("numpy", (4, 4), "float64")
+    kernel = CodesKernel.seen_through(lens, layout)
+    images = np.array([np.zeros(16), np.ones(16), np.full(16, np.nan)])
+    batch = EncodedBatch(np.zeros(3, dtype=np.int64), {Key.PIXELS: images})
+    (only,) = shown(kernel, [batch])
+    rows = [  # what one row adds to the sums of two classes, and to their counts
+        np.outer(one, np.append(code, np.sqrt(PAID))).ravel()
+        for code in only.parts[Key.FEATURES]
+        for one in np.eye(2)
+    ]
+    moved = {
+        "replace": max(np.linalg.norm(a - b) for a in rows for b in rows),
+        "add_remove": max(np.linalg.norm(a) for a in rows),
+    }
+    for adjacency, most in moved.items():
+        paid = in_codes(lens="cosine", adjacency=adjacency).privacy_.releases
+        (first,) = (one for one in paid if one.name.startswith("means of"))
+        assert most == pytest.approx(first.sensitivity, rel=1e-6)
+
+
 def test_without_noise_images_of_codes_are_near_the_means_of_their_classes():
     synth = in_codes(
         INF, lens="cosine", max_iter=300, hidden_layer_sizes=(32,), batch_size=100
