@@ -16,7 +16,7 @@ from skdpgen.tables import EncodedBatch, as_pixels
 from skdpgen.utils import Key, saved
 
 AT_ONCE = 1024
-REACH = 4.0  # of a code: so many usual deviations, if all codes have norm 1
+REACH = 8.0  # of a code: so many usual deviations, if all codes have norm 1
 
 
 @saved
