@@ -8,7 +8,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
 THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test slow planted lint format bench docs clean
+.PHONY: help venv demo test slow planted lint format bench tables docs clean
 
 help:
 	@echo "make demo    fit on the example table, print the guarantee, write demo.png"
@@ -18,6 +18,7 @@ help:
 	@echo "make lint    ruff, mypy, import contracts"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make bench   speed; with DATA=folder [TABLES=names] all of docs/benchmarks.md"
+	@echo "make tables  the tables of docs/benchmarks.md that come from docs/results"
 	@echo "make docs    the documentation, into docs/_build/html"
 
 $(BIN)/python:
@@ -63,6 +64,9 @@ ifdef DATA
 	$(THREADS) $(BIN)/python -m skdpgen.benchmark utility $(TABLES) --data $(DATA)
 	$(THREADS) $(BIN)/python -m skdpgen.benchmark discovery --data $(DATA) --epsilon 0.3 1 3
 endif
+
+tables: $(VENV)/.user
+	$(BIN)/skdpgen bench tables docs/results --into docs/benchmarks.md
 
 docs: $(VENV)/.developer
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

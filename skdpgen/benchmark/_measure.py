@@ -42,46 +42,63 @@ def measure_releases(
     adjacency: str = "replace",
 ) -> Iterator[dict[str, Any]]:
     """Fit independent releases and score each; yield a row of numbers per release."""
-    schema = Schema.infer(*split.whole) if is_schema_public else None
-    about = {
-        "set": split.name,
-        "rows": len(split.X_train),
-        "schema": "public" if is_schema_public else "discovered",
-        "epsilon": epsilon,
-        "adjacency": adjacency,
-    }
+    about = _about(split, is_schema_public, epsilon, adjacency)
     for release in range(n_releases):
-        synthesizer = make(
-            epsilon=epsilon,
-            delta=DELTA,
-            schema=schema,
-            classes=split.classes,
-            adjacency=adjacency,
-            random_state=release,
-        )
-        start = time.perf_counter()
         try:
-            synthesizer.fit(split.X_train, split.y_train)
+            run, _ = measure_release(
+                split,
+                make,
+                utility,
+                release=release,
+                is_schema_public=is_schema_public,
+                epsilon=epsilon,
+                adjacency=adjacency,
+            )
         except SchemaRequiredError:
             yield {**about, "note": "asks for a schema"}
             return
-        seconds = time.perf_counter() - start
-        seeded = replace(utility, random_state=release)
-        rows = draw_samples(synthesizer, utility.n_samples, release)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            scores = seeded.evaluate(rows, split.X_test, split.y_test)
-            test = split.X_test, split.y_test
-            distances = _near(test, rows)
-        found = {} if is_schema_public else judge_discovery(synthesizer, split.X_train)
-        yield {
-            **about,
-            "release": release,
-            **means_of_models(scores),
-            **distances,
-            "fit_seconds": seconds,
-            **found,
-        }
+        yield run
+
+
+def measure_release(
+    split: Split,
+    make: Callable[..., Any],
+    utility: SyntheticUtility,
+    *,
+    release: int,
+    is_schema_public: bool,
+    epsilon: float,
+    delta: float | None = DELTA,
+    adjacency: str = "replace",
+) -> tuple[dict[str, Any], Any]:
+    """Fit and score the release of one number; return a row, and what was fitted."""
+    synthesizer = make(
+        epsilon=epsilon,
+        delta=delta,
+        schema=Schema.infer(*split.whole) if is_schema_public else None,
+        classes=split.classes,
+        adjacency=adjacency,
+        random_state=release,
+    )
+    start = time.perf_counter()
+    synthesizer.fit(split.X_train, split.y_train)
+    seconds = time.perf_counter() - start
+    seeded = replace(utility, random_state=release)
+    rows = draw_samples(synthesizer, utility.n_samples, release)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = seeded.evaluate(rows, split.X_test, split.y_test)
+        distances = _near((split.X_test, split.y_test), rows)
+    found = {} if is_schema_public else judge_discovery(synthesizer, split.X_train)
+    run = {
+        **_about(split, is_schema_public, epsilon, adjacency),
+        "release": release,
+        **means_of_models(scores),
+        **distances,
+        "fit_seconds": seconds,
+        **found,
+    }
+    return run, synthesizer
 
 
 def measure_discovery(
@@ -151,6 +168,18 @@ def headline(run: dict[str, Any]) -> str:
     if "tv2" in run:
         parts.append(f"two-way {run['tv2']:.3f}")
     return f"{' '.join(names)}: {'; '.join(parts) or run.get('note', '')}"
+
+
+def _about(
+    split: Split, is_schema_public: bool, epsilon: float, adjacency: str
+) -> dict[str, Any]:
+    return {
+        "set": split.name,
+        "rows": len(split.X_train),
+        "schema": "public" if is_schema_public else "discovered",
+        "epsilon": epsilon,
+        "adjacency": adjacency,
+    }
 
 
 def _headline_first(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

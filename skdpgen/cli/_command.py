@@ -1,12 +1,12 @@
 """The command itself: its parts, and what a user sees when something is wrong."""
 
 import sys
-import traceback
 import warnings
-from pathlib import Path
 from typing import Any
 
 import click
+
+from skdpgen.utils import in_a_line
 
 PARTS = {
     "fit": "_fit_command",
@@ -15,14 +15,8 @@ PARTS = {
     "plan": "_plan_command",
     "schema": "_schema_command",
     "demo": "_demo_command",
+    "bench": "_bench_command",
 }
-PACKAGE = Path(__file__).parents[1]
-HIDDEN = (
-    "{name} outside skdpgen; its text may show values of the data and is not printed "
-    "here. Run the same with `skdpgen --debug ...` where that does no harm."
-)
-
-OF_PARAMETERS = "InvalidParameterError"  # scikit-learn's; it quotes parameters alone
 
 
 class Parts(click.Group):
@@ -60,7 +54,7 @@ class Parts(click.Group):
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
 @click.version_option(package_name="skdpgen")
 def main(debug: bool) -> None:
-    r"""Synthetic rows of a private table, with a guarantee.
+    """Synthetic rows of a private table, with a guarantee.
 
     \b
       skdpgen fit people.csv --target income --epsilon 1 --out model/
@@ -68,30 +62,7 @@ def main(debug: bool) -> None:
       skdpgen report model/ -o report.html
 
     Every `fit` of the same rows costs its own epsilon; everything else is free.
-    """
-
-
-def in_a_line(error: BaseException) -> str:
-    """Return what to say of an error: our own words, never those of others.
-
-    Examples
-    --------
-    >>> in_a_line(KeyError("Jane Doe, 12.3.1966")).startswith("KeyError outside")
-    True
-    """
-    if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
-        return f"{error.strerror}: {error.filename}"
-    if isinstance(error, ModuleNotFoundError):
-        return f"{error.name} is not installed. Say `pip install {error.name}`."
-    if (_is_ours(error) or type(error).__name__ == OF_PARAMETERS) and str(error):
-        return " ".join(str(error).split())
-    return HIDDEN.format(name=type(error).__name__)
-
-
-def _is_ours(error: BaseException) -> bool:
-    """Say whether the last line that ran is in this package."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return bool(frames) and PACKAGE in Path(frames[-1].filename).parents
+    """  # noqa: D301 - click wants the character itself
 
 
 def _show_warning(message: Any, category: type, *rest: Any, **named: Any) -> None:

@@ -2,6 +2,7 @@
 
 from skdpgen.utils._errors import (
     BudgetExceededError,
+    ConfigError,
     LargeDeltaWarning,
     NothingLearntWarning,
     NotPrivateWarning,
@@ -13,6 +14,7 @@ from skdpgen.utils._errors import (
     SearchCostWarning,
     SupportWarning,
 )
+from skdpgen.utils._in_a_line import in_a_line
 from skdpgen.utils._key import Key
 from skdpgen.utils._optional import require
 from skdpgen.utils._products_of_rows import products_of_rows
@@ -30,6 +32,7 @@ __all__ = [
     "SAVED",
     "Amount",
     "BudgetExceededError",
+    "ConfigError",
     "Interval",
     "Key",
     "LargeDeltaWarning",
@@ -44,6 +47,7 @@ __all__ = [
     "StrOptions",
     "SupportWarning",
     "clone_parametrized",
+    "in_a_line",
     "pick_device",
     "products_of_rows",
     "require",

@@ -13,6 +13,10 @@ class BudgetExceededError(RuntimeError):
     """A release asks for more than is left of the privacy budget."""
 
 
+class ConfigError(ValueError):
+    """A file that says what to run is incomplete, or holds what is not known."""
+
+
 class PrivacyLeakWarning(UserWarning):
     """Something was read from private data outside the guarantee."""
 

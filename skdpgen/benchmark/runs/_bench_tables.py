@@ -1,0 +1,160 @@
+"""Tables of stored rows, for people: generated between two marks of a page."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from skdpgen.benchmark._measure import HEADLINES
+from skdpgen.utils import ConfigError
+
+METRICS = {"roc_auc": "ROC-AUC", "macro_f1": "macro-F1", "r2": "R²"}
+HEAD = "<!-- bench:{} -->"
+END = "<!-- /bench -->"
+MARK = re.compile(r"(?ms)^<!-- bench:([\w.-]+) -->\n(.*?)^<!-- /bench -->")
+KEYS = ["table", "schema", "epsilon", "name"]
+SHARED = ("schema", "delta", "adjacency", "protocol")
+Row = Mapping[str, Any]
+
+
+def tabulate_rows(rows: Sequence[Row]) -> str:
+    """Return a Markdown table: a line for each table, epsilon and method.
+
+    **measured** is the mean of the models, ± standard deviation over releases, and
+    (the best of the models); what failed says how.
+
+    Examples
+    --------
+    >>> row = {"table": "t", "name": "real", "roc_auc": 0.75, "roc_auc_best": 0.8125}
+    >>> print(tabulate_rows([row]))
+    | table | method | ε | metric | measured | AP | two-way | fit, s | peak, MiB | n |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | t | real |  | ROC-AUC | .750 (.812) |  |  |  |  | 1 |
+    """
+    head = ["table", "method", "ε", "metric", "measured", "AP", "two-way"]
+    head += ["fit, s", "peak, MiB", "n"]
+    lines = [head, ["---"] * len(head)]
+    frame = pd.DataFrame(list(rows)).reindex(columns=_columns(rows))
+    for (table, schema, epsilon, name), group in _groups(frame):
+        of_two = (
+            f", {schema}"
+            if frame["schema"].nunique() > 1 and isinstance(schema, str)
+            else ""
+        )
+        good = group[group["error"].isna()]
+        lines.append(
+            [
+                table,
+                f"{name}{of_two}",
+                "" if pd.isna(epsilon) else f"{epsilon:g}",
+                *_measured(good, group),
+                _mean(good["average_precision"], _share),
+                _mean(good["tv2"], _share),
+                _mean(good["fit_seconds"], "{:.2f}".format),
+                _mean(good["peak_mib"], "{:.0f}".format),
+                f"{len(good)}",
+            ]
+        )
+    text = (
+        f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines
+    )
+    return "\n".join(text)
+
+
+def caption(rows: Sequence[Row]) -> str:
+    """Say what all rows of a table have in common, and which versions made them.
+
+    Examples
+    --------
+    >>> caption([{"delta": 1e-5, "version_numpy": "2.0"}])
+    'δ = 1e-05; numpy 2.0.'
+    """
+    frame = pd.DataFrame(list(rows))
+    said = []
+    for name in SHARED:
+        values = frame[name].dropna().unique() if name in frame else []
+        if len(values) == 1 and name == "delta":
+            said.append(f"δ = {values[0]}")
+        elif len(values) == 1:
+            said.append(f"{name} {values[0]}")
+    made = []
+    for name in frame:
+        if name.startswith("version_"):
+            values = " or ".join(sorted(frame[name].dropna().unique()))
+            made.append(f"{name.removeprefix('version_')} {values}")
+    return "; ".join(part for part in (", ".join(said), ", ".join(made)) if part) + "."
+
+
+def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
+    r"""Return a page with the table of each stored name between its marks.
+
+    Parameters
+    ----------
+    page : str
+        Markdown with lines ``<!-- bench:NAME -->`` and ``<!-- /bench -->``.
+    stored : mapping of str to rows
+
+    Examples
+    --------
+    >>> page = "Before\n<!-- bench:mine -->\nold\n<!-- /bench -->\nafter"
+    >>> row = {"table": "t", "name": "real", "r2": 0.5, "r2_best": 0.75}
+    >>> filled = fill_page(page, {"mine": [row]})
+    >>> "old" in filled, "| .500 (.750) |" in filled, fill_page(filled, {}) == filled
+    (False, True, True)
+    """
+    marked = names_in(page)
+    absent = [name for name in stored if name not in marked]
+    if absent:
+        raise ConfigError(
+            f"The page has no place for {', '.join(absent)}. Add the lines "
+            f"{HEAD.format(absent[0])} and {END} to it."
+        )
+
+    def filled(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in stored:
+            return found[0]
+        rows = stored[name]
+        text = f"{tabulate_rows(rows)}\n\n{caption(rows)}"
+        return f"{HEAD.format(name)}\n{text}\n{END}"
+
+    return MARK.sub(filled, page)
+
+
+def names_in(page: str) -> list[str]:
+    """Return the names of the marks of a page."""
+    return [found[1] for found in MARK.finditer(page)]
+
+
+def _columns(rows: Sequence[Row]) -> list[str]:
+    names = [*KEYS, "error", "average_precision", "tv2", "fit_seconds"]
+    names += ["peak_mib", *HEADLINES, *(f"{metric}_best" for metric in HEADLINES)]
+    return names
+
+
+def _groups(frame: pd.DataFrame) -> Any:
+    return frame.groupby(KEYS, dropna=False, sort=False)
+
+
+def _measured(good: pd.DataFrame, group: pd.DataFrame) -> tuple[str, str]:
+    """Return the name of the metric, and mean ± deviation (best), and what failed."""
+    failed = group["error"].dropna()
+    said = "; ".join(f"{n} × {error}" for error, n in failed.value_counts().items())
+    metric = next((one for one in HEADLINES if good[one].notna().any()), None)
+    if metric is None:
+        return "", f"failed: {said}"
+    text = _share(good[metric].mean())
+    if len(good) > 1:
+        text += f" ± {_share(good[metric].std())}"
+    text += f" ({_share(good[f'{metric}_best'].mean())})"
+    return METRICS[metric], f"{text}, failed: {said}" if said else text
+
+
+def _mean(values: pd.Series, written: Any) -> str:
+    return "" if values.isna().all() else written(values.mean())
+
+
+def _share(value: float) -> str:
+    """Write .876 without the zero, as the pages do."""
+    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"

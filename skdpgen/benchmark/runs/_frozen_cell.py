@@ -1,0 +1,121 @@
+"""A cell: one release of one method on one table, with all that decides its numbers."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+REAL = "real"  # the method that trains on real rows: the ceiling
+LENGTH = 16  # of a key: 64 bits, for some thousands of cells
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table: one that is known by its name, or a file of the user's.
+
+    Parameters
+    ----------
+    name : str
+        A name of :data:`~skdpgen.benchmark._reading.TABLES`, or how to call the file.
+    path : str or None
+        The file; None if it lies under its name in the folder of the data.
+    target : str or None
+        Column of the file to predict.
+    seed : int
+        Of the split into rows to fit and rows to test on.
+    task : {"auto", "classification", "regression"}
+        Of the file: by "auto" a target of floats is a number to predict.
+    """
+
+    name: str
+    path: str | None = None
+    target: str | None = None
+    seed: int = 0
+    task: str = "auto"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a file of the user's, which may be private."""
+        return self.path is not None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is to be computed; equal cells have equal keys.
+
+    Parameters
+    ----------
+    source : Source
+    data : str
+        Digest of the file of the table.
+    method : str
+        Name of a class, or "real".
+    settings : dict
+        Parameters of the class.
+    epsilon, delta, adjacency, schema : of the guarantee; None of "real"
+        A ``delta`` of "auto" is far below one over the number of rows.
+    release : int
+        Number of the release, which seeds all that is public.
+    protocol, classifiers : of the models that score
+
+    Examples
+    --------
+    >>> cell = Cell(Source("adult"), "0123", "real")
+    >>> cell.key == Cell.from_dict(cell.to_dict()).key
+    True
+    >>> cell.key == Cell(Source("adult"), "4567", "real").key
+    False
+    """
+
+    source: Source
+    data: str
+    method: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    epsilon: float | None = None
+    release: int = 0
+    delta: float | str | None = None
+    adjacency: str | None = None
+    schema: str | None = None
+    protocol: str = "modern"
+    classifiers: tuple[str, ...] | None = None
+
+    @property
+    def key(self) -> str:
+        """Digest of everything but where the file lies."""
+        content = self.to_dict()
+        del content["source"]["path"]
+        text = json.dumps(content, sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        content = asdict(self)
+        return content | {"classifiers": self.classifiers and list(self.classifiers)}
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> "Cell":
+        """Return what :meth:`to_dict` made plain."""
+        models = content["classifiers"]
+        return cls(
+            **content
+            | {
+                "source": Source(**content["source"]),
+                "classifiers": models and tuple(models),
+            }
+        )
+
+    def about(self) -> dict[str, Any]:
+        """Return the first columns of its row."""
+        content = self.to_dict()
+        source = content.pop("source")
+        place = {"table": source["name"], "split_seed": source["seed"]}
+        return {"cell": self.key, **place, **content}
+
+    def __str__(self) -> str:
+        """Say which it is, in a few words."""
+        if self.method == REAL:
+            return f"{self.source.name}, {REAL}"
+        return (
+            f"{self.source.name}, {self.method}, epsilon {self.epsilon:g}, "
+            f"release {self.release}"
+        )

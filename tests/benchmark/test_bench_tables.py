@@ -1,0 +1,123 @@
+"""Tables are those of stored rows, in a page and in the documentation."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skdpgen.benchmark.runs import fill_page, read_rows, tabulate_rows
+from skdpgen.benchmark.runs._bench_tables import caption, names_in
+from tests.benchmark._small_run import command
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "benchmarks.md"
+RESULTS = DOCS / "results"
+MARKS = "Before.\n\n<!-- bench:mine -->\n<!-- /bench -->\n\nAfter.\n"
+MAX_BYTES = 200_000  # of the results of a name
+
+
+def row(release=0, **numbers):
+    about = {"table": "t", "name": "a|b", "epsilon": 0.3, "release": release}
+    shared = {"schema": "discovered", "delta": 1e-5, "protocol": "modern"}
+    return {**about, **shared, "version_numpy": "2.0", **numbers}
+
+
+def two_releases():
+    first = {"roc_auc": 0.5, "roc_auc_best": 0.75, "fit_seconds": 1.0, "tv2": 0.25}
+    second = {"roc_auc": 0.6, "roc_auc_best": 0.85, "fit_seconds": 2.0, "tv2": 0.75}
+    return [row(0, **first), row(1, **second)]
+
+
+def lines(rows):
+    return tabulate_rows(rows).splitlines()[2:]
+
+
+def test_mean_deviation_and_best():
+    (line,) = lines(two_releases())
+    wanted = "| t | a/b | 0.3 | ROC-AUC | .550 ± .071 (.800) |  | .500 | 1.50 |  | 2 |"
+    assert line == wanted
+
+
+def test_numbers_outside_of_shares():
+    (line,) = lines([row(r2=-0.25, r2_best=1.0)])
+    assert "| R² | -.250 (1.000) |" in line
+    (line,) = lines([row(r2=-12.5, r2_best=-10.5)])
+    assert "| -12.500 (-10.500) |" in line
+
+
+def test_what_failed_is_said_and_takes_no_part():
+    failed = row(2, error="MemoryError", message="no more")
+    (line,) = lines([*two_releases(), failed])
+    assert "| .550 ± .071 (.800), failed: 1 × MemoryError |" in line
+    assert line.endswith("| 2 |")
+    (line,) = lines([failed, failed])
+    assert "|  | failed: 2 × MemoryError |" in line
+
+
+def test_schemas_are_named_where_they_differ():
+    public = [one | {"schema": "public"} for one in two_releases()]
+    first, second = lines([*two_releases(), *public])
+    assert "| a/b, discovered |" in first
+    assert "| a/b, public |" in second
+
+
+def test_a_caption_says_what_is_shared():
+    rows = two_releases()
+    said = "schema discovered, δ = 1e-05, protocol modern; numpy 2.0."
+    assert caption(rows) == said
+    other = [one | {"version_numpy": "2.1", "delta": 1e-6} for one in rows]
+    said = "schema discovered, protocol modern; numpy 2.0 or 2.1."
+    assert caption([*rows, *other]) == said
+
+
+def test_tables_go_between_the_marks_of_a_page(tmp_path):
+    page, stored = tmp_path / "page.md", tmp_path / "mine.jsonl"
+    stored.write_text("".join(json.dumps(one) + "\n" for one in two_releases()))
+    page.write_text(MARKS + MARKS.replace("mine", "other"))
+    differs = command("tables", stored, "--into", page, "--check", code=1)
+    assert "has tables other than those of" in differs
+    assert "page.md has the tables of mine." in command(
+        "tables", stored, "--into", page
+    )
+    text = page.read_text()
+    assert ".550 ± .071 (.800)" in text
+    assert text.startswith("Before.\n\n<!-- bench:mine -->\n| table |")
+    assert text.endswith(MARKS.replace("mine", "other"))
+    command("tables", tmp_path, "--into", page, "--check")  # a folder of such files
+    page.write_text(text.replace(".550", ".560"))
+    command("tables", stored, "--into", page, "--check", code=1)
+
+    run = tmp_path / "mine"
+    run.mkdir()
+    stored.rename(run / "results.jsonl")
+    command("tables", run, "--into", page)  # the folder of a run
+    assert page.read_text() == text
+    assert "mine\n\n| table |" in command("tables", run)
+
+
+def test_what_is_wrong_with_a_page(tmp_path):
+    page, stored = tmp_path / "page.md", tmp_path / "mine.jsonl"
+    stored.write_text(json.dumps(row(roc_auc=0.5, roc_auc_best=0.5)))
+    page.write_text("Nothing.")
+    told = command("tables", stored, "--into", page, code=1)
+    assert "no place for mine. Add the lines <!-- bench:mine --> and" in told
+    assert "--check needs --into" in command("tables", stored, "--check", code=2)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "holds no results" in command("tables", empty, code=2)
+
+
+@pytest.mark.parametrize("name", names_in(PAGE.read_text("utf-8")))
+def test_tables_of_the_documentation_are_those_of_stored_rows(name):
+    """`make tables` writes them."""
+    path = RESULTS / f"{name}.jsonl"
+    page = PAGE.read_text("utf-8")
+    assert fill_page(page, {name: read_rows(path)}) == page
+    assert path.stat().st_size < MAX_BYTES
+    assert (RESULTS / f"{name}.toml").exists()
+
+
+def test_every_stored_result_is_in_the_documentation():
+    stored = {path.stem for path in RESULTS.glob("*.jsonl")}
+    assert stored == set(names_in(PAGE.read_text("utf-8")))
+    assert stored
