@@ -10,10 +10,10 @@ from skdpgen.privacy._blocks import (
     Batch,
     Counts,
     Histograms,
-    Moments,
     Selections,
     Tokens,
     Vectors,
+    shortened,
 )
 from skdpgen.privacy._budget import (
     LARGEST_DELTA,
@@ -51,6 +51,7 @@ from skdpgen.privacy._subsampled import (
     subsampled_epsilon,
     subsampled_noise_multiplier,
 )
+from skdpgen.privacy._vector_moments import Moments
 
 __all__ = [
     "LARGEST_DELTA",
@@ -97,6 +98,7 @@ __all__ = [
     "renyi_epsilon",
     "selection_threshold",
     "sensitivity",
+    "shortened",
     "subsampled_epsilon",
     "subsampled_noise_multiplier",
 ]

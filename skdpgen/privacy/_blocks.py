@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from skdpgen.privacy._exact_sum import ExactSum, below
 from skdpgen.privacy._sensitivity import (
     NonNegative,
     OneHot,
     Signed,
     Structure,
     Weighted,
-    WithSquares,
 )
 
 Floats = NDArray[np.float64]
@@ -46,6 +46,11 @@ class Histograms:
     the histogram by that much, and the same noise, measured in rows, is
     ``1 / scales[i]`` times as large.
 
+    *Exact.* Rows are counted in whole numbers, and scaled once. Scales are cut to 23
+    bits, downwards (:func:`shortened`), here and so in ``structure``: their products
+    with counts of up to :math:`2^{30}` have 53 bits and are not rounded, so that a row
+    moves them by the scale, and not by an error that grows with the count.
+
     Parameters
     ----------
     sizes : tuple of int
@@ -62,10 +67,15 @@ class Histograms:
     subsets: tuple[tuple[int, ...], ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check that every histogram has a scale."""
+        """Check that every histogram has a scale, and cut it to few bits."""
+        if self.scales is None:
+            return
         n = len(self.widths)
-        if self.scales is not None and len(self.scales) != n:
+        if len(self.scales) != n:
             raise ValueError(f"scales must be {n} numbers. Got {len(self.scales)}.")
+        if not all(0 <= scale < math.inf for scale in self.scales):
+            raise ValueError(f"scales must be in [0, inf). Got {self.scales!r}.")
+        object.__setattr__(self, "scales", tuple(map(shortened, self.scales)))
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -82,31 +92,35 @@ class Histograms:
             return OneHot(len(self.widths))
         return Weighted((OneHot(1),) * len(self.widths), self.scales)
 
-    def start(self, n_classes: int) -> Floats:
-        """Return the sum over no rows."""
-        return np.zeros((n_classes, sum(self.widths)))
+    def start(self, n_classes: int) -> Integers:
+        """Return the counts of no rows."""
+        return np.zeros((n_classes, sum(self.widths)), dtype=np.int64)
 
-    def add(self, total: Floats, codes: Integers, labels: Integers) -> Floats:
+    def add(self, total: Integers, codes: Integers, labels: Integers) -> Integers:
         """Add the rows of one batch."""
-        _check_shape(codes, labels, len(self.sizes))
+        check_shape(codes, labels, len(self.sizes))
         n_classes = len(total)
         subsets = self.subsets or tuple((j,) for j in range(len(self.sizes)))
-        scales = self.scales or (1.0,) * len(subsets)
         strange = (labels < 0) | (labels >= n_classes)
         outside = np.empty(codes.shape, dtype=bool, order="F")
         for j, size in enumerate(self.sizes):
             outside[:, j] = (codes[:, j] < 0) | (codes[:, j] >= size)
         start = 0
-        for which, size, scale in zip(subsets, self.widths, scales, strict=True):
+        for which, size in zip(subsets, self.widths, strict=True):
             index, void = labels, strange
             for j in which:
                 index = index * self.sizes[j] + codes[:, j]
                 void = void | outside[:, j]
             index = np.where(void, n_classes * size, index)
             counts = np.bincount(index, minlength=n_classes * size + 1)[:-1]
-            total[:, start : start + size] += scale * counts.reshape(-1, size)
+            total[:, start : start + size] += counts.reshape(-1, size)
             start += size
         return total
+
+    def value(self, total: Integers) -> Floats:
+        """Return the counts, scaled."""
+        scales = self.scales or (1.0,) * len(self.widths)
+        return np.asarray(total * np.repeat(scales, self.widths))
 
 
 @dataclass(frozen=True)
@@ -116,6 +130,12 @@ class Vectors:
     Whatever the map promised, a row with a non-finite entry becomes zero, entries are
     clamped at 0 if the structure says so, and the norm is cut to ``bound``, in
     float64: a guarantee must not rest on another package's rounding.
+
+    *Exact.* The entries of a clipped row are rounded towards zero, to multiples of
+    :math:`2^{-b}` times the bound (as a power of two), where b is 35 to 44 and depends
+    on ``width`` alone. No entry grows and no sign changes, so the norm stays within
+    ``bound``, truly (:func:`below`) and not only up to rounding; and the sum has the
+    same bits for rows in any order (:class:`ExactSum`).
     """
 
     width: int
@@ -128,75 +148,57 @@ class Vectors:
         kind = NonNegative if self.is_nonnegative else Signed
         return kind(self.bound)
 
-    def start(self, n_classes: int) -> Floats:
-        """Return the sum over no rows."""
-        return np.zeros((n_classes, self.width))
+    @property
+    def _n_bits(self) -> int:
+        """A block that fits a cache is what may be added without a carry."""
+        return min(35 + self.width.bit_length() - 1, 44)
 
-    def add(self, total: Floats, vectors: Any, labels: Integers) -> Floats:
+    def start(self, n_classes: int) -> ExactSum:
+        """Return the sum over no rows."""
+        shape = n_classes, self.width
+        return ExactSum.of(shape, bound=self.bound, n_bits=self._n_bits)
+
+    def add(self, total: ExactSum, vectors: Any, labels: Integers) -> ExactSum:
         """Add the rows of one batch."""
         is_tensor = isinstance(vectors, torch.Tensor)
-        rows = vectors if is_tensor else torch.tensor(np.ascontiguousarray(vectors))
-        _check_shape(rows, labels, self.width)
-        block = max(CACHED // self.width, 1)
-        for start in range(0, len(rows), block):
-            part = rows[start : start + block].detach().to(torch.float64, copy=True)
-            known = one_hot(labels[start : start + block], len(total))
+        rows = vectors if is_tensor else torch.from_numpy(np.array(vectors, order="C"))
+        check_shape(rows, labels, self.width)
+        block = min(max(CACHED // self.width, 1), total.most, len(rows))
+        shape = block, self.width
+        own = torch.empty(shape, dtype=torch.float64, device=rows.device)
+        for start in range(0, len(rows), max(block, 1)):
+            some = rows[start : start + block].detach()
+            part = own[: len(some)].copy_(some)
+            known = one_hot(labels[start : start + block], len(total.low))
+            known *= total.step
+            part *= self._clip(part, total.step)[:, None]
+            part.trunc_()
             weights = torch.as_tensor(known).to(part.device)
-            weights *= self._clip(part)[:, None]
-            total += (weights.T @ part).cpu().numpy()
+            there = total.room_for(len(part))
+            there += (weights.T @ part).cpu().numpy()
         return total
 
-    def _clip(self, rows: torch.Tensor) -> torch.Tensor:
-        """Return the factor of each row; rows without a finite norm are clipped here.
+    def value(self, total: ExactSum) -> Floats:
+        """Return the sum."""
+        return total.value()
 
-        Scaling the one-hot label instead of the row saves a pass over the row.
+    def _clip(self, rows: torch.Tensor, step: float) -> torch.Tensor:
+        """Return the factor of each row, in steps; some rows are changed here.
+
+        In this order no factor is so small that it loses digits.
         """
         norms = torch.linalg.vector_norm(rows, dim=1)
         redo = norms.isfinite().logical_not_()
-        if self.is_nonnegative:
-            redo.fill_(True)
         if redo.any():
             clipped = clip_rows(
                 rows[redo], self.bound, is_nonnegative=self.is_nonnegative
             )
             rows[redo] = torch.as_tensor(clipped).to(rows.device)
-            norms[redo] = 0.0
-        return self.bound / norms.clamp_min(self.bound)
-
-
-@dataclass(frozen=True)
-class Moments:
-    """First and second moments of clipped vectors, formed here in float64.
-
-    ``second`` is ``"outer"`` (v vᵀ, width² entries) or ``"diagonal"`` (v∘v), scaled by
-    ``b``; at b² = 1/2 the second moments cost nothing.
-    """
-
-    width: int
-    b: float = 0.5**0.5
-    second: str = "diagonal"
-
-    @property
-    def structure(self) -> Structure:
-        """A unit vector with its squares."""
-        return WithSquares(self.b)
-
-    def start(self, n_classes: int) -> Floats:
-        """Return the sum over no rows."""
-        extra = self.width**2 if self.second == "outer" else self.width
-        return np.zeros((n_classes, self.width + extra))
-
-    def add(self, total: Floats, vectors: Any, labels: Integers) -> Floats:
-        """Add the rows of one batch."""
-        rows = clip_rows(vectors, 1.0)
-        _check_shape(rows, labels, self.width)
-        total = total.copy()
-        for label in range(len(total)):
-            mine = rows[labels == label]
-            total[label, : self.width] += mine.sum(axis=0)
-            squares = mine.T @ mine if self.second == "outer" else (mine**2).sum(axis=0)
-            total[label, self.width :] += self.b * squares.ravel()
-        return total
+            norms[redo] = self.bound
+        if self.is_nonnegative:
+            rows.clamp_min_(0.0)
+            norms = torch.linalg.vector_norm(rows, dim=1)
+        return below(self.width) * self.bound / step / norms.clamp_min(self.bound)
 
 
 @dataclass(frozen=True)
@@ -214,6 +216,10 @@ class Counts:
         """Add the rows of one batch."""
         del part  # the labels are all it needs
         return total + one_hot(labels, len(total)).sum(axis=0)[:, None]
+
+    def value(self, total: Floats) -> Floats:
+        """Return the counts, whole numbers."""
+        return total
 
 
 @dataclass(frozen=True)
@@ -258,6 +264,10 @@ class Selections:
                 total[column][value] = seen + int(counts[position])
         return total
 
+    def value(self, total: dict[Any, dict[str, int]]) -> dict[Any, dict[str, int]]:
+        """Return the counts, whole numbers."""
+        return total
+
 
 class Block(Protocol):
     """What every block offers to :func:`release`."""
@@ -272,6 +282,9 @@ class Block(Protocol):
     def add(self, total: Any, part: Any, labels: Integers) -> Any:
         """Add the rows of one batch."""
 
+    def value(self, total: Any) -> Any:
+        """Return the sum in its own unit, with the same bits for any order of rows."""
+
 
 def clip_rows(vectors: Any, bound: float, *, is_nonnegative: bool = False) -> Floats:
     """Return the rows in float64, finite, and with norm at most ``bound``.
@@ -283,7 +296,7 @@ def clip_rows(vectors: Any, bound: float, *, is_nonnegative: bool = False) -> Fl
     """
     if hasattr(vectors, "detach"):
         vectors = vectors.detach().cpu().double().numpy()
-    rows = np.array(vectors, dtype=np.float64)
+    rows = np.array(vectors, dtype=np.float64, order="C")  # one way to add up a row
     rows[~np.isfinite(rows).all(axis=1)] = 0.0
     if is_nonnegative:
         rows = np.maximum(rows, 0.0)
@@ -295,13 +308,25 @@ def clip_rows(vectors: Any, bound: float, *, is_nonnegative: bool = False) -> Fl
     return np.asarray(rows, dtype=np.float64)
 
 
-def _check_shape(rows: Any, labels: Integers, width: int) -> None:
+def check_shape(rows: Any, labels: Integers, width: int) -> None:
     """Check shapes: those that broadcast would count a row many times."""
     if labels.ndim != 1 or rows.shape != (len(labels), width):
         raise ValueError(
             f"A batch must hold one label and {width} values per row. "
             "Got another shape."
         )
+
+
+def shortened(scale: float) -> float:
+    """Cut a scale to its leading 23 bits: never more than it was.
+
+    Examples
+    --------
+    >>> shortened(0.5), 0 < 0.3 - shortened(0.3) < 1e-7
+    (0.5, True)
+    """
+    mantissa, exponent = math.frexp(scale)
+    return math.ldexp(math.floor(math.ldexp(mantissa, 23)), exponent - 23)
 
 
 def one_hot(labels: Integers, n_classes: int) -> Floats:

@@ -46,7 +46,6 @@ class DistinctCounts:
             total[column].update(values[int(position)] for position in known)
         return total
 
-    @staticmethod
-    def count(total: Mapping[Any, set[Any]]) -> Floats:
+    def value(self, total: Mapping[Any, set[Any]]) -> Floats:
         """Return the numbers, (1, n_columns)."""
         return np.array([[len(values) for values in total.values()]], dtype=float)

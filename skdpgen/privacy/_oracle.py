@@ -183,7 +183,7 @@ def private_oracle(
             total = block.add(total, vectors, np.zeros(len(some), dtype=np.int64))
         if is_noise_insecure():
             ledger.mark_insecure()
-        noisy = add_noise(total[0], noise_multiplier * norm_bound)
+        noisy = add_noise(block.value(total)[0], noise_multiplier * norm_bound)
         return noisy / (sampling_rate * expected_rows)
 
     try:

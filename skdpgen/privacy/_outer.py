@@ -9,11 +9,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from skdpgen.privacy._exact_sum import ExactSum, below, top_of
 from skdpgen.privacy._sensitivity import NonNegative, Signed, Structure, Weighted
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ROWS_AT_ONCE = 4096
+N_BITS = 42  # of a product, half of them of each factor
 Kind = Literal["signed", "nonnegative", "square"]
 
 
@@ -28,6 +30,15 @@ class OuterProducts:
     is not finite becomes zero. Hence :math:`\|\phi(x)\| \le` ``bound`` whatever the map
     promised. With a bound for each layer, each layer is clipped by itself, and
     :math:`\|\phi(x)\|^2 \le \sum_l b_l^2`.
+
+    *Exact.* What is left of the norm of a layer, :math:`r^2 \le b_l`, is shared out
+    evenly, :math:`\|u\| = \|v\| = r`, and both are rounded towards zero, to multiples
+    of h, a power of two and :math:`2^{-21}` times a root of the bound. No norm grows, so
+    neither does :math:`\|u\| \|v\|`, truly (:func:`below`); no sign changes, and of
+    a square u and v are the same vector still. Entries of the product are multiples of
+    :math:`h^2`, :math:`2^{42}` of them at most, which matrix products in float64 add
+    without rounding: the sum has the same bits for rows in any order
+    (:class:`ExactSum`).
 
     *Sign.* The inner product of two rows is
     :math:`\sum_l (u_l^\top u'_l)(v_l^\top v'_l)`. A layer cannot make it negative if
@@ -84,11 +95,23 @@ class OuterProducts:
         signed: Kind = "signed"
         return self.kinds or (signed,) * len(self.shapes)
 
-    def start(self, n_classes: int) -> Floats:
-        """Return the sum over no rows."""
-        return np.zeros((n_classes, sum(a * b for a, b in self.shapes)))
+    @property
+    def _bounds(self) -> tuple[float, ...]:
+        same = self.bound if isinstance(self.bound, tuple) else (self.bound,)
+        return same if len(same) == len(self.shapes) else same * len(self.shapes)
 
-    def add(self, total: Floats, factors: Sequence[Any], labels: Integers) -> Floats:
+    def start(self, n_classes: int) -> list[ExactSum]:
+        """Return the sums over no rows, layer by layer."""
+        return [
+            ExactSum.of(
+                (n_classes, a * b), bound=top_of(bound**0.5) ** 2, n_bits=N_BITS
+            )
+            for (a, b), bound in zip(self.shapes, self._bounds, strict=True)
+        ]
+
+    def add(
+        self, total: list[ExactSum], factors: Sequence[Any], labels: Integers
+    ) -> list[ExactSum]:
         """Add the rows of one batch."""
         shapes = [(len(labels), a, len(labels), b) for a, b in self.shapes]
         if labels.ndim != 1 or [(*u.shape, *v.shape) for u, v in factors] != shapes:
@@ -99,59 +122,83 @@ class OuterProducts:
         for first in range(0, len(labels), ROWS_AT_ONCE):
             some = slice(first, first + ROWS_AT_ONCE)
             parts = [(_double(u[some]), _double(v[some])) for u, v in factors]
-            self._add(total, self._clipped(parts), labels[some])
+            for own, (u, v) in zip(total, self._clipped(parts), strict=True):
+                _add(own, u, v, labels[some])
         return total
 
+    def value(self, total: list[ExactSum]) -> Floats:
+        """Return the sums side by side."""
+        return np.concatenate([own.value() for own in total], axis=1)
+
     def _clipped(self, parts: list[Any]) -> list[Any]:
-        raw = [_norms(u) + _norms(v) for u, v in parts]  # finite if each factor is
-        parts = [
-            FORMED[kind](u, v) for kind, (u, v) in zip(self._kinds, parts, strict=True)
+        """Return factors of each layer on their grid, as whole numbers of steps."""
+        sizes = [(_norms(u), _norms(v)) for u, v in parts]  # finite if each factor is
+        formed = [
+            FORMED[kind](u, v, a, b)
+            for kind, (u, v), (a, b) in zip(self._kinds, parts, sizes, strict=True)
         ]
-        norms = torch.stack([_norms(u) * _norms(v) for u, v in parts])
-        joint = torch.linalg.vector_norm(norms, dim=0)
-        fine = (joint.isfinite() & torch.stack(raw).isfinite().all(dim=0))[:, None]
-        bounds = self.bound
-        if not isinstance(bounds, tuple):
-            bounds, norms = (bounds,) * len(parts), joint.expand(len(parts), -1)
+        layers = torch.stack([norm for *_, norm in formed])
+        joint = torch.linalg.vector_norm(layers, dim=0)
+        finite = torch.stack([a + b for a, b in sizes]).isfinite().all(dim=0)
+        fine = finite & joint.isfinite()
+        together = not isinstance(self.bound, tuple)
+        margin = below(sum(a + b + 1 for a, b in self.shapes))
         clipped = []
-        for (u, v), bound, norm in zip(parts, bounds, norms, strict=True):
-            scale = (bound / norm.clamp_min(bound))[:, None]
-            u, v = torch.where(fine, u * scale, 0.0), torch.where(fine, v, 0.0)
-            clipped.append((u, v))
+        for (u, v, norm), bound in zip(formed, self._bounds, strict=True):
+            longest = (joint if together else norm).clamp_min(bound)
+            length = (norm / longest).sqrt() * margin * math.sqrt(bound) / _grid(bound)
+            left = _rounded(u, length, fine)
+            clipped.append((left, left if v is u else _rounded(v, length, fine)))
         return clipped
 
-    def _add(self, total: Floats, parts: list[Any], labels: Integers) -> None:
-        for label in range(len(total)):
-            mine = torch.from_numpy(np.flatnonzero(labels == label))
-            if not len(mine):
-                continue
-            start = 0
-            for u, v in parts:
-                mine, width = mine.to(u.device), u.shape[1] * v.shape[1]
-                there = torch.from_numpy(total[label, start : start + width])
-                there = there.view(u.shape[1], v.shape[1])
-                if u.device == there.device:
-                    there.addmm_(u[mine].T, v[mine])
-                else:
-                    there += (u[mine].T @ v[mine]).cpu()
-                start += width
+
+def _grid(bound: float) -> float:
+    """Return what entries of factors are multiples of."""
+    return math.ldexp(top_of(math.sqrt(bound)), -N_BITS // 2)
 
 
-def _signed(u: torch.Tensor, v: torch.Tensor) -> Any:
-    return u, v
+def _rounded(factor: Any, length: torch.Tensor, fine: torch.Tensor) -> torch.Tensor:
+    """Stretch rows to a length and round them towards zero; some become zero."""
+    rows, norms = factor
+    scale = length / norms
+    fine = fine & scale.isfinite()  # a row of zeros has no direction
+    rows = (rows * scale[:, None]).trunc_()
+    if not fine.all():
+        rows[~fine] = 0.0
+    return rows
 
 
-def _nonnegative(u: torch.Tensor, v: torch.Tensor) -> Any:
+def _add(total: ExactSum, u: torch.Tensor, v: torch.Tensor, labels: Integers) -> None:
+    """Add the products of whole numbers, class by class."""
+    for label in range(len(total.low)):
+        mine = torch.from_numpy(np.flatnonzero(labels == label)).to(u.device)
+        for first in range(0, len(mine), total.most):
+            some = mine[first : first + total.most]
+            there = torch.from_numpy(total.room_for(len(some), label)[0])
+            there = there.view(u.shape[1], v.shape[1])
+            if u.device == there.device:
+                there.addmm_(u[some].T, v[some], alpha=total.step)
+            else:
+                there += total.step * (u[some].T @ v[some]).cpu()
+
+
+def _signed(u: Any, v: Any, a: Any, b: Any) -> Any:
+    return (u, a), (v, b), a * b
+
+
+def _nonnegative(u: Any, v: Any, a: Any, b: Any) -> Any:
     """Clamp at 0."""
-    return u.clamp_min(0.0), v.clamp_min(0.0)
+    del a, b
+    u, v = u.clamp_min(0.0), v.clamp_min(0.0)
+    return _signed(u, v, _norms(u), _norms(v))
 
 
-def _square(u: torch.Tensor, v: torch.Tensor) -> Any:
+def _square(u: Any, v: Any, a: Any, b: Any) -> Any:
     """Replace u by the nearest multiple of v, or by 0 if that multiple is negative."""
-    n = _norms(v)[:, None]
-    unit = torch.where(n > 0, v / n, v)
-    along = (u * unit).sum(dim=1, keepdim=True).clamp_min(0.0)
-    return along * unit, v
+    del a
+    along = (u * (v / torch.where(b > 0, b, 1.0)[:, None])).sum(dim=1).clamp_min(0.0)
+    unit = (v, b)
+    return unit, unit, along * b
 
 
 FORMED = {"signed": _signed, "nonnegative": _nonnegative, "square": _square}
@@ -165,5 +212,7 @@ def _norms(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _double(values: Any) -> torch.Tensor:
-    rows = values.detach() if hasattr(values, "detach") else torch.tensor(values)
-    return rows.to(torch.float64)
+    """Return a matrix of one layout, so that a row is added up in one way."""
+    if not hasattr(values, "detach"):
+        values = torch.from_numpy(np.array(values, order="C"))
+    return values.detach().to(torch.float64).contiguous()

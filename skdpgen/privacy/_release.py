@@ -9,7 +9,6 @@ import numpy as np
 
 from skdpgen.privacy._blocks import Batch, Block, Counts, Selections
 from skdpgen.privacy._budget import Adjacency
-from skdpgen.privacy._distinct import DistinctCounts
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import add_noise, random_groups
 from skdpgen.privacy._sensitivity import Weighted, WithCounts, sensitivity
@@ -110,9 +109,7 @@ def release(
         if isinstance(block, Selections):
             values[key] = _select(totals[key], noise_std[key], ledger)
             continue
-        exact = totals[key]
-        if isinstance(block, DistinctCounts):
-            exact = block.count(exact)
+        exact = block.value(totals.pop(key))
         values[key] = add_noise(exact, noise_std[key])
     mu = delta / std if std else float("inf")
     return Release(values, noise_std, delta, mu, ledger.budget.adjacency)

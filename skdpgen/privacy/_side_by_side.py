@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.privacy._blocks import Vectors
+from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._sensitivity import Structure, Weighted
 
 Floats = NDArray[np.float64]
@@ -46,20 +47,25 @@ class SideBySide:
         every = tuple(part.structure for part in self.parts)
         return Weighted(every, (1.0,) * len(every))
 
-    def start(self, n_classes: int) -> Floats:
-        """Return the sum over no rows."""
-        return np.zeros((n_classes, self.width))
+    def start(self, n_classes: int) -> list[ExactSum]:
+        """Return the sums over no rows, part by part."""
+        return [part.start(n_classes) for part in self.parts]
 
-    def add(self, total: Floats, vectors: Any, labels: Integers) -> Floats:
+    def add(
+        self, total: list[ExactSum], vectors: Any, labels: Integers
+    ) -> list[ExactSum]:
         """Add the rows of one batch."""
         if vectors.shape[1:] != (self.width,):
             raise ValueError(
                 f"A batch must hold {self.width} values per row. Got another shape."
             )
         start = 0
-        for part in self.parts:
+        for part, own in zip(self.parts, total, strict=True):
             end = start + part.width
-            own = np.ascontiguousarray(total[:, start:end])
-            total[:, start:end] = part.add(own, vectors[:, start:end], labels)
+            part.add(own, vectors[:, start:end], labels)
             start = end
         return total
+
+    def value(self, total: list[ExactSum]) -> Floats:
+        """Return the sums side by side."""
+        return np.concatenate([own.value() for own in total], axis=1)

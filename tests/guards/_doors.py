@@ -135,8 +135,7 @@ class Spy:
                 if isinstance(block, Selections):
                     total = {c: dict(counts) for c, counts in total.items()}
                 else:
-                    if isinstance(block, privacy.DistinctCounts):
-                        total = block.count(total)
+                    total = block.value(total)
                     noisy[key] = noisy[key].reshape(groups, n_classes, -1).sum(axis=0)
                 exact[key] = total
             std = dict(released.noise_std)

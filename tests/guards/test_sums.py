@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from skdpgen import all_synthesizers
+from skdpgen.privacy import OuterProducts
 from skdpgen.synthesizers.base import EmbeddingSynthesizer
 from skdpgen.synthesizers.embedding import Mapper
 from skdpgen.tables import Chunks, _rows
@@ -73,7 +74,7 @@ def test_chunks_add_up_to_the_whole(name, case, monkeypatch):
             found = sums(synth, given, monkeypatch, tape.rewind())
             assert found.keys() == whole.keys()
             for key, value in whole.items():
-                np.testing.assert_allclose(found[key], value, rtol=0, atol=1e-9)
+                assert np.asarray(found[key]).tobytes() == np.asarray(value).tobytes()
 
 
 @pytest.mark.parametrize("name", [name for name in OF_TABLES if "steps" not in name])
@@ -118,9 +119,12 @@ def test_features_are_those_of_the_row_in_double_precision(name, monkeypatch):
     each = phi(pixels.double()).numpy()
     norms = np.linalg.norm(each, axis=1, keepdims=True)
     each /= np.maximum(norms / phi.norm_bound, 1.0)
+    is_outer = isinstance(released.blocks["features"], OuterProducts)
+    grid = 2.0**-20 if is_outer else 2.0**-40  # entries are rounded towards zero
     for label in range(3):
         expected = each[rows.y == label].sum(axis=0)
-        np.testing.assert_allclose(found[label], expected, rtol=0, atol=1e-11)
+        n = (rows.y == label).sum()
+        np.testing.assert_allclose(found[label], expected, rtol=0, atol=n * grid)
     counts = np.bincount(rows.y, minlength=3)
     np.testing.assert_array_equal(released.exact["classes"][:, 0], counts)
 
