@@ -184,7 +184,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         check_is_fitted(self, "mixture_")
         self._model = self.mixture_.finished(self._seed)
         self._telling_losses(self._model.totals.sum(), self._model.total_std)
-        return self._stating_relations(max_iter=1)
+        return self._stating_relations(is_trained=1)
 
     def sample(self, n_samples=None, y=None, class_shares=None, random_state=None):
         """Draw synthetic rows; free, and as often as wanted.

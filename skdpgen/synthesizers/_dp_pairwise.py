@@ -56,8 +56,8 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
     n_components : int or None, default=None
         Products of columns that are mixed, for each class. None is 200, or 20,000 in
         all if there are more than 100 classes.
-    max_iter : int, default=200
-        Training steps.
+    max_iter : int or None, default=None
+        Training steps; None is 200, and up to 600 where noise is small.
     learning_rate : float, default=0.1
         Of Adam, at its height.
     {device ... verbose}
@@ -103,7 +103,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         "pair_budget": [Interval(Real, 0, 1, closed="neither")],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "device": [str, torch.device],
     }
@@ -122,7 +122,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         pair_budget=0.5,
         n_groups=None,
         n_components=None,
-        max_iter=200,
+        max_iter=None,
         learning_rate=0.1,
         device="auto",
         random_state=None,
@@ -212,7 +212,7 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         )
         self.loss_curve_, self.n_iter_ = losses, len(losses)
         self._telling_losses(known.totals.sum(), known.total_std)
-        return self._stating_relations(chosen["max_iter"])
+        return self._stating_relations(chosen["max_iter"] != 0)
 
     def sample(
         self, n_samples=None, y=None, given=None, class_shares=None, random_state=None

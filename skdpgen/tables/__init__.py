@@ -57,6 +57,7 @@ from skdpgen.tables._rows import (
 from skdpgen.tables._rule_order import check_rules
 from skdpgen.tables._rules import Determines, LessEqual, MissingIf, Rule, SumOf
 from skdpgen.tables._schema import Schema
+from skdpgen.tables._spikes import Points, spikes_among, with_spikes
 from skdpgen.tables._text_columns import (
     hinted_kind,
     is_written,
@@ -94,6 +95,7 @@ __all__ = [
     "NumberCells",
     "Numeric",
     "Ordinal",
+    "Points",
     "Regenerate",
     "Rows",
     "Rule",
@@ -132,9 +134,11 @@ __all__ = [
     "restore_series",
     "restore_table",
     "simple_cells",
+    "spikes_among",
     "tree_estimate",
     "trimmed",
     "with_hint",
+    "with_spikes",
     "within",
     "write_text",
 ]

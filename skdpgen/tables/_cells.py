@@ -139,7 +139,9 @@ class NumberCells:
     def is_atom(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
         """Whether each interval holds one single value."""
         widths = np.diff(self.edges)
-        return widths <= (TINY if self.step is None else 1.5 * self.step)
+        if self.step is not None:
+            return np.asarray(widths <= 1.5 * self.step)
+        return np.asarray(widths <= np.maximum(TINY, 1.5 * np.spacing(self.edges[:-1])))
 
 
 Cells = CategoryCells | NumberCells

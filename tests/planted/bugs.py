@@ -168,7 +168,7 @@ BUGS = (
         "    total = exact.start(1)\n"
         "    for batch in rows.batches({}, distinct=names):\n"
         "        total = exact.add(total, batch.parts[Key.DISTINCT], batch.labels)\n"
-        "    distinct = dict(zip(names, exact.count(total)[0], strict=True))\n",
+        "    distinct = dict(zip(names, exact.value(total)[0], strict=True))\n",
         (TABLES + "[DPIndependentSynthesizer-text that says more-replace]",),
     ),
     Bug(
@@ -308,6 +308,7 @@ BUGS = (
         "    for batch in coded.encode(rows, device):\n"
         "        part = batch.parts[Key.FEATURES]\n"
         "        total = block.add(total, part, batch.labels)\n"
+        "    total = block.value(total)\n"
         "    return replace(kernel, stopping=total, codes=coded.phi)\n",
         (IMAGES + "[DPMEPFSynthesizer, stopping-images-replace]",),
     ),
@@ -326,8 +327,8 @@ BUGS = (
         "means-by-private-counts",
         "features are divided by how many rows their class has, which is private",
         P + "_release.py",
-        "        exact = totals[key]\n",
-        "        exact = totals[key]\n"
+        "        exact = block.value(totals.pop(key))\n",
+        "        exact = block.value(totals.pop(key))\n"
         '        if key == "features" and "classes" in totals:\n'
         '            n = np.maximum(totals["classes"], 1.0)\n'
         "            exact = exact / n * n.mean()\n",
@@ -410,6 +411,17 @@ BUGS = (
         "        copy._is_clone = True\n"
         '        copy._known = vars(self).get("cells_")\n',
         (LEFT + "test_a_clone_takes_nothing_along",),
+    ),
+    Bug(
+        "spikes-of-the-rows",
+        "values that get a bin of their own are counted again in the rows",
+        S + "opening/_separate_spikes.py",
+        "        spikes = spikes_among(points[name], counts, std, wide[name], **how)\n",
+        "        spikes = spikes_among(points[name], counts, std, wide[name], **how)\n"
+        "        for one in opening.rows.batches({name: points[name]}):\n"
+        '            seen = one.parts["columns"][:, 0]\n'
+        "            spikes = points[name].values[np.unique(seen[seen >= 0])[:3]]\n",
+        (TABLES,),
     ),
     Bug(
         "order-of-appearance",

@@ -120,10 +120,8 @@ def joint_sum(blocks, batches, weights, n_classes=N_CLASSES):
         for key, block in blocks.items():
             totals[key] = block.add(totals[key], rows.parts.get(key), rows.labels)
     for key, total in totals.items():
-        if isinstance(blocks[key], DistinctCounts):
-            numbers = blocks[key].count(total)[0]
-            found |= {(key, i): weights[key] * n for i, n in enumerate(numbers)}
-        elif isinstance(total, dict):
+        total = blocks[key].value(total)
+        if isinstance(total, dict):
             for column, counts in total.items():
                 for value, n in counts.items():
                     found[key, column, value] = weights[key] * n

@@ -117,7 +117,7 @@ class TellsColumns:
         is_related = getattr(self._model, "has_relations", has_trained)
         return RELATIONS if is_related else ONLY[self.task_]
 
-    def _stating_relations(self, max_iter: int) -> Any:
+    def _stating_relations(self, is_trained: bool | int) -> Any:
         """Say so, here and in the certificate, if no relation was learnt.
 
         Whether there was training was decided by releases alone.
@@ -127,6 +127,6 @@ class TellsColumns:
         if learnt in (RELATIONS, IMAGES) or len(self.cells_) < 2:
             return self
         self.privacy_ = self.privacy_.stating(line)
-        if max_iter:  # else it was asked for
+        if is_trained:  # else it was asked for
             warn_caller(NOTHING_LEARNT.format(learnt), NothingLearntWarning)
         return self

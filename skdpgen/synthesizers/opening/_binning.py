@@ -18,6 +18,7 @@ from skdpgen.privacy import (
 from skdpgen.synthesizers.opening._codes import as_codes, may_be_codes
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._public_rows import count_public
+from skdpgen.synthesizers.opening._separate_spikes import separate_spikes
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import (
     TARGET,
@@ -81,6 +82,7 @@ def discover_bins(
         counts = _inside(opening, grids, by_column(released, grids), std)
         cells |= _bins(opening, grids, counts, std, max_bins)
         cells |= _codes(opening, grids, counts, released)
+        cells |= separate_spikes(opening, cells, _least_mass(opening, max_bins))
     opening.settle(cells)
     opening.step("histograms")
     labels = cells.pop(TARGET, opening.facts.labels)
@@ -155,10 +157,7 @@ def _bins(
     max_bins: int,
 ) -> dict[Any, NumberCells]:
     """Merge fine cells; ranges that turn out narrower are kept so."""
-    facts, ledger = opening.facts, opening.ledger
-    delta = sensitivity(OneHot(len(facts.columns)), ledger.budget.adjacency)
-    noise = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-    mass = max(facts.n_rows / max_bins, NOISE_OF_BIN * noise)
+    facts, mass = opening.facts, _least_mass(opening, max_bins)
     cells: dict[Any, NumberCells] = {}
     for name, grid in grids.items():
         column, known = facts.columns[name], counts[name]
@@ -179,6 +178,14 @@ def _bins(
             cells[name] = mirrored(cells[name])
             opening.correct(name, within(column, cells[name]))
     return cells
+
+
+def _least_mass(opening: Opening, max_bins: int) -> float:
+    """Return how many rows a bin should have."""
+    facts, ledger = opening.facts, opening.ledger
+    delta = sensitivity(OneHot(len(facts.columns)), ledger.budget.adjacency)
+    noise = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
+    return max(facts.n_rows / max_bins, NOISE_OF_BIN * noise)
 
 
 def _expected(opening: Opening, name: Any, grid: NumberCells) -> Any:

@@ -7,6 +7,7 @@ from skdpgen.synthesizers.opening._column_kinds import LOOK_SHARES
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._known_columns import Known
 from skdpgen.synthesizers.opening._public_schema import CHECK_SHARES
+from skdpgen.synthesizers.opening._separate_spikes import SPIKE_SHARES
 from skdpgen.synthesizers.opening._shares import share_for
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,
@@ -46,4 +47,5 @@ def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
     left -= 0.0 if is_public else COUNT_SHARE
     left -= CLASS_SHARE * known.has_unknown_classes
     left -= (schema + LOOK_SHARES[1]) * (n_unknown > 0)
-    return left * (1.0 - bins * (n_numbers > 0))
+    spikes = SPIKE_SHARES[1] * (n_numbers > 0)
+    return left * (1.0 - bins * (n_numbers > 0)) * (1.0 - spikes)

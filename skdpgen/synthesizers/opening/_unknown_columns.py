@@ -38,7 +38,7 @@ from skdpgen.utils import Key, SchemaRequiredError
 LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
 SCHEMA_SHARES = (0.05, 0.4)  # of mu², at least and at most
-TEXT_SHARES = (0.05, 0.2)  # what more columns of text may ask for
+TEXT_SHARES = (0.2, 0.35)  # with columns of text: what is not found is lost
 STANDS_OUT = 4.5  # noise stds at which a value surely shows
 SCHEMA_STD = 1 / 64  # of the rows: the noise that discovery aims at
 TEXT_STD = 1 / 280  # that finds nearly all values that 3 % of the rows have
@@ -103,19 +103,26 @@ def _is_anything_left(
 def _release_columns(
     rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float, other: str
 ) -> tuple[dict[Any, Column], dict[Any, Seen], tuple[Any, ...]]:
-    """Release magnitudes of numbers and values of text at once."""
+    """Release magnitudes of numbers and values of text at once.
+
+    Values of text are worth a larger share than magnitudes, whose histograms weigh less
+    then, so that numbers have no more noise than they would have by themselves.
+    """
     grids = {name: MagnitudeCells(kind) for name, kind in unknown.numbers.items()}
     blocks: dict[str, Any] = {}
     if grids:
         blocks[Key.COLUMNS] = Histograms(tuple(g.n_cells for g in grids.values()))
     if unknown.texts:
         blocks[Key.TOKENS] = Selections(unknown.texts)
+    share = schema_share(unknown, n_rows, ledger)
+    weight = math.sqrt(_share_of_numbers(unknown, n_rows, ledger) / share)
     released = release(
         rows.batches(grids, tokens=unknown.texts),
         blocks,
+        weights={Key.COLUMNS: weight} if grids else None,
         name=f"bounds and categories of {len(unknown)} columns",
         ledger=ledger,
-        share=schema_share(unknown, n_rows, ledger),
+        share=share,
     )
     found: dict[Any, Column] = {}
     leaning = []
@@ -155,11 +162,17 @@ def _written_anew(name: Any) -> Regenerate:
 
 def schema_share(unknown: Unknown, n_rows: float, ledger: Ledger) -> float:
     """Return the share of mu² that bounds and categories get; by public quantities."""
-    structure = OneHot(len(unknown))
-    share = share_for(structure, n_rows * SCHEMA_STD, ledger, SCHEMA_SHARES)
+    share = _share_of_numbers(unknown, n_rows, ledger)
     if not unknown.texts:
         return share
+    structure = OneHot(len(unknown))
     return max(share, share_for(structure, n_rows * TEXT_STD, ledger, TEXT_SHARES))
+
+
+def _share_of_numbers(unknown: Unknown, n_rows: float, ledger: Ledger) -> float:
+    """Return the share of mu² that bounds of as many columns of numbers would get."""
+    structure = OneHot(len(unknown))
+    return share_for(structure, n_rows * SCHEMA_STD, ledger, SCHEMA_SHARES)
 
 
 def check_feasible(unknown: Unknown, n_rows: float, ledger: Ledger) -> None:

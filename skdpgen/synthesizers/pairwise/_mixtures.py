@@ -1,5 +1,6 @@
 """From what is known of columns, and of pairs, to a mixture that has them."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,10 @@ from skdpgen.training import ClassConditional, fit_mixture
 
 USUAL, FEWEST = 200, 8  # components of a class
 OF_ALL = 20_000  # components of all classes together
+STEPS = 200, 600  # of training, at least and at most
+NOISY = (
+    0.05  # noise of the last look, in energies of relations: from here, fewest steps
+)
 
 
 def usual_components(n_classes: int) -> int:
@@ -25,6 +30,27 @@ def usual_components(n_classes: int) -> int:
     (200, 200, 66)
     """
     return max(min(USUAL, OF_ALL // n_classes), FEWEST)
+
+
+def usual_steps(noise: float, energy: float) -> int:
+    """Return how long to train: the less noise there is to learn, the longer.
+
+    Parameters
+    ----------
+    noise : float
+        Summed variances of what was last measured of pairs.
+    energy : float
+        Squared norm of the relations that were found.
+
+    Examples
+    --------
+    >>> usual_steps(0.1, 1.0), usual_steps(0.0125, 1.0), usual_steps(0.0, 1.0)
+    (200, 400, 600)
+    """
+    least, most = STEPS
+    if not noise:
+        return most
+    return round(least * min(max(math.sqrt(NOISY * energy / noise), 1.0), most / least))
 
 
 def mixture_of_columns(
@@ -59,6 +85,7 @@ def mixture_of_pairs(
     pairs: PairModel,
     *,
     n_components: int | None,
+    max_iter: int | None,
     parities: ParityRelease | None = None,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
@@ -68,6 +95,9 @@ def mixture_of_pairs(
     """
     training["n_components"] = n_components or usual_components(len(known.totals))
     target = pairs.target()
+    if max_iter is None:
+        max_iter = usual_steps(pairs.noise, float(target.energies.sum()))
+    training["max_iter"] = max_iter
     tables, losses = fit_mixture(target, pairs.sizes, **training)
     if parities is not None:
         lacking = parities.target(tables, pairs.sizes, known.totals)

@@ -242,6 +242,12 @@ class PairModel:
             for weight, (key, (mine, theirs)) in zip(each, fits.items(), strict=True)
         }, overall
 
+    @property
+    def noise(self) -> float:
+        """Summed variances of the shares that were measured last."""
+        tables = self.measured[-1].tables(self.groups) if self.measured else ()
+        return sum(c.size * (std / self.n_rows) ** 2 for _, c, std in tables)
+
     def energies(self) -> dict[Pair, float]:
         """Return the squared norm of each pair's excess over what is expected of it."""
         commons, trust = self.commons()

@@ -120,10 +120,10 @@ def plan(
     --------
     >>> plan(32_561, 14)
     Plan for 32561 rows x 14 columns at (1, 1e-06), 'replace', mu = 0.2355
-      schema discovery takes 5.0% of mu^2: noise std 100 rows
-      a category is found from about 571 rows (1.8%)
+      schema discovery takes 20.0% of mu^2: noise std 50 rows
+      a category is found from about 286 rows (0.9%)
       a class, unless `classes` is given, from about 153 rows
-      each cell of a class histogram has noise std 23.4 rows (0.07%)
+      each cell of a class histogram has noise std 25.5 rows (0.08%)
       DPPairwiseSynthesizer looks at 91 of 91 pairs of columns
       embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn relations:
       noise 0.2 times what relations are
