@@ -420,7 +420,7 @@ BUGS = (
         "        spikes = spikes_among(points[name], counts, std, wide[name], **how)\n"
         "        for one in opening.rows.batches({name: points[name]}):\n"
         '            seen = one.parts["columns"][:, 0]\n'
-        "            spikes = points[name].values[np.unique(seen[seen >= 0])[:3]]\n",
+        "            spikes = points[name].values[sorted(set(seen[seen >= 0]))[:3]]\n",
         (TABLES,),
     ),
     Bug(
