@@ -66,6 +66,7 @@ from skdpgen.tables._text_columns import (
     write_text,
 )
 from skdpgen.tables._text_kinds import Says, TextKinds
+from skdpgen.tables._time_forms import chosen_form
 from skdpgen.tables._trimming import is_far_from_zero, trimmed, within
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
 
@@ -109,6 +110,7 @@ __all__ = [
     "bounds",
     "cell_points",
     "check_rules",
+    "chosen_form",
     "discovered_column",
     "draw_values",
     "each_cell",

@@ -150,7 +150,7 @@ class Rows:
 
     def read_as(self, written: Mapping[Any, Column]) -> None:
         """Read the text of some columns as these describe it, from now on."""
-        self._written = dict(written)
+        self._written |= written
 
     def batches(
         self,

@@ -6,6 +6,8 @@ from enum import IntEnum
 
 import numpy as np
 
+from skdpgen.tables._spelling import GROUPS, read_number
+from skdpgen.tables._time_forms import FORMS, PLACES, form_of
 from skdpgen.tables._values import (
     Codes,
     Mark,
@@ -14,6 +16,7 @@ from skdpgen.tables._values import (
     seconds_of_text,
 )
 
+APART = re.compile(rf"-?[1-9]\d{{0,2}}([{GROUPS}]\d{{3}})+(\.\d+)?", re.ASCII)
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
@@ -41,10 +44,13 @@ class Says(IntEnum):
     WORD = 6
     """Any other text."""
 
+    SPELLED = 7
+    """Text of a number as people write it: with a sign, spaces, thousands apart."""
+
 
 @dataclass(frozen=True)
 class TextKinds:
-    """One cell for each thing that text may say; knows no data."""
+    """One cell for each thing that text may say, forms of dates last; no data."""
 
     nullable = False
     is_ordered = False
@@ -52,7 +58,7 @@ class TextKinds:
     @property
     def n_known(self) -> int:
         """Number of cells."""
-        return len(Says)
+        return len(Says) + len(FORMS)
 
     n_cells = n_known
 
@@ -67,13 +73,15 @@ class TextKinds:
         return np.array([*table, Says.NOTHING], dtype=np.int64)[values.codes]
 
 
-def said(text: str, mark: Mark = Mark.TEXT) -> Says:
-    """Return what a text says.
+def said(text: str, mark: Mark = Mark.TEXT) -> int:
+    """Return what a text says; forms of dates are numbered behind all others.
 
     Examples
     --------
-    >>> [said(text).name for text in ("2024-02-29", "2.50", "007", "soon")]
-    ['TIME', 'NUMBER', 'PADDED', 'WORD']
+    >>> [said(text).name for text in ("2024-02-29", "2.50", "007", "soon", "1,000")]
+    ['TIME', 'NUMBER', 'PADDED', 'WORD', 'SPELLED']
+    >>> FORMS[said("29.02.2024") - len(Says)]
+    '%d.%m.%Y'
     """
     if mark is Mark.NUMBER:
         return Says.NUMBER_ITSELF
@@ -85,4 +93,15 @@ def said(text: str, mark: Mark = Mark.TEXT) -> Says:
         return Says.PADDED
     if text[:4].isdigit() and not np.isnan(seconds_of_text(text)):
         return Says.TIME
-    return Says.WORD
+    form = form_of(text)
+    if form is not None:
+        return len(Says) + PLACES[form]
+    return Says.SPELLED if _is_spelled(text) else Says.WORD
+
+
+def _is_spelled(text: str) -> bool:
+    """Say whether people would write a number so; 007.5 and 0,125 are none."""
+    plain = text.strip().removeprefix("+")
+    if plain != text and NUMBER.fullmatch(plain):
+        return True
+    return bool(APART.fullmatch(plain)) and not np.isnan(read_number(text))

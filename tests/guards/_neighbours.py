@@ -157,6 +157,8 @@ def tables():
         {
             "day": days.strftime("%Y-%m-%d"),
             "paid": [f"{v:.2f}" for v in rng.gamma(2.0, 9.0, N_ROWS)],
+            "written": days.strftime("%m/%d/%Y"),
+            "cost": [f"{v:,.2f}" for v in rng.gamma(2.0, 900.0, N_ROWS)],
             "id": [f"c{i}x" for i in rng.permutation(N_ROWS)],
             "flag": pd.Series(rng.random(N_ROWS) < 0.3).astype(object),
             "code": rng.choice([2, 70, 4000], N_ROWS),

@@ -15,16 +15,27 @@ from skdpgen.synthesizers.opening._column_kinds import (
     look_at_kinds,
     sorted_in,
 )
-from skdpgen.tables import Boolean, Integer, Kind, Numeric, Ordinal, Rows, Says, Schema
+from skdpgen.tables import (
+    Boolean,
+    Integer,
+    Kind,
+    Numeric,
+    Ordinal,
+    Rows,
+    Says,
+    Schema,
+    TextKinds,
+)
 from skdpgen.utils import SchemaWarning
 
 N = 1000.0
+N_KINDS = TextKinds().n_cells
 seeded = pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
 
 
 def counts(**said):
     """Return how many of the cells say what; the rest are words."""
-    found = np.zeros(len(Says))
+    found = np.zeros(N_KINDS)
     for name, n in said.items():
         found[Says[name]] = n
     found[Says.WORD] = N - found.sum()
@@ -33,7 +44,7 @@ def counts(**said):
 
 def place(found, distinct=5.0, std=0.0):
     """Return where a column of text is put."""
-    left = sorted_in(Unknown({}, ("x",)), "x", found, distinct, std)
+    left = sorted_in(Unknown({}, ("x",)), "x", found, distinct, std, N)
     assert ("x" in left.texts) + ("x" in left.numbers) + len(left.truths) + len(
         left.identifiers
     ) == 1
@@ -56,6 +67,8 @@ def place(found, distinct=5.0, std=0.0):
         (counts(NUMBER_ITSELF=950, PADDED=50), Kind.FLOAT),
         (counts(NUMBER_ITSELF=500, NUMBER=480), Kind.FLOAT),
         (counts(NUMBER_ITSELF=495, NUMBER=505), "parsed"),
+        (counts(SPELLED=600, NUMBER=400), "parsed"),
+        (counts(SPELLED=950, PADDED=50), "texts"),
         (counts(TRUTH=950), "truths"),
         (counts(TIME=450, NUMBER=500), "texts"),
         (counts(NOTHING=990), "texts"),
@@ -79,12 +92,66 @@ def test_text_that_differs_nearly_everywhere_is_an_identifier():
 
 
 @given(
-    st.lists(st.floats(-200, 1200), min_size=len(Says), max_size=len(Says)),
+    st.lists(st.floats(-200, 1200), min_size=N_KINDS, max_size=N_KINDS),
     st.floats(-100, 1200),
     st.floats(0, 300),
 )
 def test_any_noise_puts_a_column_in_one_place(found, distinct, std):
     place(np.array(found), distinct, std)
+
+
+# ----------------------------------------------------------- what people write by hand
+
+
+def written(**params):
+    """Return days, and amounts, as people write them."""
+    rng = np.random.default_rng(1)
+    days = pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 400, 4000), "D")
+    amounts = rng.gamma(2.0, 1500.0, 4000)
+    X = pd.DataFrame(
+        {
+            "points": days.strftime("%d.%m.%Y"),
+            "slashes": days.strftime("%m/%d/%Y"),
+            "short": days.strftime("%m/%d/%y"),
+            "named": days.strftime("%b %d, %Y"),
+            "late": days.strftime("%d.%m.%Y 17:05"),
+            "paid": [f"{amount:,.2f}" for amount in amounts],
+            "either": [f"{d:02d}/03/2023" for d in rng.integers(1, 12, 4000)],
+        }
+    )
+    return X, days, amounts, DPIndependentSynthesizer(epsilon=20.0, **params).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+def test_dates_and_amounts_come_back_as_they_are_written():
+    _, days, amounts, fitted = written()
+    columns = fitted.schema_.columns
+    forms = {n: getattr(column, "format", None) for n, column in columns.items()}
+    assert forms == {
+        "points": "%d.%m.%Y",
+        "slashes": "%m/%d/%Y",
+        "short": "%m/%d/%y",
+        "named": "%b %d, %Y",
+        "late": "%d.%m.%Y %H:%M",
+        "paid": None,
+        "either": None,  # nothing tells days from months
+    }
+    rows = fitted.sample(2000)
+    for name in ("points", "slashes", "short", "named"):
+        found = pd.to_datetime(rows[name], format=forms[name])
+        assert abs(found.mean() - days.to_series().mean()) < pd.Timedelta(days=30)
+    paid = rows["paid"].str.replace(",", "").astype(float)
+    assert abs(paid.mean() / amounts.mean() - 1) < 0.2
+    assert "text read as times, as most cells are: points, " in str(fitted.privacy_)
+
+
+@pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+def test_public_rows_are_read_as_the_private_ones_are():
+    X, days, *_ = written()
+    fitted = written(public_data=X)[-1]
+    rows = fitted.sample(2000)
+    found = pd.to_datetime(rows["slashes"], format="%m/%d/%Y")
+    assert abs(found.mean() - days.to_series().mean()) < pd.Timedelta(days=30)
 
 
 # ----------------------------------------------------------------------- what it costs

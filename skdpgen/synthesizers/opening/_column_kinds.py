@@ -1,7 +1,7 @@
 """A first, cheap look at columns without a schema: what text says, how many values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skdpgen.privacy import (
@@ -15,7 +15,17 @@ from skdpgen.privacy import (
     sensitivity,
 )
 from skdpgen.synthesizers.opening._shares import by_column, share_for
-from skdpgen.tables import TARGET, Column, Kind, Rows, Says, TextKinds
+from skdpgen.tables import (
+    TARGET,
+    Column,
+    Datetime,
+    Kind,
+    Numeric,
+    Rows,
+    Says,
+    TextKinds,
+    chosen_form,
+)
 from skdpgen.utils import Key
 
 LOOK_SHARES = (0.001, 0.03)  # of mu², at least and at most
@@ -51,6 +61,8 @@ class Unknown:
         Numbers with few different values.
     leaning : tuple of names
         Numbers that may have both signs, whatever their bounds say.
+    written : mapping of name to Column
+        How numbers and times that were text are written, if not as a computer would.
     """
 
     numbers: Mapping[Any, Kind]
@@ -61,6 +73,7 @@ class Unknown:
     dated: tuple[Any, ...] = ()
     few: tuple[Any, ...] = ()
     leaning: tuple[Any, ...] = ()
+    written: Mapping[Any, Column] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kinds: Mapping[Any, Kind], known: Mapping[Any, Column]) -> "Unknown":
@@ -115,37 +128,48 @@ def look_at_kinds(
     )
     distinct = dict(zip(names, released.values[Key.DISTINCT][0], strict=True))
     for name, counts in by_column(released, grids).items():
-        unknown = sorted_in(unknown, name, counts, float(distinct[name]), std)
+        unknown = sorted_in(unknown, name, counts, float(distinct[name]), std, n_rows)
     most = FEW * n_rows + SURE * std
     few = (name for name in unknown.numbers if distinct.get(name, n_rows) <= most)
     return replace(unknown, few=tuple(few))
 
 
 def sorted_in(
-    unknown: Unknown, name: Any, counts: Any, distinct: float, std: float
+    unknown: Unknown, name: Any, counts: Any, distinct: float, std: float, n_rows: float
 ) -> Unknown:
     """Put a column of text where its cells say that it belongs."""
-    present = counts[1:].sum()
-    enough = max(MOST * present - SURE * std, 0.5 * present + SURE * std)
-    n_numbers = counts[Says.NUMBER] + counts[Says.NUMBER_ITSELF]
+    present = n_rows - counts[Says.NOTHING]
+    noise = SURE * std
+    enough = max(MOST * present - noise, 0.5 * present + noise)
+    n_spelled = counts[Says.SPELLED]
+    n_text = counts[Says.NUMBER] + n_spelled
+    n_numbers = n_text + counts[Says.NUMBER_ITSELF]
     left = replace(
         unknown, texts=tuple(other for other in unknown.texts if other != name)
     )
+    times = {**unknown.numbers, name: Kind.DATETIME}
     if counts[Says.TIME] > enough:
-        left = replace(left, numbers={**unknown.numbers, name: Kind.DATETIME})
-        return replace(left, dated=(*unknown.dated, name))
-    is_written = counts[Says.NUMBER] > counts[Says.NUMBER_ITSELF]
-    is_padded = counts[Says.PADDED] >= SOME * present + std
-    has_words = counts[Says.WORD] >= WORDS * present + std  # that would be lost
-    are_few = distinct <= FEW * present + SURE * std
+        return replace(left, numbers=times, dated=(*unknown.dated, name))
+    form = chosen_form(counts[len(Says) :], enough, noise)
+    if form is not None:
+        written = {**unknown.written, name: Datetime(format=form)}
+        dated = (*unknown.dated, name)
+        return replace(left, numbers=times, dated=dated, written=written)
+    is_written = n_text > counts[Says.NUMBER_ITSELF]
+    is_padded = counts[Says.PADDED] >= SOME * present + noise
+    has_words = counts[Says.WORD] >= WORDS * present + noise  # they would be lost
+    are_few = distinct <= FEW * present + noise
     are_codes = is_written and (is_padded or (has_words and are_few))
     if n_numbers > enough and not are_codes:
         left = replace(left, numbers={**unknown.numbers, name: Kind.FLOAT})
-        if is_written:
-            return replace(left, parsed=(*unknown.parsed, name))
-        return left
+        if not is_written:
+            return left
+        if n_spelled > SOME * present + noise:
+            written = {**unknown.written, name: Numeric(parse=True)}
+            left = replace(left, written=written)
+        return replace(left, parsed=(*unknown.parsed, name))
     if counts[Says.TRUTH] > enough:
         return replace(left, truths=(*unknown.truths, name))
-    if distinct > max(ALL_DIFFERENT * present, 0.5 * present + SURE * std):
+    if distinct > max(ALL_DIFFERENT * present, 0.5 * present + noise):
         return replace(left, identifiers=(*unknown.identifiers, name))
     return unknown

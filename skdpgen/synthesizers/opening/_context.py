@@ -182,6 +182,8 @@ class Opening:
         if known.task == "classification":
             self.statements.append(f"class labels: {text}")
         self.unknown = unknown
+        if self.public is not None:
+            self.public.read_as(unknown.written)
         self.statements += kinds_stated(unknown, columns)
         self._facts = Facts(
             self.rows.layout,

@@ -13,6 +13,7 @@ from skdpgen.tables import (
     CellGroups,
     Cells,
     Chunks,
+    Column,
     Drop,
     Kind,
     Layout,
@@ -101,6 +102,10 @@ class PublicRows:
         """What a certificate says of them."""
         labels = "with labels" if self.has_labels else "without labels"
         return f"{self.n_rows} public rows {labels}: taken as public"
+
+    def read_as(self, written: Mapping[Any, Column]) -> None:
+        """Read the text of some columns as these describe it, from now on."""
+        self._rows.read_as(written)
 
     def codes(self, cells: Mapping[Any, Cells], labels: Cells | None) -> Any:
         """Yield codes of rows and their labels, -1 where there is no cell."""

@@ -32,6 +32,7 @@ from skdpgen.tables import (
     Rows,
     discovered_column,
     leans_to_both_signs,
+    with_hint,
 )
 from skdpgen.utils import Key, SchemaRequiredError
 
@@ -84,6 +85,7 @@ def discover_columns(
             texts = (*unknown.texts, *unknown.identifiers)
             unknown = replace(unknown, texts=texts, identifiers=())
         found |= {name: _written_anew(name) for name in unknown.identifiers}
+        rows.read_as(unknown.written)
     if len(unknown):
         columns, seen, leaning = _release_columns(rows, unknown, ledger, n_rows, other)
         found |= columns
@@ -132,7 +134,9 @@ def _release_columns(
         column = discovered_column(counts, std, kind, len(unknown), n_rows)
         if column is None:
             column = _without_size(kind, is_missing=counts[-1] > 0.5 * n_rows)
-        if name in unknown.parsed and isinstance(column, Integer | Numeric):
+        if name in unknown.written:
+            column = with_hint(column, unknown.written[name])
+        elif name in unknown.parsed and isinstance(column, Integer | Numeric):
             column = replace(column, parse=True)
         found[name] = column
         if leans_to_both_signs(counts, std, kind):
