@@ -17,7 +17,7 @@ from skdpgen.tables._layout import EPOCH
 from skdpgen.tables._values import Floats
 
 FALSE_ALARM = 1e-4  # chance that noise passes for the core of a column
-STDS = {1.25: 1.5, 2.0: 2.5, 4.0: 3.5}  # evidence by how much wider the range gets
+STDS = {1.25: 1.0, 2.0: 2.0, 4.0: 3.5}  # evidence by how much wider the range gets
 TAPERED = 0.075  # of the rows in the outer tenth, or less: there may be more to come
 SHARP = 4.0  # noise stds at which what the outer tenth holds is surely there
 MISSED, BLUR = 0.01, 1.0  # of the rows are elsewhere, and so many noise stds
