@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from skdpgen.privacy._exact_sum import ExactSum, below
+from skdpgen.privacy._exact_sum import ExactSum, below, top_of
 from skdpgen.privacy._sensitivity import (
     NonNegative,
     OneHot,
@@ -142,6 +142,11 @@ class Vectors:
     bound: float = 1.0
     is_nonnegative: bool = False
 
+    def __post_init__(self) -> None:
+        """Check that the bound has a grid, in the precision of the proof."""
+        object.__setattr__(self, "bound", float(self.bound))
+        top_of(self.bound)
+
     @property
     def structure(self) -> Structure:
         """Signed or non-negative, as declared."""
@@ -185,7 +190,9 @@ class Vectors:
     def _clip(self, rows: torch.Tensor, step: float) -> torch.Tensor:
         """Return the factor of each row, in steps; some rows are changed here.
 
-        In this order no factor is so small that it loses digits.
+        In this order no factor is so small that it loses digits. A number over a tensor
+        is its reciprocal times the number, which may vanish for norms beyond 1e154: the
+        squares of those are infinite, so they were cut before.
         """
         norms = torch.linalg.vector_norm(rows, dim=1)
         redo = norms.isfinite().logical_not_()

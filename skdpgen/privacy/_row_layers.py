@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from skdpgen.privacy._exact_sum import below
 from skdpgen.privacy._sensitivity import Signed, Structure
 
 Floats = NDArray[np.float64]
@@ -28,8 +29,9 @@ class Layers:
     :math:`\sum_l \|g_l\|^2`, and of factors :math:`\|g_l\|^2 = \sum_{t,t'} (u_t^\top
     u_{t'}) (v_t^\top v_{t'})`. Terms of this sum may cancel, and what rounding leaves of
     them may then be too small; so :math:`r (\sum_t \|u_t\| \|v_t\|)^2` is added, where r
-    is above the relative error of any term. What comes out is at least the squared norm,
-    and the row is divided by its root over C if that is above 1. A row with an entry, or
+    is above the relative error of any term. What comes out is at least the squared norm
+    up to the rounding of a sum of squares, for which every row is made shorter
+    (:func:`below`), and the row is divided by its root over C if that is above 1. A row with an entry, or
     a norm, that is not finite becomes zero. Hence a row that joins or leaves moves the
     sum by at most C, whatever was promised.
 
@@ -101,7 +103,8 @@ class Layers:
         for part in doubles:
             squares += _squared_norms(part, self.bound)
         # an entry that is not finite makes a norm, or its product with another, so
-        return 1.0 / squares.sqrt().clamp_min(1.0), squares.isfinite()
+        margin = below(self.width + 2 * len(self.layers))
+        return margin / squares.sqrt().clamp_min(1.0), squares.isfinite()
 
     def _check(self, doubles: list[Any], n: int) -> None:
         """Check shapes: those that broadcast would count a row many times."""

@@ -26,6 +26,7 @@ from skdpgen.privacy import (
     release,
 )
 from skdpgen.privacy._exact_sum import ExactSum, most_rows, top_of
+from skdpgen.privacy._outer import ROWS_AT_ONCE, _grid
 
 N_CLASSES, WIDTH = 3, 6
 NASTY = (0.0, -0.0, 1.0, -1.0, 1e30, -1e160, 1e308, -1e308, 5e-324, 1e-170)
@@ -189,7 +190,10 @@ def test_long_rows_are_cut_to_the_bound_and_not_below_by_more_than_the_grid():
             np.testing.assert_allclose(found[0], row / 3, rtol=1e-12, atol=1.01 * step)
 
 
-@pytest.mark.parametrize("bound", [0.3, 1.0, (0.6, 0.8), 1e-30])
+NEAR_POWERS = [math.nextafter(4.0**k, side) for k in (-3, -1, 0, 2) for side in (0, 99)]
+
+
+@pytest.mark.parametrize("bound", [0.3, 1.0, (0.6, 0.8), 1e-30, *NEAR_POWERS])
 @pytest.mark.parametrize("kinds", [("signed", "square"), ("nonnegative", "signed")])
 @given(x=arrays(float, 9, elements=entries))
 @settings(max_examples=100, deadline=None)
@@ -209,6 +213,40 @@ def test_no_product_is_longer_than_is_paid_for(kinds, bound, x):
         assert b == c
         assert a * d == b * c
         assert min(a, d) >= 0
+
+
+@pytest.mark.parametrize("bound", NEAR_POWERS)
+def test_products_have_the_step_of_their_factors(bound):
+    """A root that was rounded otherwise made steps and products four times larger."""
+    block = OuterProducts(((1, 1),), bound)
+    (own,) = block.start(1)
+    assert own.step == _grid(bound) ** 2
+    x = np.array([[1e3]])
+    assert summed(block, [(x, x)], np.zeros(1, dtype=np.int64))[0, 0] <= bound
+
+
+def test_a_row_alone_in_its_piece_is_rounded_as_among_others():
+    """A joint norm in an ulp of which a whole step hangs; its own row adds nothing."""
+    block = OuterProducts(((1, 1), (1, 1)), 1.0)
+    row = [1.857407680536376, 1.0335855753054644, 1.729655446429944, 1.175655620602559]
+
+    def found(n_others):
+        x = np.vstack([np.zeros((n_others, 4)), row])
+        parts = [(x[:, :1], x[:, 1:2]), (x[:, 2:3], x[:, 3:])]
+        return summed(block, parts, np.zeros(len(x), dtype=np.int64))
+
+    np.testing.assert_array_equal(found(ROWS_AT_ONCE), found(ROWS_AT_ONCE - 1))
+
+
+@pytest.mark.parametrize("block", [Vectors, lambda n, b: OuterProducts(((n, 1),), b)])
+def test_bounds_without_a_grid_are_refused_before_anything_is_paid(block):
+    for bound in (0.0, 1e-120, 1e120, math.inf, math.nan):
+        with pytest.raises(ValueError, match="bound must be in"):
+            block(3, bound)
+
+
+def test_a_bound_of_low_precision_keeps_its_margin():
+    assert type(Vectors(3, np.float16(0.5)).bound) is float
 
 
 @pytest.mark.parametrize("b", [0.3, 0.5**0.5, 1.0, 5.0])

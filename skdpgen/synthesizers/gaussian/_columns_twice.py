@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy import Histograms, Release
+from skdpgen.privacy import Histograms, Release, shortened
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import Opening, n_classes_of
 from skdpgen.tables import Cells
@@ -80,7 +80,7 @@ def scales_of(known: ClassConditional) -> tuple[float, ...]:
     )
     parts = np.maximum(told, LEAST) ** POWER
     squares = EVEN / len(parts) + (1.0 - EVEN) * parts / parts.sum()
-    return tuple(np.sqrt(squares / squares.sum()).tolist())
+    return tuple(map(shortened, np.sqrt(squares / squares.sum()).tolist()))
 
 
 def joined(

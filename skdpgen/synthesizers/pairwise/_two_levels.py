@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen.privacy import Histograms, OneHot, Release, release, sensitivity
+from skdpgen.privacy import (
+    Histograms,
+    OneHot,
+    Release,
+    release,
+    sensitivity,
+    shortened,
+)
 from skdpgen.synthesizers.opening import Opening, cell_scales, n_classes_of
 from skdpgen.tables import CellGroups, Cells, EncodedBatch, group_cells
 from skdpgen.training import column_counts, denoised_histogram
@@ -123,7 +130,7 @@ def spread_groups(
         mass = one.add_up(marginal)[one.of_cell]
         even = 1.0 / np.bincount(one.of_cell, minlength=one.n_groups)[one.of_cell]
         within = np.where(mass > 0, marginal / np.where(mass > 0, mass, 1.0), even)
-        finer.append(scale * math.sqrt(n_cells / one.n_groups))
+        finer.append(shortened(scale * math.sqrt(n_cells / one.n_groups)))
         blocks.append(finer[-1] * count[:, one.of_cell] * within)
     values = {Key.COLUMNS.value: np.concatenate(blocks, axis=1)}
     return replace(released, values=values), tuple(finer)
