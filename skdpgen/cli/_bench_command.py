@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from skdpgen.cli._fit_command import FILE, FOLDER
+from skdpgen.cli._peers_command import command as peers
 
 NOT_PRIVATE = (
     "Scores and distances read real rows and stand outside the guarantee; of a table "
@@ -31,6 +32,7 @@ def command() -> None:
       skdpgen bench config.toml --data FOLDER --jobs 4 --out FOLDER
       skdpgen bench --data mine.csv --target y
       skdpgen bench tables FOLDER_OR_JSONL --into docs/benchmarks.md
+      skdpgen bench peers install mst
 
     A run that was ended goes on by the same command. `skdpgen bench run --help` and
     `skdpgen bench tables --help` have the options.
@@ -117,6 +119,9 @@ def tables(results: Path, into: Path | None, check: bool) -> None:
     if not check:
         into.write_text(after, encoding="utf-8")
     click.echo(f"{into} has the tables of {', '.join(stored)}.")
+
+
+command.add_command(peers)
 
 
 def _wanted(config: Path | None, data: Path | None, asked: dict[str, Any]) -> Any:

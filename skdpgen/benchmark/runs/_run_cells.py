@@ -19,6 +19,7 @@ from skdpgen.benchmark.runs._cell_store import CellStore
 from skdpgen.benchmark.runs._frozen_cell import Cell
 from skdpgen.benchmark.runs._measure_cell import versions
 from skdpgen.benchmark.runs._own_table import read_source
+from skdpgen.benchmark.runs._printed import printed_of
 
 PROCESS = [sys.executable, "-m", "skdpgen.benchmark.runs._cell_process"]
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -85,12 +86,16 @@ def run_cells(
     wanted = {cell.key for _, cell in named}
     done = len(wanted) - len(todo)
     tell(done, len(wanted), None)
-    with closing(_computed(todo, store, data, n_jobs, debug)) as computed:
+    processes = _Processes(store, str(Path(data).absolute()), debug, config.limit)
+    with closing(_computed(todo, processes, n_jobs)) as computed:
         for row in computed:
             done += 1
             tell(done, len(wanted), row)
     there = store.rows()
-    rows = [{"name": name, **there[cell.key]} for name, cell in named]
+    rows = []
+    for name, cell in named:
+        row = there[cell.key]
+        rows.append({"name": name, **printed_of(config.printed, row, name), **row})
     store.collect(rows, parquet=parquet)
     return rows
 
@@ -102,6 +107,7 @@ class _Processes:
     store: CellStore
     data: str
     debug: bool
+    limit: float | None
     running: set[Any] = field(default_factory=set)
     lock: Any = field(default_factory=threading.Lock)
     is_over: bool = False
@@ -131,7 +137,13 @@ class _Processes:
             process.stdin.flush()  # and stays open: its end would end the process
         except BrokenPipeError:
             pass  # it is dead already, and its exit code says more
-        code = process.wait()
+        failed = {}
+        try:
+            code = process.wait(self.limit)
+        except subprocess.TimeoutExpired:
+            process.kill()  # and what it asks ends with it
+            code = process.wait()
+            failed = _given_up(self.limit)
         process.stdin.close()
         with self.lock:
             self.running.discard(process)
@@ -139,7 +151,7 @@ class _Processes:
                 return {}
         row = self.store.row(cell.key)
         if not row:
-            row = {**cell.about(), **_death(code), **versions()}
+            row = {**cell.about(), **(failed or _death(code)), **versions()}
             self.store.write(row)
         return row
 
@@ -152,10 +164,9 @@ class _Processes:
 
 
 def _computed(
-    todo: list[Cell], store: CellStore, data: str | Path, n_jobs: int, debug: bool
+    todo: list[Cell], processes: _Processes, n_jobs: int
 ) -> Iterator[dict[str, Any]]:
     """Yield rows as they are finished."""
-    processes = _Processes(store, str(Path(data).absolute()), debug)
     # threads, since each of them only waits for a process
     parallel = Parallel(n_jobs, backend="threading", return_as="generator_unordered")
     rows = parallel(delayed(processes.compute)(cell) for cell in todo)
@@ -167,6 +178,11 @@ def _computed(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of joblib: that something was cancelled
             rows.close()
+
+
+def _given_up(limit: float | None) -> dict[str, str]:
+    """Return the columns of a cell that took too long."""
+    return {"error": "GivenUp", "message": f"Given up after {limit:g} seconds."}
 
 
 def _death(code: int) -> dict[str, str]:
