@@ -18,7 +18,7 @@ help:
 	@echo "make lint    ruff, mypy, import contracts"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make bench   speed; with DATA=folder [TABLES=names] all of docs/benchmarks.md"
-	@echo "make tables  the tables of docs/benchmarks.md that come from docs/results"
+	@echo "make tables  the tables of the docs that come from docs/results"
 	@echo "make docs    the documentation, into docs/_build/html"
 
 $(BIN)/python:
@@ -67,6 +67,7 @@ endif
 
 tables: $(VENV)/.user
 	$(BIN)/skdpgen bench tables docs/results --into docs/benchmarks.md
+	$(BIN)/skdpgen bench tables docs/results/reproductions --into docs/reproductions.md
 
 docs: $(VENV)/.developer
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

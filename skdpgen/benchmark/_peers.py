@@ -15,7 +15,11 @@ from skdpgen.benchmark._rival_runner import RIVALS
 from skdpgen.utils import ConfigError
 
 PLACE = "SKDPGEN_PEERS"  # the variable that names another folder
-PINNED = {"dpmm": ("dpmm==0.1.9",)}
+PINNED = {
+    "dpmm": ("dpmm==0.1.9",),
+    # `packaging` is what opacus imports and does not ask for
+    "smartnoise-synth": ("smartnoise-synth==1.0.8", "opacus==0.14.0", "packaging"),
+}
 
 
 def peers_folder() -> Path:

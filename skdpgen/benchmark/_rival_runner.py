@@ -20,6 +20,8 @@ RIVALS = {
     "mst": ("dpmm", "dpmm.pipelines", "MSTPipeline"),
     "aim": ("dpmm", "dpmm.pipelines", "AIMPipeline"),
     "privbayes": ("dpmm", "dpmm.pipelines", "PrivBayesPipeline"),
+    "dpctgan": ("smartnoise-synth", "snsynth", "dpctgan"),
+    "patectgan": ("smartnoise-synth", "snsynth", "patectgan"),
 }
 
 
@@ -46,19 +48,32 @@ def fit(table: Any, request: dict[str, Any]) -> Any:
     """Fit the rival with its own defaults on codes; the number of codes is public."""
     import pandas as pd
 
-    _, module, name = RIVALS[request["rival"]]
-    make = getattr(importlib.import_module(module), name)
+    package, module, name = RIVALS[request["rival"]]
+    imported = importlib.import_module(module)
     names = [f"c{j}" for j in range(table.shape[1])]
-    model = make(
+    frame = pd.DataFrame(table, columns=names)
+    if package == "smartnoise-synth":
+        return fit_smartnoise(imported.Synthesizer, name, frame, request)
+    model = getattr(imported, name)(
         epsilon=request["epsilon"],
         delta=request["delta"],
         disable_processing=True,  # columns are cut already, at no cost to the rival
         n_jobs=1,
         **request["settings"],
     )
-    frame = pd.DataFrame(table, columns=names)
     sizes = dict(zip(names, request["sizes"], strict=True))
     model.fit(frame, domain=sizes, random_state=request["seed"])
+    return model
+
+
+def fit_smartnoise(kinds: Any, name: str, frame: Any, request: dict[str, Any]) -> Any:
+    """Fit one of SmartNoise's; codes that no row has are not known to it."""
+    import torch
+
+    torch.manual_seed(request["seed"])
+    given = {"epsilon": request["epsilon"], "delta": request["delta"]}
+    model = kinds.create(name, **given, **request["settings"])
+    model.fit(frame, categorical_columns=list(frame), preprocessor_eps=0.0)
     return model
 
 
@@ -66,7 +81,10 @@ def draw(model: Any, request: dict[str, Any]) -> Any:
     """Draw rows of codes, columns in the order of the table."""
     import numpy as np
 
-    rows = model.generate(request["n_samples"], random_state=request["seed"])
+    if RIVALS[request["rival"]][0] == "smartnoise-synth":
+        rows = model.sample(request["n_samples"])
+    else:
+        rows = model.generate(request["n_samples"], random_state=request["seed"])
     names = [f"c{j}" for j in range(len(request["sizes"]))]
     return rows[names].to_numpy().astype(np.int64)
 

@@ -1,7 +1,7 @@
-"""Our synthesizers beside public MST, AIM and PrivBayes, scored by the same code.
+"""Our synthesizers beside public MST, AIM, PrivBayes and GANs, scored by the same code.
 
-The rivals are those of the package dpmm [1]_, installed by hand in an environment of
-its own; skdpgen does not depend on it. What is the same and what is not:
+The rivals are those of the packages dpmm [1]_ and SmartNoise, in environments of their
+own (`skdpgen bench peers`); skdpgen depends on neither. What is the same and what not:
 
 * The same training and test rows, the same classifiers, the same number of synthetic
   rows.

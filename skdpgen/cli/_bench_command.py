@@ -53,6 +53,7 @@ def command() -> None:
 @click.option("--out", type=FOLDER, help="Folder of the results: bench/NAME.")
 @click.option("--retry", is_flag=True, help="Compute again what failed.")
 @click.option("--parquet", is_flag=True, help="Write results.parquet, too.")
+@click.option("--minutes", type=float, help="Begin no cell after; 0 only collects.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 @click.pass_context
 def run(
@@ -80,11 +81,15 @@ def run(
             retry=asked["retry"],
             parquet=asked["parquet"],
             debug=bool(ctx.find_root().params.get("debug")),
+            minutes=asked["minutes"],
             tell=progress.tell,
         )
     if not asked["quiet"]:
         click.echo(f"\n{tabulate_rows(rows)}\n")
         click.echo(f"Wrote {out / 'results.jsonl'}. {NOT_PRIVATE}")
+        left = progress.left
+        if left:
+            click.echo(f"{left} cells are not run yet; the same command goes on.")
     if any("error" in row for row in rows):
         click.echo("Cells failed. `--retry` computes these again.", err=True)
         ctx.exit(1)
@@ -174,6 +179,7 @@ class _Progress:
     def __init__(self, is_quiet: bool) -> None:
         self.is_quiet = is_quiet
         self.bar: Any = None
+        self.left = 0
 
     def __enter__(self) -> "_Progress":
         return self
@@ -186,6 +192,7 @@ class _Progress:
         """Show how many cells are there, and what went wrong."""
         from tqdm import tqdm
 
+        self.left = total - done
         if self.bar is None:
             if done and not self.is_quiet:
                 click.echo(f"{done} of {total} cells were there already.")

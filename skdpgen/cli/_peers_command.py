@@ -9,8 +9,9 @@ from skdpgen.benchmark._rival_runner import RIVALS
 def command() -> None:
     """Install what methods are compared with, each in an environment of its own.
 
-    They are MST, AIM and PrivBayes of dpmm. Nothing of ours depends on them, and they
-    never meet our packages. SKDPGEN_PEERS names a folder other than the user's cache.
+    They are MST, AIM and PrivBayes of dpmm, and two GANs of SmartNoise. Nothing of
+    ours depends on them, and they never meet our packages. SKDPGEN_PEERS names a
+    folder other than the user's cache.
     """
 
 

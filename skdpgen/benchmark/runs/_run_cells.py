@@ -1,10 +1,12 @@
 """Run what a configuration says: cells in processes of their own, several at a time."""
 
 import json
+import math
 import os
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -35,6 +37,7 @@ def run_cells(
     retry: bool = False,
     parquet: bool = False,
     debug: bool = False,
+    minutes: float | None = None,
     tell: Told = lambda done, total, row: None,
 ) -> list[dict[str, Any]]:
     """Compute the cells that are not finished yet; return the rows of all.
@@ -64,6 +67,8 @@ def run_cells(
         Whether to write ``results.parquet``, too.
     debug : bool, default=False
         Whether to keep texts and tracebacks of errors that may show values.
+    minutes : float or None, default=None
+        Time after which no further cell is begun; 0 collects what is there.
     tell : callable
         Is given the cells that are there, all of them, and the row that was finished
         (None at first).
@@ -71,7 +76,7 @@ def run_cells(
     Returns
     -------
     list of dict
-        A row for each cell, in the order of the configuration.
+        A row for each cell that is finished, in the order of the configuration.
     """
     for source in config.sources:
         if source.is_own:
@@ -86,14 +91,18 @@ def run_cells(
     wanted = {cell.key for _, cell in named}
     done = len(wanted) - len(todo)
     tell(done, len(wanted), None)
-    processes = _Processes(store, str(Path(data).absolute()), debug, config.limit)
+    until = math.inf if minutes is None else time.monotonic() + 60 * minutes
+    folder = str(Path(data).absolute())
+    processes = _Processes(store, folder, debug, config.limit, until)
     with closing(_computed(todo, processes, n_jobs)) as computed:
-        for row in computed:
+        for row in filter(None, computed):
             done += 1
             tell(done, len(wanted), row)
     there = store.rows()
     rows = []
     for name, cell in named:
+        if cell.key not in there:
+            continue
         row = there[cell.key]
         rows.append({"name": name, **printed_of(config.printed, row, name), **row})
     store.collect(rows, parquet=parquet)
@@ -108,6 +117,7 @@ class _Processes:
     data: str
     debug: bool
     limit: float | None
+    until: float
     running: set[Any] = field(default_factory=set)
     lock: Any = field(default_factory=threading.Lock)
     is_over: bool = False
@@ -121,7 +131,7 @@ class _Processes:
             "debug": self.debug,
         }
         with self.lock:
-            if self.is_over:
+            if self.is_over or time.monotonic() >= self.until:
                 return {}
             process = subprocess.Popen(
                 PROCESS,
