@@ -106,6 +106,7 @@ class Chromium:
         """Return a PNG of the upper part of the page."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1}
         self.call("Emulation.setDeviceMetricsOverride", mobile=False, **size)
+        self.call("Emulation.setScrollbarsHidden", hidden=True)
         return base64.b64decode(self.call("Page.captureScreenshot")["data"])
 
     def print(self):
