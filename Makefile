@@ -68,6 +68,7 @@ endif
 
 tables: $(VENV)/.user
 	$(BIN)/skdpgen bench tables docs/results --into docs/benchmarks.md
+	$(BIN)/skdpgen bench tables docs/results --into docs/how_good.md
 	$(BIN)/skdpgen bench tables docs/results/reproductions --into docs/reproductions.md
 
 figures: $(VENV)/.developer

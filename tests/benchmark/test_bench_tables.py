@@ -13,6 +13,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = DOCS / "results"
 PAGES = [
     (DOCS / "benchmarks.md", RESULTS),
+    (DOCS / "how_good.md", RESULTS),
     (DOCS / "reproductions.md", RESULTS / "reproductions"),
 ]
 MARKS = "Before.\n\n<!-- bench:mine -->\n<!-- /bench -->\n\nAfter.\n"
