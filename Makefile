@@ -70,6 +70,7 @@ tables: $(VENV)/.user
 	$(BIN)/skdpgen bench tables docs/results --into docs/benchmarks.md
 	$(BIN)/skdpgen bench tables docs/results --into docs/how_good.md
 	$(BIN)/skdpgen bench tables docs/results/reproductions --into docs/reproductions.md
+	$(BIN)/skdpgen bench tables docs/results/speed --into docs/speed.md
 
 figures: $(VENV)/.developer
 	PYTHONPATH=. $(THREADS) $(BIN)/python docs/figures.py $(NAMES) $(if $(DATA),--data $(DATA))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from skdpgen.benchmark._fit_costs import tabulate_costs
 from skdpgen.utils import ConfigError
 
 METRICS = {"roc_auc": "ROC-AUC", "macro_f1": "macro-F1", "r2": "R²"}
@@ -123,6 +124,8 @@ def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
         if name not in stored:
             return found[0]
         rows = stored[name]
+        if any("axis" in row for row in rows):  # of `python -m skdpgen.benchmark fits`
+            return f"{HEAD.format(name)}\n{tabulate_costs(rows)}\n{END}"
         text = f"{tabulate_rows(rows)}\n\n{caption(rows)}"
         return f"{HEAD.format(name)}\n{text}\n{END}"
 
