@@ -67,10 +67,7 @@ def fit(table: Any, request: dict[str, Any]) -> Any:
 
 
 def fit_smartnoise(kinds: Any, name: str, frame: Any, request: dict[str, Any]) -> Any:
-    """Fit one of SmartNoise's; codes that no row has are not known to it."""
-    import torch
-
-    torch.manual_seed(request["seed"])
+    """Fit one of SmartNoise's, unseeded; codes that no row has it does not know."""
     given = {"epsilon": request["epsilon"], "delta": request["delta"]}
     model = kinds.create(name, **given, **request["settings"])
     model.fit(frame, categorical_columns=list(frame), preprocessor_eps=0.0)
