@@ -8,7 +8,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
 THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test slow planted lint format bench tables docs clean
+.PHONY: help venv demo test slow planted lint format bench tables figures docs clean
 
 help:
 	@echo "make demo    fit on the example table, print the guarantee, write demo.png"
@@ -18,7 +18,8 @@ help:
 	@echo "make lint    ruff, mypy, import contracts"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make bench   speed; with DATA=folder [TABLES=names] all of docs/benchmarks.md"
-	@echo "make tables  the tables of docs/benchmarks.md that come from docs/results"
+	@echo "make tables  the tables of the docs that come from docs/results"
+	@echo "make figures  the pictures of the docs; with DATA=folder those of images, too"
 	@echo "make docs    the documentation, into docs/_build/html"
 
 $(BIN)/python:
@@ -67,6 +68,12 @@ endif
 
 tables: $(VENV)/.user
 	$(BIN)/skdpgen bench tables docs/results --into docs/benchmarks.md
+	$(BIN)/skdpgen bench tables docs/results --into docs/how_good.md
+	$(BIN)/skdpgen bench tables docs/results/reproductions --into docs/reproductions.md
+	$(BIN)/skdpgen bench tables docs/results/speed --into docs/speed.md
+
+figures: $(VENV)/.developer
+	PYTHONPATH=. $(THREADS) $(BIN)/python docs/figures.py $(NAMES) $(if $(DATA),--data $(DATA))
 
 docs: $(VENV)/.developer
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -48,5 +48,7 @@ axes.errorbar(
     capsize=3,
 )
 axes.set(xscale="log", xlabel="epsilon", ylabel="mean ROC-AUC on real rows")
+axes.set_xticks([0.3, 1.0, 5.0], ["0.3", "1", "5"])
+axes.minorticks_off()
 figure.savefig("grid_search.png")
 plt.close(figure)

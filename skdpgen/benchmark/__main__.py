@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from skdpgen.benchmark._fit_costs import AXES, fit_costs, tabulate_costs
 from skdpgen.benchmark._markdown import markdown
 from skdpgen.benchmark._measure import (
     headline,
@@ -50,16 +51,29 @@ WHAT = (
     "images",
     "public",
     "speed",
+    "fits",
     "steps",
 )
 SIZES = (1_000, 3_000, 10_000)
+TABLE_METHODS = (
+    "DPIndependentSynthesizer",
+    "DPPairwiseSynthesizer",
+    "DPMERFSynthesizer",
+    "DPHPSynthesizer",
+    "DPNTKSynthesizer",
+    "DPMGESynthesizer",
+)
 
 
 def _parser():
     """Return the options of the command."""
     parser = argparse.ArgumentParser(prog="python -m skdpgen.benchmark", description=main.__doc__)  # fmt: skip  # noqa: E501
     parser.add_argument("what", choices=WHAT)
-    parser.add_argument("tables", nargs="*", help=f"names among {', '.join(TABLES)}")
+    parser.add_argument(
+        "tables",
+        nargs="*",
+        help=f"names among {', '.join(TABLES)}; for `fits`, methods",
+    )
     parser.add_argument("--data", default=".", help="folder of the tables")
     parser.add_argument("--synthesizer", default="DPIndependentSynthesizer")
     parser.add_argument("--schema", choices=["discovered", "public"], nargs="+",
@@ -81,6 +95,8 @@ def _parser():
                         help="for `public`: scores of models, too")  # fmt: skip
     parser.add_argument("--kinds", choices=KINDS, nargs="+", default=KINDS,
                         help="for `public`: which public rows")  # fmt: skip
+    parser.add_argument("--axes", choices=AXES, nargs="+", default=AXES,
+                        help="for `fits`: what to vary")  # fmt: skip
     parser.add_argument("--drawn", type=int, nargs="+",
                         help="how many private rows, drawn at random: `public` has "
                              f"{N_DRAWN:,} of each sample, `utility` all")  # fmt: skip
@@ -95,6 +111,9 @@ def main() -> None:
     options = parser.parse_intermixed_args()
     if options.what == "speed":
         print(markdown(_speed(options.data)))
+        return
+    if options.what == "fits":
+        print(tabulate_costs(list(_fits(options))))
         return
     if options.what == "steps":
         print(markdown(pd.DataFrame(step_costs())))
@@ -125,10 +144,24 @@ def main() -> None:
         if "tv2" in run:
             print(headline(run))
         print({k: round(v, 4) if isinstance(v, float) else v for k, v in run.items()})
-        if options.output:
-            with options.output.open("a") as file:
-                file.write(json.dumps(run) + "\n")
+        _keep(options, run)
     print(markdown(tabulate(runs) if is_rivals else summarise(runs)))
+
+
+def _keep(options, run):
+    if options.output:
+        with options.output.open("a") as file:
+            file.write(json.dumps(run) + "\n")
+
+
+def _fits(options):
+    """What a fit of all table methods costs, or of the tables' one that is named."""
+    for run in fit_costs(
+        options.tables or TABLE_METHODS, options.axes, options.timeout
+    ):
+        print(run, flush=True)
+        _keep(options, run)
+        yield run
 
 
 def _utility(options):

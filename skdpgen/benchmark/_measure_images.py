@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -35,45 +35,77 @@ def measure_images(
     The first row is for models trained on the same number of real images.
     """
     path = Path(path)
-    X, y, *test = read_image_set(path)
-    classes = sorted({int(label) for label in test[1]})
+    images = read_image_set(path)
+    real = measure_real_images(images, utility)
+    yield {"set": path.stem, "method": "real", **real}
+    for name, make in makers.items():
+        for epsilon, release in product(epsilons, range(n_releases)):
+            row, _, rows = measure_image_release(
+                images,
+                make,
+                utility,
+                release=release,
+                epsilon=epsilon,
+                adjacency=adjacency,
+            )
+            if picture is not None and release == 0:
+                title = f"{path.stem}_{name}_{epsilon:g}.png"
+                plot_images(*rows).savefig(picture / title, dpi=100)
+            yield {
+                "set": path.stem,
+                "method": name,
+                "epsilon": epsilon,
+                "adjacency": adjacency,
+                "release": release,
+                **row,
+            }
+
+
+def measure_real_images(images: list[Any], utility: SyntheticUtility) -> dict[str, Any]:
+    """Train on as many real images as would be synthetic ones."""
+    X, y, *test = images
     n = utility.n_samples or N_SAMPLES
     some = np.random.default_rng(0).permutation(len(X))[:n]
-    scores = utility.evaluate((X[some], y[some]), *test)
-    yield {"set": path.stem, "method": "real", **accuracies(scores)}
-    for name, make in makers.items():
-        for epsilon in epsilons:
-            for release in range(n_releases):
-                synth = make(
-                    epsilon=epsilon,
-                    delta=DELTA,
-                    classes=classes,
-                    adjacency=adjacency,
-                    random_state=release,
-                )
-                start = time.perf_counter()
-                synth.fit(X, y)
-                seconds = time.perf_counter() - start
-                rows = synth.sample(n, random_state=release)
-                if picture is not None and release == 0:
-                    title = f"{path.stem}_{name}_{epsilon:g}.png"
-                    plot_images(*rows).savefig(picture / title, dpi=100)
-                seeded = replace(utility, random_state=release)
-                scores = seeded.evaluate(rows, *test)
-                near = image_fidelity(test[0][:FIDELITY], rows[0][:FIDELITY])
-                yield {
-                    "set": path.stem,
-                    "method": name,
-                    "epsilon": epsilon,
-                    "adjacency": adjacency,
-                    "release": release,
-                    "fit_seconds": seconds,
-                    **accuracies(scores),
-                    "fid": near.fid,
-                    "precision": near.precision,
-                    "recall": near.recall,
-                    "ndb": near.ndb,
-                }
+    return accuracies(utility.evaluate((X[some], y[some]), *test))
+
+
+def measure_image_release(
+    images: list[Any],
+    make: Callable[..., Any],
+    utility: SyntheticUtility,
+    *,
+    release: int,
+    epsilon: float,
+    delta: float | None = DELTA,
+    adjacency: str = "replace",
+) -> tuple[dict[str, Any], Any, Any]:
+    """Fit and score the release of one number; return a row, the fit, and its images.
+
+    ``images`` are those of :func:`read_image_set`.
+    """
+    X, y, *test = images
+    synthesizer = make(
+        epsilon=epsilon,
+        delta=delta,
+        classes=sorted({int(label) for label in test[1]}),
+        adjacency=adjacency,
+        random_state=release,
+    )
+    start = time.perf_counter()
+    synthesizer.fit(X, y)
+    seconds = time.perf_counter() - start
+    rows = synthesizer.sample(utility.n_samples or N_SAMPLES, random_state=release)
+    scores = replace(utility, random_state=release).evaluate(rows, *test)
+    near = image_fidelity(test[0][:FIDELITY], rows[0][:FIDELITY])
+    row = {
+        "fit_seconds": seconds,
+        **accuracies(scores),
+        "fid": near.fid,
+        "precision": near.precision,
+        "recall": near.recall,
+        "ndb": near.ndb,
+    }
+    return row, synthesizer, rows
 
 
 def read_image_set(path: Path) -> list[Any]:

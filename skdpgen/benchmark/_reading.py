@@ -42,6 +42,9 @@ TABLES = {
 }
 
 
+IMAGE_SETS = ("mnist", "fashion_mnist", "cifar10_jpeg", "usps")
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """A table, cut into rows to protect and rows to test on."""

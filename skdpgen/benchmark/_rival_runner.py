@@ -7,8 +7,10 @@ has the rival, numpy and pandas, but not this package. A folder holds the questi
 
 import importlib
 import json
+import os
 import resource
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ RIVALS = {
     "mst": ("dpmm", "dpmm.pipelines", "MSTPipeline"),
     "aim": ("dpmm", "dpmm.pipelines", "AIMPipeline"),
     "privbayes": ("dpmm", "dpmm.pipelines", "PrivBayesPipeline"),
+    "dpctgan": ("smartnoise-synth", "snsynth", "dpctgan"),
+    "patectgan": ("smartnoise-synth", "snsynth", "patectgan"),
 }
 
 
@@ -44,19 +48,29 @@ def fit(table: Any, request: dict[str, Any]) -> Any:
     """Fit the rival with its own defaults on codes; the number of codes is public."""
     import pandas as pd
 
-    _, module, name = RIVALS[request["rival"]]
-    make = getattr(importlib.import_module(module), name)
+    package, module, name = RIVALS[request["rival"]]
+    imported = importlib.import_module(module)
     names = [f"c{j}" for j in range(table.shape[1])]
-    model = make(
+    frame = pd.DataFrame(table, columns=names)
+    if package == "smartnoise-synth":
+        return fit_smartnoise(imported.Synthesizer, name, frame, request)
+    model = getattr(imported, name)(
         epsilon=request["epsilon"],
         delta=request["delta"],
         disable_processing=True,  # columns are cut already, at no cost to the rival
         n_jobs=1,
         **request["settings"],
     )
-    frame = pd.DataFrame(table, columns=names)
     sizes = dict(zip(names, request["sizes"], strict=True))
     model.fit(frame, domain=sizes, random_state=request["seed"])
+    return model
+
+
+def fit_smartnoise(kinds: Any, name: str, frame: Any, request: dict[str, Any]) -> Any:
+    """Fit one of SmartNoise's, unseeded; codes that no row has it does not know."""
+    given = {"epsilon": request["epsilon"], "delta": request["delta"]}
+    model = kinds.create(name, **given, **request["settings"])
+    model.fit(frame, categorical_columns=list(frame), preprocessor_eps=0.0)
     return model
 
 
@@ -64,7 +78,10 @@ def draw(model: Any, request: dict[str, Any]) -> Any:
     """Draw rows of codes, columns in the order of the table."""
     import numpy as np
 
-    rows = model.generate(request["n_samples"], random_state=request["seed"])
+    if RIVALS[request["rival"]][0] == "smartnoise-synth":
+        rows = model.sample(request["n_samples"])
+    else:
+        rows = model.generate(request["n_samples"], random_state=request["seed"])
     names = [f"c{j}" for j in range(len(request["sizes"]))]
     return rows[names].to_numpy().astype(np.int64)
 
@@ -92,5 +109,12 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
+def end_with_parent() -> None:
+    """Wait for the end of stdin, which whoever asks holds open, and exit."""
+    os.read(0, 1)
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=end_with_parent, daemon=True).start()
     main(sys.argv[1])

@@ -1,7 +1,7 @@
-"""Our synthesizers beside public MST, AIM and PrivBayes, scored by the same code.
+"""Our synthesizers beside public MST, AIM, PrivBayes and GANs, scored by the same code.
 
-The rivals are those of the package dpmm [1]_, installed by hand in an environment of
-its own; skdpgen does not depend on it. What is the same and what is not:
+The rivals are those of the packages dpmm [1]_ and SmartNoise, in environments of their
+own (`skdpgen bench peers`); skdpgen depends on neither. What is the same and what not:
 
 * The same training and test rows, the same classifiers, the same number of synthetic
   rows.
@@ -35,17 +35,16 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.benchmark import _rival_runner as runner
+from skdpgen.benchmark._floor_codes import FLOOR, rows_of_codes
 from skdpgen.benchmark._measure import HEADLINES, measure_releases
 from skdpgen.benchmark._reading import Split
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
-from skdpgen.synthesizers.opening import decode_rows
 from skdpgen.tables import Cells, Rows
 from skdpgen.utils import Key
 
 RIVALS = tuple(runner.RIVALS)
 FEWEST_ROWS, MOST_ROWS = 5_000, 20_000  # the limits of `draw_samples`
-FLOOR = "DPIndependentSynthesizer"  # whose cells the rivals get
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Other:
 
     python: str
     settings: dict[str, Any]
-    timeout: float = 1200.0
+    timeout: float | None = 1200.0
 
 
 def side_by_side(
@@ -226,18 +225,8 @@ class Rival:
                 f"n_samples must be {len(self._drawn)}: the rival drew that many rows "
                 f"and is gone. Got {n_samples!r} instead."
             )
-        floor, rng = self.floor, np.random.default_rng(random_state)
-        sizes = [column.n_cells for column in floor.cells_.values()]
-        drawn = dict(zip(floor.cells_, self._drawn.T, strict=False))
-        labels = self._drawn[:, -1]
-        # the decay of a number in an end cell follows the rival's own histogram
-        marginals = {
-            name: np.bincount(codes, minlength=size) / len(codes)
-            for (name, codes), size in zip(drawn.items(), sizes, strict=True)
-        }
-        shares = np.bincount(labels, minlength=floor._labels.n_cells) / len(labels)
-        X = decode_rows(floor._facts, floor.cells_, drawn, marginals, rng=rng)
-        return floor._with_target(X, labels, None, shares, rng)
+        rng = np.random.default_rng(random_state)
+        return rows_of_codes(self.floor, self._drawn, rng)
 
 
 class Apart:
@@ -300,14 +289,21 @@ def _ask(
         place = Path(folder)
         np.save(place / "table.npy", table)
         (place / "request.json").write_text(json.dumps(request))
-        done = subprocess.run(
-            [other.python, runner.__file__, folder],
-            env=clean,
-            capture_output=True,
-            text=True,
-            timeout=other.timeout,
-            check=False,
-        )
+        # the runner ends when nobody holds the other end: with this process
+        read, held = os.pipe()
+        try:
+            done = subprocess.run(
+                [other.python, runner.__file__, folder],
+                env=clean,
+                stdin=read,
+                capture_output=True,
+                text=True,
+                timeout=other.timeout,
+                check=False,
+            )
+        finally:
+            os.close(read)
+            os.close(held)
         if done.returncode:
             raise RuntimeError(
                 f"{request['rival']} failed under {other.python}. Install "

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from skdpgen.cli._fit_command import FILE, FOLDER
+from skdpgen.cli._peers_command import command as peers
 
 NOT_PRIVATE = (
     "Scores and distances read real rows and stand outside the guarantee; of a table "
@@ -31,6 +32,7 @@ def command() -> None:
       skdpgen bench config.toml --data FOLDER --jobs 4 --out FOLDER
       skdpgen bench --data mine.csv --target y
       skdpgen bench tables FOLDER_OR_JSONL --into docs/benchmarks.md
+      skdpgen bench peers install mst
 
     A run that was ended goes on by the same command. `skdpgen bench run --help` and
     `skdpgen bench tables --help` have the options.
@@ -51,6 +53,7 @@ def command() -> None:
 @click.option("--out", type=FOLDER, help="Folder of the results: bench/NAME.")
 @click.option("--retry", is_flag=True, help="Compute again what failed.")
 @click.option("--parquet", is_flag=True, help="Write results.parquet, too.")
+@click.option("--minutes", type=float, help="Begin no cell after; 0 only collects.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 @click.pass_context
 def run(
@@ -78,11 +81,15 @@ def run(
             retry=asked["retry"],
             parquet=asked["parquet"],
             debug=bool(ctx.find_root().params.get("debug")),
+            minutes=asked["minutes"],
             tell=progress.tell,
         )
     if not asked["quiet"]:
         click.echo(f"\n{tabulate_rows(rows)}\n")
         click.echo(f"Wrote {out / 'results.jsonl'}. {NOT_PRIVATE}")
+        left = progress.left
+        if left:
+            click.echo(f"{left} cells are not run yet; the same command goes on.")
     if any("error" in row for row in rows):
         click.echo("Cells failed. `--retry` computes these again.", err=True)
         ctx.exit(1)
@@ -117,6 +124,9 @@ def tables(results: Path, into: Path | None, check: bool) -> None:
     if not check:
         into.write_text(after, encoding="utf-8")
     click.echo(f"{into} has the tables of {', '.join(stored)}.")
+
+
+command.add_command(peers)
 
 
 def _wanted(config: Path | None, data: Path | None, asked: dict[str, Any]) -> Any:
@@ -169,6 +179,7 @@ class _Progress:
     def __init__(self, is_quiet: bool) -> None:
         self.is_quiet = is_quiet
         self.bar: Any = None
+        self.left = 0
 
     def __enter__(self) -> "_Progress":
         return self
@@ -181,6 +192,7 @@ class _Progress:
         """Show how many cells are there, and what went wrong."""
         from tqdm import tqdm
 
+        self.left = total - done
         if self.bar is None:
             if done and not self.is_quiet:
                 click.echo(f"{done} of {total} cells were there already.")

@@ -9,8 +9,9 @@ from typing import Any
 import click
 import pandas as pd
 
+from skdpgen.cli._image_files import image_chunks
 from skdpgen.cli._model_folder import About, make_folder, write_model
-from skdpgen.cli._table_files import TableFile, kind_of, read_images
+from skdpgen.cli._table_files import TableFile, kind_of
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -69,7 +70,7 @@ def command(file: Path, out: Path, **asked: Any) -> None:
     synthesizer = make(asked)
     if kind_of(file) == ".npz":
         _refuse_for_images(asked)
-        about, rows = About([], None, False, is_image=True), read_images(file)
+        about, rows = About([], None, False, is_image=True), image_chunks(file)
     else:
         table = TableFile(file, asked["separator"], asked["missing"])
         schema = read_schema(asked["schema"]) if asked["schema"] else Schema()
@@ -78,7 +79,7 @@ def command(file: Path, out: Path, **asked: Any) -> None:
             asked["target"],
             table.is_text,
         )
-        rows = (private_rows(table, about, schema, asked, synthesizer),)
+        rows = private_rows(table, about, schema, asked, synthesizer)
     make_folder(out)
     _fit(synthesizer, rows)
     write_model(out, synthesizer, about)
@@ -197,7 +198,7 @@ def _refuse_for_images(asked: dict[str, Any]) -> None:
 def _fit(synthesizer: Any, rows: Any) -> None:
     """Fit; say what was paid if it does not come to its end."""
     try:
-        synthesizer.fit(*rows)
+        synthesizer.fit(rows)
     except BaseException:
         report = getattr(synthesizer, "privacy_", None)
         if report is not None:

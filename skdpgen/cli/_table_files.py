@@ -10,10 +10,8 @@ import gzip
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
-import numpy as np
 import pandas as pd
 
 ROWS = 65_536  # of a piece
@@ -77,7 +75,7 @@ class TableFile:
         if kind in TEXT:
             yield from self._pieces_of_text(rows)
         elif kind == ".npz":
-            raise click.UsageError(f"{self.path} holds images; they are read whole.")
+            raise click.UsageError(f"{self.path} holds images; they are no table.")
         else:
             yield from _pieces_of_arrow(self.path, kind, rows)
 
@@ -134,20 +132,6 @@ def _pieces_of_arrow(path: Path, kind: str, rows: int) -> Iterator[pd.DataFrame]
             return
         for i in range(file.num_record_batches):
             yield file.get_batch(i).to_pandas()
-
-
-def read_images(path: Path) -> tuple[Any, Any]:
-    """Return images and labels of an ``.npz`` with ``x`` and, if it likes, ``y``."""
-    with np.load(path, allow_pickle=False) as file:
-        names = {name.lower(): name for name in file}
-        keys = [[f"{one}_train", one] for one in ("x", "y")]
-        found = [next((names[k] for k in key if k in names), None) for key in keys]
-        if found[0] is None:
-            raise click.UsageError(
-                f"{path} must hold an array x (or x_train) of images, and may hold y. "
-                f"Got {', '.join(names) or 'nothing'}."
-            )
-        return file[found[0]], None if found[1] is None else file[found[1]]
 
 
 def write_table(table: pd.DataFrame, path: Path, separator: str = ",") -> None:

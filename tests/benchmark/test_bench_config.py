@@ -68,6 +68,21 @@ def folder(tmp_path_factory):
         ({"classifiers": ["oracle"]}, "classifiers must be one of"),
         ({"real": "yes"}, "`real` must be true or false"),
         ({"name": "a/b"}, "`name` must be a name for a folder"),
+        ({"limit": 0}, "`limit` must be a number of seconds. Got 0"),
+        ({"methods": ["mst"]}, 'mst promises "add_remove" alone: say adjacency'),
+        ({"tables": ["adult", "mnist"]}, "`tables` must be tables only, or sets of"),
+        ({"tables": ["mnist"]}, "`methods` must be among DP.* Got 'DPIndependentSyn"),
+        (
+            {"methods": [{"class": "uniform", "settings": {"a": 1}}]},
+            "Unknown in settings of uniform: a",
+        ),
+        ({"printed": {"adult": {}}}, "Unknown in `printed`: adult. Known are mine"),
+        (
+            {"printed": {"mine": {"mst": ".5"}}},
+            "Unknown in `printed` of mine: mst. Known are real, DPIndependent",
+        ),
+        ({"printed": {"mine": {"real": 0.5}}}, "`printed of real` must be a text, or"),
+        ({"printed": {"mine": {"real": {"x": ".5"}}}}, "`printed of real` must be"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_said_in_a_line(change, words):

@@ -5,13 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from skdpgen.benchmark.runs import fill_page, read_rows, tabulate_rows
+from skdpgen.benchmark.runs import BenchConfig, fill_page, read_rows, tabulate_rows
 from skdpgen.benchmark.runs._bench_tables import caption, names_in
 from tests.benchmark._small_run import command
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = DOCS / "benchmarks.md"
 RESULTS = DOCS / "results"
+PAGES = [
+    (DOCS / "benchmarks.md", RESULTS),
+    (DOCS / "how_good.md", RESULTS),
+    (DOCS / "reproductions.md", RESULTS / "reproductions"),
+    (DOCS / "speed.md", RESULTS / "speed"),
+]
 MARKS = "Before.\n\n<!-- bench:mine -->\n<!-- /bench -->\n\nAfter.\n"
 MAX_BYTES = 200_000  # of the results of a name
 
@@ -54,6 +59,21 @@ def test_what_failed_is_said_and_takes_no_part():
     assert "|  | failed: 2 × MemoryError |" in line
 
 
+def test_what_is_printed_stands_beside_what_was_measured():
+    both = [one | {"printed": ".450 / .300"} for one in two_releases()]
+    other = row(roc_auc=0.5, roc_auc_best=0.5) | {"name": "other"}
+    first, second = lines([*both, other])
+    assert "|  | .500 | .450 / .300 | 1.50 |  | 2 |" in first
+    assert "| .500 (.500) |  |  |  |  |  | 1 |" in second
+    (line,) = lines([row(weighted_f1=0.5, weighted_f1_best=0.75)])
+    assert "| weighted F1 | .500 (.750) |" in line
+
+
+def test_images_are_scored_by_each_model():
+    (line,) = lines([row(logistic_regression=0.5, mlp=0.6, cnn=0.75)])
+    assert "| accuracy: LR, MLP, CNN | .500 / .600 / .750 |" in line
+
+
 def test_schemas_are_named_where_they_differ():
     public = [one | {"schema": "public"} for one in two_releases()]
     first, second = lines([*two_releases(), *public])
@@ -65,6 +85,8 @@ def test_a_caption_says_what_is_shared():
     rows = two_releases()
     said = "schema discovered, δ = 1e-05, protocol modern; numpy 2.0."
     assert caption(rows) == said
+    long = [one | {"seconds": 90.0} for one in rows]
+    assert caption(long).endswith("2.0, all cells together 3 minutes of one thread.")
     other = [one | {"version_numpy": "2.1", "delta": 1e-6} for one in rows]
     said = "schema discovered, protocol modern; numpy 2.0 or 2.1."
     assert caption([*rows, *other]) == said
@@ -107,17 +129,26 @@ def test_what_is_wrong_with_a_page(tmp_path):
     assert "holds no results" in command("tables", empty, code=2)
 
 
-@pytest.mark.parametrize("name", names_in(PAGE.read_text("utf-8")))
-def test_tables_of_the_documentation_are_those_of_stored_rows(name):
+MARKED = [
+    (page, folder, name)
+    for page, folder in PAGES
+    for name in names_in(page.read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize(("page", "folder", "name"), MARKED, ids=str)
+def test_tables_of_the_documentation_are_those_of_stored_rows(page, folder, name):
     """`make tables` writes them."""
-    path = RESULTS / f"{name}.jsonl"
-    page = PAGE.read_text("utf-8")
-    assert fill_page(page, {name: read_rows(path)}) == page
+    path = folder / f"{name}.jsonl"
+    text = page.read_text("utf-8")
+    assert fill_page(text, {name: read_rows(path)}) == text
     assert path.stat().st_size < MAX_BYTES
-    assert (RESULTS / f"{name}.toml").exists()
+    if folder.name != "speed":
+        assert BenchConfig.load(path.with_suffix(".toml")).name == name
 
 
-def test_every_stored_result_is_in_the_documentation():
-    stored = {path.stem for path in RESULTS.glob("*.jsonl")}
-    assert stored == set(names_in(PAGE.read_text("utf-8")))
+@pytest.mark.parametrize(("page", "folder"), PAGES, ids=str)
+def test_every_stored_result_is_in_the_documentation(page, folder):
+    stored = {path.stem for path in folder.glob("*.jsonl")}
+    assert stored == set(names_in(page.read_text("utf-8")))
     assert stored

@@ -18,6 +18,7 @@ from skdpgen.benchmark._rivals import Other, Rival, side_by_side, tabulate
 from skdpgen.datasets import load_example
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import DPIndependentSynthesizer
+from tests.benchmark._fake_rival import write_fake
 
 # rare values are found or not as the noise has it
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
@@ -25,34 +26,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
 FAST = SyntheticUtility(classifiers=("lda",), n_samples=700)
 CLASSES = ["left", "stayed"]
 
-# stands in for the other interpreter: its argument 2 is the folder of the question
-FAKE = """#!{python}
-import json, sys
-from pathlib import Path
-import numpy as np
-place = Path(sys.argv[2])
-request = json.loads((place / "request.json").read_text())
-table = np.load(place / "table.npy")
-assert (table.max(axis=0) < request["sizes"]).all() and table.min() >= 0
-{extra}
-rng = np.random.default_rng(request["seed"])
-rows = rng.integers(0, len(table), request["n_samples"])
-np.save(place / "answer.npy", table[rows])
-answer = {{"fit_seconds": 7.0, "peak_mib": 11.0, "version": "fake 1"}}
-answer["settings"] = request["settings"]
-(place / "answer.json").write_text(json.dumps(answer))
-"""
-
 
 @pytest.fixture
 def fake(tmp_path):
-    def write(extra=""):
-        path = tmp_path / "python"
-        path.write_text(FAKE.format(python=sys.executable, extra=extra))
-        path.chmod(0o755)
-        return str(path)
-
-    return write
+    return lambda extra="": write_fake(tmp_path / "python", extra)
 
 
 @pytest.fixture
@@ -133,6 +110,36 @@ def test_the_command_needs_another_python(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         command.main()
     assert "needs --python" in capsys.readouterr().err
+
+
+class Smart:
+    """What the runner expects of SmartNoise: made by name, fitted on categories."""
+
+    @classmethod
+    def create(cls, name, epsilon, delta, epochs):
+        made = cls()
+        made.parameters = name, epsilon, delta, epochs
+        return made
+
+    def fit(self, frame, categorical_columns, preprocessor_eps):
+        assert categorical_columns == list(frame)
+        assert preprocessor_eps == 0.0
+        self.frame = frame
+
+    def sample(self, n):
+        return self.frame.sample(n, replace=True)
+
+
+def test_the_runner_asks_a_gan():
+    table = np.column_stack([np.arange(30) % 3, np.full(30, 4)])
+    request = {
+        **{"rival": "dpctgan", "epsilon": 1.0, "delta": 1e-5, "sizes": [3, 5]},
+        **{"n_samples": 12, "seed": 0, "settings": {"epochs": 2}},
+    }
+    names = pd.DataFrame(table, columns=["c0", "c1"])
+    model = runner.fit_smartnoise(Smart, "dpctgan", names, request)
+    assert model.parameters == ("dpctgan", 1.0, 1e-5, 2)
+    assert runner.draw(model, request).shape == (12, 2)
 
 
 class Copycat:

@@ -1,6 +1,5 @@
 """What to run, as a TOML file says it: checked at once, whole, before any work."""
 
-import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skdpgen.benchmark._measure import DELTA
+from skdpgen.benchmark.runs._bench_methods import Method, read_methods
 from skdpgen.benchmark.runs._config_checks import (
     check,
     check_choice,
@@ -20,14 +20,14 @@ from skdpgen.benchmark.runs._config_checks import (
 )
 from skdpgen.benchmark.runs._frozen_cell import REAL, Cell, Source
 from skdpgen.benchmark.runs._own_table import check_name, digest, file_of
+from skdpgen.benchmark.runs._printed import Printed, read_printed
 from skdpgen.metrics import SyntheticUtility
-from skdpgen.synthesizers import all_synthesizers
 from skdpgen.utils import ConfigError
 
 KEYS = {
     "name": None,  # the name of the file
     "tables": None,  # required
-    "methods": ["DPIndependentSynthesizer", "DPPairwiseSynthesizer"],
+    "methods": None,  # METHODS, by what the tables are
     "epsilons": [1.0],
     "releases": 3,
     "delta": DELTA,
@@ -36,25 +36,20 @@ KEYS = {
     "protocol": "modern",
     "classifiers": None,  # all of them
     "real": True,
+    "limit": None,  # seconds
+    "printed": {},
+}
+METHODS = {
+    "tables": ["DPIndependentSynthesizer", "DPPairwiseSynthesizer"],
+    "images": ["DPMGESynthesizer", "DPMERFSynthesizer"],
 }
 OF_TABLE = ("path", "target", "name", "seed", "task")
-OF_METHOD = ("class", "name", "settings")
-OF_RUN = ("epsilon", "delta", "schema", "classes", "adjacency", "random_state")
 CHOICES = {
     "adjacency": ("replace", "add_remove"),
     "schema": ("discovered", "public"),
     "protocol": ("modern", "paper"),
 }
 TASKS = ("auto", "classification", "regression")
-
-
-@dataclass(frozen=True)
-class Method:
-    """A class of synthesizers with settings, and how tables call it."""
-
-    name: str
-    method: str
-    settings: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -71,6 +66,10 @@ class BenchConfig:
     protocol, classifiers : of :class:`~skdpgen.metrics.SyntheticUtility`
     real : bool
         Whether to train the models on real rows, too: the ceiling.
+    limit : float or None
+        Seconds after which a cell is given up, whatever its method.
+    printed : mapping
+        What papers print: texts by table, name of a method, and epsilon or None.
 
     Examples
     --------
@@ -90,6 +89,8 @@ class BenchConfig:
     protocol: str
     classifiers: tuple[str, ...] | None
     real: bool
+    limit: float | None
+    printed: Printed
 
     @classmethod
     def load(cls, path: str | Path) -> "BenchConfig":
@@ -122,11 +123,17 @@ class BenchConfig:
         is_share = is_amount(said["delta"]) and said["delta"] < 1
         is_delta = said["delta"] == "auto" or is_share
         check(is_delta, "delta", 'between 0 and 1, or "auto"', said["delta"])
+        limit = said["limit"]
+        check(limit is None or is_amount(limit), "limit", "a number of seconds", limit)
         utility = _utility(said["protocol"], said["classifiers"])
+        sources = _sources(many("tables", said["tables"]), Path(folder))
+        kind = _kind(sources)
+        methods = METHODS[kind] if said["methods"] is None else said["methods"]
+        methods = read_methods(many("methods", methods), kind, said["adjacency"])
         return cls(
             name=name,
-            sources=_sources(many("tables", said["tables"]), Path(folder)),
-            methods=_methods(many("methods", said["methods"])),
+            sources=sources,
+            methods=methods,
             epsilons=_epsilons(many("epsilons", said["epsilons"])),
             releases=said["releases"],
             delta=said["delta"] if said["delta"] == "auto" else float(said["delta"]),
@@ -135,6 +142,12 @@ class BenchConfig:
             protocol=utility.protocol,
             classifiers=utility.classifiers,
             real=said["real"],
+            limit=limit,
+            printed=read_printed(
+                said["printed"],
+                [source.name for source in sources],
+                [method.name for method in methods],
+            ),
         )
 
     def cells(self, data: str | Path = ".") -> list[tuple[str, Cell]]:
@@ -158,7 +171,7 @@ class BenchConfig:
                     release=release,
                     delta=self.delta,
                     adjacency=self.adjacency,
-                    schema=self.schema,
+                    schema=None if source.is_images else self.schema,
                     **shared,
                 )
                 found.append((method.name, cell))
@@ -189,49 +202,15 @@ def _sources(given: list[Any], folder: Path) -> tuple[Source, ...]:
     return tuple(found)
 
 
-def _methods(given: list[Any]) -> tuple[Method, ...]:
-    known = all_synthesizers("tables")
-    found = []
-    for one in given:
-        said = {"class": one} if isinstance(one, str) else one
-        check(isinstance(said, dict), "methods", "names, or {class, settings}", one)
-        refuse_unknown(said, OF_METHOD, "a method")
-        method, settings = said.get("class"), said.get("settings", {})
-        is_known = isinstance(method, str) and method in known
-        check(is_known, "methods", f"among {', '.join(known)}", method)
-        check(isinstance(settings, dict), "settings", "{parameter = value}", settings)
-        _check_settings(known[method], settings)
-        name = said.get("name", _named(method, settings))
-        is_name = isinstance(name, str) and name not in ("", REAL)
-        check(is_name, "name of a method", f"text other than {REAL!r}", name)
-        found.append(Method(name, method, settings))
-    refuse_twice("names of methods", [method.name for method in found])
-    content = [json.dumps([m.method, m.settings], sort_keys=True) for m in found]
-    refuse_twice("methods", content)
-    return tuple(found)
-
-
-def _check_settings(method: type, settings: dict[str, Any]) -> None:
-    """Raise as the estimator's own ``fit`` would, but now."""
-    known = [key for key in method().get_params() if key not in OF_RUN]
-    for key in settings:
-        if key in OF_RUN:
-            raise ConfigError(
-                f"settings of {method.__name__} cannot hold `{key}`: it is the same "
-                "for all methods of a file, and has a key of its own there."
-            )
-    refuse_unknown(settings, known, f"settings of {method.__name__}")
-    try:
-        json.dumps(settings)
-        method(**settings)._validate_params()
-    except (TypeError, ValueError) as error:
-        text = " ".join(str(error).split())
-        raise ConfigError(f"settings of {method.__name__}: {text}") from None
-
-
-def _named(method: str, settings: dict[str, Any]) -> str:
-    said = ", ".join(f"{key}={value}" for key, value in settings.items())
-    return f"{method} ({said})" if said else method
+def _kind(sources: tuple[Source, ...]) -> str:
+    """Return what all tables are, since methods and scores go by it."""
+    kinds = {"images" if source.is_images else "tables" for source in sources}
+    if len(kinds) > 1:
+        raise ConfigError(
+            "`tables` must be tables only, or sets of images only. Got both: make a "
+            "file for each."
+        )
+    return kinds.pop()
 
 
 def _epsilons(given: list[Any]) -> tuple[float, ...]:

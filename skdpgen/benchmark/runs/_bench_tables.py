@@ -6,10 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from skdpgen.benchmark._measure import HEADLINES
+from skdpgen.benchmark._fit_costs import tabulate_costs
 from skdpgen.utils import ConfigError
 
 METRICS = {"roc_auc": "ROC-AUC", "macro_f1": "macro-F1", "r2": "R²"}
+METRICS |= {"weighted_f1": "weighted F1"}  # of several classes, by the papers
+ON_IMAGES = {"logistic_regression": "LR", "mlp": "MLP", "cnn": "CNN"}
+ON_IMAGES |= {"mean_of_12": "mean of 12"}
 HEAD = "<!-- bench:{} -->"
 END = "<!-- /bench -->"
 MARK = re.compile(r"(?ms)^<!-- bench:([\w.-]+) -->\n(.*?)^<!-- /bench -->")
@@ -32,10 +35,11 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
     | t | real |  | ROC-AUC | .750 (.812) |  |  |  |  | 1 |
     """
-    head = ["table", "method", "ε", "metric", "measured", "AP", "two-way"]
-    head += ["fit, s", "peak, MiB", "n"]
-    lines = [head, ["---"] * len(head)]
     frame = pd.DataFrame(list(rows)).reindex(columns=_columns(rows))
+    has_printed = frame["printed"].notna().any()
+    head = ["table", "method", "ε", "metric", "measured", "AP", "two-way"]
+    head += [*(["printed"] if has_printed else []), "fit, s", "peak, MiB", "n"]
+    lines = [head, ["---"] * len(head)]
     for (table, schema, epsilon, name), group in _groups(frame):
         of_two = (
             f", {schema}"
@@ -51,6 +55,7 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
                 *_measured(good, group),
                 _mean(good["average_precision"], _share),
                 _mean(good["tv2"], _share),
+                *([_first(group["printed"])] if has_printed else []),
                 _mean(good["fit_seconds"], "{:.2f}".format),
                 _mean(good["peak_mib"], "{:.0f}".format),
                 f"{len(good)}",
@@ -83,6 +88,9 @@ def caption(rows: Sequence[Row]) -> str:
         if name.startswith("version_"):
             values = " or ".join(sorted(frame[name].dropna().unique()))
             made.append(f"{name.removeprefix('version_')} {values}")
+    if "seconds" in frame:
+        spent = frame["seconds"].sum() / 60
+        made.append(f"all cells together {spent:.0f} minutes of one thread")
     return "; ".join(part for part in (", ".join(said), ", ".join(made)) if part) + "."
 
 
@@ -116,6 +124,8 @@ def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
         if name not in stored:
             return found[0]
         rows = stored[name]
+        if any("axis" in row for row in rows):  # of `python -m skdpgen.benchmark fits`
+            return f"{HEAD.format(name)}\n{tabulate_costs(rows)}\n{END}"
         text = f"{tabulate_rows(rows)}\n\n{caption(rows)}"
         return f"{HEAD.format(name)}\n{text}\n{END}"
 
@@ -128,9 +138,9 @@ def names_in(page: str) -> list[str]:
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    names = [*KEYS, "error", "average_precision", "tv2", "fit_seconds"]
-    names += ["peak_mib", *HEADLINES, *(f"{metric}_best" for metric in HEADLINES)]
-    return names
+    names = [*KEYS, "error", "average_precision", "tv2", "fit_seconds", "printed"]
+    names += ["peak_mib", *METRICS, *(f"{metric}_best" for metric in METRICS)]
+    return [*names, *ON_IMAGES]
 
 
 def _groups(frame: pd.DataFrame) -> Any:
@@ -141,14 +151,25 @@ def _measured(good: pd.DataFrame, group: pd.DataFrame) -> tuple[str, str]:
     """Return the name of the metric, and mean ± deviation (best), and what failed."""
     failed = group["error"].dropna()
     said = "; ".join(f"{n} × {error}" for error, n in failed.value_counts().items())
-    metric = next((one for one in HEADLINES if good[one].notna().any()), None)
+    metric = next((one for one in METRICS if good[one].notna().any()), None)
+    models = [one for one in ON_IMAGES if good[one].notna().any()]
+    if models:
+        texts = " / ".join(_spread(good[one]) for one in models)
+        return f"accuracy: {', '.join(ON_IMAGES[one] for one in models)}", texts
     if metric is None:
         return "", f"failed: {said}"
-    text = _share(good[metric].mean())
-    if len(good) > 1:
-        text += f" ± {_share(good[metric].std())}"
+    text = _spread(good[metric])
     text += f" ({_share(good[f'{metric}_best'].mean())})"
     return METRICS[metric], f"{text}, failed: {said}" if said else text
+
+
+def _spread(values: pd.Series) -> str:
+    text = _share(values.mean())
+    return text if len(values) < 2 else f"{text} ± {_share(values.std())}"
+
+
+def _first(values: pd.Series) -> str:
+    return "" if values.isna().all() else str(values.dropna().iloc[0])
 
 
 def _mean(values: pd.Series, written: Any) -> str:

@@ -5,7 +5,10 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from skdpgen.benchmark._reading import IMAGE_SETS
+
 REAL = "real"  # the method that trains on real rows: the ceiling
+UNIFORM = "uniform"  # the method that draws all cells alike: below every floor
 LENGTH = 16  # of a key: 64 bits, for some thousands of cells
 
 
@@ -16,7 +19,8 @@ class Source:
     Parameters
     ----------
     name : str
-        A name of :data:`~skdpgen.benchmark._reading.TABLES`, or how to call the file.
+        A name of :data:`~skdpgen.benchmark._reading.TABLES` or ``IMAGE_SETS`` there,
+        or how to call the file.
     path : str or None
         The file; None if it lies under its name in the folder of the data.
     target : str or None
@@ -38,6 +42,11 @@ class Source:
         """Whether it is a file of the user's, which may be private."""
         return self.path is not None
 
+    @property
+    def is_images(self) -> bool:
+        """Whether it is a set of images that is known by its name."""
+        return self.path is None and self.name in IMAGE_SETS
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -49,7 +58,7 @@ class Cell:
     data : str
         Digest of the file of the table.
     method : str
-        Name of a class, or "real".
+        Name of a class or of a peer, "uniform", or "real".
     settings : dict
         Parameters of the class.
     epsilon, delta, adjacency, schema : of the guarantee; None of "real"

@@ -3,15 +3,30 @@
 import time
 import traceback
 import warnings
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 from platform import python_version
 from typing import Any
 
+from skdpgen.benchmark._floor_codes import Uniform
 from skdpgen.benchmark._measure import measure_ceiling, measure_release
+from skdpgen.benchmark._measure_images import (
+    measure_image_release,
+    measure_real_images,
+    read_image_set,
+)
+from skdpgen.benchmark._peers import python_of
 from skdpgen.benchmark._rival_runner import peak_mib
-from skdpgen.benchmark.runs._frozen_cell import REAL, Cell
-from skdpgen.benchmark.runs._own_table import read_source
+from skdpgen.benchmark._rivals import (
+    FEWEST_ROWS,
+    MOST_ROWS,
+    RIVALS,
+    Other,
+    Rival,
+)
+from skdpgen.benchmark.runs._frozen_cell import REAL, UNIFORM, Cell
+from skdpgen.benchmark.runs._own_table import file_of, read_source
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.utils import in_a_line
@@ -39,9 +54,9 @@ def measure_cell(cell: Cell, folder: str, *, debug: bool = False) -> dict[str, A
     ours = {w.category for w in told if w.category.__module__.startswith("skdpgen")}
     return {
         **cell.about(),
+        "peak_mib": peak_mib(),
         **found,
         "seconds": time.perf_counter() - start,
-        "peak_mib": peak_mib(),
         "warnings": sorted(category.__name__ for category in ours),
         **versions(),
     }
@@ -68,22 +83,62 @@ def versions() -> dict[str, str]:
 
 
 def _numbers(cell: Cell, folder: str) -> dict[str, Any]:
-    split = read_source(cell.source, folder)
     utility = SyntheticUtility(protocol=cell.protocol, classifiers=cell.classifiers)
+    if cell.source.is_images:
+        return _of_images(cell, folder, utility)
+    split = read_source(cell.source, folder)
     if cell.method == REAL:
         row = {"rows": len(split.X_train), **measure_ceiling(split, utility)}
         return _without_said(row)
     row, synthesizer = measure_release(
         split,
-        partial(all_synthesizers()[cell.method], **cell.settings),
+        _maker(cell, len(split.X_train)),
         utility,
         release=cell.release,
         is_schema_public=cell.schema == "public",
         epsilon=cell.epsilon,
-        delta=None if cell.delta == "auto" else cell.delta,
+        delta=_delta(cell),
         adjacency=cell.adjacency,
     )
-    return {**_without_said(row), "privacy": synthesizer.privacy_.to_dict()}
+    costs = getattr(synthesizer, "costs_", {})  # of a peer, in a process of its own
+    return {**_without_said(row), **costs, **_certificate(synthesizer)}
+
+
+def _of_images(cell: Cell, folder: str, utility: SyntheticUtility) -> dict[str, Any]:
+    images = read_image_set(file_of(cell.source, folder))
+    about = {"rows": len(images[0])}
+    if cell.method == REAL:
+        return about | measure_real_images(images, utility)
+    row, synthesizer, _ = measure_image_release(
+        images,
+        _maker(cell, len(images[0])),
+        utility,
+        release=cell.release,
+        epsilon=cell.epsilon,
+        delta=_delta(cell),
+        adjacency=cell.adjacency,
+    )
+    return {**about, **row, **_certificate(synthesizer)}
+
+
+def _maker(cell: Cell, n_rows: int) -> Callable[..., Any]:
+    """Return what makes the synthesizer of a cell, given its guarantee."""
+    if cell.method == UNIFORM:
+        return Uniform
+    if cell.method not in RIVALS:
+        return partial(all_synthesizers()[cell.method], **cell.settings)
+    other = Other(python_of(cell.method), cell.settings, timeout=None)
+    return partial(Rival, cell.method, other, min(max(n_rows, FEWEST_ROWS), MOST_ROWS))
+
+
+def _certificate(synthesizer: Any) -> dict[str, Any]:
+    """Return what was promised; a peer's word is not ours to repeat."""
+    report = getattr(synthesizer, "privacy_", None)
+    return {} if report is None else {"privacy": report.to_dict()}
+
+
+def _delta(cell: Cell) -> Any:
+    return None if cell.delta == "auto" else cell.delta
 
 
 def _without_said(row: dict[str, Any]) -> dict[str, Any]:

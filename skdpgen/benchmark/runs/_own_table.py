@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from skdpgen.benchmark._reading import TABLES, Split, read_split
+from skdpgen.benchmark._reading import IMAGE_SETS, TABLES, Split, read_split
 from skdpgen.benchmark.runs._frozen_cell import Source
 from skdpgen.utils import ConfigError
 
@@ -21,7 +21,8 @@ def file_of(source: Source, folder: str | Path) -> Path:
     if source.path is not None:
         tried = [Path(source.path)]
     else:
-        endings = ("parquet", "csv.gz")  # in the order of `read_split`
+        # in the order of `read_split`
+        endings = ("npz",) if source.is_images else ("parquet", "csv.gz")
         tried = [Path(folder) / f"{source.name}.{ending}" for ending in endings]
     for path in tried:
         if path.is_file():
@@ -106,8 +107,9 @@ def _read(path: Path) -> pd.DataFrame:
 
 def check_name(name: str) -> None:
     """Raise if no table is known by this name."""
-    if name not in TABLES:
+    known = [*TABLES, *IMAGE_SETS]
+    if name not in known:
         raise ConfigError(
-            f"Tables must be among {', '.join(TABLES)}, or files as "
+            f"Tables must be among {', '.join(known)}, or files as "
             f'{{path = "mine.csv", target = "y"}}. Got {name!r}.'
         )

@@ -1,10 +1,12 @@
 """Run what a configuration says: cells in processes of their own, several at a time."""
 
 import json
+import math
 import os
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -19,6 +21,7 @@ from skdpgen.benchmark.runs._cell_store import CellStore
 from skdpgen.benchmark.runs._frozen_cell import Cell
 from skdpgen.benchmark.runs._measure_cell import versions
 from skdpgen.benchmark.runs._own_table import read_source
+from skdpgen.benchmark.runs._printed import printed_of
 
 PROCESS = [sys.executable, "-m", "skdpgen.benchmark.runs._cell_process"]
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -34,6 +37,7 @@ def run_cells(
     retry: bool = False,
     parquet: bool = False,
     debug: bool = False,
+    minutes: float | None = None,
     tell: Told = lambda done, total, row: None,
 ) -> list[dict[str, Any]]:
     """Compute the cells that are not finished yet; return the rows of all.
@@ -63,6 +67,8 @@ def run_cells(
         Whether to write ``results.parquet``, too.
     debug : bool, default=False
         Whether to keep texts and tracebacks of errors that may show values.
+    minutes : float or None, default=None
+        Time after which no further cell is begun; 0 collects what is there.
     tell : callable
         Is given the cells that are there, all of them, and the row that was finished
         (None at first).
@@ -70,7 +76,7 @@ def run_cells(
     Returns
     -------
     list of dict
-        A row for each cell, in the order of the configuration.
+        A row for each cell that is finished, in the order of the configuration.
     """
     for source in config.sources:
         if source.is_own:
@@ -85,12 +91,20 @@ def run_cells(
     wanted = {cell.key for _, cell in named}
     done = len(wanted) - len(todo)
     tell(done, len(wanted), None)
-    with closing(_computed(todo, store, data, n_jobs, debug)) as computed:
-        for row in computed:
+    until = math.inf if minutes is None else time.monotonic() + 60 * minutes
+    folder = str(Path(data).absolute())
+    processes = _Processes(store, folder, debug, config.limit, until)
+    with closing(_computed(todo, processes, n_jobs)) as computed:
+        for row in filter(None, computed):
             done += 1
             tell(done, len(wanted), row)
     there = store.rows()
-    rows = [{"name": name, **there[cell.key]} for name, cell in named]
+    rows = []
+    for name, cell in named:
+        if cell.key not in there:
+            continue
+        row = there[cell.key]
+        rows.append({"name": name, **printed_of(config.printed, row, name), **row})
     store.collect(rows, parquet=parquet)
     return rows
 
@@ -102,6 +116,8 @@ class _Processes:
     store: CellStore
     data: str
     debug: bool
+    limit: float | None
+    until: float
     running: set[Any] = field(default_factory=set)
     lock: Any = field(default_factory=threading.Lock)
     is_over: bool = False
@@ -115,7 +131,7 @@ class _Processes:
             "debug": self.debug,
         }
         with self.lock:
-            if self.is_over:
+            if self.is_over or time.monotonic() >= self.until:
                 return {}
             process = subprocess.Popen(
                 PROCESS,
@@ -131,7 +147,13 @@ class _Processes:
             process.stdin.flush()  # and stays open: its end would end the process
         except BrokenPipeError:
             pass  # it is dead already, and its exit code says more
-        code = process.wait()
+        failed = {}
+        try:
+            code = process.wait(self.limit)
+        except subprocess.TimeoutExpired:
+            process.kill()  # and what it asks ends with it
+            code = process.wait()
+            failed = _given_up(self.limit)
         process.stdin.close()
         with self.lock:
             self.running.discard(process)
@@ -139,7 +161,7 @@ class _Processes:
                 return {}
         row = self.store.row(cell.key)
         if not row:
-            row = {**cell.about(), **_death(code), **versions()}
+            row = {**cell.about(), **(failed or _death(code)), **versions()}
             self.store.write(row)
         return row
 
@@ -152,10 +174,9 @@ class _Processes:
 
 
 def _computed(
-    todo: list[Cell], store: CellStore, data: str | Path, n_jobs: int, debug: bool
+    todo: list[Cell], processes: _Processes, n_jobs: int
 ) -> Iterator[dict[str, Any]]:
     """Yield rows as they are finished."""
-    processes = _Processes(store, str(Path(data).absolute()), debug)
     # threads, since each of them only waits for a process
     parallel = Parallel(n_jobs, backend="threading", return_as="generator_unordered")
     rows = parallel(delayed(processes.compute)(cell) for cell in todo)
@@ -167,6 +188,11 @@ def _computed(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of joblib: that something was cancelled
             rows.close()
+
+
+def _given_up(limit: float | None) -> dict[str, str]:
+    """Return the columns of a cell that took too long."""
+    return {"error": "GivenUp", "message": f"Given up after {limit:g} seconds."}
 
 
 def _death(code: int) -> dict[str, str]:

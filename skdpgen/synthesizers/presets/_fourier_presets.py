@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from skdpgen.synthesizers.presets._settings import (
-    OURS,
+    OF_COLUMNS,
     OURS_IMAGES,
     PAPER,
     PAPER_IMAGES,
@@ -127,7 +127,7 @@ PRESETS = {
         length_scale=(0.2, 0.5, 1.5),
         n_together=2,
         fourier_norm=None,  # by the number of rows
-        **OURS,
+        **OF_COLUMNS,
     ),
     "paper": FourierSettings(
         numbers="fourier",

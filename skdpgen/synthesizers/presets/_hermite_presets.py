@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from skdpgen.synthesizers.presets._settings import (
-    OURS,
+    OF_COLUMNS,
     OURS_IMAGES,
     PAPER,
     PAPER_IMAGES,
@@ -84,7 +84,7 @@ PRESETS = {
         n_subsets=None,  # all, as far as they can be afforded
         length_scale=0.5,
         product_weight=None,  # by the number of rows
-        **OURS,
+        **OF_COLUMNS,
     ),
     "paper": HermiteSettings(
         order=20,

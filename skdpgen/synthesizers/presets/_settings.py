@@ -15,6 +15,7 @@ OURS: dict[str, Any] = {
     "learning_rate": 1e-2,
     "has_batch_norm": False,
 }
+OF_COLUMNS = OURS | {"max_iter": 200}  # features that start from columns by class
 PAPER: dict[str, Any] = {
     "hidden_layer_sizes": (),  # 4 d and 2 d units for d columns
     "n_latent": 10,

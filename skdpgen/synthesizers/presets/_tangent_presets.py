@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from skdpgen.synthesizers.presets._settings import (
-    OURS,
+    OF_COLUMNS,
     OURS_IMAGES,
     PAPER,
     PAPER_IMAGES,
@@ -48,7 +48,7 @@ PRESETS = {
         width=20,
         depth=1,
         tangent_norm=None,  # by the number of rows
-        **OURS | {"batch_size": 2048},
+        **OF_COLUMNS | {"batch_size": 2048},
     ),
     "paper": TangentSettings(
         architecture="layer_norm",

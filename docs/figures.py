@@ -1,0 +1,167 @@
+"""Every picture of the documentation, into docs/_static: `make figures`.
+
+Those of tables come from the examples, that of the report from a browser, if there is
+one, and those of 60,000 images from a folder with mnist.npz and fashion_mnist.npz:
+`make figures DATA=folder`. Names of pictures limit what is made.
+"""
+
+import argparse
+import os
+import runpy
+import tempfile
+import warnings
+from contextlib import chdir
+from io import BytesIO
+from itertools import chain, product
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+from skdpgen import DPPairwiseSynthesizer, all_synthesizers
+from skdpgen.benchmark._measure_images import read_image_set
+from skdpgen.datasets import load_example
+from skdpgen.plotting import plot_images
+from skdpgen.report import as_html, beside_real, report_content
+from tests.report._chromium import Chromium, browser
+
+DOCS = Path(__file__).parent
+STATIC, EXAMPLES = DOCS / "_static", DOCS.parent / "examples"
+COLOURS = 96  # of a picture's palette: it halves the file, and nobody sees it
+
+PAIRWISE = ("loss", "marginals", "overview", "pairs")
+# example: its pictures that the documentation shows
+OF_EXAMPLES = {
+    "plot_quickstart": ["quickstart", "quickstart_pairs"],
+    "plot_pairwise": [
+        f"pairwise_{k}" for k in ("loss", "marginals", "overview", "pairs")
+    ],
+    "plot_merf": ["merf_loss", "merf_marginals", "merf_pairs"],
+    "plot_regression": ["regression"],
+    "plot_grid_search": ["grid_search"],
+    "plot_digits": ["digits"],
+}
+DIGITS, GARMENTS = "mnist", "fashion_mnist"
+ALL = ["DPMERFSynthesizer", "DPHPSynthesizer", "DPNTKSynthesizer"]
+BY_STEPS = "DPKernelSynthesizer"
+BOTH, BUDGETS = [DIGITS, GARMENTS], [0.2, 1.0, 10.0]
+# picture: sets, methods and budgets of its panels, images of each class, and by rows of
+OF_IMAGES = {
+    "images_mnist": ([DIGITS], [*ALL, BY_STEPS], BUDGETS, 10, "budgets"),
+    "images_fashion": ([GARMENTS], ALL, [1.0, 0.2], 10, "budgets"),
+    "images_mge": (
+        [DIGITS, GARMENTS],
+        ["DPMGESynthesizer"],
+        [0.2, 1.0, 10.0],
+        8,
+        "sets",
+    ),
+    "images_mepf": (BOTH, ["DPMEPFSynthesizer"], BUDGETS, 10, "sets"),
+}
+SAID = {DIGITS: "Digits", GARMENTS: "Garments", BY_STEPS: "DP-Kernel by steps"}
+
+
+def main() -> None:
+    """Make the pictures that are named, or all that can be made here."""
+    known = [*chain(*OF_EXAMPLES.values()), "report", *OF_IMAGES]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help=", ".join(known))
+    parser.add_argument("--data", type=Path, help="folder of the sets of images")
+    options = parser.parse_args()
+    unknown = sorted(set(options.names) - set(known))
+    if unknown:
+        parser.error(f"no picture is called {', '.join(unknown)}")
+    wanted = set(options.names or known)
+    for example, names in OF_EXAMPLES.items():
+        if wanted & set(names):
+            of_example(example, wanted & set(names))
+    if "report" in wanted:
+        of_report()
+    for name in OF_IMAGES:
+        if name in wanted:
+            of_images(name, options.data)
+
+
+def of_example(example: str, names: set[str]) -> None:
+    """Run an example in a folder of its own, and keep some of what it draws."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            runpy.run_path(str(EXAMPLES / f"{example}.py"))
+        for name in sorted(names):
+            keep(name, Image.open(f"{name}.png"))
+
+
+def of_report() -> None:
+    """Photograph the head of a report of the example table, light and dark."""
+    if browser() is None:
+        print("report: left out, no browser (apt-get install chromium)")
+        return
+    X, y = load_example(20_000)
+    synthesizer = DPPairwiseSynthesizer(classes=["left", "stayed"]).fit(X, y)
+    content = report_content(synthesizer)
+    content["real"] = beside_real(synthesizer.sample(), (X, y), pictures=False)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        path.write_text(as_html(content), encoding="utf-8")
+        with Chromium(folder) as page:
+            page.open(path)
+            shown = []
+            for scheme in ("light", "dark"):
+                page.emulate(scheme=scheme)
+                shown.append(Image.open(BytesIO(page.picture(760, 1180))))
+    both = Image.new("RGB", (2 * 760, 1180), "white")
+    both.paste(shown[0], (0, 0))
+    both.paste(shown[1], (760, 0))
+    keep("report", both)
+
+
+def of_images(name: str, data: Path | None) -> None:
+    """Fit the methods of a picture, minutes for each panel, and paste the panels."""
+    sets, methods, budgets, n_columns, by = OF_IMAGES[name]
+    if data is None:
+        print(f"{name}: left out, it needs --data")
+        return
+    if by == "sets":
+        lines = [list(product([one], methods, budgets)) for one in sets]
+    else:
+        lines = [list(product(sets, methods, [budget])) for budget in budgets]
+    panels = [[panel(*cell, n_columns, by, data) for cell in line] for line in lines]
+    width, height = (max(one.size[k] for one in chain(*panels)) for k in (0, 1))
+    whole = Image.new("RGB", (width * len(panels[0]), height * len(panels)), "white")
+    for at, line in enumerate(panels):
+        for k, one in enumerate(line):
+            whole.paste(one, (k * width, at * height))
+    keep(name, whole)
+
+
+def panel(
+    name: str, method: str, epsilon: float, n_columns: int, by: str, data: Path
+) -> Image.Image:
+    """Draw samples of one fit under a title."""
+    images, labels, *_ = read_image_set(data / f"{name}.npz")
+    settings = {"release": "per_step"} if method == BY_STEPS else {}
+    make = all_synthesizers()[method]
+    synthesizer = make(epsilon, 1e-5, classes=range(10), random_state=0, **settings)
+    rows = synthesizer.fit(images, labels).sample(1000, random_state=0)
+    file = BytesIO()
+    plot_images(*rows, n_columns=n_columns).savefig(file, dpi=45)
+    drawn = Image.open(file)
+    method = SAID.get(method, method.removesuffix("Synthesizer").replace("DP", "DP-"))
+    whole = Image.new("RGB", (drawn.width, drawn.height + 20), "white")
+    whole.paste(drawn, (0, 20))
+    title = f"{SAID[name] if by == 'sets' else method}, ε = {epsilon:g}"
+    ImageDraw.Draw(whole).text((2, 1), title, "black", ImageFont.load_default(14))
+    return whole
+
+
+def keep(name: str, picture: Image.Image) -> None:
+    """Write a picture of the documentation, with few colours."""
+    path = STATIC / f"{name}.png"
+    part = path.with_suffix(f".{os.getpid()}.png")
+    picture.convert("RGB").quantize(COLOURS).save(part, optimize=True)
+    part.replace(path)
+    print(f"{path.relative_to(DOCS.parent)}: {path.stat().st_size // 1024} KiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Images in an ``.npz``: arrays in a zip, read a few rows at a time."""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import click
+import numpy as np
+from numpy.lib import format as npy
+
+BYTES = 2**24  # of images in a piece
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """An array inside a zip: what its head says, and its rows in order."""
+
+    path: Path
+    member: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, path: Path, name: str) -> "StoredArray":
+        """Read the head; nothing of the rows decides anything yet."""
+        member = f"{name}.npy"
+        with zipfile.ZipFile(path) as file, file.open(member) as stream:
+            shape, is_fortran, dtype = _head(stream)
+        if is_fortran or dtype.hasobject or not shape:
+            raise click.UsageError(
+                f"{name} in {path} must be a plain array with a row for each image. "
+                f"Save it as `np.ascontiguousarray({name})`."
+            )
+        return cls(path, member, shape, dtype)
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """Give a function that reads so many rows more, or as many as there are."""
+        with zipfile.ZipFile(self.path) as file, file.open(self.member) as stream:
+            _head(stream)
+            size = int(np.prod(self.shape[1:], dtype=np.int64)) * self.dtype.itemsize
+
+            def more(n_rows: int) -> Any:
+                content = stream.read(n_rows * size)
+                rows = np.frombuffer(content, self.dtype)
+                return rows.reshape(-1, *self.shape[1:])
+
+            yield more
+
+
+def image_chunks(path: Path) -> Any:
+    """Return images, and labels if there are any, of an ``.npz`` as `Chunks`.
+
+    The file has ``x`` (or ``x_train``) and, if it likes, ``y``. It may be compressed.
+    """
+    from skdpgen import Chunks
+
+    parts = _parts(path)
+    images = parts[0]
+    n_bytes = int(np.prod(images.shape[1:], dtype=np.int64)) * images.dtype.itemsize
+    n_rows = max(BYTES // max(n_bytes, 1), 1)
+
+    def pieces() -> Iterator[Any]:
+        with ExitStack() as stack:
+            more = [stack.enter_context(part.opened()) for part in parts]
+            for start in range(0, images.shape[0], n_rows):
+                n = min(n_rows, images.shape[0] - start)
+                found = tuple(read(n) for read in more)
+                yield found if len(found) == 2 else found[0]
+
+    none = tuple(np.empty((0, *part.shape[1:]), part.dtype) for part in parts)
+    return Chunks(pieces, like=none if len(none) == 2 else none[0])
+
+
+def _parts(path: Path) -> list[StoredArray]:
+    with np.load(path, allow_pickle=False) as file:
+        names = {name.lower(): name for name in file}
+    keys = [[f"{one}_train", one] for one in ("x", "y")]
+    found = [next((names[k] for k in key if k in names), None) for key in keys]
+    if found[0] is None:
+        raise click.UsageError(
+            f"{path} must hold an array x (or x_train) of images, and may hold y. "
+            f"Got {', '.join(names) or 'nothing'}."
+        )
+    parts = [StoredArray.of(path, name) for name in found if name is not None]
+    lengths = [part.shape[0] for part in parts]
+    if len(set(lengths)) > 1:
+        raise click.UsageError(
+            f"x and y in {path} must have as many rows. Got {lengths[0]} and "
+            f"{lengths[1]}."
+        )
+    return parts
+
+
+def _head(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read what stands before the rows; raise if it is no array."""
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    return read(stream)

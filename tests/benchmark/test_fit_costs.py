@@ -1,0 +1,64 @@
+"""What fits cost: the rows, the table, and the budget that `make slow` holds us to."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from skdpgen.benchmark import __main__ as command
+from skdpgen.benchmark import _fit_costs
+from skdpgen.benchmark._fit_costs import USUAL, fit_costs, run, tabulate_costs
+from skdpgen.benchmark.runs import fill_page, read_rows
+
+STORED = Path(__file__).parents[2] / "docs" / "results" / "speed" / "fits.jsonl"
+LOOSE = 3.0  # times the budget: processors differ in what they are good at
+BUDGET = {
+    row["method"]: row["ratio"]
+    for row in read_rows(STORED)
+    if row["axis"] == "rows" and row["rows"] == USUAL["rows"] and "ratio" in row
+}
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setattr(_fit_costs, "AXES", {"rows": (300, 600), "classes": (2,)})
+    monkeypatch.setattr(_fit_costs, "USUAL", {"rows": 300, "columns": 4, "classes": 2})
+
+
+def test_a_row_for_each_size(tiny):
+    rows = list(fit_costs(["DPIndependentSynthesizer"], ["rows", "classes"]))
+    assert [(row["axis"], row["rows"]) for row in rows] == [
+        *(("rows", 300), ("rows", 600), ("classes", 300))
+    ]
+    assert all(row["ratio"] > 0 and row["peak_mib"] > 50 for row in rows)
+    page = fill_page("<!-- bench:a -->\n<!-- /bench -->", {"a": rows})
+    assert "| DPIndependentSynthesizer | rows | 300: " in page
+
+
+def test_what_takes_too_long_or_fails_is_told_once(tiny):
+    rows = list(fit_costs(["DPIndependentSynthesizer"], ["rows"], limit=0.01))
+    assert [row["note"] for row in rows] == ["given up after 0 s"]
+    (row,) = fit_costs(["NoSuchSynthesizer"], ["rows"])
+    assert row["note"] == "KeyError"
+    assert tabulate_costs([row]).endswith(
+        "| NoSuchSynthesizer | rows | 300: KeyError |"
+    )
+
+
+def test_the_command(tiny, monkeypatch, capsys, tmp_path):
+    path = tmp_path / "a.jsonl"
+    options = ["fits", "DPIndependentSynthesizer", "--axes", "classes"]
+    monkeypatch.setattr(sys, "argv", ["benchmark", *options, "--output", str(path)])
+    command.main()
+    assert "| DPIndependentSynthesizer | classes | 2: " in capsys.readouterr().out
+    assert len(read_rows(path)) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", BUDGET)
+def test_fits_keep_to_their_budget(method, capsys):
+    import json
+
+    run(method, **USUAL)
+    spent = json.loads(capsys.readouterr().out.splitlines()[-1])["ratio"]
+    assert spent < LOOSE * BUDGET[method]
