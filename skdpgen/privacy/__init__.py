@@ -10,7 +10,6 @@ from skdpgen.privacy._blocks import (
     Batch,
     Counts,
     Histograms,
-    Selections,
     Tokens,
     Vectors,
     shortened,
@@ -28,11 +27,12 @@ from skdpgen.privacy._noise import insecure_noise_seed
 from skdpgen.privacy._oracle import private_oracle
 from skdpgen.privacy._outer import OuterProducts
 from skdpgen.privacy._products import Parities
+from skdpgen.privacy._query import Query
 from skdpgen.privacy._release import Release, release
 from skdpgen.privacy._renyi import Subsampling, fit_curve
 from skdpgen.privacy._report import LedgerEntry, PrivacyReport
 from skdpgen.privacy._row_layers import Layer, Layers
-from skdpgen.privacy._selection import selection_threshold
+from skdpgen.privacy._selection import Selections, selection_threshold
 from skdpgen.privacy._sensitivity import (
     Distinct,
     NonNegative,
@@ -72,6 +72,7 @@ __all__ = [
     "Parities",
     "PrivacyBudget",
     "PrivacyReport",
+    "Query",
     "Release",
     "Selections",
     "SideBySide",

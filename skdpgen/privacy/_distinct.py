@@ -46,6 +46,12 @@ class DistinctCounts:
             total[column].update(values[int(position)] for position in known)
         return total
 
+    def merge(
+        self, total: dict[Any, set[Any]], other: dict[Any, set[Any]]
+    ) -> dict[Any, set[Any]]:
+        """Return what the rows of two parts hold."""
+        return {column: total[column] | other[column] for column in self.columns}
+
     def value(self, total: Mapping[Any, set[Any]]) -> Floats:
         """Return the numbers, (1, n_columns)."""
         return np.array([[len(values) for values in total.values()]], dtype=float)

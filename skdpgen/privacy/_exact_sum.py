@@ -1,7 +1,7 @@
 """Sums over rows that are the same to the last bit, in whatever order they come."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -26,6 +26,12 @@ class ExactSum:
     rounds. ``high`` is a multiple of ``top``, exact up to :math:`2^{53}` rows: no
     number of rows overflows. :meth:`value` rounds the true sum of the two, once; this
     sum depends on the rows alone, and so do its bits. ∎
+
+    *Sums of parts.* To :meth:`merge` two sums, each carries whole tops first, which
+    leaves at most top/2 in ``low``: two of these are at most top, :math:`2^b` steps,
+    and add without rounding; so do multiples of ``top`` in ``high``. Whole tops are
+    carried once more, so that ``low`` starts anew. Nothing was rounded: what is merged
+    is the sum over all rows, whichever parts they came in.
 
     Parameters
     ----------
@@ -73,13 +79,45 @@ class ExactSum:
             raise ValueError(f"At most {self.most} rows can be added at once.")
         mine = slice(None) if label is None else slice(label, label + 1)
         if (self.used[mine] + n_rows > self.most).any():
-            whole = np.rint(self.low[mine] / self.top)
-            whole *= self.top
-            self.high[mine] += whole
-            self.low[mine] -= whole
-            self.used[mine] = 0
+            self._carry(mine)
         self.used[mine] += n_rows
         return self.low[mine]
+
+    def merge(self, other: Self) -> Self:
+        """Return the sum over the rows of both; neither is changed.
+
+        Examples
+        --------
+        >>> one, two = (ExactSum.of((1, 1), bound=1.0, n_bits=40) for _ in range(2))
+        >>> one.room_for(1)[:] += 0.75
+        >>> two.room_for(1)[:] += one.step
+        >>> one.merge(two).value().tolist() == [[0.75 + 2.0**-40]]
+        True
+        """
+        grids = [(own.top, own.n_bits, own.low.shape) for own in (self, other)]
+        if grids[0] != grids[1]:
+            raise ValueError(
+                "Sums that are merged must have one grid and one shape. Got "
+                f"{grids[0]} and {grids[1]}."
+            )
+        both, more = (
+            replace(own, low=own.low.copy(), high=own.high.copy(), used=own.used.copy())
+            for own in (self, other)
+        )
+        both._carry()
+        more._carry()
+        both.low += more.low
+        both.high += more.high
+        both._carry()
+        return both
+
+    def _carry(self, mine: slice = slice(None)) -> None:
+        """Move whole tops of some classes to ``high``."""
+        whole = np.rint(self.low[mine] / self.top)
+        whole *= self.top
+        self.high[mine] += whole
+        self.low[mine] -= whole
+        self.used[mine] = 0
 
     def value(self) -> Floats:
         """Return the sum, rounded once."""

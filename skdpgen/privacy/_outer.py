@@ -126,6 +126,10 @@ class OuterProducts:
                 _add(own, u, v, labels[some])
         return total
 
+    def merge(self, total: list[ExactSum], other: list[ExactSum]) -> list[ExactSum]:
+        """Return the sum over the rows of two parts."""
+        return [a.merge(b) for a, b in zip(total, other, strict=True)]
+
     def value(self, total: list[ExactSum]) -> Floats:
         """Return the sums side by side."""
         return np.concatenate([own.value() for own in total], axis=1)

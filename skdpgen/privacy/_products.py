@@ -64,6 +64,10 @@ class Parities:
                     start = end
         return total
 
+    def merge(self, total: Floats, other: Floats) -> Floats:
+        """Return the sum over the rows of two parts."""
+        return np.asarray(total + other)
+
     def value(self, total: Floats) -> Floats:
         """Return the sums, whole numbers."""
         return total

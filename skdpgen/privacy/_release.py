@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen.privacy._blocks import Batch, Block, Counts, Selections
+from skdpgen.privacy._blocks import Batch, Block, Counts
 from skdpgen.privacy._budget import Adjacency
 from skdpgen.privacy._ledger import Ledger
-from skdpgen.privacy._noise import add_noise, random_groups
+from skdpgen.privacy._noise import add_noise
+from skdpgen.privacy._query import totals_of
+from skdpgen.privacy._selection import Selections
 from skdpgen.privacy._sensitivity import Weighted, WithCounts, sensitivity
 from skdpgen.utils import saved
 
@@ -61,7 +63,7 @@ def release(
     Parameters
     ----------
     batches : iterable of Batch
-        The rows, read once.
+        The rows, read once; where they have ``elsewhere``, sums come from there.
     blocks : mapping of str to Block
         What to sum, by the name of the part of a batch that it reads.
     name : str
@@ -89,20 +91,7 @@ def release(
             )
     delta = sensitivity(_structure(blocks, weights), ledger.budget.adjacency)
     std = ledger.charge(name, share=share, sensitivity=delta)
-    totals = {
-        key: block.start(n_classes * n_minibatches) for key, block in blocks.items()
-    }
-    for batch in batches:
-        if batch.labels.ndim != 1:
-            raise ValueError("labels must have one dimension. Got more.")
-        labels = batch.labels
-        if n_minibatches > 1:
-            known = (labels >= 0) & (labels < n_classes)
-            group = random_groups(len(labels), n_minibatches)
-            labels = np.where(known, labels + n_classes * group, -1)
-        for key, block in blocks.items():
-            part = batch.parts.get(key)
-            totals[key] = block.add(totals[key], part, labels)
+    totals = totals_of(batches, blocks, n_classes, n_minibatches)
     noise_std = {key: std / weights[key] for key in blocks}
     values: dict[str, Any] = {}
     for key, block in blocks.items():

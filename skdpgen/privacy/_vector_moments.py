@@ -70,6 +70,10 @@ class Moments:
                 there[self.width :] += self._squares(some, total.step)
         return total
 
+    def merge(self, total: ExactSum, other: ExactSum) -> ExactSum:
+        """Return the sum over the rows of two parts."""
+        return total.merge(other)
+
     def value(self, total: ExactSum) -> Floats:
         """Return the sum, its second moments scaled."""
         found = total.value()

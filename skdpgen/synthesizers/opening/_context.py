@@ -292,6 +292,8 @@ def _stated(X: Any, rows: Rows, known: Known, adjacency: Adjacency) -> list[str]
         if isinstance(X, Chunks) and X.like is None:
             lines.append("that there is a chunk of rows: taken as public")
     lines.append(dtypes_stated(rows.layout, rows.target_layout))
+    if rows.elsewhere is not None:
+        lines.append(rows.elsewhere.trusted)
     if rows.has_lists:
         lines.append("types of plain lists: taken as public")
     if isinstance(rows.layout, ImageLayout):

@@ -1,0 +1,114 @@
+"""Rows in a cluster: partitions are summed where they are, and only sums travel."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from skdpgen.tables._elsewhere import is_dask
+from skdpgen.tables._layout import Layout
+from skdpgen.tables._rows import layouts_of, read_part
+from skdpgen.utils import require
+
+FAN_IN = 8  # sums that one task adds up
+
+
+@dataclass(frozen=True, eq=False)
+class DaskRows:
+    """Partitions of a collection of Dask; its metadata say columns and dtypes.
+
+    A query is a graph of pure tasks: one for each partition, which reads it and returns
+    its sums, and a tree of tasks that add up eight sums each. *No row counts twice,
+    whatever is lost.* A task has one result in the graph, which is the same whenever
+    and wherever it is computed, and stands under one task of the tree; a worker that
+    dies takes results along, and they are computed anew in their places. What leaves a
+    worker for another one, or for the client, are results of these tasks: sums.
+
+    Parameters
+    ----------
+    X, y : collections of Dask
+        y is None without labels.
+    layout, target_layout : Layout
+        By their metadata.
+    task : str
+        How numbers in y are read.
+    """
+
+    X: Any
+    y: Any
+    layout: Layout
+    target_layout: Layout | None
+    task: str
+
+    trusted = (
+        "rows in partitions of Dask: their workers see rows, and they and the process "
+        "of this fit see sums without noise"
+    )
+
+    @classmethod
+    def of(cls, X: Any, y: Any, task: str) -> "DaskRows":
+        """Read columns and dtypes off the metadata, which know no rows."""
+        for name, one in (("X", X), ("y", y)):
+            if one is not None and not is_dask(one):
+                raise ValueError(
+                    "X and y must both be collections of Dask, or neither. Got "
+                    f"{type(one).__name__} as {name}; use `dask.dataframe.from_pandas`."
+                )
+        X, y = _by_rows(X), None if y is None else _by_rows(y)
+        n_parts = [one.npartitions for one in (X, y) if one is not None]
+        if len(set(n_parts)) > 1:
+            raise ValueError(
+                f"X and y must have the same partitions. Got {n_parts[0]} and "
+                f"{n_parts[1]}; take both from one collection."
+            )
+        layouts = layouts_of(X._meta, None if y is None else y._meta)
+        return cls(X, y, *layouts, task)
+
+    def count(self) -> int:
+        """Return the number of rows."""
+        return len(self.X)
+
+    def totals(self, query: Any) -> dict[str, Any]:
+        """Return sums over all partitions."""
+        dask = require("dask", extra="dask")
+        asked = dask.delayed(query, traverse=False, pure=False)
+        how = (self.layout, self.target_layout), self.task
+        of_part, added = (
+            dask.delayed(one, pure=False, traverse=False) for one in (sum_part, add_up)
+        )
+        sums = [of_part(asked, X, y, *how) for X, y in self._parts()]
+        while len(sums) > 1:
+            groups = [sums[i : i + FAN_IN] for i in range(0, len(sums), FAN_IN)]
+            sums = [added(asked, group) for group in groups]
+        (total,) = dask.compute(sums[0])
+        return dict(total)
+
+    def _parts(self) -> list[tuple[Any, Any]]:
+        """Return the partitions of X and y, in order."""
+        mine = _delayed(self.X)
+        labels = [None] * len(mine) if self.y is None else _delayed(self.y)
+        return list(zip(mine, labels, strict=True))
+
+
+def sum_part(query: Any, X: Any, y: Any, layouts: Any, task: str) -> dict[str, Any]:
+    """Return the sums over one partition; runs where that partition is."""
+    return query.sums(read_part(X, y, layouts, task))
+
+
+def add_up(query: Any, totals: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the sum of several; changes none of them."""
+    total, *rest = totals
+    for other in rest:
+        total = query.merge(total, other)
+    return total
+
+
+def _by_rows(one: Any) -> Any:
+    """Return a collection whose partitions hold whole rows."""
+    if hasattr(one, "to_frame") or hasattr(one, "columns"):
+        return one
+    return one.rechunk(dict.fromkeys(range(1, one.ndim), -1))
+
+
+def _delayed(one: Any) -> list[Any]:
+    """Return partitions, each to be computed by itself."""
+    found = one.to_delayed()
+    return list(found.ravel() if hasattr(found, "ravel") else found)
