@@ -1,7 +1,10 @@
 """Rows in a cluster: partitions are summed where they are, and only sums travel."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from skdpgen.tables._elsewhere import is_dask
 from skdpgen.tables._layout import Layout
@@ -59,12 +62,13 @@ class DaskRows:
                 f"X and y must have the same partitions. Got {n_parts[0]} and "
                 f"{n_parts[1]}; take both from one collection."
             )
-        layouts = layouts_of(X._meta, None if y is None else y._meta)
+        layouts = layouts_of(_without_rows(X), None if y is None else _without_rows(y))
         return cls(X, y, *layouts, task)
 
     def count(self) -> int:
         """Return the number of rows."""
-        return len(self.X)
+        is_unknown = not _is_frame(self.X) and math.isnan(self.X.shape[0])
+        return len(self.X.compute_chunk_sizes() if is_unknown else self.X)
 
     def totals(self, query: Any) -> dict[str, Any]:
         """Return sums over all partitions."""
@@ -103,9 +107,21 @@ def add_up(query: Any, totals: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _by_rows(one: Any) -> Any:
     """Return a collection whose partitions hold whole rows."""
-    if hasattr(one, "to_frame") or hasattr(one, "columns"):
+    if _is_frame(one):
         return one
     return one.rechunk(dict.fromkeys(range(1, one.ndim), -1))
+
+
+def _without_rows(one: Any) -> Any:
+    """Return what metadata say: a table, or an array, of no rows."""
+    if _is_frame(one):
+        return one._meta
+    return np.empty((0, *one.shape[1:]), one.dtype)
+
+
+def _is_frame(one: Any) -> bool:
+    """Say whether a collection is a data frame or a series of one, or else an array."""
+    return not hasattr(one, "rechunk")
 
 
 def _delayed(one: Any) -> list[Any]:
