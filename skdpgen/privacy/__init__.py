@@ -26,6 +26,7 @@ from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import insecure_noise_seed
 from skdpgen.privacy._oracle import private_oracle
 from skdpgen.privacy._outer import OuterProducts
+from skdpgen.privacy._partial_sum import NoiseWanted, PartialSum, Question
 from skdpgen.privacy._products import Parities
 from skdpgen.privacy._query import Query
 from skdpgen.privacy._release import Release, release
@@ -66,13 +67,16 @@ __all__ = [
     "Ledger",
     "LedgerEntry",
     "Moments",
+    "NoiseWanted",
     "NonNegative",
     "OneHot",
     "OuterProducts",
     "Parities",
+    "PartialSum",
     "PrivacyBudget",
     "PrivacyReport",
     "Query",
+    "Question",
     "Release",
     "Selections",
     "SideBySide",

@@ -17,6 +17,7 @@ from skdpgen.privacy._sensitivity import (
     Structure,
     Weighted,
 )
+from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -37,6 +38,7 @@ class Tokens(Protocol):
     values: Sequence[str]
 
 
+@saved
 @dataclass(frozen=True)
 class Histograms:
     """Histograms of columns, or of sets of columns, on cells fixed beforehand.
@@ -127,6 +129,7 @@ class Histograms:
         return np.asarray(total * np.repeat(scales, self.widths))
 
 
+@saved
 @dataclass(frozen=True)
 class Vectors:
     r"""Sum of :math:`\phi(x) \otimes y` for vectors that are clipped here.
@@ -209,6 +212,7 @@ class Vectors:
         return below(self.width) * self.bound / step / norms.clamp_min(self.bound)
 
 
+@saved
 @dataclass(frozen=True)
 class Counts:
     """The class counts; ``beta`` is the square of their weight."""

@@ -8,8 +8,10 @@ import numpy as np
 
 from skdpgen.privacy._blocks import Floats, Integers, Tokens
 from skdpgen.privacy._sensitivity import Distinct, Structure
+from skdpgen.utils import saved
 
 
+@saved
 @dataclass(frozen=True)
 class DistinctCounts:
     """How many different values each column holds; missing is none."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skdpgen.privacy._exact_sum import ExactSum, below, top_of
 from skdpgen.privacy._sensitivity import NonNegative, Signed, Structure, Weighted
+from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -19,6 +20,7 @@ N_BITS = 42  # of a product, half of them of each factor
 Kind = Literal["signed", "nonnegative", "square"]
 
 
+@saved
 @dataclass(frozen=True)
 class OuterProducts:
     r"""Sum of :math:`\phi(x) \otimes y` for :math:`\phi = (u_1 v_1^\top, u_2 v_2^\top, \dots)`.

@@ -6,11 +6,12 @@ import numpy as np
 
 from skdpgen.privacy._blocks import Floats, Integers, one_hot
 from skdpgen.privacy._sensitivity import SignProducts, Structure
-from skdpgen.utils import products_of_rows
+from skdpgen.utils import products_of_rows, saved
 
 AT_ONCE = 4096  # rows: their sums are exact in single precision
 
 
+@saved
 @dataclass(frozen=True)
 class Parities:
     r"""Sum of :math:`\prod_{j \in A} s_j \otimes y` over sets A of columns.

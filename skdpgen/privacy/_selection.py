@@ -10,8 +10,10 @@ from scipy.stats import norm
 
 from skdpgen.privacy._blocks import Integers, Tokens
 from skdpgen.privacy._sensitivity import OneHot, Structure
+from skdpgen.utils import saved
 
 
+@saved
 @dataclass(frozen=True)
 class Selections:
     """Counts of values that are not known beforehand; shown only above a threshold."""

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from skdpgen.privacy._blocks import Vectors
 from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._sensitivity import Structure, Weighted
+from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+@saved
 @dataclass(frozen=True)
 class SideBySide:
     r"""Sum of :math:`\phi(x) \otimes y` for :math:`\phi = (\phi_1, \phi_2, \dots)`.

@@ -50,7 +50,7 @@ from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._obeying import obey
 from skdpgen.tables._points import cell_points
 from skdpgen.tables._restoring import restore_series, restore_table
-from skdpgen.tables._rows import Rows, holds_images
+from skdpgen.tables._rows import Rows, holds_images, layouts_of, read_part
 from skdpgen.tables._rule_order import check_rules
 from skdpgen.tables._rules import Determines, LessEqual, MissingIf, Rule, SumOf
 from skdpgen.tables._schema import Schema
@@ -124,10 +124,12 @@ __all__ = [
     "is_image",
     "is_written",
     "join_groups",
+    "layouts_of",
     "leans_to_both_signs",
     "mirrored",
     "obey",
     "quantile_bins",
+    "read_part",
     "read_table",
     "read_text",
     "read_values",

@@ -13,6 +13,7 @@ from skdpgen.tables._values import (
     Values,
     seconds_of_text,
 )
+from skdpgen.utils import saved
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
@@ -42,6 +43,7 @@ class Says(IntEnum):
     """Any other text."""
 
 
+@saved
 @dataclass(frozen=True)
 class TextKinds:
     """One cell for each thing that text may say; knows no data."""

@@ -1,11 +1,9 @@
 """Fits on collections of Dask: the bits of the fit in memory, whatever workers do."""
 
 import os
-import warnings
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from skdpgen import (
@@ -13,25 +11,23 @@ from skdpgen import (
     DPIndependentSynthesizer,
     DPKernelSynthesizer,
     DPMERFSynthesizer,
-    DPMGESynthesizer,
-    DPPairwiseSynthesizer,
 )
 from skdpgen.datasets import load_example
-from skdpgen.privacy import Query, insecure_noise_seed
+from skdpgen.privacy import Query
 from skdpgen.tables import Rows
-from skdpgen.utils import Key, NotPrivateWarning, RowsElsewhereError
+from skdpgen.utils import Key, RowsElsewhereError
+from tests.synthesizers._fits_alike import (
+    SYNTHESIZERS,
+    assert_alike,
+    fitted,
+    releases,
+)
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
 N, N_PARTS = 3000, 6
-SYNTHESIZERS = (
-    DPIndependentSynthesizer(random_state=0),
-    DPPairwiseSynthesizer(random_state=0, max_iter=3),
-    DPMGESynthesizer(random_state=0),
-    DPMERFSynthesizer(random_state=0, max_iter=2, n_features=50),
-)
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.utils.LargeDeltaWarning")
 
 
@@ -47,34 +43,6 @@ def tables():
     """The same rows in memory and in partitions; Dask has text in Arrow's memory."""
     X, y = of_dask(*load_example(N))
     return (X.compute(), y.compute()), (X, y)
-
-
-def fitted(synth, X, y, **params):
-    """Fit with noise that can be had again."""
-    synth = synth.__class__(**{**synth.get_params(), "epsilon": 3.0, **params})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotPrivateWarning)
-        with insecure_noise_seed(7):
-            return synth.fit(X, y)
-
-
-def releases(synth):
-    """Every array that was released, as bytes, by the attribute that has it."""
-    found = {"release_": synth.release_}
-    pairs = getattr(synth, "pair_releases_", ())
-    found |= {f"pairs {i}": one.released for i, one in enumerate(pairs)}
-    return {
-        (name, key): np.asarray(block).tobytes()
-        for name, one in found.items()
-        for key, block in one.values.items()
-    }
-
-
-def assert_alike(one, other):
-    assert releases(one) == releases(other)
-    for mine, theirs in zip(one.sample(200), other.sample(200), strict=True):
-        pd.testing.assert_frame_equal(pd.DataFrame(mine), pd.DataFrame(theirs))
-    assert one.privacy_.releases == other.privacy_.releases
 
 
 @pytest.mark.parametrize("synth", SYNTHESIZERS, ids=lambda s: type(s).__name__)
