@@ -1,15 +1,19 @@
 """Parties that do not share rows: the pooled fit, to the bit, and nothing twice."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chi2
 
 from skdpgen import DPGANSynthesizer, DPIndependentSynthesizer
 from skdpgen.datasets import load_example
-from skdpgen.parties import Parties, Party, first_question
-from skdpgen.privacy import PartialSum, Question
-from skdpgen.tables import Integer, Schema
-from skdpgen.utils import RowsElsewhereError
+from skdpgen.parties import GuardedParty, Parties, Party, first_question
+from skdpgen.parties._parties import PartiesRows
+from skdpgen.privacy import NoiseShares, PartialSum, Question, pair_keys
+from skdpgen.tables import Integer, Schema, read_part
+from skdpgen.utils import BudgetExceededError, RowsElsewhereError
 from tests.synthesizers._fits_alike import SYNTHESIZERS, assert_alike, fitted
 
 N = 3000
@@ -150,3 +154,117 @@ def test_what_parties_cannot_do_is_said(table):
         SYNTHESIZERS[0].fit(Parties(parts_of(*table)), table[1])
     with pytest.raises(ValueError, match="like"):
         Parties({"north": print})
+
+
+# ------------------------------------------------- parties that add the noise
+
+
+def guarded(table, shares, **budget):
+    keys = pair_keys(NAMES)
+    for party in parts_of(*table):
+        yield GuardedParty(
+            party.name, party.X, party.y, keys=keys[party.name], noise=shares, **budget
+        )
+
+
+@pytest.fixture(scope="module")
+def known(table):
+    """A schema and classes, as public knowledge."""
+    return {"schema": Schema.infer(*table), "classes": ["left", "stayed"]}
+
+
+SHARES = NoiseShares.honest_majority(4)
+
+
+@pytest.mark.parametrize("synth", SYNTHESIZERS, ids=lambda s: type(s).__name__)
+def test_shares_of_no_noise_give_the_pooled_fit(synth, table, known):
+    budget = {"epsilon": float("inf"), "delta": 1e-5}
+    source = Parties(guarded(table, SHARES, **budget), n_rows=N, noise=SHARES)
+    there = fitted(synth, source, None, **known, **budget)
+    assert_alike(fitted(synth, *table, **known, **budget), there)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("synth", SYNTHESIZERS, ids=lambda s: type(s).__name__)
+def test_noise_in_shares_is_as_declared(synth, adjacency, table, known, monkeypatch):
+    budget = {"epsilon": 1.0, "delta": 1e-5, "adjacency": adjacency}
+    parties = list(guarded(table, SHARES, **budget))
+    n_rows = N if adjacency == "replace" else None
+    source = Parties(parties, n_rows=n_rows, noise=SHARES)
+    synth = type(synth)(**{**synth.get_params(), **known, **budget})
+    seen, release = [], Watched(table)
+    release.patch(monkeypatch, seen)
+    synth.fit(source)
+    excess = []
+    for exact, noisy, std in seen:
+        excess.append(((noisy - exact) / std).ravel())
+    z = np.concatenate(excess)
+    low, high = chi2.ppf([5e-7, 1 - 5e-7], z.size)
+    assert low < (z**2).sum() < high
+    for party in parties:
+        mine, theirs = party.privacy_.releases, synth.privacy_.releases
+        assert [r.name for r in mine] == [r.name for r in theirs]
+        assert mine == theirs
+    line = "noise in shares of 4 parties"
+    assert any(said.startswith(line) for said in synth.privacy_.statements)
+
+
+class Watched:
+    """Works out beside each release what the sums of the pooled rows are."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def patch(self, monkeypatch, seen):
+        ask = PartiesRows.noisy_values
+
+        def noisy_values(rows, query, wanted, noise_std):
+            found = ask(rows, query, wanted, noise_std)
+            totals = query.sums(read_part(*self.table, rows.layouts, rows.task))
+            for key, block in query.blocks.items():
+                std = noise_std[key] * rows.noise.excess
+                seen.append((block.value(totals[key]), found[key], std))
+            return found
+
+        monkeypatch.setattr(PartiesRows, "noisy_values", noisy_values)
+
+
+def test_parties_that_trust_no_one_need_a_schema(table, known):
+    budget = {"epsilon": 1.0, "delta": 1e-5}
+    parties = list(guarded(table, SHARES, **budget))
+    source = Parties(parties, n_rows=N, noise=SHARES)
+    columns = replace(known["schema"], target=None)
+    for lacking in ({"classes": ["left", "stayed"]}, {"schema": columns}):
+        synth = DPIndependentSynthesizer(**lacking, **budget)
+        with pytest.raises(RowsElsewhereError, match="need a schema"):
+            synth.fit(source)
+    with pytest.raises(ValueError, match="n_rows must be given"):
+        DPIndependentSynthesizer(**known, **budget).fit(Parties(parties, noise=SHARES))
+    with pytest.raises(ValueError, match="one budget"):
+        DPIndependentSynthesizer(**known, epsilon=2.0, delta=1e-5).fit(source)
+    assert all(party.privacy_.spent == 0 for party in parties)
+
+
+def test_a_guarded_party_answers_for_one_fit(table, known):
+    budget = {"epsilon": 1.0, "delta": 1e-5}
+    parties = list(guarded(table, SHARES, **budget))
+    source = Parties(parties, n_rows=N, noise=SHARES)
+    synth = DPIndependentSynthesizer(**known, **budget).fit(source)
+    with pytest.raises(BudgetExceededError):
+        DPIndependentSynthesizer(**known, **budget).fit(source)
+    with pytest.raises(ValueError, match="sums without"):
+        DPIndependentSynthesizer(**known, **budget).fit(Parties(parties, n_rows=N))
+    assert synth.privacy_.spent == pytest.approx(1.0)
+
+
+def test_shares_and_parties_must_agree(table):
+    budget = {"epsilon": 1.0, "delta": 1e-5}
+    parties = list(guarded(table, SHARES, **budget))
+    with pytest.raises(ValueError, match="as many shares"):
+        Parties(parties, n_rows=N, noise=NoiseShares(5, 2))
+    with pytest.raises(ValueError, match="keys must be"):
+        GuardedParty("north", table[0], keys={}, noise=SHARES, **budget)
+    with pytest.raises(ValueError, match="no budget of its own"):
+        DPIndependentSynthesizer(**budget, schema=Schema.infer(table[0])).fit(
+            Parties([Party(n, table[0]) for n in NAMES], n_rows=4 * N, noise=SHARES)
+        )

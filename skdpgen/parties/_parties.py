@@ -7,12 +7,21 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from skdpgen.parties._party import Party
-from skdpgen.privacy import Counts, PartialSum, Query, Question
+from skdpgen.privacy import (
+    Counts,
+    NoiseShares,
+    NoiseWanted,
+    NoisyShare,
+    PartialSum,
+    PrivacyBudget,
+    Query,
+    Question,
+    noisy_values,
+)
 from skdpgen.tables import Encoder, layouts_of
 from skdpgen.utils import Key, RowsElsewhereError
 
-Answer = Callable[[Question], PartialSum]
+Answer = Callable[[Question], Any]
 
 
 class Parties:
@@ -34,15 +43,21 @@ class Parties:
         first of the parties, if they are :class:`Party`.
     n_rows : int or None, default=None
         Rows of all parties, if their number is public; None asks for it.
+    noise : NoiseShares or None, default=None
+        Parties add the noise, each a share of it, and this process need not be
+        trusted: it sees sums of all parties with the noise of all. Each of them is a
+        :class:`GuardedParty`, and the fit needs a schema and classes, as words are
+        found by counts without noise. None has this process add the noise.
     """
 
     ndim = 2  # a table
 
     def __init__(
         self,
-        parties: Iterable[Party] | Mapping[str, Answer],
+        parties: Iterable[Any] | Mapping[str, Answer],
         like: Any = None,
         n_rows: int | None = None,
+        noise: NoiseShares | None = None,
     ) -> None:
         if not isinstance(parties, Mapping):
             mine = list(parties)
@@ -59,13 +74,20 @@ class Parties:
         self.parties = dict(parties)
         self.like = like if isinstance(like, tuple) else (like, None)
         self.n_rows = n_rows
+        self.noise = noise
+        if noise is not None and noise.n_parties != len(self.parties):
+            raise ValueError(
+                f"noise must be in as many shares as there are parties. Got "
+                f"{noise.n_parties} shares of {len(self.parties)} parties."
+            )
 
     def __repr__(self) -> str:
         return f"Parties({', '.join(self.parties)})"
 
     def standing(self, task: str) -> "PartiesRows":
         """Return where the rows stand, as a fit asks for them."""
-        return PartiesRows(self.parties, layouts_of(*self.like), task, self.n_rows)
+        layouts = layouts_of(*self.like)
+        return PartiesRows(self.parties, layouts, task, self.n_rows, self.noise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +98,7 @@ class PartiesRows:
     layouts: tuple[Any, Any]
     task: str
     n_rows: int | None = None
+    noise: NoiseShares | None = None
 
     @property
     def layout(self) -> Any:
@@ -87,9 +110,10 @@ class PartiesRows:
         """The same of the target."""
         return self.layouts[1]
 
-    @property
-    def trusted(self) -> str:
-        """Who sees what without noise."""
+    def trusted(self, budget: PrivacyBudget) -> str:
+        """Say who sees what without noise."""
+        if self.noise is not None:
+            return self.noise.stated(budget)
         return (
             f"rows of {len(self.parties)} parties ({', '.join(self.parties)}), which "
             "see their own: the process of this fit sees sums of each without noise, "
@@ -100,18 +124,40 @@ class PartiesRows:
         """Return the number of rows; ask for it if it was not given."""
         if self.n_rows is not None:
             return self.n_rows
+        if self.noise is not None:
+            raise ValueError(
+                "n_rows must be given under adjacency='replace', where it is public: "
+                "parties that add noise do not tell theirs."
+            )
         query = Query(Encoder({}), {str(Key.ROWS): Counts()}, 1)
         return int(self.totals(query)[str(Key.ROWS)][0, 0])
 
     def totals(self, query: Query) -> dict[str, Any]:
         """Ask all parties, check what they answer, and add it up."""
         question = Question(query, self.layouts, self.task)
+        return dict(reduce(add, self._answers(question, PartialSum)).totals)
+
+    def noisy_values(
+        self, query: Query, wanted: NoiseWanted, noise_std: Mapping[str, float]
+    ) -> dict[str, Any]:
+        """Ask all parties for sums with their shares of the noise, masked."""
+        assert self.noise is not None
+        question = Question(query, self.layouts, self.task, wanted)
+        answers = self._answers(question, NoisyShare)
+        if len({answer.number for answer in answers}) > 1:
+            raise ValueError(
+                "All parties must have answered the same questions, or masks do not "
+                "cancel. Got parties that are ahead of others; begin with new ones."
+            )
+        return noisy_values(question, answers, noise_std, self.noise)
+
+    def _answers(self, question: Question, kind: Any) -> list[Any]:
         answers = []
         for name, ask in self.parties.items():
             answer = ask(question)
-            if not isinstance(answer, PartialSum) or not _is_of(answer, name):
+            if not isinstance(answer, kind) or not _is_of(answer, name):
                 raise ValueError(
-                    f"{name} must answer with a PartialSum of its own. Got "
+                    f"{name} must answer with a {kind.__name__} of its own. Got "
                     f"{getattr(answer, 'sources', type(answer).__name__)!r}."
                 )
             if answer.digest != question.digest:
@@ -120,10 +166,10 @@ class PartiesRows:
                     "another one."
                 )
             answers.append(answer)
-        return dict(reduce(add, answers).totals)
+        return answers
 
 
-def _is_of(answer: PartialSum, name: str) -> bool:
+def _is_of(answer: Any, name: str) -> bool:
     """Say whether all sources are a party or batches of it, ``name/batch``."""
     return all(one.partition("/")[0] == name for one in answer.sources)
 
@@ -149,6 +195,7 @@ def first_question(estimator: Any, like: Any, n_rows: int | None = None) -> Ques
     --------
     >>> import numpy as np
     >>> from skdpgen import DPIndependentSynthesizer, Schema
+    >>> from skdpgen.parties import Party
     >>> from skdpgen.tables import Boolean
     >>> synth = DPIndependentSynthesizer(schema=Schema({"x0": Boolean()}))
     >>> months = {"may": np.eye(1, dtype=bool), "june": np.zeros((3, 1), dtype=bool)}

@@ -23,7 +23,10 @@ from skdpgen.privacy._budget import (
 from skdpgen.privacy._distinct import DistinctCounts
 from skdpgen.privacy._functional import functional_oracle, kernel_slopes
 from skdpgen.privacy._ledger import Ledger
+from skdpgen.privacy._masks import pair_keys
 from skdpgen.privacy._noise import insecure_noise_seed
+from skdpgen.privacy._noise_shares import NoiseShares
+from skdpgen.privacy._noisy_share import NoisyShare, noisy_share, noisy_values
 from skdpgen.privacy._oracle import private_oracle
 from skdpgen.privacy._outer import OuterProducts
 from skdpgen.privacy._partial_sum import NoiseWanted, PartialSum, Question
@@ -67,7 +70,9 @@ __all__ = [
     "Ledger",
     "LedgerEntry",
     "Moments",
+    "NoiseShares",
     "NoiseWanted",
+    "NoisyShare",
     "NonNegative",
     "OneHot",
     "OuterProducts",
@@ -98,6 +103,9 @@ __all__ = [
     "gaussian_mu",
     "insecure_noise_seed",
     "kernel_slopes",
+    "noisy_share",
+    "noisy_values",
+    "pair_keys",
     "private_oracle",
     "release",
     "renyi_epsilon",

@@ -22,11 +22,14 @@ class NoiseWanted:
         Of the squared mu of the budget.
     weights : mapping of str to float
         By which each block is scaled.
+    std : float
+        Noise of the release, where weights are 1, as the one who asks has it.
     """
 
     name: str
     share: float
     weights: Mapping[str, float]
+    std: float
 
 
 @saved

@@ -64,7 +64,12 @@ def totals_of(
             "Rows that stand elsewhere are not cut into mini-batches. Release them as "
             "one."
         )
-    return dict(elsewhere.totals(Query(batches.encoder, blocks, n_classes)))
+    return dict(elsewhere.totals(query_of(batches, blocks, n_classes)))
+
+
+def query_of(batches: Any, blocks: Mapping[str, Block], n_classes: int) -> Query:
+    """Return what is asked of rows that stand elsewhere."""
+    return Query(batches.encoder, blocks, n_classes)
 
 
 def sum_rows(

@@ -41,10 +41,13 @@ class DaskRows:
     target_layout: Layout | None
     task: str
 
-    trusted = (
-        "rows in partitions of Dask: their workers see rows, and they and the process "
-        "of this fit see sums without noise"
-    )
+    def trusted(self, budget: Any) -> str:
+        """Say who sees what without noise."""
+        del budget
+        return (
+            "rows in partitions of Dask: their workers see rows, and they and the "
+            "process of this fit see sums without noise"
+        )
 
     @classmethod
     def of(cls, X: Any, y: Any, task: str) -> "DaskRows":

@@ -17,9 +17,8 @@ class Elsewhere(Protocol):
     def target_layout(self) -> Layout | None:
         """The same of the target; None without labels."""
 
-    @property
-    def trusted(self) -> str:
-        """Who sees what without noise, in a line of the certificate."""
+    def trusted(self, budget: Any) -> str:
+        """Say who sees what without noise, in a line of the certificate."""
 
     def count(self) -> int:
         """Return the number of rows; asked only where it is public."""

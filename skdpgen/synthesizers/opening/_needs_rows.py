@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from skdpgen.tables import holds_images, stands_elsewhere
+from skdpgen.tables import Kind, holds_images, stands_elsewhere
 from skdpgen.utils import RowsElsewhereError
 
 WAY_OUT = (
@@ -34,3 +34,20 @@ def check_needs(estimator: Any, X: Any) -> None:
                 f"Rows that stand elsewhere send sums, and {type(estimator).__name__} "
                 f"{what} here.{WAY_OUT}"
             )
+
+
+def check_known(elsewhere: Any, known: Any) -> None:
+    """Raise if words would have to be found where no one sees counts without noise."""
+    if getattr(elsewhere, "noise", None) is None:
+        return
+    left = [str(name) for name in known.kinds if name not in known.columns]
+    booleans = [str(n) for n, kind in known.kinds.items() if kind is Kind.BOOLEAN]
+    left = [name for name in left if name not in booleans]
+    if known.has_unknown_classes:
+        left.append("the classes of y")
+    if left:
+        raise RowsElsewhereError(
+            "Parties that add noise themselves need a schema of all columns, and "
+            f"`classes`. Got none of {', '.join(left)}; give what is public, or trust "
+            "a combiner (`noise=None`)."
+        )
