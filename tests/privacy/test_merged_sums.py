@@ -71,6 +71,19 @@ def test_merging_never_rounds(rows_of_parts):
     assert held == Fraction(exact, 2**50)
 
 
+def test_two_full_sums_merge_without_rounding():
+    """Each has as many steps as it takes; together they have more than 53 bits."""
+    largest = 2**50 - 1
+    one, two = (ExactSum.of((1, 1), bound=1.0, n_bits=50) for _ in range(2))
+    for row in [largest] * one.most:
+        one.room_for(1)[:] += row * one.step
+        two.room_for(1)[:] += row * one.step
+    two.low -= two.step  # odd, so that float64 must round
+    merged = one.merge(two)
+    held = Fraction(float(merged.low[0, 0])) + Fraction(float(merged.high[0, 0]))
+    assert held == Fraction(2 * one.most * largest - 1, 2**50)
+
+
 def test_a_million_merges_do_not_overflow():
     full = ExactSum.of((1, 1), bound=1.0, n_bits=44)
     full.room_for(full.most)[:] += full.most * 1.0

@@ -27,7 +27,7 @@ dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-N, N_PARTS = 3000, 6
+N, N_PARTS = 3000, 11
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.utils.LargeDeltaWarning")
 
 
