@@ -1,20 +1,30 @@
 """Parties that do not share rows: the pooled fit, to the bit, and nothing twice."""
 
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
+import cloudpickle
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy.stats import chi2
 
 from skdpgen import DPGANSynthesizer, DPIndependentSynthesizer
 from skdpgen.datasets import load_example
-from skdpgen.parties import GuardedParty, Parties, Party, first_question
+from skdpgen.parties import (
+    GuardedParty,
+    Parties,
+    Party,
+    arrow_sums,
+    first_question,
+)
 from skdpgen.parties._parties import PartiesRows
 from skdpgen.privacy import NoiseShares, PartialSum, Question, pair_keys
 from skdpgen.tables import Integer, Schema, read_part
 from skdpgen.utils import BudgetExceededError, RowsElsewhereError
-from tests.synthesizers._fits_alike import SYNTHESIZERS, assert_alike, fitted
+from tests.synthesizers._fits_alike import SYNTHESIZERS, assert_alike, fitted, releases
 
 N = 3000
 CUTS = (0, 700, 1000, 1000, N)  # one of them has no rows
@@ -154,6 +164,27 @@ def test_what_parties_cannot_do_is_said(table):
         SYNTHESIZERS[0].fit(Parties(parts_of(*table)), table[1])
     with pytest.raises(ValueError, match="like"):
         Parties({"north": print})
+
+
+def test_parts_of_a_cluster_that_hands_out_arrow(table):
+    """As Spark's mapInArrow does: a pickled function for each part of the rows."""
+    X, y = table
+    X = X.assign(education=X["education"].astype("str"))  # Arrow writes no order of it
+    whole = pa.Table.from_pandas(X.assign(churn=y), preserve_index=False)
+    like = whole.drop_columns(["churn"])[:0], y[:0]
+
+    def ask(question):
+        found = []
+        for i in range(3):
+            part = arrow_sums(question, "spark", target="churn", part=lambda i=i: i)
+            part = cloudpickle.loads(cloudpickle.dumps(part))
+            (batch,) = part(whole[1000 * i : 1000 * i + 1000].to_batches(300))
+            found.append(PartialSum.from_bytes(batch["sum"][0].as_py()))
+        return reduce(add, found)
+
+    there = fitted(SYNTHESIZERS[0], Parties({"spark": ask}, like), None)
+    here = fitted(SYNTHESIZERS[0], whole.drop_columns(["churn"]), y)
+    assert releases(here) == releases(there)
 
 
 # ------------------------------------------------- parties that add the noise

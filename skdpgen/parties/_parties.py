@@ -48,6 +48,17 @@ class Parties:
         trusted: it sees sums of all parties with the noise of all. Each of them is a
         :class:`GuardedParty`, and the fit needs a schema and classes, as words are
         found by counts without noise. None has this process add the noise.
+
+    Examples
+    --------
+    >>> from skdpgen import DPIndependentSynthesizer
+    >>> from skdpgen.datasets import load_example
+    >>> X, y = load_example(2000)
+    >>> from skdpgen.parties import Party
+    >>> parties = [Party(name, X[i::2], y[i::2]) for i, name in enumerate("ab")]
+    >>> synth = DPIndependentSynthesizer(epsilon=1.0, classes=["left", "stayed"])
+    >>> synth.fit(Parties(parties)).privacy_.epsilon
+    1.0
     """
 
     ndim = 2  # a table
