@@ -28,7 +28,8 @@ class GuardedParty:
     name : str
     X, y : table and labels
     keys : mapping of str to bytes
-        A key for each other party, by its name, that only the two know.
+        A key for each other party, by its name, that only the two know; new ones for
+        each fit, since masks of two fits must not be the same.
     noise : NoiseShares
         As all parties and the fit have it.
     epsilon, delta, adjacency : budget

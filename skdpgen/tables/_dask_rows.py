@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -81,13 +82,14 @@ class DaskRows:
         of_part, added = (
             dask.delayed(one, pure=False, traverse=False) for one in (sum_part, add_up)
         )
-        sums = [of_part(asked, X, y, *how) for X, y in self._parts()]
+        sums = [of_part(asked, X, y, *how) for X, y in self._parts]
         while len(sums) > 1:
             groups = [sums[i : i + FAN_IN] for i in range(0, len(sums), FAN_IN)]
             sums = [added(asked, group) for group in groups]
         (total,) = dask.compute(sums[0])
         return dict(total)
 
+    @cached_property
     def _parts(self) -> list[tuple[Any, Any]]:
         """Return the partitions of X and y, in order."""
         mine = _delayed(self.X)
