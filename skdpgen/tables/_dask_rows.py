@@ -12,6 +12,7 @@ from skdpgen.tables._layout import Layout
 from skdpgen.tables._rows import layouts_of, read_part
 from skdpgen.utils import require
 
+Sums = tuple[int, dict[str, Any]]  # of so many rows
 FAN_IN = 8  # sums that one task adds up
 
 
@@ -71,6 +72,10 @@ class DaskRows:
 
     def count(self) -> int:
         """Return the number of rows."""
+        return self._n_rows
+
+    @cached_property
+    def _n_rows(self) -> int:
         is_unknown = not _is_frame(self.X) and math.isnan(self.X.shape[0])
         return len(self.X.compute_chunk_sizes() if is_unknown else self.X)
 
@@ -86,7 +91,12 @@ class DaskRows:
         while len(sums) > 1:
             groups = [sums[i : i + FAN_IN] for i in range(0, len(sums), FAN_IN)]
             sums = [added(asked, group) for group in groups]
-        (total,) = dask.compute(sums[0])
+        ((n_rows, total),) = dask.compute(sums[0])
+        if "_n_rows" in vars(self) and n_rows != self._n_rows:  # counted: it is public
+            raise ValueError(
+                "Partitions must hold the same rows in every pass. Got another number "
+                "of rows in a later one; use `.persist()`, or a source that stays."
+            )
         return dict(total)
 
     @cached_property
@@ -97,17 +107,17 @@ class DaskRows:
         return list(zip(mine, labels, strict=True))
 
 
-def sum_part(query: Any, X: Any, y: Any, layouts: Any, task: str) -> dict[str, Any]:
+def sum_part(query: Any, X: Any, y: Any, layouts: Any, task: str) -> Sums:
     """Return the sums over one partition; runs where that partition is."""
-    return query.sums(read_part(X, y, layouts, task))
+    return len(X), query.sums(read_part(X, y, layouts, task))
 
 
-def add_up(query: Any, totals: list[dict[str, Any]]) -> dict[str, Any]:
+def add_up(query: Any, sums: list[Sums]) -> Sums:
     """Return the sum of several; changes none of them."""
-    total, *rest = totals
-    for other in rest:
-        total = query.merge(total, other)
-    return total
+    (n_rows, total), *rest = sums
+    for more, other in rest:
+        n_rows, total = n_rows + more, query.merge(total, other)
+    return n_rows, total
 
 
 def _by_rows(one: Any) -> Any:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skdpgen import (
@@ -176,3 +177,25 @@ def test_what_does_not_fit_together_is_refused(tables):
         synth.fit(X, labels)
     with pytest.raises(ValueError, match="same partitions"):
         synth.fit(there, labels.repartition(npartitions=2))
+
+
+def grow(part, path):
+    """Return more rows each time that the first partition is read."""
+    n = len(list(path.iterdir()))
+    (path / str(n)).touch()
+    return part if n < 3 else pd.concat([part, part[:1]])
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_rows_that_change_between_passes(adjacency, tables, tmp_path):
+    """An error if their number is public; if not, the error would tell it."""
+    _, (X, _) = tables
+    parts = X.to_delayed()
+    parts[0] = dask.delayed(grow)(parts[0], tmp_path)
+    X = dd.from_delayed(parts, meta=X._meta, verify_meta=False)
+    with dask.config.set(scheduler="synchronous"):
+        if adjacency == "add_remove":
+            fitted(SYNTHESIZERS[0], X, None, adjacency=adjacency)
+            return
+        with pytest.raises(ValueError, match="another number"):
+            fitted(SYNTHESIZERS[0], X, None)
