@@ -10,7 +10,6 @@ from skdpgen.privacy._blocks import (
     Batch,
     Counts,
     Histograms,
-    Selections,
     Tokens,
     Vectors,
     shortened,
@@ -24,15 +23,20 @@ from skdpgen.privacy._budget import (
 from skdpgen.privacy._distinct import DistinctCounts
 from skdpgen.privacy._functional import functional_oracle, kernel_slopes
 from skdpgen.privacy._ledger import Ledger
+from skdpgen.privacy._masks import pair_keys
 from skdpgen.privacy._noise import insecure_noise_seed
+from skdpgen.privacy._noise_shares import NoiseShares
+from skdpgen.privacy._noisy_share import NoisyShare, noisy_share, noisy_values
 from skdpgen.privacy._oracle import private_oracle
 from skdpgen.privacy._outer import OuterProducts
+from skdpgen.privacy._partial_sum import NoiseWanted, PartialSum, Question
 from skdpgen.privacy._products import Parities
+from skdpgen.privacy._query import Query
 from skdpgen.privacy._release import Release, release
 from skdpgen.privacy._renyi import Subsampling, fit_curve
 from skdpgen.privacy._report import LedgerEntry, PrivacyReport
 from skdpgen.privacy._row_layers import Layer, Layers
-from skdpgen.privacy._selection import selection_threshold
+from skdpgen.privacy._selection import Selections, selection_threshold
 from skdpgen.privacy._sensitivity import (
     Distinct,
     NonNegative,
@@ -66,12 +70,18 @@ __all__ = [
     "Ledger",
     "LedgerEntry",
     "Moments",
+    "NoiseShares",
+    "NoiseWanted",
+    "NoisyShare",
     "NonNegative",
     "OneHot",
     "OuterProducts",
     "Parities",
+    "PartialSum",
     "PrivacyBudget",
     "PrivacyReport",
+    "Query",
+    "Question",
     "Release",
     "Selections",
     "SideBySide",
@@ -93,6 +103,9 @@ __all__ = [
     "gaussian_mu",
     "insecure_noise_seed",
     "kernel_slopes",
+    "noisy_share",
+    "noisy_values",
+    "pair_keys",
     "private_oracle",
     "release",
     "renyi_epsilon",

@@ -17,6 +17,7 @@ from skdpgen.privacy._sensitivity import (
     Structure,
     Weighted,
 )
+from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -37,6 +38,7 @@ class Tokens(Protocol):
     values: Sequence[str]
 
 
+@saved
 @dataclass(frozen=True)
 class Histograms:
     """Histograms of columns, or of sets of columns, on cells fixed beforehand.
@@ -117,12 +119,17 @@ class Histograms:
             start += size
         return total
 
+    def merge(self, total: Integers, other: Integers) -> Integers:
+        """Return the sum over the rows of two parts."""
+        return np.asarray(total + other)
+
     def value(self, total: Integers) -> Floats:
         """Return the counts, scaled."""
         scales = self.scales or (1.0,) * len(self.widths)
         return np.asarray(total * np.repeat(scales, self.widths))
 
 
+@saved
 @dataclass(frozen=True)
 class Vectors:
     r"""Sum of :math:`\phi(x) \otimes y` for vectors that are clipped here.
@@ -183,6 +190,10 @@ class Vectors:
             there += (weights.T @ part).cpu().numpy()
         return total
 
+    def merge(self, total: ExactSum, other: ExactSum) -> ExactSum:
+        """Return the sum over the rows of two parts."""
+        return total.merge(other)
+
     def value(self, total: ExactSum) -> Floats:
         """Return the sum."""
         return total.value()
@@ -208,6 +219,7 @@ class Vectors:
         return below(self.width) * self.bound / step / norms.clamp_min(self.bound)
 
 
+@saved
 @dataclass(frozen=True)
 class Counts:
     """The class counts; ``beta`` is the square of their weight."""
@@ -224,54 +236,11 @@ class Counts:
         del part  # the labels are all it needs
         return total + one_hot(labels, len(total)).sum(axis=0)[:, None]
 
+    def merge(self, total: Floats, other: Floats) -> Floats:
+        """Return the sum over the rows of two parts."""
+        return np.asarray(total + other)
+
     def value(self, total: Floats) -> Floats:
-        """Return the counts, whole numbers."""
-        return total
-
-
-@dataclass(frozen=True)
-class Selections:
-    """Counts of values that are not known beforehand; shown only above a threshold."""
-
-    columns: tuple[Any, ...]
-
-    def __post_init__(self) -> None:
-        """Check names: a column named twice would count each row twice."""
-        if len(set(self.columns)) < len(self.columns):
-            raise ValueError("columns must be distinct. Got a name twice.")
-
-    @property
-    def structure(self) -> Structure:
-        """At most one value per row and column."""
-        return OneHot(len(self.columns))
-
-    def start(self, n_classes: int) -> dict[Any, dict[str, int]]:
-        """Return the sum over no rows; classes are not told apart."""
-        del n_classes
-        return {column: {} for column in self.columns}
-
-    def add(
-        self,
-        total: dict[Any, dict[str, int]],
-        tokens: Mapping[Any, Tokens],
-        labels: Integers,
-    ) -> dict[Any, dict[str, int]]:
-        """Add the rows of one batch."""
-        for column in self.columns:
-            codes, values = tokens[column].codes, tokens[column].values
-            if codes.ndim != 1 or codes.shape != labels.shape:
-                raise ValueError(
-                    "tokens must have one code per row. Got another shape."
-                )
-            known = codes[(codes >= 0) & (codes < len(values))]
-            counts = np.bincount(known, minlength=len(values))
-            for position in np.flatnonzero(counts):
-                value = values[int(position)]
-                seen = total[column].get(value, 0)
-                total[column][value] = seen + int(counts[position])
-        return total
-
-    def value(self, total: dict[Any, dict[str, int]]) -> dict[Any, dict[str, int]]:
         """Return the counts, whole numbers."""
         return total
 
@@ -288,6 +257,9 @@ class Block(Protocol):
 
     def add(self, total: Any, part: Any, labels: Integers) -> Any:
         """Add the rows of one batch."""
+
+    def merge(self, total: Any, other: Any) -> Any:
+        """Return the sum over the rows of two parts; exact, and changes neither."""
 
     def value(self, total: Any) -> Any:
         """Return the sum in its own unit, with the same bits for any order of rows."""

@@ -8,8 +8,10 @@ import numpy as np
 
 from skdpgen.privacy._blocks import Floats, Integers, Tokens
 from skdpgen.privacy._sensitivity import Distinct, Structure
+from skdpgen.utils import saved
 
 
+@saved
 @dataclass(frozen=True)
 class DistinctCounts:
     """How many different values each column holds; missing is none."""
@@ -45,6 +47,12 @@ class DistinctCounts:
             known = np.unique(codes[(codes >= 0) & (codes < len(values))])
             total[column].update(values[int(position)] for position in known)
         return total
+
+    def merge(
+        self, total: dict[Any, set[Any]], other: dict[Any, set[Any]]
+    ) -> dict[Any, set[Any]]:
+        """Return what the rows of two parts hold."""
+        return {column: total[column] | other[column] for column in self.columns}
 
     def value(self, total: Mapping[Any, set[Any]]) -> Floats:
         """Return the numbers, (1, n_columns)."""

@@ -1,17 +1,20 @@
 """Sums over rows that are the same to the last bit, in whatever order they come."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
 DIGITS = 53  # whole numbers up to 2 ** 53 are exact in float64
 SMALLEST, LARGEST = 1e-100, 1e100  # of a bound: its square, and its grid, are normal
 
 
+@saved
 @dataclass(eq=False)
 class ExactSum:
     r"""A sum of whole multiples of a public step, which float64 adds without rounding.
@@ -33,6 +36,12 @@ class ExactSum:
     :math:`2^{-52} n \sqrt d` more than rows allow: 2e-7 of the noise's unit for a million
     rows of a million entries. "float64" means real float64 in products, too; on a GPU
     norms may depend on the size of a batch, so there the same bits are not promised.
+
+    *Sums of parts.* To :meth:`merge` two sums, each carries whole tops first, which
+    leaves at most top/2 in ``low``: two of these are at most top, :math:`2^b` steps,
+    and add without rounding; so do multiples of ``top`` in ``high``. Whole tops are
+    carried once more, so that ``low`` starts anew. Nothing was rounded: what is merged
+    is the sum over all rows, whichever parts they came in.
 
     Parameters
     ----------
@@ -80,13 +89,45 @@ class ExactSum:
             raise ValueError(f"At most {self.most} rows can be added at once.")
         mine = slice(None) if label is None else slice(label, label + 1)
         if (self.used[mine] + n_rows > self.most).any():
-            whole = np.rint(self.low[mine] / self.top)
-            whole *= self.top
-            self.high[mine] += whole
-            self.low[mine] -= whole
-            self.used[mine] = 0
+            self._carry(mine)
         self.used[mine] += n_rows
         return self.low[mine]
+
+    def merge(self, other: Self) -> Self:
+        """Return the sum over the rows of both; neither is changed.
+
+        Examples
+        --------
+        >>> one, two = (ExactSum.of((1, 1), bound=1.0, n_bits=40) for _ in range(2))
+        >>> one.room_for(1)[:] += 0.75
+        >>> two.room_for(1)[:] += one.step
+        >>> one.merge(two).value().tolist() == [[0.75 + 2.0**-40]]
+        True
+        """
+        grids = [(own.top, own.n_bits, own.low.shape) for own in (self, other)]
+        if grids[0] != grids[1]:
+            raise ValueError(
+                "Sums that are merged must have one grid and one shape. Got "
+                f"{grids[0]} and {grids[1]}."
+            )
+        both, more = (
+            replace(own, low=own.low.copy(), high=own.high.copy(), used=own.used.copy())
+            for own in (self, other)
+        )
+        both._carry()
+        more._carry()
+        both.low += more.low
+        both.high += more.high
+        both._carry()
+        return both
+
+    def _carry(self, mine: slice = slice(None)) -> None:
+        """Move whole tops of some classes to ``high``."""
+        whole = np.rint(self.low[mine] / self.top)
+        whole *= self.top
+        self.high[mine] += whole
+        self.low[mine] -= whole
+        self.used[mine] = 0
 
     def value(self) -> Floats:
         """Return the sum, rounded once."""

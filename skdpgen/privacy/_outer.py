@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skdpgen.privacy._exact_sum import ExactSum, below, top_of
 from skdpgen.privacy._sensitivity import NonNegative, Signed, Structure, Weighted
+from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -19,6 +20,7 @@ N_BITS = 42  # of a product, half of them of each factor
 Kind = Literal["signed", "nonnegative", "square"]
 
 
+@saved
 @dataclass(frozen=True)
 class OuterProducts:
     r"""Sum of :math:`\phi(x) \otimes y` for :math:`\phi = (u_1 v_1^\top, u_2 v_2^\top, \dots)`.
@@ -129,6 +131,10 @@ class OuterProducts:
             for own, (u, v) in zip(total, self._clipped(parts), strict=True):
                 _add(own, u, v, labels[some])
         return total
+
+    def merge(self, total: list[ExactSum], other: list[ExactSum]) -> list[ExactSum]:
+        """Return the sum over the rows of two parts."""
+        return [a.merge(b) for a, b in zip(total, other, strict=True)]
 
     def value(self, total: list[ExactSum]) -> Floats:
         """Return the sums side by side."""

@@ -6,11 +6,12 @@ import numpy as np
 
 from skdpgen.privacy._blocks import Floats, Integers, one_hot
 from skdpgen.privacy._sensitivity import SignProducts, Structure
-from skdpgen.utils import products_of_rows
+from skdpgen.utils import products_of_rows, saved
 
 AT_ONCE = 4096  # rows: their sums are exact in single precision
 
 
+@saved
 @dataclass(frozen=True)
 class Parities:
     r"""Sum of :math:`\prod_{j \in A} s_j \otimes y` over sets A of columns.
@@ -63,6 +64,10 @@ class Parities:
                     total[:, start:end] += (part @ known).T  # whole numbers: exact
                     start = end
         return total
+
+    def merge(self, total: Floats, other: Floats) -> Floats:
+        """Return the sum over the rows of two parts."""
+        return np.asarray(total + other)
 
     def value(self, total: Floats) -> Floats:
         """Return the sums, whole numbers."""

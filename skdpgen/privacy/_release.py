@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen.privacy._blocks import Batch, Block, Counts, Selections
+from skdpgen.privacy._blocks import Batch, Block, Counts
 from skdpgen.privacy._budget import Adjacency
 from skdpgen.privacy._ledger import Ledger
-from skdpgen.privacy._noise import add_noise, random_groups
+from skdpgen.privacy._noise import add_noise
+from skdpgen.privacy._partial_sum import NoiseWanted
+from skdpgen.privacy._query import query_of, totals_of
+from skdpgen.privacy._selection import Selections
 from skdpgen.privacy._sensitivity import Weighted, WithCounts, sensitivity
 from skdpgen.utils import saved
 
@@ -61,7 +64,7 @@ def release(
     Parameters
     ----------
     batches : iterable of Batch
-        The rows, read once.
+        The rows, read once; where they have ``elsewhere``, sums come from there.
     blocks : mapping of str to Block
         What to sum, by the name of the part of a batch that it reads.
     name : str
@@ -79,31 +82,19 @@ def release(
         groups.
     """
     blocks = {str(key): block for key, block in blocks.items()}  # no enum is published
-    weights = dict.fromkeys(blocks, 1.0) | dict(weights or {})
-    for key, block in blocks.items():
-        if isinstance(block, Counts):
-            weights[key] = math.sqrt(block.beta)
-        if not 0 < weights[key] < math.inf:
-            raise ValueError(
-                f"weights must be in (0, inf). Got {weights[key]!r} for {key!r}."
-            )
-    delta = sensitivity(_structure(blocks, weights), ledger.budget.adjacency)
+    weights = joint_weights(blocks, weights)
+    delta = joint_sensitivity(blocks, weights, ledger.budget.adjacency)
     std = ledger.charge(name, share=share, sensitivity=delta)
-    totals = {
-        key: block.start(n_classes * n_minibatches) for key, block in blocks.items()
-    }
-    for batch in batches:
-        if batch.labels.ndim != 1:
-            raise ValueError("labels must have one dimension. Got more.")
-        labels = batch.labels
-        if n_minibatches > 1:
-            known = (labels >= 0) & (labels < n_classes)
-            group = random_groups(len(labels), n_minibatches)
-            labels = np.where(known, labels + n_classes * group, -1)
-        for key, block in blocks.items():
-            part = batch.parts.get(key)
-            totals[key] = block.add(totals[key], part, labels)
     noise_std = {key: std / weights[key] for key in blocks}
+    mu = delta / std if std else float("inf")
+    there: Any = getattr(batches, "elsewhere", None)
+    if getattr(there, "noise", None) is not None:  # each party adds its share of it
+        query = query_of(batches, blocks, n_classes)
+        wanted = NoiseWanted(name, share, weights, std)
+        noisy = there.noisy_values(query, wanted, noise_std)
+        noise_std = {key: own * there.noise.excess for key, own in noise_std.items()}
+        return Release(noisy, noise_std, delta, mu, ledger.budget.adjacency)
+    totals = totals_of(batches, blocks, n_classes, n_minibatches)
     values: dict[str, Any] = {}
     for key, block in blocks.items():
         if isinstance(block, Selections):
@@ -111,8 +102,29 @@ def release(
             continue
         exact = block.value(totals.pop(key))
         values[key] = add_noise(exact, noise_std[key])
-    mu = delta / std if std else float("inf")
     return Release(values, noise_std, delta, mu, ledger.budget.adjacency)
+
+
+def joint_weights(
+    blocks: Mapping[str, Block], given: Mapping[str, float] | None
+) -> dict[str, float]:
+    """Return by what each block is scaled; counts say it themselves."""
+    weights = dict.fromkeys(blocks, 1.0) | dict(given or {})
+    for key, block in blocks.items():
+        if isinstance(block, Counts):
+            weights[key] = math.sqrt(block.beta)
+        if not 0 < weights[key] < math.inf:
+            raise ValueError(
+                f"weights must be in (0, inf). Got {weights[key]!r} for {key!r}."
+            )
+    return weights
+
+
+def joint_sensitivity(
+    blocks: Mapping[str, Block], weights: Mapping[str, float], adjacency: Adjacency
+) -> float:
+    """Return how far one row moves all blocks together, each by its weight."""
+    return sensitivity(_structure(blocks, weights), adjacency)
 
 
 def _structure(blocks: Mapping[str, Block], weights: Mapping[str, float]) -> Any:

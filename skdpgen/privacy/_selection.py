@@ -1,8 +1,74 @@
 """Partition selection: which values exist, without showing one that is unique."""
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from scipy.stats import norm
+
+from skdpgen.privacy._blocks import Integers, Tokens
+from skdpgen.privacy._sensitivity import OneHot, Structure
+from skdpgen.utils import saved
+
+
+@saved
+@dataclass(frozen=True)
+class Selections:
+    """Counts of values that are not known beforehand; shown only above a threshold."""
+
+    columns: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        """Check names: a column named twice would count each row twice."""
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns must be distinct. Got a name twice.")
+
+    @property
+    def structure(self) -> Structure:
+        """At most one value per row and column."""
+        return OneHot(len(self.columns))
+
+    def start(self, n_classes: int) -> dict[Any, dict[str, int]]:
+        """Return the sum over no rows; classes are not told apart."""
+        del n_classes
+        return {column: {} for column in self.columns}
+
+    def add(
+        self,
+        total: dict[Any, dict[str, int]],
+        tokens: Mapping[Any, Tokens],
+        labels: Integers,
+    ) -> dict[Any, dict[str, int]]:
+        """Add the rows of one batch."""
+        for column in self.columns:
+            codes, values = tokens[column].codes, tokens[column].values
+            if codes.ndim != 1 or codes.shape != labels.shape:
+                raise ValueError(
+                    "tokens must have one code per row. Got another shape."
+                )
+            known = codes[(codes >= 0) & (codes < len(values))]
+            counts = np.bincount(known, minlength=len(values))
+            for position in np.flatnonzero(counts):
+                value = values[int(position)]
+                seen = total[column].get(value, 0)
+                total[column][value] = seen + int(counts[position])
+        return total
+
+    def merge(
+        self, total: dict[Any, dict[str, int]], other: dict[Any, dict[str, int]]
+    ) -> dict[Any, dict[str, int]]:
+        """Return the counts of the rows of two parts."""
+        both = {column: dict(counts) for column, counts in total.items()}
+        for column in self.columns:
+            for value, count in other[column].items():
+                both[column][value] = both[column].get(value, 0) + count
+        return both
+
+    def value(self, total: dict[Any, dict[str, int]]) -> dict[Any, dict[str, int]]:
+        """Return the counts, whole numbers."""
+        return total
 
 
 def selection_threshold(noise_std: float, failure: float, n_columns: int) -> float:

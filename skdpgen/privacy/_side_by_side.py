@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from skdpgen.privacy._blocks import Vectors
 from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._sensitivity import Structure, Weighted
+from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+@saved
 @dataclass(frozen=True)
 class SideBySide:
     r"""Sum of :math:`\phi(x) \otimes y` for :math:`\phi = (\phi_1, \phi_2, \dots)`.
@@ -65,6 +67,10 @@ class SideBySide:
             part.add(own, vectors[:, start:end], labels)
             start = end
         return total
+
+    def merge(self, total: list[ExactSum], other: list[ExactSum]) -> list[ExactSum]:
+        """Return the sum over the rows of two parts."""
+        return [a.merge(b) for a, b in zip(total, other, strict=True)]
 
     def value(self, total: list[ExactSum]) -> Floats:
         """Return the sums side by side."""

@@ -9,10 +9,12 @@ import numpy as np
 from skdpgen.privacy._blocks import Floats, Integers, check_shape, clip_rows
 from skdpgen.privacy._exact_sum import ExactSum, below
 from skdpgen.privacy._sensitivity import Structure, WithSquares
+from skdpgen.utils import saved
 
 HALF = 21  # bits of an entry whose products are summed: they have twice as many
 
 
+@saved
 @dataclass(frozen=True)
 class Moments:
     r"""First and second moments of clipped vectors, formed here in float64.
@@ -69,6 +71,10 @@ class Moments:
                 there[: self.width] += some.sum(axis=0)
                 there[self.width :] += self._squares(some, total.step)
         return total
+
+    def merge(self, total: ExactSum, other: ExactSum) -> ExactSum:
+        """Return the sum over the rows of two parts."""
+        return total.merge(other)
 
     def value(self, total: ExactSum) -> Floats:
         """Return the sum, its second moments scaled."""

@@ -29,6 +29,8 @@ from skdpgen.tables._discovery import (
     leans_to_both_signs,
 )
 from skdpgen.tables._draw import draw_values, regenerate
+from skdpgen.tables._elsewhere import Elsewhere, is_dask, stands_elsewhere
+from skdpgen.tables._encoder import TARGET, Batches, EncodedBatch, Encoder
 from skdpgen.tables._groups import (
     CellGroups,
     each_cell,
@@ -48,12 +50,7 @@ from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._obeying import obey
 from skdpgen.tables._points import cell_points
 from skdpgen.tables._restoring import restore_series, restore_table
-from skdpgen.tables._rows import (
-    TARGET,
-    EncodedBatch,
-    Rows,
-    holds_images,
-)
+from skdpgen.tables._rows import Rows, holds_images, layouts_of, read_part
 from skdpgen.tables._rule_order import check_rules
 from skdpgen.tables._rules import Determines, LessEqual, MissingIf, Rule, SumOf
 from skdpgen.tables._schema import Schema
@@ -75,6 +72,7 @@ __all__ = [
     "NUMBERS",
     "TARGET",
     "UNIFORM",
+    "Batches",
     "Boolean",
     "Categorical",
     "CategoryCells",
@@ -85,7 +83,9 @@ __all__ = [
     "Datetime",
     "Determines",
     "Drop",
+    "Elsewhere",
     "EncodedBatch",
+    "Encoder",
     "ImageLayout",
     "Integer",
     "Kind",
@@ -121,14 +121,17 @@ __all__ = [
     "holds_images",
     "image_size",
     "infer_column",
+    "is_dask",
     "is_far_from_zero",
     "is_image",
     "is_written",
     "join_groups",
+    "layouts_of",
     "leans_to_both_signs",
     "mirrored",
     "obey",
     "quantile_bins",
+    "read_part",
     "read_table",
     "read_text",
     "read_values",
@@ -137,6 +140,7 @@ __all__ = [
     "restore_table",
     "simple_cells",
     "spikes_among",
+    "stands_elsewhere",
     "tree_estimate",
     "trimmed",
     "with_hint",

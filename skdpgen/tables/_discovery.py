@@ -16,6 +16,7 @@ from skdpgen.tables._columns import DAY, Column, Datetime, Integer, Numeric
 from skdpgen.tables._layout import EPOCH, Kind
 from skdpgen.tables._occupied import both_signs, extended, occupied
 from skdpgen.tables._values import Codes, Floats, Values, as_numbers, as_seconds
+from skdpgen.utils import saved
 
 LOWEST, HIGHEST = -40, 63  # octaves
 LATEST = 33  # octave of seconds: the years 1728 to 2272
@@ -28,6 +29,7 @@ TINY = 1e-9
 LIKE, LEANS = 4, 1.5  # octaves that are compared, and noise stds of their likeness
 
 
+@saved
 @dataclass(frozen=True)
 class MagnitudeCells:
     """Cells of sign, power of two and number of decimals; the last is "missing".

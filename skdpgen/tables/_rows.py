@@ -2,46 +2,31 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skdpgen.tables._cells import Cells, encode_all
+from skdpgen.tables._cells import Cells
 from skdpgen.tables._chunks import Chunks
 from skdpgen.tables._columns import Column
 from skdpgen.tables._containers import array_series, read_table
 from skdpgen.tables._dtypes import pandas_kind
+from skdpgen.tables._elsewhere import Elsewhere, elsewhere_of, refuse_rows
+from skdpgen.tables._encoder import (
+    PIXELS,
+    Batches,
+    Chunk,
+    encoder_of,
+)
 from skdpgen.tables._images import ImageLayout, is_image, read_images
 from skdpgen.tables._layout import Kind, Layout
-from skdpgen.tables._text_columns import read_text
-from skdpgen.tables._values import Codes, TokenColumn, Values, read_values
-from skdpgen.utils import Key, saved
+from skdpgen.tables._values import Values, read_values
 
 CHUNK = 65_536
 IMAGES = 4_096  # at a time: they are wider than rows of a table
-
-
-@saved
-class Role(Enum):
-    """Names that no column of a table can have."""
-
-    TARGET = "target"
-    PIXELS = "pixels"
-
-
-TARGET = Role.TARGET
-PIXELS = Role.PIXELS
-
-
-@dataclass(frozen=True, eq=False)
-class EncodedBatch:
-    """What `privacy` sees of some rows."""
-
-    labels: Codes
-    parts: Mapping[str, Any]
 
 
 class Rows:
@@ -53,20 +38,20 @@ class Rows:
 
     def __init__(
         self,
-        chunks: Callable[[], Iterator[tuple[dict[Any, Any], Values | None]]],
+        chunks: Callable[[], Iterator[Chunk]],
         layout: Layout | ImageLayout,
         target_layout: Layout | None,
         n_rows: int,
         *,
         has_lists: bool = False,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
-        self._chunks: (
-            Callable[[], Iterator[tuple[dict[Any, Any], Values | None]]] | None
-        ) = chunks
+        self._chunks: Callable[[], Iterator[Chunk]] | None = chunks
         self.layout = layout
         self.target_layout = target_layout
         self.n_rows = n_rows
         self.has_lists = has_lists
+        self.elsewhere = elsewhere
         self._written: dict[Any, Column] = {}
 
     @classmethod
@@ -90,18 +75,18 @@ class Rows:
                     "(X, y) pairs."
                 )
             return cls._read_chunks(X, task, is_size_public)
+        there = elsewhere_of(X, y, task)
+        if there is not None:
+            n_rows = there.count() if is_size_public else 0
+            layouts = there.layout, there.target_layout
+            return cls(refuse_rows, *layouts, n_rows, elsewhere=there)
         part = _Part.of(X)
         series, target_layout = _read_target(y, part.n_rows)
         columns = part.columns(part.layout)
         target = _read_labels(series, target_layout, task)
 
-        def chunks() -> Iterator[tuple[dict[Any, Any], Values | None]]:
-            for start in range(0, part.n_rows, part.at_once):
-                rows = slice(start, start + part.at_once)
-                some = {name: values[rows] for name, values in columns.items()}
-                yield some, None if target is None else target[rows]
-
         has_lists = _are_lists(X, y)
+        chunks = partial(_cut, part, columns, target)
         return cls(chunks, part.layout, target_layout, part.n_rows, has_lists=has_lists)
 
     @classmethod
@@ -127,7 +112,7 @@ class Rows:
                 _check_chunk(labels_here, target_layout)
             n_rows, n_chunks = n_rows + part.n_rows, n_chunks + 1
 
-        def chunks() -> Iterator[tuple[dict[Any, Any], Values | None]]:
+        def chunks() -> Iterator[Chunk]:
             rows_here = chunks_here = 0
             for table, labels in source:
                 part = _Part.of(table)
@@ -146,7 +131,7 @@ class Rows:
 
     def close(self) -> None:
         """Forget the rows."""
-        self._chunks = None
+        self._chunks = self.elsewhere = None
 
     def read_as(self, written: Mapping[Any, Column]) -> None:
         """Read the text of some columns as these describe it, from now on."""
@@ -158,48 +143,43 @@ class Rows:
         labels: Cells | None = None,
         tokens: Sequence[Any] = (),
         distinct: Sequence[Any] = (),
-    ) -> Iterator[EncodedBatch]:
-        """Encode the rows, chunk by chunk.
+    ) -> Batches:
+        """Return the rows as batches, encoded chunk by chunk at every pass.
 
         Parameters
         ----------
-        cells : mapping of name to Cells
-            Columns for the part ``Key.COLUMNS``.
-        labels : Cells or None
-            How the target becomes a label; None gives every row the label 0.
-        tokens : sequence of names
-            Columns of text for the part ``Key.TOKENS``.
-        distinct : sequence of names
-            Columns whose values are told apart in the part ``Key.DISTINCT``.
-
-        The target can be read as one more column, under the name TARGET.
+        cells, labels, tokens, distinct
+            As :class:`~skdpgen.tables._encoder.Encoder` has them. The target can be
+            read as one more column, under the name TARGET.
         """
+        encoder = encoder_of(cells, labels, tokens, distinct, self._written)
+        return Batches(encoder, self._read, self.elsewhere)
+
+    def _read(self) -> Iterator[Chunk]:
         if self._chunks is None:
             raise RuntimeError("The rows were closed after the release.")
-        for columns, target in self._chunks():
-            if target is not None:
-                columns = {**columns, TARGET: target}
-            for name in self._written.keys() & cells.keys():
-                columns[name] = read_text(columns[name], self._written[name])
-            n_rows = _length(columns)
-            codes = (
-                encode_all(list(cells.values()), [columns[name] for name in cells])
-                if cells
-                else np.empty((n_rows, 0), dtype=np.int64)
-            )
-            known = np.zeros(n_rows, dtype=np.int64)
-            if labels is not None and target is not None:
-                known = labels.encode(target)
-            text = {name: _as_tokens(columns[name]) for name in tokens}
-            levels = {name: _as_levels(columns[name]) for name in distinct}
-            parts: dict[str, Any] = {
-                Key.COLUMNS: codes,
-                Key.TOKENS: text,
-                Key.DISTINCT: levels,
-            }
-            if PIXELS in columns:
-                parts[Key.PIXELS] = columns[PIXELS]
-            yield EncodedBatch(known, parts)
+        return self._chunks()
+
+
+def read_part(
+    X: Any, y: Any, layouts: tuple[Any, Layout | None], task: str
+) -> Iterator[Chunk]:
+    """Read a part of a table whose layout is known, wherever that part stands."""
+    layout, target_layout = layouts
+    part = _Part.of(X)
+    series, labels_here = _read_target(y, part.n_rows)
+    _check_chunk(part.layout, layout)
+    if labels_here is not None:
+        _check_chunk(labels_here, target_layout)
+    columns = part.columns(layout)
+    target = _read_labels(series, target_layout, task)
+    yield from _cut(part, columns, target)
+
+
+def layouts_of(X: Any, y: Any) -> tuple[Any, Layout | None]:
+    """Return the layout of a table and of its target, by dtypes alone."""
+    part = _Part.of(X)
+    return part.layout, _read_target(y, part.n_rows)[1]
 
 
 def holds_images(X: Any) -> bool:
@@ -244,6 +224,14 @@ class _Part:
         if isinstance(layout, ImageLayout):
             return {PIXELS: self.source}
         return _read_columns(self.source, layout)
+
+
+def _cut(part: _Part, columns: dict[Any, Any], target: Values | None) -> Any:
+    """Yield some rows at a time, of what was read."""
+    for start in range(0, part.n_rows, part.at_once):
+        rows = slice(start, start + part.at_once)
+        some = {name: values[rows] for name, values in columns.items()}
+        yield some, None if target is None else target[rows]
 
 
 def _check_chunk(here: Any, first: Any) -> None:
@@ -324,26 +312,3 @@ def _read_labels(series: Any, layout: Layout | None, task: str) -> Values | None
     if is_number and task != "classification":
         return read_values(series, Kind.FLOAT if kind is Kind.TEXT else kind)
     return read_values(series, kind)
-
-
-def _as_tokens(values: Values) -> TokenColumn:
-    if isinstance(values, TokenColumn):
-        return values
-    codes, found = pd.factorize(values.values, use_na_sentinel=True)
-    text = (repr(int(v)) if v == int(v) else repr(float(v)) for v in found)
-    return TokenColumn(codes.astype(np.int64), tuple(text))
-
-
-def _as_levels(values: Values) -> Any:
-    """Return values as codes into what is distinct, whatever their type."""
-    if isinstance(values, TokenColumn):
-        return values
-    codes, found = pd.factorize(values.values, use_na_sentinel=True)
-    return TokenColumn(codes.astype(np.int64), tuple(found.tolist()))
-
-
-def _length(columns: Mapping[Any, Any]) -> int:
-    if PIXELS in columns:
-        return len(columns[PIXELS])
-    first = next(iter(columns.values()))
-    return len(first.codes if isinstance(first, TokenColumn) else first.values)

@@ -9,6 +9,7 @@ from scipy.stats import norm
 from skdpgen.tables._cells import NumberCells
 from skdpgen.tables._columns import DAY
 from skdpgen.tables._values import Codes, Floats, Values, as_numbers, as_seconds
+from skdpgen.utils import saved
 
 DECADES = 6  # below the largest magnitude of a column
 FALSE_ALARMS = 0.05  # expected in all columns together
@@ -16,6 +17,7 @@ NEAR = 1e-9  # relative: values this near to a point are on it
 TINY = 1e-300
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class Points:
     """Numbers of few digits (times: whole days): a cell each, and none for others.

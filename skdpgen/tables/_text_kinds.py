@@ -15,6 +15,7 @@ from skdpgen.tables._values import (
     Values,
     seconds_of_text,
 )
+from skdpgen.utils import saved
 
 APART = re.compile(rf"-?[1-9]\d{{0,2}}([{GROUPS}]\d{{3}})+(\.\d+)?", re.ASCII)
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -48,6 +49,7 @@ class Says(IntEnum):
     """Text of a number as people write it: with a sign, spaces, thousands apart."""
 
 
+@saved
 @dataclass(frozen=True)
 class TextKinds:
     """One cell for each thing that text may say, forms of dates last; no data."""

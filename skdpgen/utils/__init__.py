@@ -8,6 +8,7 @@ from skdpgen.utils._errors import (
     NotPrivateWarning,
     PrivacyLeakWarning,
     RareValuesWarning,
+    RowsElsewhereError,
     SchemaError,
     SchemaRequiredError,
     SchemaWarning,
@@ -17,6 +18,13 @@ from skdpgen.utils._errors import (
 from skdpgen.utils._in_a_line import in_a_line
 from skdpgen.utils._key import Key
 from skdpgen.utils._optional import require
+from skdpgen.utils._plain import (
+    digest_of,
+    from_bytes,
+    from_plain,
+    to_bytes,
+    to_plain,
+)
 from skdpgen.utils._products_of_rows import products_of_rows
 from skdpgen.utils._random import (
     pick_device,
@@ -40,6 +48,7 @@ __all__ = [
     "NothingLearntWarning",
     "PrivacyLeakWarning",
     "RareValuesWarning",
+    "RowsElsewhereError",
     "SchemaError",
     "SchemaRequiredError",
     "SchemaWarning",
@@ -47,6 +56,9 @@ __all__ = [
     "StrOptions",
     "SupportWarning",
     "clone_parametrized",
+    "digest_of",
+    "from_bytes",
+    "from_plain",
     "in_a_line",
     "pick_device",
     "products_of_rows",
@@ -54,6 +66,8 @@ __all__ = [
     "saved",
     "seed_of",
     "split_generator",
+    "to_bytes",
+    "to_plain",
     "torch_generator",
     "warn_caller",
 ]

@@ -17,6 +17,10 @@ class ConfigError(ValueError):
     """A file that says what to run is incomplete, or holds what is not known."""
 
 
+class RowsElsewhereError(ValueError):
+    """Rows are in a cluster or with other parties, and would have to be here."""
+
+
 class PrivacyLeakWarning(UserWarning):
     """Something was read from private data outside the guarantee."""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from skdpgen import privacy
 from skdpgen.privacy import _functional, _noise, _oracle, _release
-from skdpgen.privacy._blocks import Selections
+from skdpgen.privacy._selection import Selections
 
 
 def patch_everywhere(patch, original, substitute):

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from skdpgen.privacy import Ledger
 from skdpgen.synthesizers.embedding import _private_encoder
-from skdpgen.tables import Rows
+from skdpgen.tables import Encoder
 from tests.guards import _neighbours, _variants
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
@@ -37,20 +37,19 @@ class Fault:
             raise KeyboardInterrupt
 
     def plant(self, patch):
-        enter, batches = Ledger._enter, Rows.batches
+        enter, encode = Ledger._enter, Encoder._batch
 
         def entered(ledger, entry):
             enter(ledger, entry)
             self.n_charges += 1
             self.count("charge")
 
-        def read(rows, *args, **params):
-            for batch in batches(rows, *args, **params):
-                self.count("batch")
-                yield batch
+        def read(encoder, columns, target):
+            self.count("batch")
+            return encode(encoder, columns, target)
 
         patch.setattr(Ledger, "_enter", entered)
-        patch.setattr(Rows, "batches", read)
+        patch.setattr(Encoder, "_batch", read)
         patch.setattr(_private_encoder, "STEPS", 2)
 
 

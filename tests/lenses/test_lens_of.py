@@ -17,8 +17,7 @@ from skdpgen.lenses import (
     VGG19Lens,
     lens_of,
 )
-from skdpgen.synthesizers.base._saving import _decode, _encode
-from skdpgen.utils import SAVED
+from skdpgen.utils import SAVED, from_plain, to_plain
 from tests.lenses._images import again, noise
 from tests.lenses._thin import THIN
 
@@ -106,7 +105,7 @@ def test_fields_are_all_that_a_lens_is(kind):
 def test_a_lens_can_be_written_and_read(kind, monkeypatch):
     lens, arrays, images = LENSES[kind], {}, noise(3, 1, 8, 8)
     monkeypatch.setitem(SAVED, type(lens).__name__, type(lens))  # the thin ones
-    found = _decode(_encode(lens, arrays), arrays)
+    found = from_plain(to_plain(lens, arrays), arrays)
     assert type(found) is type(lens)
     assert torch.equal(found.encode(images), lens.encode(images))
 
@@ -115,4 +114,4 @@ def test_all_lenses_are_saved_by_name_but_modules_are_refused():
     for lens in (CosineLens, ScatteringLens, VGG19Lens, ResNet18Lens, ModuleLens):
         assert SAVED[lens.__name__] is lens
     with pytest.raises(TypeError, match=r"marked @saved\. Got Flatten"):
-        _encode(LENSES["module"], {})
+        to_plain(LENSES["module"], {})

@@ -18,6 +18,7 @@ from tests.planted.bug import (
     S,
     T,
 )
+from tests.planted.elsewhere import WHAT_OTHERS_SUM
 from tests.planted.games import WHAT_A_GAME_IS_TOLD
 from tests.planted.moves import HOW_FAR_ROWS_MOVE
 from tests.planted.public import WHAT_PUBLIC_ROWS_DO
@@ -484,6 +485,7 @@ BUGS = (
         ),
     ),
     *WHAT_PUBLIC_ROWS_LET_IN,
+    *WHAT_OTHERS_SUM,
     # ---------------------------------------------------------------- what is said
     *WHAT_PUBLIC_ROWS_DO,
     *WHAT_IS_SAID,

@@ -50,15 +50,15 @@ HOW_FAR_ROWS_MOVE = (
         "halves-of-the-rows-themselves",
         "parities cut columns at the middle of private rows, not of what was released",
         S + "pairwise/_parities.py",
-        "    of_label = np.append(of_class, -1)\n",
-        "    of_label = np.append(of_class, -1)\n"
+        "    step = SignCodes(tuple(groups), tuple(signs), of_class)\n",
         "    (whole,) = list(opening.rows.batches(cells, labels))[:1]\n"
         "    signs = tuple(\n"
         "        halves(one, np.bincount(one.encode(codes), minlength=one.n_groups))\n"
         "        for one, codes in zip(\n"
         "            groups, np.maximum(whole.parts[Key.COLUMNS].T, 0), strict=True\n"
         "        )\n"
-        "    )\n",
+        "    )\n"
+        "    step = SignCodes(tuple(groups), tuple(signs), of_class)\n",
         (TABLES,),
     ),
     Bug(
@@ -134,18 +134,18 @@ HOW_FAR_ROWS_MOVE = (
         T + "_rows.py",
         "yield some, None if target is None else target[rows]",
         "wrong = slice(max(start - 1, 0), start - 1 + part.at_once)\n"
-        "                last = start + part.at_once >= part.n_rows\n"
-        "                wrong = rows if not (start and last) else "
+        "        last = start + part.at_once >= part.n_rows\n"
+        "        wrong = rows if not (start and last) else "
         "slice(start - 1, part.n_rows - 1)\n"
-        "                yield some, None if target is None else target[wrong]",
+        "        yield some, None if target is None else target[wrong]",
         (SUMS + "test_each_row_is_counted_once_with_its_own_label",),
     ),
     Bug(
         "a-row-twice-at-the-edge",
         "the last row of a chunk is in the next one, too",
         T + "_rows.py",
-        "                rows = slice(start, start + part.at_once)\n",
-        "                rows = slice(max(start - 1, 0), start + part.at_once)\n",
+        "        rows = slice(start, start + part.at_once)\n",
+        "        rows = slice(max(start - 1, 0), start + part.at_once)\n",
         (SUMS + "test_each_row_is_counted_once_with_its_own_label",),
     ),
     Bug(
@@ -219,7 +219,7 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "column-selected-from-twice",
         "a column may be named twice, and is charged once",
-        P + "_blocks.py",
+        P + "_selection.py",
         "        if len(set(self.columns)) < len(self.columns):",
         "        if False:",
         ("tests/privacy/test_selection.py::test_a_column_is_selected_from_once",),
@@ -290,8 +290,8 @@ HOW_FAR_ROWS_MOVE = (
         "scores-by-the-ranks-of-the-batch",
         "normal scores of columns are centred by the rows of their batch",
         S + "gaussian/_copula.py",
-        "v = torch.from_numpy(rows / math.sqrt(room))\n",
-        "v = torch.from_numpy((rows - rows.mean(axis=0)) / math.sqrt(room))\n",
+        "v = torch.from_numpy(rows / math.sqrt(self.room))\n",
+        "v = torch.from_numpy((rows - rows.mean(axis=0)) / math.sqrt(self.room))\n",
         (MGE + "test_no_row_moves_products_of_scores_further",),
     ),
     Bug(

@@ -114,7 +114,7 @@ WHAT_IS_SAID = (
     Bug(
         "no-alarm-in-the-file",
         "a saved estimator forgets LEAK and NOT PRIVATE",
-        S + "base/_saving.py",
+        "skdpgen/utils/_plain.py",
         "    if is_dataclass(value) and type(value).__name__ in SAVED:\n",
         '    if type(value).__name__ == "PrivacyReport":\n'
         "        from dataclasses import replace\n\n"

@@ -16,7 +16,7 @@ from skdpgen import (
 )
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
-from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _release, release
+from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _query, release
 from skdpgen.synthesizers.embedding import _feature_map
 from skdpgen.synthesizers.models import _table_model
 from skdpgen.tables import Chunks, Rows, Schema
@@ -277,13 +277,13 @@ def test_parts_of_the_rows_sum_up_and_have_the_noise_of_the_whole(name, preset):
 
 def test_groups_of_a_fit_are_drawn_from_the_system(monkeypatch):
     seen = []
-    groups = _release.random_groups
+    groups = _query.random_groups
 
     def spy(n, n_groups):
         seen.append(groups(n, n_groups))
         return seen[-1]
 
-    monkeypatch.setattr(_release, "random_groups", spy)
+    monkeypatch.setattr(_query, "random_groups", spy)
     for _ in range(2):
         fitted(CASES["floats"], release="minibatch")
     one, two = (np.concatenate(part) for part in np.array_split(seen, 2))

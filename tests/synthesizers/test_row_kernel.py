@@ -17,7 +17,7 @@ from skdpgen.privacy import (
     Ledger,
     NonNegative,
     PrivacyBudget,
-    _release,
+    _query,
     release,
 )
 from skdpgen.synthesizers.embedding import _feature_map, _row_kernel
@@ -300,7 +300,7 @@ def test_features_that_break_their_promise_are_clipped(name, adjacency):
 @each_kernel
 def test_groups_move_no_further(name, adjacency, monkeypatch):
     # rows that neighbours share must be in the same groups: by their place
-    monkeypatch.setattr(_release, "random_groups", lambda n, k: np.arange(n) % k)
+    monkeypatch.setattr(_query, "random_groups", lambda n, k: np.arange(n) % k)
     kernel, cells = kernel_of(name), cells_of(name)
     found = moves(kernel, cells, adjacency, n_minibatches=3)
     assert max(found) <= 1 + 1e-9
@@ -312,7 +312,7 @@ def test_one_hot_cells_that_are_claimed_half_as_long_are_caught(
     n_minibatches, monkeypatch
 ):
     true = Histograms.structure.fget
-    monkeypatch.setattr(_release, "random_groups", lambda n, k: np.arange(n) % k)
+    monkeypatch.setattr(_query, "random_groups", lambda n, k: np.arange(n) % k)
     monkeypatch.setattr(
         Histograms, "structure", property(lambda h: NonNegative(true(h).bound / 2))
     )
@@ -323,7 +323,7 @@ def test_one_hot_cells_that_are_claimed_half_as_long_are_caught(
 def test_groups_that_depend_on_the_rows_are_caught(monkeypatch):
     calls = iter(range(100))
     monkeypatch.setattr(
-        _release, "random_groups", lambda n, k: (np.arange(n) + next(calls)) % k
+        _query, "random_groups", lambda n, k: (np.arange(n) + next(calls)) % k
     )
     assert max(moves(kernel_of("binned"), CELLS, "replace", n_minibatches=3)) > 1.2
 
@@ -352,7 +352,7 @@ def test_a_generator_sure_of_its_row_has_the_embedding_of_that_row(name):
     kernel, cells = kernel_of(name), cells_of(name)
     whole = TABLE[:2]  # every value has a cell
     batch = next(encoded(kernel, cells, whole, TARGET[:2]))
-    codes = next(Rows.read(whole[list(cells)]).batches(cells)).parts["columns"]
+    codes = next(iter(Rows.read(whole[list(cells)]).batches(cells))).parts["columns"]
     points = dict(zip(kernel.seen, kernel.points_at, strict=True))
     outputs = []
     for j, size in enumerate(kernel.sizes):

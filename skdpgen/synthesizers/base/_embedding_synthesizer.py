@@ -9,7 +9,12 @@ from tqdm.auto import tqdm
 
 from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
-from skdpgen.synthesizers.embedding import ImageKernel, n_seen, pooling_of
+from skdpgen.synthesizers.embedding import (
+    Encoding,
+    ImageKernel,
+    n_seen,
+    pooling_of,
+)
 from skdpgen.synthesizers.models import mixing
 from skdpgen.synthesizers.opening import discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import fill
@@ -107,7 +112,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
             opening.keep(kernel_=kernel, settings_=settings.sharing(kernel.share))
             opening.release(
                 "release_",
-                kernel.encode(opening.rows.batches(cells, labels), device),
+                opening.rows.batches(cells, labels).through(Encoding(kernel, device)),
                 kernel.blocks,
                 name=f"mean embedding of {kernel.certificate_name} by class",
                 share=1.0 - self._kept_share(opening, labels),

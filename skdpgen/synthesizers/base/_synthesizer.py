@@ -23,6 +23,7 @@ from skdpgen.synthesizers.opening import (
     IS_CLONE,
     Facts,
     Opening,
+    check_needs,
     class_array,
     decode_rows,
     decode_target,
@@ -151,6 +152,7 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
         for the estimator keeps it with the certificate, and nothing of an earlier fit.
         """
         self._validate_params()
+        check_needs(self, X)
         opening = open_rows(
             X,
             y,

@@ -1,6 +1,7 @@
 """Kernels: rows and images as bounded vectors, and what is made from their mean."""
 
 from skdpgen.synthesizers.embedding._encoded_kernel import encoded_kernel
+from skdpgen.synthesizers.embedding._encoding_step import Encoding
 from skdpgen.synthesizers.embedding._feature_map import FeatureMap, Mapper
 from skdpgen.synthesizers.embedding._image_kernel import (
     ImageKernel,
@@ -32,6 +33,7 @@ __all__ = [
     "RATE",
     "SLOPES_SHARE",
     "STEPS",
+    "Encoding",
     "FeatureMap",
     "ImageKernel",
     "Mapper",

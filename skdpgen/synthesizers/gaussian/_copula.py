@@ -1,8 +1,8 @@
 """Tables as Gaussians: columns by class, then products of their normal scores."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from skdpgen.synthesizers.models import (
 from skdpgen.synthesizers.opening import Opening, n_classes_of
 from skdpgen.tables import Cells, EncodedBatch
 from skdpgen.training import class_correlations
-from skdpgen.utils import Key
+from skdpgen.utils import Key, saved
 
 SHARES = (0.05, 0.3)  # of what is left, for products: at least, at most
 POOLED_EDGE, CLASS_EDGE = 0.01, 0.05  # largest eigenvalue of noise, of all there may be
@@ -59,17 +59,10 @@ def measure_copula(
     by_class = n_classes > 1 and edge < CLASS_EDGE
     room = room_for(edge if by_class else edge / n_classes)
 
-    def batches() -> Iterator[EncodedBatch]:
-        for batch in opening.rows.batches(cells, labels):
-            rows = scores.encode(batch.parts[Key.COLUMNS], batch.labels)
-            v = torch.from_numpy(rows / math.sqrt(room))
-            pooled = np.where(batch.labels >= 0, 0, -1)
-            label = batch.labels if by_class else pooled
-            yield EncodedBatch(label, {Key.FEATURES: [(v, v)]})
-
+    step = ScoresOfRows(scores, room, by_class)
     found = opening.release(
         "products_",
-        batches(),
+        opening.rows.batches(cells, labels).through(step),
         {Key.FEATURES: product},
         name=f"products of normal scores of {d} columns" + ", by class" * by_class,
         n_classes=n_classes if by_class else 1,
@@ -79,6 +72,25 @@ def measure_copula(
     noise, spreads = found.noise_std[Key.FEATURES], scores.spreads(known)
     correlations = class_correlations(values, noise, totals, spreads)
     opening.keep(mixture_=replace(model, correlations=correlations))
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class ScoresOfRows:
+    """From cells of rows to the vectors whose products are summed, row by row."""
+
+    scores: NormalScores
+    room: float
+    by_class: bool
+
+    def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
+        """Yield scores, and labels as classes are counted."""
+        for batch in batches:
+            rows = self.scores.encode(batch.parts[Key.COLUMNS], batch.labels)
+            v = torch.from_numpy(rows / math.sqrt(self.room))
+            pooled = np.where(batch.labels >= 0, 0, -1)
+            label = batch.labels if self.by_class else pooled
+            yield EncodedBatch(label, {Key.FEATURES: [(v, v)]})
 
 
 def noise_edge(std: float, n_rows: float, n_columns: int) -> float:

@@ -99,6 +99,7 @@ class CopulaModel:
         return {name: found[:, j] for j, name in enumerate(names)}
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class NormalScores:
     r"""What a row becomes: the normal score of the rank of each of its cells.

@@ -12,6 +12,7 @@ from skdpgen.synthesizers.opening._decoding import (
     target_codes,
 )
 from skdpgen.synthesizers.opening._facts import Facts
+from skdpgen.synthesizers.opening._needs_rows import check_needs
 from skdpgen.synthesizers.opening._public_rows import (
     PublicTables,
     count_public,
@@ -29,6 +30,7 @@ __all__ = [
     "Opening",
     "PublicTables",
     "cell_scales",
+    "check_needs",
     "class_array",
     "count_public",
     "count_public_pairs",

@@ -25,6 +25,7 @@ from skdpgen.synthesizers.opening._column_kinds import Unknown
 from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts, joined_earlier
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
+from skdpgen.synthesizers.opening._needs_rows import check_known
 from skdpgen.synthesizers.opening._public_rows import PublicRows
 from skdpgen.synthesizers.opening._public_schema import agreed, public_columns
 from skdpgen.synthesizers.opening._statements import (
@@ -251,6 +252,7 @@ def open_rows(
     public = PublicRows.read(public_data, rows, known)
     _check_weights(class_weight, known)
     unknown = known.unknown
+    check_known(rows.elsewhere, known)
     n_selections = len(unknown) + known.has_unknown_classes
     chosen = default_delta(rows.n_rows if is_size_public else None)
     used = chosen if delta is None else delta
@@ -261,7 +263,7 @@ def open_rows(
         if public is None:  # which may leave less to discover
             check_feasible(unknown, float(rows.n_rows), ledger)
     progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
-    statements = _stated(X, rows, known, budget.adjacency)
+    statements = _stated(X, rows, known, budget)
     statements.insert(1, delta_stated(budget, delta))
     if public is not None:
         statements.append(public.stated)
@@ -285,15 +287,17 @@ def _check_weights(class_weight: Any, known: Known) -> None:
         )
 
 
-def _stated(X: Any, rows: Rows, known: Known, adjacency: Adjacency) -> list[str]:
+def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str]:
     """Say what is taken as public."""
-    if adjacency is Adjacency.REPLACE:
+    if budget.adjacency is Adjacency.REPLACE:
         lines = ["number of rows: public"]
     else:
         lines = ["number of rows: private, released with noise"]
         if isinstance(X, Chunks) and X.like is None:
             lines.append("that there is a chunk of rows: taken as public")
     lines.append(dtypes_stated(rows.layout, rows.target_layout))
+    if rows.elsewhere is not None:
+        lines.append(rows.elsewhere.trusted(budget))
     if rows.has_lists:
         lines.append("types of plain lists: taken as public")
     if isinstance(rows.layout, ImageLayout):

@@ -25,7 +25,7 @@ from skdpgen.tables import (
     bounds,
     infer_column,
 )
-from skdpgen.utils import Key
+from skdpgen.utils import Key, saved
 
 CHECK_SHARES = (0.01, 0.05)  # of mu², at least and at most
 CHECK_STD = 1 / 50  # of the rows: the noise that is good enough
@@ -33,6 +33,7 @@ OUTSIDE, SURE = 0.05, 1.5  # of the rows, and noise stds: public rows know too l
 MOST_CATEGORIES = 512  # the most frequent; more are other
 
 
+@saved
 @dataclass(frozen=True, eq=False)
 class Outside:
     """Two cells: values that a column's description knows or that miss, and others."""

@@ -1,6 +1,6 @@
 """Measuring pairs of columns: noisy histograms of pairs, jointly released."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,30 @@ class PairRelease:
             start += width
 
 
+@saved
+@dataclass(frozen=True, eq=False)
+class PairCodes:
+    """From cells of rows to what pairs count: groups of cells, each row by itself."""
+
+    groups: tuple[CellGroups, ...]
+    looks: tuple[tuple[int, CellGroups | None], ...]
+    by_class: bool
+    of_class: NDArray[np.int64] | None = None
+
+    def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
+        """Yield every look at a column, and labels as classes are counted."""
+        for batch in batches:
+            codes = batch.parts[Key.COLUMNS]
+            fine = [one.encode(codes[:, j]) for j, one in enumerate(self.groups)]
+            coarse = [one.encode(fine[j]) if one else fine[j] for j, one in self.looks]
+            label = batch.labels
+            if self.of_class is not None:
+                label = np.append(self.of_class, -1)[label]
+            elif not self.by_class:
+                label = np.where(label >= 0, 0, -1)
+            yield EncodedBatch(label, {Key.PAIRS: np.stack(coarse).T})
+
+
 def release_pairs(
     opening: Opening,
     cells: Mapping[Any, Cells],
@@ -81,18 +105,9 @@ def release_pairs(
     sizes = tuple((one or groups[j]).n_groups for j, one in looks)
     scales = cell_scales([sizes[a] * sizes[b] for a, b in subsets])
 
-    def batches() -> Iterator[EncodedBatch]:
-        for batch in opening.rows.batches(cells, labels):
-            codes = batch.parts[Key.COLUMNS]
-            fine = [one.encode(codes[:, j]) for j, one in enumerate(groups)]
-            coarse = [one.encode(fine[j]) if one else fine[j] for j, one in looks]
-            label = batch.labels if by_class else np.where(batch.labels >= 0, 0, -1)
-            if of_class is not None:
-                label = np.append(of_class, -1)[batch.labels]
-            yield EncodedBatch(label, {Key.PAIRS: np.stack(coarse).T})
-
+    step = PairCodes(tuple(groups), tuple(looks), by_class, of_class)
     released = release(
-        batches(),
+        opening.rows.batches(cells, labels).through(step),
         {Key.PAIRS: Histograms(sizes, scales, subsets)},
         name=f"{len(pairs)} pairs of columns" + (" by class" if n_classes > 1 else ""),
         ledger=opening.ledger,

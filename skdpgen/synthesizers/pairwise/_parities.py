@@ -1,6 +1,6 @@
 """Sets of three and more columns that only matter together: one release of parities."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -102,6 +102,30 @@ class ParityRelease:
         return found, mine, shifts
 
 
+@saved
+@dataclass(frozen=True, eq=False)
+class SignCodes:
+    """From cells of rows to the halves of columns that they are in, row by row."""
+
+    groups: tuple[CellGroups, ...]
+    signs: tuple[Any, ...]
+    of_class: NDArray[np.int64]
+
+    def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
+        """Yield 1 for the sign -1, and labels as classes are counted."""
+        of_label = np.append(self.of_class, -1)
+        for batch in batches:
+            codes = batch.parts[Key.COLUMNS]
+            found = [
+                np.append(sign, 1.0)[one.encode(codes[:, j])] < 0
+                for j, (one, sign) in enumerate(
+                    zip(self.groups, self.signs, strict=True)
+                )
+            ]
+            bits = np.stack(found, axis=1).astype(np.int64)
+            yield EncodedBatch(of_label[batch.labels], {Key.PARITIES: bits})
+
+
 def measure_parities(
     opening: Opening,
     cells: Mapping[Any, Cells],
@@ -128,20 +152,9 @@ def measure_parities(
         halves(one, one.add_up(known.marginals[name]))
         for name, one in zip(cells, groups, strict=True)
     )
-    of_label = np.append(of_class, -1)
-
-    def batches() -> Iterator[EncodedBatch]:
-        for batch in opening.rows.batches(cells, labels):
-            codes = batch.parts[Key.COLUMNS]
-            found = [
-                np.append(sign, 1.0)[one.encode(codes[:, j])] < 0
-                for j, (one, sign) in enumerate(zip(groups, signs, strict=True))
-            ]
-            bits = np.stack(found, axis=1).astype(np.int64)
-            yield EncodedBatch(of_label[batch.labels], {Key.PARITIES: bits})
-
+    step = SignCodes(tuple(groups), tuple(signs), of_class)
     released = release(
-        batches(),
+        opening.rows.batches(cells, labels).through(step),
         {Key.PARITIES: Parities(len(cells), orders)},
         name=f"parities of {orders[0]} to {orders[-1]} of {len(cells)} columns"
         + (" by class" if n_counted > 1 else ""),

@@ -1,8 +1,8 @@
 """Columns at two levels: each cell of all rows, and groups of cells by class."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from skdpgen.privacy import (
 from skdpgen.synthesizers.opening import Opening, cell_scales, n_classes_of
 from skdpgen.tables import CellGroups, Cells, EncodedBatch, group_cells
 from skdpgen.training import column_counts, denoised_histogram
-from skdpgen.utils import Key
+from skdpgen.utils import Key, saved
 
 FINE = 0.2  # of the budget of columns goes to all rows together
 NOISE_OF_GROUP = 1.0  # a group should hold this many noise stds of rows in each class
@@ -81,7 +81,7 @@ def measure_two_levels(
     budget = share * opening.ledger.remaining
     scales = cell_scales(sizes)
     fine = release(
-        _coarse(opening, cells, labels),
+        opening.rows.batches(cells, labels).through(Coarse()),
         {Key.COLUMNS: Histograms(sizes, scales)},
         name=f"histograms of {len(cells)} columns",
         ledger=opening.ledger,
@@ -103,7 +103,7 @@ def measure_two_levels(
     group_sizes = tuple(one.n_groups for one in groups)
     group_scales = cell_scales(group_sizes)
     coarse = release(
-        _coarse(opening, cells, labels, groups),
+        opening.rows.batches(cells, labels).through(Coarse(groups)),
         {Key.COLUMNS: Histograms(group_sizes, group_scales)},
         name=f"groups of {len(cells)} columns by class",
         ledger=opening.ledger,
@@ -136,18 +136,20 @@ def spread_groups(
     return replace(released, values=values), tuple(finer)
 
 
-def _coarse(
-    opening: Opening,
-    cells: Mapping[Any, Cells],
-    labels: Cells | None,
-    groups: Sequence[CellGroups] | None = None,
-) -> Iterator[EncodedBatch]:
-    """Yield cells of rows as one class, or their groups by class."""
-    for batch in opening.rows.batches(cells, labels):
-        codes = batch.parts[Key.COLUMNS]
-        if groups is None:
-            together = np.where(batch.labels >= 0, 0, -1)
-            yield EncodedBatch(together, {Key.COLUMNS: codes})
-        else:
-            coarse = [one.encode(codes[:, j]) for j, one in enumerate(groups)]
-            yield EncodedBatch(batch.labels, {Key.COLUMNS: np.stack(coarse).T})
+@saved
+@dataclass(frozen=True, eq=False)
+class Coarse:
+    """From cells of rows to cells as one class, or to their groups by class."""
+
+    groups: tuple[CellGroups, ...] | None = None
+
+    def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
+        """Yield coarse codes, each row by itself."""
+        for batch in batches:
+            codes, labels = batch.parts[Key.COLUMNS], batch.labels
+            if self.groups is None:
+                labels = np.where(labels >= 0, 0, -1)
+            else:
+                coarse = [one.encode(codes[:, j]) for j, one in enumerate(self.groups)]
+                codes = np.stack(coarse).T
+            yield EncodedBatch(labels, {Key.COLUMNS: codes})

@@ -1,0 +1,105 @@
+"""A party that trusts no combiner: it pays for each answer, and adds noise itself."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from skdpgen.privacy import (
+    Adjacency,
+    Ledger,
+    NoiseShares,
+    NoisyShare,
+    PrivacyBudget,
+    PrivacyReport,
+    Question,
+    noisy_share,
+)
+from skdpgen.tables import read_part
+
+
+class GuardedParty:
+    """Rows whose sums leave only with a share of noise, behind masks.
+
+    It keeps an account of its own, with the budget of one fit: a question that costs
+    more than is left is refused, and what a question costs is worked out here. What
+    follows for its rows is said at :class:`~skdpgen.privacy.NoiseShares`.
+
+    Parameters
+    ----------
+    name : str
+    X, y : table and labels
+    keys : mapping of str to bytes
+        A key for each other party, by its name, that only the two know; new ones for
+        each fit, since masks of two fits must not be the same.
+    noise : NoiseShares
+        As all parties and the fit have it.
+    epsilon, delta, adjacency : budget
+        As the fit has them.
+
+    Examples
+    --------
+    >>> from skdpgen import DPIndependentSynthesizer, Schema
+    >>> from skdpgen.datasets import load_example
+    >>> from skdpgen.parties import Parties
+    >>> from skdpgen.privacy import pair_keys
+    >>> from skdpgen.tables import Integer
+    >>> X, _ = load_example(900)
+    >>> X, names = X[["owns_home", "age"]], ["n", "e", "s"]
+    >>> keys, noise = pair_keys(names), NoiseShares.honest_majority(3)
+    >>> budget = {"epsilon": 1.0, "delta": 1e-5}
+    >>> parties = [
+    ...     GuardedParty(name, X[i::3], keys=keys[name], noise=noise, **budget)
+    ...     for i, name in enumerate(names)
+    ... ]
+    >>> ages = Schema({"age": Integer(0, 99)})
+    >>> synth = DPIndependentSynthesizer(schema=ages, **budget)
+    >>> synth.fit(Parties(parties, n_rows=900, noise=noise)).n_samples_
+    900
+    """
+
+    def __init__(
+        self,
+        name: str,
+        X: Any,
+        y: Any = None,
+        *,
+        keys: Mapping[str, bytes],
+        noise: NoiseShares,
+        epsilon: float,
+        delta: float,
+        adjacency: str = "replace",
+    ) -> None:
+        if len(keys) != noise.n_parties - 1 or name in keys:
+            raise ValueError(
+                f"keys must be {noise.n_parties - 1}, one for each other party. Got "
+                f"{len(keys)}."
+            )
+        self.name, self.noise = name, noise
+        self._rows, self._keys = (X, y), dict(keys)
+        budget = PrivacyBudget(epsilon, delta, Adjacency.parse(adjacency))
+        self._ledger = Ledger(budget)
+
+    def __repr__(self) -> str:
+        return f"GuardedParty({self.name!r})"
+
+    @property
+    def like(self) -> Any:
+        """Columns and dtypes, which are public: its table without rows."""
+        X, y = self._rows
+        return X[:0], None if y is None else y[:0]
+
+    @property
+    def privacy_(self) -> PrivacyReport:
+        """Its own certificate: what was asked of it, and paid."""
+        return self._ledger.report([self.noise.stated(self._ledger.budget)])
+
+    def answer(self, question: Question) -> NoisyShare:
+        """Return the sums of its rows with its share of noise, masked."""
+        chunks = read_part(*self._rows, question.layouts, question.task)
+        return noisy_share(
+            question,
+            question.query.sums(chunks),
+            self._ledger,
+            self.noise,
+            name=self.name,
+            keys=self._keys,
+        )

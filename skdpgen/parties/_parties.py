@@ -1,0 +1,241 @@
+"""Several parties as one table, for `fit`: questions go out, sums come back."""
+
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+from skdpgen.privacy import (
+    Counts,
+    NoiseShares,
+    NoiseWanted,
+    NoisyShare,
+    PartialSum,
+    PrivacyBudget,
+    Query,
+    Question,
+    noisy_values,
+)
+from skdpgen.tables import Encoder, layouts_of
+from skdpgen.utils import Key, RowsElsewhereError
+
+Answer = Callable[[Question], Any]
+
+
+class Parties:
+    """What :meth:`fit` takes in place of a table that no one has as a whole.
+
+    Every release asks all parties one question, which is public; each answers with
+    exact sums of its rows, this process adds them up and adds the noise, once. The
+    result is that of a fit to all rows together, to the bit. **This process is
+    trusted**: it sees sums without noise.
+
+    Parameters
+    ----------
+    parties : iterable of Party, or mapping of name to callable
+        A callable sends a :class:`~skdpgen.privacy.Question` to its party, by whatever
+        way there is, and returns the :class:`~skdpgen.privacy.PartialSum` that
+        :meth:`Party.answer` made.
+    like : (X, y) pair or None, default=None
+        Public columns and dtypes, as of tables without rows; None takes them from the
+        first of the parties, if they are :class:`Party`.
+    n_rows : int or None, default=None
+        Rows of all parties, if their number is public; None asks for it.
+    noise : NoiseShares or None, default=None
+        Parties add the noise, each a share of it, and this process need not be
+        trusted: it sees sums of all parties with the noise of all. Each of them is a
+        :class:`GuardedParty`, and the fit needs a schema and classes, as words are
+        found by counts without noise. None has this process add the noise.
+
+    Examples
+    --------
+    >>> from skdpgen import DPIndependentSynthesizer
+    >>> from skdpgen.datasets import load_example
+    >>> X, y = load_example(2000)
+    >>> from skdpgen.parties import Party
+    >>> parties = [Party(name, X[i::2], y[i::2]) for i, name in enumerate("ab")]
+    >>> synth = DPIndependentSynthesizer(epsilon=1.0, classes=["left", "stayed"])
+    >>> synth.fit(Parties(parties)).privacy_.epsilon
+    1.0
+    """
+
+    ndim = 2  # a table
+
+    def __init__(
+        self,
+        parties: Iterable[Any] | Mapping[str, Answer],
+        like: Any = None,
+        n_rows: int | None = None,
+        noise: NoiseShares | None = None,
+    ) -> None:
+        if not isinstance(parties, Mapping):
+            mine = list(parties)
+            like = mine[0].like if like is None and mine else like
+            names = [party.name for party in mine]
+            if len(set(names)) < len(names):
+                raise ValueError(f"Parties must have distinct names. Got {names!r}.")
+            parties = {party.name: party.answer for party in mine}
+        if not parties or like is None:
+            raise ValueError(
+                "There must be parties, and `like` with public columns and dtypes. Got "
+                f"{len(parties)} parties and like={like!r}."
+            )
+        self.parties = dict(parties)
+        self.like = like if isinstance(like, tuple) else (like, None)
+        self.n_rows = n_rows
+        self.noise = noise
+        if noise is not None and noise.n_parties != len(self.parties):
+            raise ValueError(
+                f"noise must be in as many shares as there are parties. Got "
+                f"{noise.n_parties} shares of {len(self.parties)} parties."
+            )
+
+    def __repr__(self) -> str:
+        return f"Parties({', '.join(self.parties)})"
+
+    def standing(self, task: str) -> "PartiesRows":
+        """Return where the rows stand, as a fit asks for them."""
+        layouts = layouts_of(*self.like)
+        return PartiesRows(self.parties, layouts, task, self.n_rows, self.noise)
+
+
+@dataclass(frozen=True, eq=False)
+class PartiesRows:
+    """Rows that stand with parties, who send their sums."""
+
+    parties: Mapping[str, Answer]
+    layouts: tuple[Any, Any]
+    task: str
+    n_rows: int | None = None
+    noise: NoiseShares | None = None
+
+    @property
+    def layout(self) -> Any:
+        """Names and dtypes of columns."""
+        return self.layouts[0]
+
+    @property
+    def target_layout(self) -> Any:
+        """The same of the target."""
+        return self.layouts[1]
+
+    def trusted(self, budget: PrivacyBudget) -> str:
+        """Say who sees what without noise."""
+        if self.noise is not None:
+            return self.noise.stated(budget)
+        return (
+            f"rows of {len(self.parties)} parties ({', '.join(self.parties)}), which "
+            "see their own: the process of this fit sees sums of each without noise, "
+            "and is trusted"
+        )
+
+    def count(self) -> int:
+        """Return the number of rows; ask for it if it was not given."""
+        if self.n_rows is not None:
+            return self.n_rows
+        if self.noise is not None:
+            raise ValueError(
+                "n_rows must be given under adjacency='replace', where it is public: "
+                "parties that add noise do not tell theirs."
+            )
+        query = Query(Encoder({}), {str(Key.ROWS): Counts()}, 1)
+        return int(self.totals(query)[str(Key.ROWS)][0, 0])
+
+    def totals(self, query: Query) -> dict[str, Any]:
+        """Ask all parties, check what they answer, and add it up."""
+        question = Question(query, self.layouts, self.task)
+        return dict(reduce(add, self._answers(question, PartialSum)).totals)
+
+    def noisy_values(
+        self, query: Query, wanted: NoiseWanted, noise_std: Mapping[str, float]
+    ) -> dict[str, Any]:
+        """Ask all parties for sums with their shares of the noise, masked."""
+        assert self.noise is not None
+        question = Question(query, self.layouts, self.task, wanted)
+        answers = self._answers(question, NoisyShare)
+        if len({answer.number for answer in answers}) > 1:
+            raise ValueError(
+                "All parties must have answered the same questions, or masks do not "
+                "cancel. Got parties that are ahead of others; begin with new ones."
+            )
+        return noisy_values(question, answers, noise_std, self.noise)
+
+    def _answers(self, question: Question, kind: Any) -> list[Any]:
+        answers = []
+        for name, ask in self.parties.items():
+            answer = ask(question)
+            if not isinstance(answer, kind) or not _is_of(answer, name):
+                raise ValueError(
+                    f"{name} must answer with a {kind.__name__} of its own. Got "
+                    f"{getattr(answer, 'sources', type(answer).__name__)!r}."
+                )
+            if answer.digest != question.digest:
+                raise ValueError(
+                    f"{name} must answer the question that was asked. Got an answer to "
+                    "another one."
+                )
+            answers.append(answer)
+        return answers
+
+
+def _is_of(answer: Any, name: str) -> bool:
+    """Say whether all sources are a party or batches of it, ``name/batch``."""
+    return all(one.partition("/")[0] == name for one in answer.sources)
+
+
+def first_question(estimator: Any, like: Any, n_rows: int | None = None) -> Question:
+    """Return what a fit would ask first, without any row; for sums that are kept.
+
+    If schema and classes are given and no column needs bins, a fit of
+    :class:`~skdpgen.DPIndependentSynthesizer` asks this one question. Batches may then
+    be summed as they come, month by month, and forgotten: keep ``sum.to_bytes()``, add
+    the next batch's, and give the sum to the fit.
+
+    Parameters
+    ----------
+    estimator : synthesizer
+        As it will be fitted.
+    like : (X, y) pair
+        Public columns and dtypes, as of tables without rows.
+    n_rows : int or None, default=None
+        Rows that there will be, if that is public: ``delta=None`` goes by it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpgen import DPIndependentSynthesizer, Schema
+    >>> from skdpgen.parties import Party
+    >>> from skdpgen.tables import Boolean
+    >>> synth = DPIndependentSynthesizer(schema=Schema({"x0": Boolean()}))
+    >>> months = {"may": np.eye(1, dtype=bool), "june": np.zeros((3, 1), dtype=bool)}
+    >>> question = first_question(synth, months["may"], n_rows=4)
+    >>> may, june = (
+    ...     Party(f"clinic/{name}", X).answer(question) for name, X in months.items()
+    ... )
+    >>> kept = PartialSum.from_bytes(may.to_bytes()) + june
+    >>> kept.sources
+    ('clinic/june', 'clinic/may')
+    >>> source = Parties({"clinic": lambda _: kept}, like=months["may"], n_rows=4)
+    >>> synth.fit(source).n_samples_
+    4
+    """
+
+    def stop(question: Question) -> PartialSum:
+        raise _Asked(question)
+
+    source = Parties({"nobody": stop}, like, 2 if n_rows is None else n_rows)
+    try:
+        deepcopy(estimator).fit(source)
+    except _Asked as asked:
+        return asked.question
+    raise RowsElsewhereError("The fit asked nothing. Got an estimator without a sum.")
+
+
+class _Asked(Exception):
+    """Carries the first question out of a fit."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__("asked")
+        self.question = question

@@ -1,0 +1,130 @@
+"""What parties and a combiner send each other: a question, and sums that answer it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+from skdpgen.privacy._query import Query
+from skdpgen.utils import digest_of, from_bytes, saved, to_bytes
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class NoiseWanted:
+    """What a release needs to be charged for, by whoever adds noise.
+
+    Parameters
+    ----------
+    name : str
+        What the certificate calls the release.
+    share : float
+        Of the squared mu of the budget.
+    weights : mapping of str to float
+        By which each block is scaled.
+    std : float
+        Noise of the release, where weights are 1, as the one who asks has it.
+    """
+
+    name: str
+    share: float
+    weights: Mapping[str, float]
+    std: float
+
+
+@saved
+@dataclass(frozen=True)
+class Question:
+    """A query, and how tables are read for it: public, and may be sent in the clear.
+
+    Parameters
+    ----------
+    query : Query
+    layouts : tuple of (Layout, Layout or None)
+        Columns and dtypes of the table and of the target, alike for all parties.
+    task : str
+        How numbers in y are read.
+    noise : NoiseWanted or None, default=None
+        What each party charges itself before it adds its share of the noise; None asks
+        for sums without noise.
+    """
+
+    query: Query
+    layouts: tuple[Any, Any]
+    task: str
+    noise: NoiseWanted | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of all of it: answers to other questions have another one."""
+        return digest_of(self)
+
+    def to_bytes(self) -> bytes:
+        """Return a file of it, without pickle."""
+        return to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what :meth:`to_bytes` wrote; runs no code of the sender."""
+        return _read(cls, data)
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class PartialSum:
+    """Exact sums over some rows, in answer to a question; NOT private, without noise.
+
+    Two of them add up (``+``) to the sum over the rows of both, to the bit, in any
+    order; parts that answer different questions do not, nor do parts that share a
+    source, whose rows would count twice.
+
+    Parameters
+    ----------
+    digest : str
+        Of the question.
+    sources : tuple of str
+        Whose rows were summed: parties, or batches of one, ``party/batch``.
+    query : Query
+        Knows how its sums are merged.
+    totals : mapping of str to sums
+    """
+
+    digest: str
+    sources: tuple[str, ...]
+    query: Query
+    totals: Mapping[str, Any]
+
+    def __add__(self, other: Self) -> Self:
+        """Return the sum over the rows of both."""
+        if self.digest != other.digest:
+            raise ValueError(
+                "Sums must answer the same question. Got answers to two; let every "
+                "party answer what the combiner asked last."
+            )
+        twice = sorted(set(self.sources) & set(other.sources))
+        if twice:
+            raise ValueError(
+                f"A row must count once. Got {', '.join(twice)} twice; give every "
+                "party, and every batch of one, a name of its own."
+            )
+        sources = tuple(sorted((*self.sources, *other.sources)))
+        totals = self.query.merge(self.totals, other.totals)
+        return replace(self, sources=sources, totals=totals)
+
+    def to_bytes(self) -> bytes:
+        """Return a file of it, without pickle; it is as private as the rows."""
+        return to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what :meth:`to_bytes` wrote; runs no code of the sender."""
+        return _read(cls, data)
+
+
+def _read(kind: Any, data: bytes) -> Any:
+    found = from_bytes(data)
+    if not isinstance(found, kind):
+        raise ValueError(
+            f"data must hold a {kind.__name__}. Got a {type(found).__name__}."
+        )
+    return found
