@@ -11,7 +11,7 @@ from skdpgen.tables._cells import (
     mirrored,
     simple_cells,
 )
-from skdpgen.tables._chunks import Chunks
+from skdpgen.tables._chunks import Chunks, as_chunks
 from skdpgen.tables._columns import (
     NUMBERS,
     Boolean,
@@ -48,12 +48,8 @@ from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._obeying import obey
 from skdpgen.tables._points import cell_points
 from skdpgen.tables._restoring import restore_series, restore_table
-from skdpgen.tables._rows import (
-    TARGET,
-    EncodedBatch,
-    Rows,
-    holds_images,
-)
+from skdpgen.tables._role import TARGET
+from skdpgen.tables._rows import EncodedBatch, Rows, holds_images
 from skdpgen.tables._rule_order import check_rules
 from skdpgen.tables._rules import Determines, LessEqual, MissingIf, Rule, SumOf
 from skdpgen.tables._schema import Schema
@@ -103,6 +99,7 @@ __all__ = [
     "Schema",
     "SumOf",
     "TextKinds",
+    "as_chunks",
     "as_numbers",
     "as_pixels",
     "as_seconds",

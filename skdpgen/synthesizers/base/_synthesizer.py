@@ -32,7 +32,7 @@ from skdpgen.synthesizers.opening import (
     shares_of,
     target_codes,
 )
-from skdpgen.tables import Cells, Schema, draw_values, holds_images
+from skdpgen.tables import Cells, Schema, as_chunks, draw_values, holds_images
 from skdpgen.utils import (
     Amount,
     Interval,
@@ -151,6 +151,7 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
         for the estimator keeps it with the certificate, and nothing of an earlier fit.
         """
         self._validate_params()
+        X, y = as_chunks(X, y)
         opening = open_rows(
             X,
             y,

@@ -103,7 +103,8 @@ def look_at_kinds(
     if not names or std > BLURRED * n_rows:
         return unknown
     grids = {name: TextKinds() for name in unknown.texts}
-    blocks: dict[str, Any] = {Key.DISTINCT: DistinctCounts(names)}
+    counted = DistinctCounts(names, n_rows)
+    blocks: dict[str, Any] = {Key.DISTINCT: counted}
     if grids:
         blocks[Key.COLUMNS] = Histograms(tuple(g.n_cells for g in grids.values()))
     released = release(
@@ -113,18 +114,31 @@ def look_at_kinds(
         ledger=ledger,
         share=share,
     )
-    distinct = dict(zip(names, released.values[Key.DISTINCT][0], strict=True))
+    found = counted.estimate(released.values[Key.DISTINCT][0], std)
+    distinct = {
+        name: (float(number), float(blur))
+        for name, number, blur in zip(names, *found, strict=True)
+    }
     for name, counts in by_column(released, grids).items():
-        unknown = sorted_in(unknown, name, counts, float(distinct[name]), std)
-    most = FEW * n_rows + SURE * std
-    few = (name for name in unknown.numbers if distinct.get(name, n_rows) <= most)
+        unknown = sorted_in(unknown, name, counts, distinct[name], std)
+    nothing = n_rows, 0.0
+    few = (
+        name
+        for name in unknown.numbers
+        for number, blur in [distinct.get(name, nothing)]
+        if number <= FEW * n_rows + SURE * blur
+    )
     return replace(unknown, few=tuple(few))
 
 
 def sorted_in(
-    unknown: Unknown, name: Any, counts: Any, distinct: float, std: float
+    unknown: Unknown, name: Any, counts: Any, found: tuple[float, float], std: float
 ) -> Unknown:
-    """Put a column of text where its cells say that it belongs."""
+    """Put a column of text where its cells say that it belongs.
+
+    ``found`` is its number of different values, and the noise of that.
+    """
+    distinct, blur = found
     present = counts[1:].sum()
     enough = max(MOST * present - SURE * std, 0.5 * present + SURE * std)
     n_numbers = counts[Says.NUMBER] + counts[Says.NUMBER_ITSELF]
@@ -137,7 +151,7 @@ def sorted_in(
     is_written = counts[Says.NUMBER] > counts[Says.NUMBER_ITSELF]
     is_padded = counts[Says.PADDED] >= SOME * present + std
     has_words = counts[Says.WORD] >= WORDS * present + std  # that would be lost
-    are_few = distinct <= FEW * present + SURE * std
+    are_few = distinct <= FEW * present + SURE * blur
     are_codes = is_written and (is_padded or (has_words and are_few))
     if n_numbers > enough and not are_codes:
         left = replace(left, numbers={**unknown.numbers, name: Kind.FLOAT})
@@ -146,6 +160,6 @@ def sorted_in(
         return left
     if counts[Says.TRUTH] > enough:
         return replace(left, truths=(*unknown.truths, name))
-    if distinct > max(ALL_DIFFERENT * present, 0.5 * present + SURE * std):
+    if distinct > max(ALL_DIFFERENT * present, 0.5 * present + SURE * blur):
         return replace(left, identifiers=(*unknown.identifiers, name))
     return unknown
