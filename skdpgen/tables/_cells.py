@@ -234,7 +234,7 @@ def mirrored(cells: NumberCells) -> NumberCells:
     return replace(cells, edges=edges)
 
 
-def encoders(cells: Iterable[Cells]) -> list[Callable[[Values], Codes]]:
+def encoders(cells: Iterable[Any]) -> list[Callable[[Values], Codes]]:
     """Return what encodes each column, for many batches of rows.
 
     Examples
@@ -254,14 +254,12 @@ def encoders(cells: Iterable[Cells]) -> list[Callable[[Values], Codes]]:
 
 
 def encode_all(
-    encode: Sequence[Callable[[Values], Codes]], values: Sequence[Values]
+    encode: Sequence[Callable[[Values], Codes]], values: Sequence[Values], n_rows: int
 ) -> Codes:
     """Return the codes of several columns, (n, d), column by column in memory."""
-    codes = [one(column) for one, column in zip(encode, values, strict=True)]
-    n_rows = len(codes[0]) if codes else 0
-    table = np.empty((n_rows, len(codes)), dtype=np.int64, order="F")
-    for column, code in enumerate(codes):
-        table[:, column] = code
+    table = np.empty((n_rows, len(encode)), dtype=np.int64, order="F")
+    for column, (one, given) in enumerate(zip(encode, values, strict=True)):
+        table[:, column] = one(given)
     return table
 
 

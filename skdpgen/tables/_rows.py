@@ -12,6 +12,7 @@ from skdpgen.tables._columns import Column
 from skdpgen.tables._images import is_image
 from skdpgen.tables._passes import ChunkPasses, Passes, WholeTable
 from skdpgen.tables._role import PIXELS, TARGET
+from skdpgen.tables._spikes import Points
 from skdpgen.tables._text_columns import read_text
 from skdpgen.tables._told_apart import as_levels, as_tokens
 from skdpgen.tables._values import Codes, TokenColumn
@@ -32,14 +33,15 @@ class EncodedBatch:
 class Rows:
     """Private rows behind one door; :meth:`close` ends all access to them.
 
-    Use :meth:`read`. ``target_layout`` is None without labels; ``has_lists`` says
-    whether a dtype was guessed from the values of a plain list.
+    Use :meth:`read`. ``target_layout`` is None without labels; ``beforehand`` holds
+    sums that were made for releases to come, and are as private as the rows.
     """
 
     def __init__(self, passes: Passes) -> None:
         self._passes: Passes | None = passes
         self.layout = passes.layout
         self.target_layout = passes.target_layout
+        self.beforehand: Any = None
         self._written: dict[Any, Column] = {}
 
     @classmethod
@@ -84,7 +86,7 @@ class Rows:
 
     def close(self) -> None:
         """Forget the rows."""
-        self._passes = None
+        self._passes = self.beforehand = None
 
     def read_as(self, written: Mapping[Any, Column]) -> None:
         """Read the text of some columns as these describe it, from now on."""
@@ -96,6 +98,7 @@ class Rows:
         labels: Cells | None = None,
         tokens: Sequence[Any] = (),
         distinct: Sequence[Any] = (),
+        points: Mapping[Any, Points] | None = None,
     ) -> Iterator[EncodedBatch]:
         """Encode the rows, chunk by chunk.
 
@@ -109,22 +112,21 @@ class Rows:
             Columns of text for the part ``Key.TOKENS``.
         distinct : sequence of names
             Columns whose values are told apart in the part ``Key.DISTINCT``.
+        points : mapping of name to Points, or None
+            Columns that are also looked at value by value, for ``Key.POINTS``.
 
         The target can be read as one more column, under the name TARGET.
         """
-        encode = encoders(cells.values())
-        names = {*cells, *tokens, *distinct}
+        points = points or {}
+        encode, at_points = encoders(cells.values()), encoders(points.values())
+        names = {*cells, *tokens, *distinct, *points}
         for columns, target in self._open(names):
             if target is not None:
                 columns = {**columns, TARGET: target}
-            for name in self._written.keys() & cells.keys():
+            for name in self._written.keys() & {*cells, *points}:
                 columns[name] = read_text(columns[name], self._written[name])
             n_rows = _length(columns)
-            codes = (
-                encode_all(encode, [columns[name] for name in cells])
-                if cells
-                else np.empty((n_rows, 0), dtype=np.int64)
-            )
+            codes = encode_all(encode, [columns[name] for name in cells], n_rows)
             known = np.zeros(n_rows, dtype=np.int64)
             if labels is not None and target is not None:
                 known = labels.encode(target)
@@ -135,6 +137,9 @@ class Rows:
                 Key.TOKENS: text,
                 Key.DISTINCT: levels,
             }
+            if points:
+                values = [columns[name] for name in points]
+                parts[Key.POINTS] = encode_all(at_points, values, n_rows)
             if PIXELS in columns:
                 parts[Key.PIXELS] = columns[PIXELS]
             yield EncodedBatch(known, parts)

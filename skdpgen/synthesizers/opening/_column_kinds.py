@@ -88,14 +88,7 @@ def look_at_kinds(
     different nearly everywhere cannot be learnt. The look costs little, because it asks
     for shares of all rows; where even those would drown in noise it is not taken.
     """
-    names = (
-        *unknown.texts,
-        *(
-            name
-            for name, kind in unknown.numbers.items()
-            if kind is not Kind.DATETIME and name is not TARGET
-        ),
-    )
+    names = looked_at(unknown)
     structure = Weighted((OneHot(len(unknown.texts)), Distinct(len(names))), (1.0, 1.0))
     share = share_for(structure, n_rows * LOOK_STD, ledger, LOOK_SHARES)
     delta = sensitivity(structure, ledger.budget.adjacency)
@@ -107,8 +100,14 @@ def look_at_kinds(
     blocks: dict[str, Any] = {Key.DISTINCT: counted}
     if grids:
         blocks[Key.COLUMNS] = Histograms(tuple(g.n_cells for g in grids.values()))
+    batches: Any = rows.batches(grids, distinct=names)
+    sums = rows.beforehand
+    if sums is not None:
+        batches, blocks = (), {Key.DISTINCT: sums.distinct(Key.DISTINCT, names, n_rows)}
+        if grids:
+            blocks[Key.COLUMNS] = sums.histograms(Key.COLUMNS, tuple(grids))
     released = release(
-        rows.batches(grids, distinct=names),
+        batches,
         blocks,
         name=f"kinds and numbers of values of {len(names)} columns",
         ledger=ledger,
@@ -129,6 +128,16 @@ def look_at_kinds(
         if number <= FEW * n_rows + SURE * blur
     )
     return replace(unknown, few=tuple(few))
+
+
+def looked_at(unknown: Unknown) -> tuple[Any, ...]:
+    """Return the columns whose different values are counted: not times, not y."""
+    numbers = (
+        name
+        for name, kind in unknown.numbers.items()
+        if kind is not Kind.DATETIME and name is not TARGET
+    )
+    return (*unknown.texts, *numbers)
 
 
 def sorted_in(

@@ -121,5 +121,5 @@ def _is_words(public: PublicRows, name: Any) -> bool:
     for codes, _ in public.codes({name: cells}, None):
         counts += np.bincount(codes[:, 0], minlength=cells.n_cells)
     distinct = float(public.frame[name].nunique())
-    unknown = sorted_in(Unknown({}, (name,)), name, counts, distinct, 0.0)
+    unknown = sorted_in(Unknown({}, (name,)), name, counts, (distinct, 0.0), 0.0)
     return unknown.texts == (name,)
