@@ -62,8 +62,9 @@ class Points:
             )
             scale = 10.0 ** abs(last)
             parts.append(multiples * scale if last >= 0 else multiples / scale)
-        above = np.unique(np.concatenate(parts))
-        values = np.concatenate([-above[:0:-1], above])
+        values = np.concatenate(parts)  # increasing, decade by decade
+        if lower < 0:
+            values = np.concatenate([-values[:0:-1], values])
         values = values[(values >= lower) & (values <= upper)]
         return cls(values * unit, cells.is_time)
 
