@@ -1,5 +1,6 @@
 """Schema, encoding, and rows that can be read chunk by chunk."""
 
+from skdpgen.tables._arrow_files import ArrowFile
 from skdpgen.tables._bins import quantile_bins, tree_estimate
 from skdpgen.tables._cells import (
     UNIFORM,
@@ -70,6 +71,7 @@ __all__ = [
     "NUMBERS",
     "TARGET",
     "UNIFORM",
+    "ArrowFile",
     "Boolean",
     "Categorical",
     "CategoryCells",

@@ -200,5 +200,5 @@ def test_what_is_no_source():
 
 def test_a_reader_that_cannot_be_opened_anew(folder):
     once = ds.dataset(folder).scanner().to_reader()
-    with pytest.raises(ValueError, match="another number of rows|no chunk at all"):
+    with pytest.raises(ValueError, match=r"another number of rows|no chunk at all"):
         fitted(Chunks.of(lambda: once, "bought"))

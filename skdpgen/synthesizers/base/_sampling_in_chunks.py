@@ -8,8 +8,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.synthesizers.opening import Facts
-from skdpgen.tables import ImageLayout
-from skdpgen.utils import check_count, require, split_generator
+from skdpgen.tables import ArrowFile, ImageLayout
+from skdpgen.utils import check_count, split_generator
 
 CHUNK = 100_000
 
@@ -123,53 +123,7 @@ class SamplesInChunks:
         n_rows : int
             Number of rows that were written.
         """
-        parquet = require("pyarrow.parquet", extra="arrow")
-        writer, n_rows = None, 0
-        try:
+        with ArrowFile(path) as file:
             for drawn in self.iter_sample(n_samples, **how):
-                table = as_arrow(drawn, target)
-                if writer is None:
-                    table = _with_types(table)
-                    writer = parquet.ParquetWriter(path, table.schema)
-                writer.write_table(table.cast(writer.schema))
-                n_rows += table.num_rows
-        finally:
-            if writer is not None:
-                writer.close()
-        return n_rows
-
-
-def as_arrow(drawn: Any, target: str | None = None) -> Any:
-    """Return a sample as a table of Arrow, with labels as its last column."""
-    import narwhals.stable.v2 as nw
-    import numpy as np
-    import pandas as pd
-    import pyarrow as pa
-
-    X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
-    if getattr(X, "ndim", 2) != 2:
-        raise ValueError("A file of Parquet holds tables. Got images.")
-    if isinstance(X, pa.Table):
-        table = X
-    elif isinstance(X, pd.DataFrame):
-        table = pa.Table.from_pandas(X, preserve_index=False).replace_schema_metadata()
-    elif hasattr(X, "columns"):
-        table = nw.from_native(X, eager_only=True).to_arrow()
-    else:
-        columns = np.asarray(X).T
-        table = pa.table({f"x{j}": pa.array(one) for j, one in enumerate(columns)})
-    if y is None:
-        return table
-    name = target or getattr(y, "name", None) or "target"
-    return table.append_column(str(name), pa.array(y, from_pandas=True))
-
-
-def _with_types(table: Any) -> Any:
-    """Let columns without a value, of which nothing is known, be text."""
-    import pyarrow as pa
-
-    fields = [
-        field.with_type(pa.string()) if pa.types.is_null(field.type) else field
-        for field in table.schema
-    ]
-    return table.cast(pa.schema(fields))
+                file.add(drawn, target)
+        return file.n_rows
