@@ -261,16 +261,17 @@ class Stages:
     def _spy(self, release):
         def spy(batches, blocks, **params):
             released = release(batches, blocks, **params)
-            n_classes = params.get("n_classes", 1)
-            self.calls.append((blocks, n_classes, released.sensitivity, self.asked[-1]))
+            n_classes, weights = params.get("n_classes", 1), params.get("weights")
+            weights = dict.fromkeys(blocks, 1.0) | (weights or {})
+            claimed, asked = released.sensitivity, self.asked[-1]
+            self.calls.append((blocks, weights, n_classes, claimed, asked))
             return released
 
         return spy
 
     def moves(self, one, two, task="auto"):
         """Yield how far each stage moves from one table to the other, and the claim."""
-        for blocks, n_classes, claimed, asked in list(self.calls):
-            weights = dict.fromkeys(blocks, 1.0)
+        for blocks, weights, n_classes, claimed, asked in list(self.calls):
             sums = []
             for table in (one, two):
                 rows = Rows.read(*table, task=task)
