@@ -67,8 +67,8 @@ def arrow_array(column: "pd.Series[Any]", dtype: Any) -> Any:
     if types.is_integer(dtype) and pd.api.types.is_integer_dtype(column.dtype):
         missing = column.isna().to_numpy()
         return pa.array(column.to_numpy(np.int64, na_value=0), mask=missing).cast(dtype)
-    try:
-        if column.dtype == object:  # text and truth values that are what they should be
+    try:  # text and truth values that are what they should be
+        if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
             return pa.array(column.to_numpy(), type=dtype, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         pass

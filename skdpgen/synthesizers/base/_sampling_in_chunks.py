@@ -8,10 +8,10 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.synthesizers.opening import Facts
-from skdpgen.tables import ArrowFile, ImageLayout
+from skdpgen.tables import ArrowFile
 from skdpgen.utils import check_count, split_generator
 
-CHUNK = 100_000
+CHUNK = 50_000
 
 
 class SamplesInChunks:
@@ -46,7 +46,7 @@ class SamplesInChunks:
         n_samples : int or None, default=None
             How many rows in all; None is as many as were fitted, or as ``y`` or
             ``given`` has.
-        chunk_size : int, default=100_000
+        chunk_size : int, default=50_000
             Rows of a chunk; the last has what is left.
         y, given : array-like, DataFrame or None, default=None
             As in :meth:`sample`, for all rows; ``given`` where that has it.
@@ -90,8 +90,7 @@ class SamplesInChunks:
                 asked["given"] = given[some]
             facts = self._facts
             try:
-                if not isinstance(facts.layout, ImageLayout):
-                    self._facts = replace(facts, first_row=start)
+                self._facts = replace(facts, first_row=start)
                 drawn = self.sample(some.stop - start, random_state=rng, **asked)
             finally:
                 self._facts = facts
