@@ -396,10 +396,10 @@ BUGS = (
     Bug(
         "cache-of-rows",
         "a module remembers the table that was read last",
-        T + "_rows.py",
-        "        columns = part.columns(part.layout)\n",
-        "        columns = part.columns(part.layout)\n"
-        "        Rows.latest = columns  # type: ignore[attr-defined]\n",
+        T + "_passes.py",
+        "        self._columns = part.columns(part.layout)\n",
+        "        self._columns = part.columns(part.layout)\n"
+        "        WholeTable.latest = self._columns  # type: ignore[attr-defined]\n",
         (LEFT + "test_the_rows_are_let_go_of",),
     ),
     Bug(
