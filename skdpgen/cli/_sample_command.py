@@ -1,13 +1,14 @@
 """``skdpgen sample``: synthetic rows from a model, as many as wanted."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
 
 from skdpgen.cli._fit_command import FOLDER
 from skdpgen.cli._model_folder import read_model
-from skdpgen.cli._table_files import TEXT, check_writable, kind_of, write_table
+from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
 
 
 @click.command("sample")
@@ -29,16 +30,27 @@ def command(model: Path, rows: int | None, out: Path, seed: int | None) -> None:
 
     synthesizer, about = read_model(model)
     check_writable(out, images=about.is_image)
-    drawn = synthesizer.sample(rows, random_state=seed)
-    X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
     if about.is_image:
-        arrays = {"x": X} if y is None else {"x": X, "y": y}
-        np.savez_compressed(out, **arrays)
-    else:
-        if y is not None:
-            X = X.assign(**{about.target: np.asarray(y)})
-        X = X[about.columns]
-        if about.is_text and kind_of(out) not in TEXT:
-            X = typed(X, synthesizer)
-        write_table(X, out)
-    click.echo(f"Wrote {len(X)} synthetic rows to {out}.")
+        drawn = synthesizer.sample(rows, random_state=seed)
+        X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+        np.savez_compressed(out, **({"x": X} if y is None else {"x": X, "y": y}))
+        click.echo(f"Wrote {len(X)} synthetic rows to {out}.")
+        return
+    with TableWriter(out) as file:
+        for drawn in synthesizer.iter_sample(rows, random_state=seed):
+            X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+            if y is not None:
+                X = X.assign(**{about.target: np.asarray(y)})
+            X = X[about.columns]
+            if about.is_text and kind_of(out) not in TEXT:
+                X = _of_one_type(typed(X, synthesizer), synthesizer)
+            file.add(X)
+    click.echo(f"Wrote {file.n_rows} synthetic rows to {out}.")
+
+
+def _of_one_type(X: Any, synthesizer: Any) -> Any:
+    """Return numbers that were read from text in the same dtype for all pieces."""
+    for name, kind in synthesizer.columns_["type"].items():
+        if name in X and kind in ("Integer", "Numeric"):
+            X[name] = X[name].astype("Int64" if kind == "Integer" else "float64")
+    return X

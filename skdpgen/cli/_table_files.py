@@ -10,9 +10,12 @@ import gzip
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Self
 
 import click
 import pandas as pd
+
+from skdpgen.tables import ArrowFile
 
 ROWS = 65_536  # of a piece
 TEXT = (".csv", ".tsv", ".txt")
@@ -134,15 +137,30 @@ def _pieces_of_arrow(path: Path, kind: str, rows: int) -> Iterator[pd.DataFrame]
             yield file.get_batch(i).to_pandas()
 
 
-def write_table(table: pd.DataFrame, path: Path, separator: str = ",") -> None:
-    """Write rows as the ending of the file says."""
-    kind = kind_of(path)
-    if kind in TEXT:
-        table.to_csv(path, index=False, sep=MARKS.get(kind, separator))
-    elif kind in PARQUET:
-        table.to_parquet(path, index=False)
-    else:
-        table.to_feather(path)
+class TableWriter:
+    """A file to which rows are added, as its ending says."""
+
+    def __init__(self, path: Path, separator: str = ",") -> None:
+        self.path, self.n_rows, kind = path, 0, kind_of(path)
+        self._separator = MARKS.get(kind, separator) if kind in TEXT else None
+        self._file = ArrowFile(path, is_parquet=kind in PARQUET)
+
+    def __enter__(self) -> Self:
+        """Return the file."""
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Close the file."""
+        self._file.__exit__(*error)
+
+    def add(self, table: pd.DataFrame) -> None:
+        """Write rows; of text the first time with names."""
+        if self._separator is None:
+            self._file.add(table)
+        else:
+            how: Any = {"mode": "a", "header": False} if self.n_rows else {}
+            table.to_csv(self.path, index=False, sep=self._separator, **how)
+        self.n_rows += len(table)
 
 
 def check_writable(path: Path, *, images: bool = False) -> None:

@@ -6,6 +6,7 @@ from skdpgen.privacy._accounting import (
     gaussian_epsilon,
     gaussian_mu,
 )
+from skdpgen.privacy._beforehand import Beforehand, sum_beforehand
 from skdpgen.privacy._blocks import (
     Batch,
     Counts,
@@ -61,6 +62,7 @@ __all__ = [
     "LARGEST_DELTA",
     "Adjacency",
     "Batch",
+    "Beforehand",
     "Counts",
     "Distinct",
     "DistinctCounts",
@@ -114,4 +116,5 @@ __all__ = [
     "shortened",
     "subsampled_epsilon",
     "subsampled_noise_multiplier",
+    "sum_beforehand",
 ]

@@ -107,13 +107,15 @@ class Histograms:
         outside = np.empty(codes.shape, dtype=bool, order="F")
         for j, size in enumerate(self.sizes):
             outside[:, j] = (codes[:, j] < 0) | (codes[:, j] >= size)
+        is_strange, has_outside = strange.any(), np.asarray(outside.any(axis=0))
         start = 0
         for which, size in zip(subsets, self.widths, strict=True):
-            index, void = labels, strange
+            index = labels
             for j in which:
                 index = index * self.sizes[j] + codes[:, j]
-                void = void | outside[:, j]
-            index = np.where(void, n_classes * size, index)
+            if is_strange or has_outside[list(which)].any():
+                void = strange | outside[:, which].any(axis=1)
+                index = np.where(void, n_classes * size, index)
             counts = np.bincount(index, minlength=n_classes * size + 1)[:-1]
             total[:, start : start + size] += counts.reshape(-1, size)
             start += size

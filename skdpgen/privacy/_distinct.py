@@ -1,22 +1,79 @@
 """How many different values a column holds: a number that one row moves by 1."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdpgen.privacy._blocks import Floats, Integers, Tokens
 from skdpgen.privacy._sensitivity import Distinct, Structure
 from skdpgen.utils import saved
 
+Hashes = NDArray[np.uint64]
+EXACT = 2**16  # rows up to which values are told apart one by one
+SLOTS = 2**20  # of a level
+LEVELS = 12  # each for twice as many rows
+
+
+@saved
+@dataclass(eq=False)
+class Seen:
+    """What a column held so far: some values themselves, and slots that values took."""
+
+    first: set[int] = field(default_factory=set)
+    slots: Any = None  # (LEVELS, SLOTS) of bool
+
+    def add(self, hashes: Hashes) -> None:
+        """Add values."""
+        if len(self.first) < EXACT:
+            self.first.update(np.unique(hashes).tolist())
+        if self.slots is None:
+            self.slots = np.zeros((LEVELS, SLOTS), dtype=bool)  # memory as it is used
+        for level in range(LEVELS):
+            self.slots[level, hashes & np.uint64(SLOTS - 1)] = True
+            hashes = hashes[hashes >> np.uint64(63 - level) == 0]
+            if not len(hashes):
+                break
+
+    def __or__(self, other: "Seen") -> "Seen":
+        """Return what the rows of two parts held; changes neither."""
+        both = [slots for slots in (self.slots, other.slots) if slots is not None]
+        slots = np.logical_or.reduce(both) if both else None
+        return Seen(self.first | other.first, slots)
+
 
 @saved
 @dataclass(frozen=True)
 class DistinctCounts:
-    """How many different values each column holds; missing is none."""
+    r"""How many different values each column holds; missing is none.
+
+    Of many rows all values would not fit into memory. So beyond ``EXACT`` rows, public
+    or released, what is released is how many of m slots are taken: each value has a
+    slot by a public hash, if it takes part at all, as one in :math:`2^l` values does.
+    A level l for which slots suffice follows from ``n_rows``; :meth:`estimate` says how
+    many values there are, which is post-processing.
+
+    *Proof* that a row moves either number by at most 1, as
+    :class:`~skdpgen.privacy.Distinct` has it. A row has one value, and a value takes
+    one slot or none, the same whatever other rows hold. So a row that comes takes at
+    most one slot that was free, and one that goes frees at most one; if one replaces
+    another the two may cancel and never add up. Of few rows the number of values is
+    cut at ``EXACT``: :math:`\min(k, \cdot)` moves no further than k. Which of the two
+    numbers it is depends on ``n_rows`` alone.
+
+    Parameters
+    ----------
+    columns : tuple of names
+    n_rows : float, default=0.0
+        About how many rows there are; public, or released before.
+    """
 
     columns: tuple[Any, ...]
+    n_rows: float = 0.0
 
     def __post_init__(self) -> None:
         """A column named twice would be counted twice."""
@@ -28,32 +85,86 @@ class DistinctCounts:
         """One number a column, that one row moves by 1."""
         return Distinct(len(self.columns))
 
-    def start(self, n_classes: int) -> dict[Any, set[Any]]:
+    @property
+    def level(self) -> int | None:
+        """One in two to the level of all values takes part; None if all are told."""
+        if self.n_rows <= EXACT:
+            return None
+        return min(max(math.ceil(math.log2(self.n_rows / SLOTS)), 0), LEVELS - 1)
+
+    def start(self, n_classes: int) -> dict[Any, Seen]:
         """Return what no rows hold; classes are not told apart."""
         del n_classes
-        return {column: set() for column in self.columns}
+        return {column: Seen() for column in self.columns}
 
     def add(
         self,
-        total: dict[Any, set[Any]],
+        total: dict[Any, Seen],
         tokens: Mapping[Any, Tokens],
         labels: Integers,
-    ) -> dict[Any, set[Any]]:
+    ) -> dict[Any, Seen]:
         """Add the rows of one batch."""
         for column in self.columns:
             codes, values = tokens[column].codes, tokens[column].values
             if codes.ndim != 1 or codes.shape != labels.shape:
                 raise ValueError("tokens must have one code a row. Got another shape.")
-            known = np.unique(codes[(codes >= 0) & (codes < len(values))])
-            total[column].update(values[int(position)] for position in known)
+            codes = codes[(codes >= 0) & (codes < len(values))]
+            if not isinstance(values, np.ndarray):  # few that are worth hashing once
+                codes = np.flatnonzero(np.bincount(codes))
+                values = [values[int(place)] for place in codes]
+                total[column].add(_hashes_of_text(values))
+            else:
+                total[column].add(_hashes_of_numbers(values[codes]))
         return total
 
     def merge(
-        self, total: dict[Any, set[Any]], other: dict[Any, set[Any]]
-    ) -> dict[Any, set[Any]]:
+        self, total: Mapping[Any, Seen], other: Mapping[Any, Seen]
+    ) -> dict[Any, Seen]:
         """Return what the rows of two parts hold."""
         return {column: total[column] | other[column] for column in self.columns}
 
-    def value(self, total: Mapping[Any, set[Any]]) -> Floats:
+    def value(self, total: Mapping[Any, Seen]) -> Floats:
         """Return the numbers, (1, n_columns)."""
-        return np.array([[len(values) for values in total.values()]], dtype=float)
+        level = self.level
+        if level is None:
+            found = [min(len(seen.first), EXACT) for seen in total.values()]
+        else:
+            found = [
+                0 if seen.slots is None else int(np.count_nonzero(seen.slots[level]))
+                for seen in total.values()
+            ]
+        return np.array([found], dtype=float)
+
+    def estimate(self, noisy: Floats, noise_std: float) -> tuple[Floats, Floats]:
+        r"""Return how many values released numbers stand for, and their noise.
+
+        Of M values a share :math:`1 - (1 - 1/m)^{M / 2^l}` of the slots is taken.
+
+        Examples
+        --------
+        >>> DistinctCounts(("a",), n_rows=10).estimate(np.array([3.5]), 2.0)[0].tolist()
+        [3.5]
+        """
+        level = self.level
+        if level is None:
+            return noisy, np.full(len(noisy), noise_std)
+        free = 1.0 - np.clip(noisy / SLOTS, 0.0, 0.95)  # 0.63 are taken by all rows
+        scale = 2.0**level
+        return -scale * SLOTS * np.log(free), scale * noise_std / free
+
+
+def _hashes_of_text(values: Sequence[Any]) -> Hashes:
+    """Return public hashes of values by how they are written."""
+    raw = b"".join(
+        blake2b(str(v).encode("utf-8", "replace"), digest_size=8).digest()
+        for v in values
+    )
+    return np.frombuffer(raw, dtype="<u8").astype(np.uint64)
+
+
+def _hashes_of_numbers(values: Floats) -> Hashes:
+    """Return public hashes of numbers, by their bits: two rounds of a mixer."""
+    bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
+    for shift, odd in ((32, 0x9E3779B97F4A7C15), (29, 0xD6E8FEB86659FD93)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(odd)
+    return bits ^ (bits >> np.uint64(32))

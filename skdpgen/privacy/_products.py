@@ -1,14 +1,16 @@
 """Sums of products of signs: what three and more columns say only together."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skdpgen.privacy._blocks import Floats, Integers, one_hot
+from skdpgen.privacy._blocks import Floats, Integers
 from skdpgen.privacy._sensitivity import SignProducts, Structure
-from skdpgen.utils import products_of_rows, saved
+from skdpgen.utils import saved
 
-AT_ONCE = 4096  # rows: their sums are exact in single precision
+Words = NDArray[np.uint64]
 
 
 @saved
@@ -53,22 +55,46 @@ class Parities:
                 "Got another shape."
             )
         total = total.copy()
-        for first in range(0, len(labels), AT_ONCE):
-            some = slice(first, first + AT_ONCE)
-            signs = np.where(codes[some] == 1, np.float32(-1.0), np.float32(1.0))
-            known = one_hot(labels[some], len(total)).astype(np.float32)
-            start = 0
-            for order in self.orders:
-                for part in products_of_rows(np.ascontiguousarray(signs.T), order):
-                    end = start + len(part)
-                    total[:, start:end] += (part @ known).T  # whole numbers: exact
-                    start = end
+        for label in range(len(total)):
+            mine = codes[labels == label] == 1
+            if len(mine):
+                total[label] += len(mine) - 2.0 * self._odd(_packed(mine))
         return total
 
     def merge(self, total: Floats, other: Floats) -> Floats:
         """Return the sum over the rows of two parts."""
         return np.asarray(total + other)
 
+    def _odd(self, words: Words) -> Integers:
+        """Return of how many rows an odd number of signs is -1, for each set.
+
+        64 rows at a time: a bit is a sign, a product is "exclusive or".
+        """
+        parts = [
+            np.bitwise_count(part).sum(axis=1, dtype=np.int64)
+            for order in self.orders
+            for part in _products(words, order)
+        ]
+        return np.concatenate([*parts, np.empty(0, dtype=np.int64)])
+
     def value(self, total: Floats) -> Floats:
         """Return the sums, whole numbers."""
         return total
+
+
+def _packed(bits: NDArray[np.bool_]) -> Words:
+    """Return the columns of a table of bits, 64 rows to a word; words end in zeros."""
+    packed = np.packbits(bits.T, axis=1)
+    words = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    return words.view(np.uint64)
+
+
+def _products(words: Words, order: int, first: int = 0) -> Iterator[Words]:
+    """Yield "exclusive or" of all sets of columns, as ``combinations`` orders them."""
+    if order == 1:
+        yield words[first:]
+        return
+    for j in range(first, len(words) - order + 1):
+        for part in _products(words, order - 1, j + 1):
+            yield part ^ words[j]

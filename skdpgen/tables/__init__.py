@@ -1,5 +1,6 @@
 """Schema, encoding, and rows that can be read chunk by chunk."""
 
+from skdpgen.tables._arrow_files import ArrowFile
 from skdpgen.tables._bins import quantile_bins, tree_estimate
 from skdpgen.tables._cells import (
     UNIFORM,
@@ -11,7 +12,7 @@ from skdpgen.tables._cells import (
     mirrored,
     simple_cells,
 )
-from skdpgen.tables._chunks import Chunks
+from skdpgen.tables._chunks import Chunks, as_chunks
 from skdpgen.tables._columns import (
     NUMBERS,
     Boolean,
@@ -30,7 +31,7 @@ from skdpgen.tables._discovery import (
 )
 from skdpgen.tables._draw import draw_values, regenerate
 from skdpgen.tables._elsewhere import Elsewhere, is_dask, stands_elsewhere
-from skdpgen.tables._encoder import TARGET, Batches, EncodedBatch, Encoder
+from skdpgen.tables._encoder import Batches, EncodedBatch, Encoder
 from skdpgen.tables._groups import (
     CellGroups,
     each_cell,
@@ -48,9 +49,11 @@ from skdpgen.tables._inferring import infer_column
 from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._obeying import obey
+from skdpgen.tables._passes import layouts_of, read_part
 from skdpgen.tables._points import cell_points
 from skdpgen.tables._restoring import restore_series, restore_table
-from skdpgen.tables._rows import Rows, holds_images, layouts_of, read_part
+from skdpgen.tables._role import TARGET
+from skdpgen.tables._rows import Rows, holds_images
 from skdpgen.tables._rule_order import check_rules
 from skdpgen.tables._rules import Determines, LessEqual, MissingIf, Rule, SumOf
 from skdpgen.tables._schema import Schema
@@ -72,6 +75,7 @@ __all__ = [
     "NUMBERS",
     "TARGET",
     "UNIFORM",
+    "ArrowFile",
     "Batches",
     "Boolean",
     "Categorical",
@@ -104,6 +108,7 @@ __all__ = [
     "Schema",
     "SumOf",
     "TextKinds",
+    "as_chunks",
     "as_numbers",
     "as_pixels",
     "as_seconds",

@@ -4,8 +4,9 @@ Encoding knows the schema and earlier releases only. The last cell of a nullable
 column is "missing"; a value with no cell has code -1 and contributes nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from skdpgen.tables._columns import (
     Datetime,
     number,
 )
+from skdpgen.tables._search import Search
 from skdpgen.tables._values import (
     Codes,
     Floats,
@@ -117,10 +119,15 @@ class NumberCells:
         """Number of cells."""
         return self.n_known + self.nullable
 
-    def encode(self, values: Values) -> Codes:
+    @property
+    def searched(self) -> Floats:
+        """Where one cell ends and the next begins."""
+        return self.edges[1:-1]
+
+    def encode(self, values: Values, search: Search | None = None) -> Codes:
         """Return a cell for each value."""
         x = as_seconds(values) if self.is_time else as_numbers(values)
-        codes = np.searchsorted(self.edges[1:-1], x, side="right")
+        codes = (search or Search(self.searched))(x)
         void = self.n_known if self.nullable else -1
         return np.where(np.isnan(x), void, codes)
 
@@ -227,13 +234,32 @@ def mirrored(cells: NumberCells) -> NumberCells:
     return replace(cells, edges=edges)
 
 
-def encode_all(cells: Sequence[Cells], values: Sequence[Values]) -> Codes:
+def encoders(cells: Iterable[Any]) -> list[Callable[[Values], Codes]]:
+    """Return what encodes each column, for many batches of rows.
+
+    Examples
+    --------
+    >>> (encode,) = encoders([NumberCells(np.array([0.0, 1.0, 2.0]), nullable=False)])
+    >>> encode(Numbers(np.array([0.5, 1.5])))
+    array([0, 1])
+    """
+    made: list[Callable[[Values], Codes]] = []
+    for one in cells:
+        searched = getattr(one, "searched", None)
+        encode: Any = one.encode
+        made.append(
+            encode if searched is None else partial(encode, search=Search(searched))
+        )
+    return made
+
+
+def encode_all(
+    encode: Sequence[Callable[[Values], Codes]], values: Sequence[Values], n_rows: int
+) -> Codes:
     """Return the codes of several columns, (n, d), column by column in memory."""
-    codes = [c.encode(v) for c, v in zip(cells, values, strict=True)]
-    n_rows = len(codes[0]) if codes else 0
-    table = np.empty((n_rows, len(codes)), dtype=np.int64, order="F")
-    for column, code in enumerate(codes):
-        table[:, column] = code
+    table = np.empty((n_rows, len(encode)), dtype=np.int64, order="F")
+    for column, (one, given) in enumerate(zip(encode, values, strict=True)):
+        table[:, column] = one(given)
     return table
 
 

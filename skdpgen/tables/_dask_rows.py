@@ -9,7 +9,7 @@ import numpy as np
 
 from skdpgen.tables._elsewhere import is_dask
 from skdpgen.tables._layout import Layout
-from skdpgen.tables._rows import layouts_of, read_part
+from skdpgen.tables._passes import layouts_of, read_part
 from skdpgen.utils import require
 
 Sums = tuple[int, dict[str, Any]]  # of so many rows

@@ -39,9 +39,10 @@ def draw_values(
     return pd.Series(values).mask(missing)
 
 
-def regenerate(column: Regenerate, n_samples: int) -> "pd.Series[Any]":
-    """Write an identifier or text anew for each row."""
-    written = [column.template.format(i=i) for i in range(n_samples)]
+def regenerate(column: Regenerate, n_samples: int, first: int = 0) -> "pd.Series[Any]":
+    """Write an identifier or text anew for each row, counted from the first."""
+    numbers = range(first, first + n_samples)
+    written = [column.template.format(i=i) for i in numbers]
     return pd.Series(written, dtype=object)
 
 

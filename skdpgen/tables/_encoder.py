@@ -1,32 +1,28 @@
 """From rows as they are read to what `privacy` sees of them; public, it can travel."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from skdpgen.tables._cells import Cells, encode_all
+from skdpgen.tables._cells import Cells, encode_all, encoders
 from skdpgen.tables._columns import Column
+from skdpgen.tables._role import PIXELS, TARGET
+from skdpgen.tables._spikes import Points
 from skdpgen.tables._text_columns import read_text
+from skdpgen.tables._told_apart import as_levels, as_tokens
 from skdpgen.tables._values import Codes, TokenColumn, Values
 from skdpgen.utils import Key, saved
 
 Chunk = tuple[dict[Any, Any], Values | None]  # columns by name, and the target
-
-
-@saved
-class Role(Enum):
-    """Names that no column of a table can have."""
-
-    TARGET = "target"
-    PIXELS = "pixels"
-
-
-TARGET = Role.TARGET
-PIXELS = Role.PIXELS
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +51,8 @@ class Encoder:
         Columns of text for the part ``Key.TOKENS``.
     distinct : tuple of names
         Columns whose values are told apart in the part ``Key.DISTINCT``.
+    points : mapping of name to Points
+        Columns that are also looked at value by value, for ``Key.POINTS``.
     written : mapping of name to Column
         Columns whose text is read as these describe it.
     steps : tuple of callables
@@ -65,6 +63,7 @@ class Encoder:
     labels: Cells | None = None
     tokens: tuple[Any, ...] = ()
     distinct: tuple[Any, ...] = ()
+    points: Mapping[Any, Points] = field(default_factory=dict)
     written: Mapping[Any, Column] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
 
@@ -72,35 +71,43 @@ class Encoder:
         """Return an encoder that takes one more step."""
         return replace(self, steps=(*self.steps, step))
 
+    @property
+    def names(self) -> set[Any]:
+        """The columns that are read."""
+        return {*self.cells, *self.tokens, *self.distinct, *self.points}
+
     def batches(self, chunks: Iterable[Chunk]) -> Iterator[EncodedBatch]:
         """Encode rows, chunk by chunk."""
-        found: Iterator[EncodedBatch] = (self._batch(*chunk) for chunk in chunks)
+        found = self._encoded(chunks)
         for step in self.steps:
             found = step(found)
         return found
 
-    def _batch(self, columns: dict[Any, Any], target: Values | None) -> EncodedBatch:
-        if target is not None:
-            columns = {**columns, TARGET: target}
-        for name in self.written.keys() & self.cells.keys():
-            columns = {**columns, name: read_text(columns[name], self.written[name])}
-        n_rows, cells = _length(columns), self.cells
-        codes = (
-            encode_all(list(cells.values()), [columns[name] for name in cells])
-            if cells
-            else np.empty((n_rows, 0), dtype=np.int64)
-        )
-        known = np.zeros(n_rows, dtype=np.int64)
-        if self.labels is not None and target is not None:
-            known = self.labels.encode(target)
-        parts: dict[str, Any] = {
-            Key.COLUMNS: codes,
-            Key.TOKENS: {name: _as_tokens(columns[name]) for name in self.tokens},
-            Key.DISTINCT: {name: _as_levels(columns[name]) for name in self.distinct},
-        }
-        if PIXELS in columns:
-            parts[Key.PIXELS] = columns[PIXELS]
-        return EncodedBatch(known, parts)
+    def _encoded(self, chunks: Iterable[Chunk]) -> Iterator[EncodedBatch]:
+        encode = encoders(self.cells.values())
+        at_points = encoders(self.points.values())
+        for columns, target in chunks:
+            if target is not None:
+                columns = {**columns, TARGET: target}
+            for name in self.written.keys() & {*self.cells, *self.points}:
+                read = read_text(columns[name], self.written[name])
+                columns = {**columns, name: read}
+            n_rows = _length(columns)
+            known = np.zeros(n_rows, dtype=np.int64)
+            if self.labels is not None and target is not None:
+                known = self.labels.encode(target)
+            values = [columns[name] for name in self.cells]
+            parts: dict[str, Any] = {
+                Key.COLUMNS: encode_all(encode, values, n_rows),
+                Key.TOKENS: {name: as_tokens(columns[name]) for name in self.tokens},
+                Key.DISTINCT: {n: as_levels(columns[n]) for n in self.distinct},
+            }
+            if self.points:
+                values = [columns[name] for name in self.points]
+                parts[Key.POINTS] = encode_all(at_points, values, n_rows)
+            if PIXELS in columns:
+                parts[Key.PIXELS] = columns[PIXELS]
+            yield EncodedBatch(known, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,18 +118,18 @@ class Batches:
     ----------
     encoder : Encoder
     read : callable
-        Returns chunks of rows, or raises where there are none to be had.
+        Returns chunks of rows with some columns, or raises where rows cannot be had.
     elsewhere : Elsewhere or None
         Where the rows stand, if they are not in this process.
     """
 
     encoder: Encoder
-    read: Callable[[], Iterator[Chunk]]
+    read: Callable[[Collection[Any]], Iterator[Chunk]]
     elsewhere: Any = None
 
     def __iter__(self) -> Iterator[EncodedBatch]:
         """Encode the rows, chunk by chunk."""
-        return self.encoder.batches(self.read())
+        return self.encoder.batches(self.read(self.encoder.names))
 
     def through(self, step: Step) -> "Batches":
         """Return what a step makes of these batches, each row by itself."""
@@ -134,26 +141,12 @@ def encoder_of(
     labels: Cells | None,
     tokens: Sequence[Any],
     distinct: Sequence[Any],
+    points: Mapping[Any, Points] | None,
     written: Mapping[Any, Column],
 ) -> Encoder:
     """Return an encoder of its own, whatever becomes of what was given."""
-    return Encoder(dict(cells), labels, tuple(tokens), tuple(distinct), dict(written))
-
-
-def _as_tokens(values: Values) -> TokenColumn:
-    if isinstance(values, TokenColumn):
-        return values
-    codes, found = pd.factorize(values.values, use_na_sentinel=True)
-    text = (repr(int(v)) if v == int(v) else repr(float(v)) for v in found)
-    return TokenColumn(codes.astype(np.int64), tuple(text))
-
-
-def _as_levels(values: Values) -> Any:
-    """Return values as codes into what is distinct, whatever their type."""
-    if isinstance(values, TokenColumn):
-        return values
-    codes, found = pd.factorize(values.values, use_na_sentinel=True)
-    return TokenColumn(codes.astype(np.int64), tuple(found.tolist()))
+    own = dict(cells), labels, tuple(tokens), tuple(distinct)
+    return Encoder(*own, dict(points or {}), dict(written))
 
 
 def _length(columns: Mapping[Any, Any]) -> int:

@@ -54,7 +54,8 @@ def arrow_array(column: "pd.Series[Any]", dtype: Any) -> Any:
         return pa.nulls(len(column))
     if types.is_temporal(dtype):
         unit = getattr(dtype, "unit", "s")
-        whole = pa.array(stored_times(column, unit), type=pa.int64())
+        stored = column.to_numpy().astype(f"datetime64[{unit}]")
+        whole = pa.array(stored.view(np.int64), mask=np.isnat(stored))
         stamps = whole.cast(pa.timestamp(unit, tz=getattr(dtype, "tz", None)))
         return stamps.cast(dtype, safe=False)
     if types.is_decimal(dtype):
@@ -63,6 +64,14 @@ def arrow_array(column: "pd.Series[Any]", dtype: Any) -> Any:
         numbers = column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
         missing = column.isna().to_numpy()
         return pa.array(numbers, mask=missing).cast(dtype, safe=False)
+    if types.is_integer(dtype) and pd.api.types.is_integer_dtype(column.dtype):
+        missing = column.isna().to_numpy()
+        return pa.array(column.to_numpy(np.int64, na_value=0), mask=missing).cast(dtype)
+    try:  # text and truth values that are what they should be
+        if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
+            return pa.array(column.to_numpy(), type=dtype, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        pass
     return pa.array(plain(column, _python_type(dtype)), type=dtype)
 
 

@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from skdpgen.tables._cells import NumberCells
 from skdpgen.tables._columns import DAY
+from skdpgen.tables._search import Search
 from skdpgen.tables._values import Codes, Floats, Values, as_numbers, as_seconds
 from skdpgen.utils import saved
 
@@ -63,8 +64,9 @@ class Points:
             )
             scale = 10.0 ** abs(last)
             parts.append(multiples * scale if last >= 0 else multiples / scale)
-        above = np.unique(np.concatenate(parts))
-        values = np.concatenate([-above[:0:-1], above])
+        values = np.concatenate(parts)  # increasing, decade by decade
+        if lower < 0:
+            values = np.concatenate([-values[:0:-1], values])
         values = values[(values >= lower) & (values <= upper)]
         return cls(values * unit, cells.is_time)
 
@@ -73,10 +75,15 @@ class Points:
         """Number of points."""
         return len(self.values)
 
-    def encode(self, values: Values) -> Codes:
+    @property
+    def searched(self) -> Floats:
+        """The points."""
+        return self.values
+
+    def encode(self, values: Values, search: Search | None = None) -> Codes:
         """Return a point for each value, or -1."""
         x = as_seconds(values) if self.is_time else as_numbers(values)
-        after = np.searchsorted(self.values, x).clip(1, self.n_cells - 1)
+        after = (search or Search(self.values))(x).clip(1, self.n_cells - 1)
         before = after - 1
         is_before = x - self.values[before] < self.values[after] - x
         place = np.where(is_before, before, after)

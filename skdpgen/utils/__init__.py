@@ -1,5 +1,6 @@
 """What every other package may use; imports no other package of skdpgen."""
 
+from skdpgen.utils._counts import check_count
 from skdpgen.utils._errors import (
     BudgetExceededError,
     ConfigError,
@@ -55,6 +56,7 @@ __all__ = [
     "SearchCostWarning",
     "StrOptions",
     "SupportWarning",
+    "check_count",
     "clone_parametrized",
     "digest_of",
     "from_bytes",

@@ -30,6 +30,9 @@ class Key(StrEnum):
     TOKENS = "tokens"
     """Text, before its values are known."""
 
+    POINTS = "points"
+    """Single values of columns of numbers."""
+
     DISTINCT = "distinct"
     """Values of a column, to be told apart and counted."""
 

@@ -164,12 +164,11 @@ BUGS = (
         "identifiers-by-exact-numbers",
         "the exact number of values decides whether text is an identifier",
         S + "opening/_column_kinds.py",
-        "    distinct = dict(zip(names, released.values[Key.DISTINCT][0], strict=True))\n",
-        "    exact = DistinctCounts(names)\n"
-        "    total = exact.start(1)\n"
+        "    found = counted.estimate(released.values[Key.DISTINCT][0], std)\n",
+        "    total = counted.start(1)\n"
         "    for batch in rows.batches({}, distinct=names):\n"
-        "        total = exact.add(total, batch.parts[Key.DISTINCT], batch.labels)\n"
-        "    distinct = dict(zip(names, exact.value(total)[0], strict=True))\n",
+        "        total = counted.add(total, batch.parts[Key.DISTINCT], batch.labels)\n"
+        "    found = counted.estimate(counted.value(total)[0], std)\n",
         (TABLES + "[DPIndependentSynthesizer-text that says more-replace]",),
     ),
     Bug(
@@ -398,10 +397,10 @@ BUGS = (
     Bug(
         "cache-of-rows",
         "a module remembers the table that was read last",
-        T + "_rows.py",
-        "        columns = part.columns(part.layout)\n",
-        "        columns = part.columns(part.layout)\n"
-        "        Rows.latest = columns  # type: ignore[attr-defined]\n",
+        T + "_passes.py",
+        "        self._columns = part.columns(part.layout)\n",
+        "        self._columns = part.columns(part.layout)\n"
+        "        WholeTable.latest = self._columns  # type: ignore[attr-defined]\n",
         (LEFT + "test_the_rows_are_let_go_of",),
     ),
     Bug(

@@ -20,10 +20,10 @@ WHAT_IS_SAID = (
         "rows-in-the-log",
         "the number of rows is logged where labels are discovered",
         S + "opening/_classes.py",
-        "    released = release(\n        rows.batches({}, tokens=(TARGET,)),",
+        "    asked, sums = (TARGET,), rows.beforehand\n",
         "    import logging\n\n"
         '    logging.getLogger("skdpgen").info("labels of %d rows", rows.n_rows)\n'
-        "    released = release(\n        rows.batches({}, tokens=(TARGET,)),",
+        "    asked, sums = (TARGET,), rows.beforehand\n",
         (TABLES,),
     ),
     Bug(
@@ -80,8 +80,8 @@ WHAT_IS_SAID = (
     Bug(
         "silent-lists-in-chunks",
         "of chunks only the first one is looked at for lists without a dtype",
-        T + "_rows.py",
-        "            has_lists |= _are_lists(table, labels)\n",
+        T + "_passes.py",
+        "            self._has_lists |= are_lists(table, labels)\n",
         "",
         (MADE,),
     ),

@@ -125,7 +125,7 @@ WRONG_TABLES = {
     ),
     "y beside chunks": (Chunks(lambda: [(X, Y)]), Y, ValueError, r"\(X, y\) pairs"),
     "chunks of other columns": (
-        Chunks(lambda: [X, X[["age"]]]),
+        Chunks(lambda: [(X, Y), (X[["age"]], Y)]),
         None,
         ValueError,
         r"columns of the first",

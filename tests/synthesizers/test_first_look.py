@@ -44,7 +44,7 @@ def counts(**said):
 
 def place(found, distinct=5.0, std=0.0):
     """Return where a column of text is put."""
-    left = sorted_in(Unknown({}, ("x",)), "x", found, distinct, std, N)
+    left = sorted_in(Unknown({}, ("x",)), "x", found, (distinct, std), std, N)
     assert ("x" in left.texts) + ("x" in left.numbers) + len(left.truths) + len(
         left.identifiers
     ) == 1

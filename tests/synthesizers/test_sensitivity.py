@@ -1,6 +1,7 @@
 """One row never moves an exact joint sum further than is claimed: by brute force."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,6 +25,7 @@ from skdpgen.privacy import (
     WithCounts,
     release,
     sensitivity,
+    sum_beforehand,
 )
 from skdpgen.privacy._release import _structure
 from skdpgen.tables import Rows
@@ -240,39 +242,54 @@ class Stages:
     """Every release of a fit: what was summed, over which cells, and the claim."""
 
     def __init__(self, monkeypatch):
-        self.calls, self.asked = [], []
-        batches = Rows.batches
+        self.calls, self.asked, self.passes = [], [], {}
+        batches, beforehand = Rows.batches, sum_beforehand
 
-        def spy_batches(rows, cells, labels=None, tokens=(), distinct=()):
-            self.asked.append((cells, labels, tokens, distinct))
-            return batches(rows, cells, labels, tokens, distinct)
+        def spy_batches(rows, *asked, **more):
+            self.asked.append((asked, more))
+            return batches(rows, *asked, **more)
+
+        def spy_sums(*given):
+            sums = beforehand(*given)
+            self.passes[id(sums)] = (self.asked[-1], given[1:])
+            return sums
 
         monkeypatch.setattr(Rows, "batches", spy_batches)
         patch_everywhere(monkeypatch, release, self._spy(release))
+        patch_everywhere(monkeypatch, sum_beforehand, spy_sums)
 
     def _spy(self, release):
         def spy(batches, blocks, **params):
             released = release(batches, blocks, **params)
-            n_classes = params.get("n_classes", 1)
-            self.calls.append((blocks, n_classes, released.sensitivity, self.asked[-1]))
+            n_classes, weights = params.get("n_classes", 1), params.get("weights")
+            weights = dict.fromkeys(blocks, 1.0) | (weights or {})
+            claimed, asked = released.sensitivity, self.asked[-1]
+            self.calls.append((blocks, weights, n_classes, claimed, asked))
             return released
 
         return spy
 
     def moves(self, one, two, task="auto"):
         """Yield how far each stage moves from one table to the other, and the claim."""
-        for blocks, n_classes, claimed, asked in list(self.calls):
-            weights = dict.fromkeys(blocks, 1.0)
-            sums = [
-                joint_sum(
-                    blocks,
-                    Rows.batches(Rows.read(*table, task=task), *asked),
-                    weights,
-                    n_classes,
-                )
-                for table in (one, two)
-            ]
+        for blocks, weights, n_classes, claimed, asked in list(self.calls):
+            sums = []
+            for table in (one, two):
+                rows = Rows.read(*table, task=task)
+                again = self._summed_again(blocks, rows)
+                batches = () if again else Rows.batches(rows, *asked[0], **asked[1])
+                sums.append(joint_sum(again or blocks, batches, weights, n_classes))
             yield distance(*sums), claimed
+
+    def _summed_again(self, blocks, rows):
+        """Return blocks that were summed beforehand with the sums of other rows."""
+        found = {}
+        for key, block in blocks.items():
+            if hasattr(block, "sums"):
+                (asked, more), given = self.passes[id(block.sums)]
+                sums = sum_beforehand(Rows.batches(rows, *asked, **more), *given)
+                found[key] = replace(block, sums=sums)
+        assert len(found) in (0, len(blocks))
+        return found
 
 
 WORST = pd.DataFrame(

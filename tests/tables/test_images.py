@@ -178,7 +178,7 @@ def test_chunks_read_as_the_whole(dtype, container):
 def test_chunks_of_different_images_are_refused(other, is_first):
     chunks = [other, noise()] if is_first else [noise(), other]
     with pytest.raises(ValueError, match="shape and dtype of the first"):
-        Rows.read(Chunks(lambda: chunks))
+        _ = Rows.read(Chunks(lambda: chunks)).n_rows
 
 
 def test_labels_need_one_an_image():

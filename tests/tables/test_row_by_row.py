@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skdpgen.tables import Chunks, Kind, Rows, read_table, read_values
-from skdpgen.tables._rows import _read_target
+from skdpgen.tables._target_column import read_target
 from skdpgen.tables._values import Numbers, as_numbers
 
 
@@ -111,7 +111,7 @@ def test_an_array_of_text_reads_alike_whatever_one_row_holds(odd):
     usual, same = read_table(np.array([["red"], ["blue"], ["red"]]))
     assert (layout, frame["x0"].dtype) == (same, usual["x0"].dtype)
     assert plain(read_values(frame["x0"], layout.kinds[0]))[:2] == ["red", "blue"]
-    series, _ = _read_target(rows[:, 0], 3)
+    series, _ = read_target(rows[:, 0], 3)
     assert plain(read_values(series, Kind.TEXT))[:2] == ["red", "blue"]
 
 
@@ -155,7 +155,7 @@ def test_times_of_long_units_do_not_overflow(unit):
     values = read_values(frame["x0"], layout.kinds[0]).values
     assert np.isnan(values[0])
     assert values[1] < -1e18 < values[2] == -946_684_800 < 1e18 < values[3]
-    series, _ = _read_target(stored[:, 0], 4)
+    series, _ = read_target(stored[:, 0], 4)
     np.testing.assert_array_equal(read_values(series, Kind.DATETIME).values, values)
 
 
@@ -217,7 +217,7 @@ STAMPS = [datetime.datetime(2020, 1, day) for day in (1, 2, 3)]
     ids=str,
 )
 def test_the_kind_of_a_target_is_that_of_its_dtype(target, kind):
-    _, layout = _read_target(target, len(target))
+    _, layout = read_target(target, len(target))
     assert layout.kinds == (kind,)
 
 
@@ -249,4 +249,4 @@ def test_far_times_of_polars_and_arrow_do_not_overflow():
 def test_chunks_with_and_without_labels_do_not_mix():
     X, y = pd.DataFrame({"a": [1, 2]}), [0, 1]
     with pytest.raises(ValueError, match="a mixture"):
-        Rows.read(Chunks(lambda: [(X, y), X]))
+        _ = Rows.read(Chunks(lambda: [(X, y), X])).n_rows

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import PrivacyReport, Subsampling
+from skdpgen.synthesizers.base._sampling_in_chunks import SamplesInChunks
 from skdpgen.synthesizers.base._saving import write_estimator
 from skdpgen.synthesizers.base._telling import TellsColumns
 from skdpgen.synthesizers.models import (
@@ -33,13 +34,14 @@ from skdpgen.synthesizers.opening import (
     shares_of,
     target_codes,
 )
-from skdpgen.tables import Cells, Schema, draw_values, holds_images
+from skdpgen.tables import Cells, Schema, as_chunks, draw_values, holds_images
 from skdpgen.utils import (
     Amount,
     Interval,
     PrivacyLeakWarning,
     SearchCostWarning,
     StrOptions,
+    check_count,
     clone_parametrized,
     split_generator,
 )
@@ -70,7 +72,7 @@ HIDDEN = {
 }
 
 
-class BaseSynthesizer(TellsColumns, BaseEstimator):
+class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
     _labels: Cells | Any  # of the target; the estimator keeps them in `fit`
@@ -153,6 +155,7 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
         """
         self._validate_params()
         check_needs(self, X)
+        X, y = as_chunks(X, y)
         opening = open_rows(
             X,
             y,
@@ -267,12 +270,7 @@ class BaseSynthesizer(TellsColumns, BaseEstimator):
                 )
             return len(y)
         n_samples = self.n_samples_ if n_samples is None else n_samples
-        if not isinstance(n_samples, Integral) or n_samples < 1:
-            raise ValueError(
-                "n_samples must be an integer in the range [1, inf). "
-                f"Got {n_samples!r} instead."
-            )
-        return int(n_samples)
+        return check_count(n_samples, "n_samples")
 
     def _draw_labels(
         self, n_samples: int, y: Any, class_shares: Any, shares: Any, rng: Generator

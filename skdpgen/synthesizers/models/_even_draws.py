@@ -17,20 +17,20 @@ def draw_given(table, labels, *, rng):
     """
     table = np.asarray(table, dtype=np.float64)
     order = rng.permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]
-    counts = np.bincount(labels, minlength=len(table))
-    within = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
-    sorted_labels = labels[order]
-    places = (within + rng.random(len(table))[sorted_labels]) / counts[sorted_labels]
+    keys = labels.astype(np.uint16) if len(table) < 2**16 else labels  # sorted faster
+    order = order[np.argsort(keys[order], kind="stable")]
+    counts = np.bincount(labels, minlength=len(table))[:, None]
     cumulative = np.cumsum(table, axis=1)
     cumulative /= np.maximum(cumulative[:, -1:], np.finfo(float).tiny)
-    n_rows, width = table.shape
-    steps = (cumulative + np.arange(n_rows)[:, None]).ravel()
-    drawn = np.searchsorted(steps, sorted_labels + places, side="right")
-    drawn -= sorted_labels * width
-    last = width - 1 - np.argmax(table[:, ::-1] > 0, axis=1)
+    # place i of a label, (i + its offset) / count, is below the end of a cell
+    below = np.ceil(cumulative * counts - rng.random(len(table))[:, None])
+    last = table.shape[1] - 1 - np.argmax(table[:, ::-1] > 0, axis=1)
+    is_end = np.arange(table.shape[1]) >= last[:, None]
+    below = np.where(is_end, counts, np.clip(below, 0, counts)).astype(np.int64)
+    numbers = np.diff(below, axis=1, prepend=0)
+    cells = np.broadcast_to(np.arange(table.shape[1]), table.shape)
     codes = np.empty(len(labels), dtype=np.int64)
-    codes[order] = np.clip(drawn, 0, last[sorted_labels])
+    codes[order] = np.repeat(cells.ravel(), numbers.ravel())
     return codes
 
 

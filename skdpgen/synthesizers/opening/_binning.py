@@ -8,17 +8,22 @@ from typing import Any
 import numpy as np
 
 from skdpgen.privacy import (
+    Beforehand,
     Histograms,
     OneHot,
     Release,
     Selections,
     release,
     sensitivity,
+    sum_beforehand,
 )
 from skdpgen.synthesizers.opening._codes import as_codes, may_be_codes
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._public_rows import count_public
-from skdpgen.synthesizers.opening._separate_spikes import separate_spikes
+from skdpgen.synthesizers.opening._separate_spikes import (
+    points_to_look_at,
+    separate_spikes,
+)
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import (
     TARGET,
@@ -29,6 +34,7 @@ from skdpgen.tables import (
     Kind,
     Layout,
     NumberCells,
+    Points,
     bounds,
     fine_cells,
     is_far_from_zero,
@@ -77,12 +83,19 @@ def discover_bins(
     }
     if grids:
         codes = tuple(n for n in grids if _may_be_codes(opening, n))
-        released = _release_grids(opening, grids, codes)
+        share = _share_of_grids(opening, grids, codes)
+        left = opening.ledger.remaining * (1.0 - share)
+        ranges = {n: inside_of(grids[n]) if n in grids else cells[n] for n in cells}
+        looked = points_to_look_at(opening, ranges, left)
+        sums = _sum_grids(opening, grids, codes, looked)
+        released = _release_grids(opening, sums, grids, codes, share)
         std = released.noise_std[Key.COLUMNS]
         counts = _inside(opening, grids, by_column(released, grids), std)
         cells |= _bins(opening, grids, counts, std, max_bins)
         cells |= _codes(opening, grids, counts, released)
-        cells |= separate_spikes(opening, cells, _least_mass(opening, max_bins))
+        cells |= separate_spikes(
+            opening, cells, _least_mass(opening, max_bins), looked, sums
+        )
     opening.settle(cells)
     opening.step("histograms")
     labels = cells.pop(TARGET, opening.facts.labels)
@@ -108,6 +121,11 @@ def _fine_grid(column: Column, *, is_discovered: bool) -> NumberCells:
     return fine_cells(column, FINER if is_unsure else UNIFORM).with_outside()
 
 
+def inside_of(grid: NumberCells) -> NumberCells:
+    """Return a grid without the cells that count what is outside."""
+    return replace(grid, edges=grid.edges[1:-1])
+
+
 def _inside(
     opening: Opening,
     grids: dict[Any, NumberCells],
@@ -121,31 +139,68 @@ def _inside(
         below, above = (float(known[end] / facts.n_rows) for end in (0, -1))
         outside[name] = below, above, float(std / facts.n_rows)
         counts[name] = np.concatenate([known[1:-1], counts[name][len(known) :]])
-        grids[name] = replace(grids[name], edges=grids[name].edges[1:-1])
+        grids[name] = inside_of(grids[name])
     opening.keep(_outside=outside)
     opening.outside = outside
     return counts
 
 
-def _release_grids(
+def _share_of_grids(
     opening: Opening, grids: Mapping[Any, NumberCells], codes: tuple[Any, ...]
-) -> Release:
-    """Release the fine histograms, and beside them values that may be codes."""
-    ledger = opening.ledger
+) -> float:
+    """Return the part of what is left that bins get, and values that may be codes."""
     is_unsure = any(grid.n_known >= FINER for grid in grids.values())
     wanted = opening.facts.n_rows * (PLACE_STD if is_unsure else BIN_STD)
-    share = share_for(OneHot(len(grids) + len(codes)), wanted, ledger, BIN_SHARES)
-    blocks: dict[str, Any] = {
-        Key.COLUMNS: Histograms(tuple(g.n_cells for g in grids.values()))
-    }
+    structure = OneHot(len(grids) + len(codes))
+    return share_for(structure, wanted, opening.ledger, BIN_SHARES)
+
+
+def _sum_grids(
+    opening: Opening,
+    grids: Mapping[Any, NumberCells],
+    codes: tuple[Any, ...],
+    looked: Mapping[Any, Points],
+) -> Beforehand | None:
+    """Go over the rows once: for bins, for codes, and for what is asked after bins."""
+    blocks: dict[str, Any] = {Key.COLUMNS: _histograms(grids)}
     if codes:
         blocks[Key.TOKENS] = Selections(codes)
+    if looked:
+        blocks[Key.POINTS] = _histograms(looked)
+    columns = {Key.COLUMNS: tuple(grids), Key.POINTS: tuple(looked)}
+    batches = opening.rows.batches(grids, tokens=codes, points=looked)
+    return sum_beforehand(batches, blocks, columns)
+
+
+def _histograms(grids: Mapping[Any, Any]) -> Histograms:
+    return Histograms(tuple(grid.n_cells for grid in grids.values()))
+
+
+def _release_grids(
+    opening: Opening,
+    sums: Beforehand | None,
+    grids: Mapping[Any, NumberCells],
+    codes: tuple[Any, ...],
+    share: float,
+) -> Release:
+    """Release the fine histograms, and beside them values that may be codes."""
+    batches: Any = ()
+    blocks: dict[str, Any] = {}
+    if sums is None:
+        batches = opening.rows.batches(grids, tokens=codes)
+        blocks[Key.COLUMNS] = _histograms(grids)
+    else:
+        blocks[Key.COLUMNS] = sums.histograms(Key.COLUMNS, tuple(grids))
+    if codes:
+        blocks[Key.TOKENS] = (
+            sums.selections(Key.TOKENS, codes) if sums else Selections(codes)
+        )
     return release(
-        opening.rows.batches(grids, tokens=codes),
+        batches,
         blocks,
         name=f"bins of {len(grids)} columns",
-        ledger=ledger,
-        share=share * ledger.remaining,
+        ledger=opening.ledger,
+        share=share * opening.ledger.remaining,
     )
 
 

@@ -70,9 +70,11 @@ def discover_classes(rows: Rows, ledger: Ledger) -> tuple[Mapping[str, float], f
 
     Also returns that threshold, which is public.
     """
+    asked, sums = (TARGET,), rows.beforehand
+    block = Selections(asked) if sums is None else sums.selections(Key.TOKENS, asked)
     released = release(
-        rows.batches({}, tokens=(TARGET,)),
-        {Key.TOKENS: Selections((TARGET,))},
+        rows.batches({}, tokens=asked) if sums is None else (),
+        {Key.TOKENS: block},
         name="class labels",
         ledger=ledger,
         share=CLASS_SHARE,

@@ -101,14 +101,7 @@ def look_at_kinds(
     different nearly everywhere cannot be learnt. The look costs little, because it asks
     for shares of all rows; where even those would drown in noise it is not taken.
     """
-    names = (
-        *unknown.texts,
-        *(
-            name
-            for name, kind in unknown.numbers.items()
-            if kind is not Kind.DATETIME and name is not TARGET
-        ),
-    )
+    names = looked_at(unknown)
     structure = Weighted((OneHot(len(unknown.texts)), Distinct(len(names))), (1.0, 1.0))
     share = share_for(structure, n_rows * LOOK_STD, ledger, LOOK_SHARES)
     delta = sensitivity(structure, ledger.budget.adjacency)
@@ -116,28 +109,63 @@ def look_at_kinds(
     if not names or std > BLURRED * n_rows:
         return unknown
     grids = {name: TextKinds() for name in unknown.texts}
-    blocks: dict[str, Any] = {Key.DISTINCT: DistinctCounts(names)}
+    counted = DistinctCounts(names, n_rows)
+    blocks: dict[str, Any] = {Key.DISTINCT: counted}
     if grids:
         blocks[Key.COLUMNS] = Histograms(tuple(g.n_cells for g in grids.values()))
+    batches: Any = rows.batches(grids, distinct=names)
+    sums = rows.beforehand
+    if sums is not None:
+        batches, blocks = (), {Key.DISTINCT: sums.distinct(Key.DISTINCT, names, n_rows)}
+        if grids:
+            blocks[Key.COLUMNS] = sums.histograms(Key.COLUMNS, tuple(grids))
     released = release(
-        rows.batches(grids, distinct=names),
+        batches,
         blocks,
         name=f"kinds and numbers of values of {len(names)} columns",
         ledger=ledger,
         share=share,
     )
-    distinct = dict(zip(names, released.values[Key.DISTINCT][0], strict=True))
+    found = counted.estimate(released.values[Key.DISTINCT][0], std)
+    distinct = {
+        name: (float(number), float(blur))
+        for name, number, blur in zip(names, *found, strict=True)
+    }
     for name, counts in by_column(released, grids).items():
-        unknown = sorted_in(unknown, name, counts, float(distinct[name]), std, n_rows)
-    most = FEW * n_rows + SURE * std
-    few = (name for name in unknown.numbers if distinct.get(name, n_rows) <= most)
+        unknown = sorted_in(unknown, name, counts, distinct[name], std, n_rows)
+    nothing = n_rows, 0.0
+    few = (
+        name
+        for name in unknown.numbers
+        for number, blur in [distinct.get(name, nothing)]
+        if number <= FEW * n_rows + SURE * blur
+    )
     return replace(unknown, few=tuple(few))
 
 
+def looked_at(unknown: Unknown) -> tuple[Any, ...]:
+    """Return the columns whose different values are counted: not times, not y."""
+    numbers = (
+        name
+        for name, kind in unknown.numbers.items()
+        if kind is not Kind.DATETIME and name is not TARGET
+    )
+    return (*unknown.texts, *numbers)
+
+
 def sorted_in(
-    unknown: Unknown, name: Any, counts: Any, distinct: float, std: float, n_rows: float
+    unknown: Unknown,
+    name: Any,
+    counts: Any,
+    found: tuple[float, float],
+    std: float,
+    n_rows: float,
 ) -> Unknown:
-    """Put a column of text where its cells say that it belongs."""
+    """Put a column of text where its cells say that it belongs.
+
+    ``found`` is its number of different values, and the noise of that.
+    """
+    distinct, blur = found
     present = n_rows - counts[Says.NOTHING]
     noise = SURE * std
     enough = max(MOST * present - noise, 0.5 * present + noise)
@@ -158,7 +186,7 @@ def sorted_in(
     is_written = n_text > counts[Says.NUMBER_ITSELF]
     is_padded = counts[Says.PADDED] >= SOME * present + noise
     has_words = counts[Says.WORD] >= WORDS * present + noise  # they would be lost
-    are_few = distinct <= FEW * present + noise
+    are_few = distinct <= FEW * present + SURE * blur
     are_codes = is_written and (is_padded or (has_words and are_few))
     if n_numbers > enough and not are_codes:
         left = replace(left, numbers={**unknown.numbers, name: Kind.FLOAT})
@@ -170,6 +198,6 @@ def sorted_in(
         return replace(left, parsed=(*unknown.parsed, name))
     if counts[Says.TRUTH] > enough:
         return replace(left, truths=(*unknown.truths, name))
-    if distinct > max(ALL_DIFFERENT * present, 0.5 * present + noise):
+    if distinct > max(ALL_DIFFERENT * present, 0.5 * present + SURE * blur):
         return replace(left, identifiers=(*unknown.identifiers, name))
     return unknown

@@ -24,6 +24,7 @@ from skdpgen.synthesizers.opening._classes import (
 from skdpgen.synthesizers.opening._column_kinds import Unknown
 from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts, joined_earlier
 from skdpgen.synthesizers.opening._facts import Facts
+from skdpgen.synthesizers.opening._first_pass import pass_first
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
 from skdpgen.synthesizers.opening._needs_rows import check_known
 from skdpgen.synthesizers.opening._public_rows import PublicRows
@@ -251,6 +252,7 @@ def open_rows(
     rows.read_as(known.written)
     public = PublicRows.read(public_data, rows, known)
     _check_weights(class_weight, known)
+    pass_first(rows, known, is_size_public=is_size_public)
     unknown = known.unknown
     check_known(rows.elsewhere, known)
     n_selections = len(unknown) + known.has_unknown_classes

@@ -42,7 +42,7 @@ def decode_rows(
         if given and name in given:
             columns[name] = given[name]
         elif isinstance(column, Regenerate):
-            columns[name] = regenerate(column, n_rows)
+            columns[name] = regenerate(column, n_rows, facts.first_row)
         elif not isinstance(column, Drop):
             columns[name] = draw_values(
                 column, cells[name], codes[name], marginals[name], rng=rng

@@ -34,6 +34,8 @@ class Facts:
     """Counts of cells that were released before, classes together; their variances."""
     from_public: tuple[Any, ...] = ()
     """Those of the discovered columns that are as public rows show them."""
+    first_row: int = 0
+    """The number of the first row that is drawn; identifiers are written from there."""
 
     @property
     def columns(self) -> dict[Any, Column]:

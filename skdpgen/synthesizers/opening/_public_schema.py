@@ -123,6 +123,6 @@ def _is_words(public: PublicRows, name: Any) -> bool:
         counts += np.bincount(codes[:, 0], minlength=cells.n_cells)
     distinct = float(public.frame[name].nunique())
     unknown = sorted_in(
-        Unknown({}, (name,)), name, counts, distinct, 0.0, public.n_rows
+        Unknown({}, (name,)), name, counts, (distinct, 0.0), 0.0, public.n_rows
     )
     return unknown.texts == (name,)

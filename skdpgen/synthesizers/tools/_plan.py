@@ -28,6 +28,9 @@ from skdpgen.synthesizers.pairwise import affordable_pairs
 
 PAIR_BUDGET = 0.5  # the default of DPPairwiseSynthesizer
 N_FEATURES = 1000  # the default of DPMERFSynthesizer
+PASSES = 4  # over the rows: a first look, bounds, bins, and the release
+OF_BOUNDS = 1  # which is not needed with a schema
+MORE_FOR_PAIRS = 5  # groups, parities, all pairs, columns again, the pairs that matter
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,10 @@ class Plan:
     """Pairs of columns that DPPairwiseSynthesizer can look at."""
     relations: float
     """Noise of an embedding over usual sizes of relations; below 1 they are learnt."""
+    n_passes: int = PASSES
+    """How often a method with one release goes over the rows, at most."""
+    n_passes_pairwise: int = PASSES + MORE_FOR_PAIRS
+    """How often DPPairwiseSynthesizer does."""
 
     def __str__(self) -> str:
         """Return the plan in words."""
@@ -83,6 +90,10 @@ class Plan:
         lines.append(
             f"  embeddings (DPMERF, DPHP, DPNTK, DPKernel) have {chance} to learn "
             f"relations: noise {self.relations:.1g} times what relations are"
+        )
+        lines.append(
+            f"  rows are read up to {self.n_passes} times, by DPPairwiseSynthesizer up "
+            f"to {self.n_passes_pairwise}"
         )
         return "\n".join(lines)
 
@@ -127,6 +138,7 @@ def plan(
       DPPairwiseSynthesizer looks at 91 of 91 pairs of columns
       embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn relations:
       noise 0.2 times what relations are
+      rows are read up to 4 times, by DPPairwiseSynthesizer up to 9
     """
     if not (isinstance(n, Integral) and isinstance(columns, Integral)):
         raise TypeError(f"n and columns must be integers. Got {n!r} and {columns!r}.")
@@ -153,6 +165,7 @@ def plan(
     count = COUNT_SHARE if neighbours is Adjacency.ADD_REMOVE else 0.0
     left = (1.0 - share - count) * (1.0 - BIN_SHARES[0])
     main = ledger.noise_std(share=left, sensitivity=whole)
+    n_passes = PASSES - OF_BOUNDS * is_schema_public
     return Plan(
         epsilon,
         delta,
@@ -168,6 +181,8 @@ def plan(
         main,
         affordable_pairs(ledger, float(n), columns, PAIR_BUDGET),
         _noise_of_relations(ledger, n, classes, left),
+        n_passes,
+        n_passes + MORE_FOR_PAIRS,
     )
 
 

@@ -1,0 +1,128 @@
+"""Synthetic rows in chunks: as many as wanted, in memory for one chunk."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from skdpgen.synthesizers.opening import Facts
+from skdpgen.tables import ArrowFile
+from skdpgen.utils import check_count, split_generator
+
+CHUNK = 50_000
+
+
+class SamplesInChunks:
+    """Draws rows chunk by chunk, for an estimator that has ``sample``."""
+
+    _facts: Facts
+    _sampler: Any
+    n_samples_: int
+
+    def sample(self, n_samples: Any = None, **how: Any) -> Any:
+        """Draw rows; every synthesizer has its own."""
+        raise NotImplementedError
+
+    def iter_sample(
+        self,
+        n_samples: int | None = None,
+        *,
+        chunk_size: int = CHUNK,
+        y: Any = None,
+        given: Any = None,
+        random_state: Any = None,
+        **how: Any,
+    ) -> Iterator[Any]:
+        """Draw synthetic rows in chunks; never all of them are in memory.
+
+        Each chunk is what :meth:`sample` would return for so many rows, and chunks are
+        drawn independently of each other. Shares of classes are met in each of them, as
+        nearly as whole rows allow. Written identifiers go on from chunk to chunk.
+
+        Parameters
+        ----------
+        n_samples : int or None, default=None
+            How many rows in all; None is as many as were fitted, or as ``y`` or
+            ``given`` has.
+        chunk_size : int, default=50_000
+            Rows of a chunk; the last has what is left.
+        y, given : array-like, DataFrame or None, default=None
+            As in :meth:`sample`, for all rows; ``given`` where that has it.
+        random_state : int, Generator or None, default=None
+            An int fixes all chunks.
+        **how
+            Other parameters of :meth:`sample`, as ``class_shares``.
+
+        Yields
+        ------
+        X or (X, y)
+            As :meth:`sample` returns them.
+        """
+        check_is_fitted(self)
+        chunk_size = check_count(chunk_size, "chunk_size")
+        if n_samples is None:
+            longest = y if y is not None else given
+            n_samples = self.n_samples_ if longest is None else len(longest)
+        n_samples = check_count(n_samples, "n_samples")
+        for name, rows in (("y", y), ("given", given)):
+            if rows is not None and len(rows) != n_samples:
+                raise ValueError(
+                    f"n_samples must be None or the length of {name}, {len(rows)}. "
+                    f"Got {n_samples!r} instead."
+                )
+        if random_state is None:
+            rng = self._sampler
+        else:
+            (rng,) = split_generator(random_state, 1)
+        return self._chunks_drawn(n_samples, chunk_size, y, given, rng, how)
+
+    def _chunks_drawn(
+        self, n: int, size: int, y: Any, given: Any, rng: Any, how: Any
+    ) -> Iterator[Any]:
+        for start in range(0, n, size):
+            some = slice(start, min(start + size, n))
+            asked = dict(how)
+            if y is not None:
+                asked["y"] = y[some]
+            if given is not None:
+                asked["given"] = given[some]
+            facts = self._facts
+            try:
+                self._facts = replace(facts, first_row=start)
+                drawn = self.sample(some.stop - start, random_state=rng, **asked)
+            finally:
+                self._facts = facts
+            yield drawn
+
+    def sample_parquet(
+        self,
+        path: str | Path,
+        n_samples: int | None = None,
+        *,
+        target: str | None = None,
+        **how: Any,
+    ) -> int:
+        """Draw synthetic rows straight into a file of Parquet, chunk by chunk.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the file; replaced if it is there.
+        n_samples : int or None, default=None
+            How many rows; None is as many as were fitted.
+        target : str or None, default=None
+            What the column of labels is called; None takes the name of y, or "target".
+        **how
+            Other parameters of :meth:`iter_sample`.
+
+        Returns
+        -------
+        n_rows : int
+            Number of rows that were written.
+        """
+        with ArrowFile(path) as file:
+            for drawn in self.iter_sample(n_samples, **how):
+                file.add(drawn, target)
+        return file.n_rows

@@ -1,0 +1,175 @@
+"""Passes over rows: those of a table in memory, and those of chunks that are opened."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Protocol
+
+from skdpgen.tables._chunks import Chunks
+from skdpgen.tables._elsewhere import Elsewhere, refuse_rows
+from skdpgen.tables._encoder import Chunk
+from skdpgen.tables._images import ImageLayout
+from skdpgen.tables._layout import Layout
+from skdpgen.tables._table_part import Part, are_lists, check_part, only
+from skdpgen.tables._target_column import read_labels, read_target
+from skdpgen.tables._values import Values
+
+Pass = Iterator[Chunk]
+CHUNK = 65_536
+IMAGES = 4_096  # at a time: they are wider than rows of a table
+
+
+class Passes(Protocol):
+    """Rows that can be gone over again and again; some columns at a time."""
+
+    layout: Layout | ImageLayout
+    target_layout: Layout | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a dtype was guessed from the values of a plain list."""
+
+    def __call__(self, names: Collection[Any] | None = None) -> Pass:
+        """Yield columns of some rows, those named at least, and labels."""
+
+
+class WholeTable:
+    """A table or images in memory, cut into rows."""
+
+    def __init__(self, X: Any, y: Any, task: str, at_once: tuple[int, int]) -> None:
+        part = Part.of(X)
+        self.layout, self.n_rows, self.has_lists = part.layout, part.n_rows, False
+        series, self.target_layout = read_target(y, part.n_rows)
+        self.has_lists = are_lists(X, y)
+        self._columns = part.columns(part.layout)
+        self._target = read_labels(series, self.target_layout, task)
+        self._at_once = at_once[isinstance(part.layout, ImageLayout)]
+
+    def __call__(self, names: Collection[Any] | None = None) -> Pass:
+        """Yield all columns, which are read already."""
+        del names
+        yield from _cut(self._columns, self._target, self.n_rows, self._at_once)
+
+
+class NoPasses:
+    """Rows that stand elsewhere, and do not come here."""
+
+    has_lists = False
+
+    def __init__(self, there: Elsewhere, is_size_public: bool) -> None:
+        self.layout: Layout | ImageLayout = there.layout
+        self.target_layout = there.target_layout
+        self.n_rows = there.count() if is_size_public else 0
+
+    def __call__(self, names: Collection[Any] | None = None) -> Pass:
+        """Raise: whoever needs rows themselves cannot have them."""
+        del names
+        return refuse_rows()
+
+
+class ChunkPasses:
+    """Chunks, opened anew at each pass and checked against the first.
+
+    The number of rows is what the source says it is, or is counted on the first pass,
+    whatever that is for. A source that has another number later is refused if that
+    number is public; if not, the refusal would tell it.
+    """
+
+    def __init__(self, source: Chunks, task: str, is_size_public: bool) -> None:
+        first = source.first
+        if first is None:
+            raise ValueError(
+                "Chunks must hold at least one table. Got none; let the first chunk be "
+                "a table without rows, or say `like=` with one."
+            )
+        self.layout = Part.of(first[0]).layout
+        _, self.target_layout = read_target(first[1], len(first[0]))
+        self._source, self._task, self._is_size_public = source, task, is_size_public
+        self._has_lists = are_lists(*first)
+        self._n_rows = source.count() if is_size_public else None
+        self._had_chunks = False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows; takes a pass unless there was one, or the source tells."""
+        self._look_once()
+        assert self._n_rows is not None
+        return self._n_rows
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a dtype was guessed from the values of a plain list."""
+        if not self._source.has_types:
+            self._look_once()
+        return self._has_lists
+
+    def _look_once(self) -> None:
+        if self._n_rows is None:
+            for _ in self(()):
+                pass
+
+    def __call__(self, names: Collection[Any] | None = None) -> Pass:
+        """Yield named columns, chunk by chunk; nothing else is read where possible."""
+        n_rows = n_chunks = 0
+        opened = self._source.opened(names)
+        there = only(self.layout, opened.names)
+        wanted = only(self.layout, names)
+        for table, labels in opened:
+            self._has_lists |= are_lists(table, labels)
+            part = Part.of(table)
+            check_part(part.layout, there)
+            n_rows, n_chunks = n_rows + part.n_rows, n_chunks + 1
+            yield part.columns(wanted), self._labels(labels, part.n_rows)
+        self._check_size(n_rows, n_chunks)
+
+    def _labels(self, labels: Any, n_rows: int) -> Values | None:
+        series, layout = read_target(labels, n_rows)
+        if (layout is None) != (self.target_layout is None):
+            raise ValueError("Every chunk must be (X, y), or none. Got a mixture.")
+        if layout is not None:
+            check_part(layout, self.target_layout)
+        return read_labels(series, self.target_layout, self._task)
+
+    def _check_size(self, n_rows: int, n_chunks: int) -> None:
+        is_gone = self._had_chunks and not n_chunks
+        self._had_chunks |= n_chunks > 0
+        if self._n_rows is None:
+            self._n_rows = n_rows
+        elif is_gone or (self._is_size_public and n_rows != self._n_rows):
+            what = "no chunk at all" if is_gone else "another number of rows"
+            raise ValueError(
+                f"Chunks must hold the same rows in every pass. Got {what} in a "
+                "later one; make `open_chunks` read the source from its start."
+            )
+
+
+def read_part(
+    X: Any, y: Any, layouts: tuple[Any, Layout | None], task: str
+) -> Iterator[Chunk]:
+    """Read a part of a table whose layout is known, wherever that part stands."""
+    layout, target_layout = layouts
+    part = Part.of(X)
+    series, labels_here = read_target(y, part.n_rows)
+    check_part(part.layout, layout)
+    if labels_here is not None:
+        check_part(labels_here, target_layout)
+    target = read_labels(series, target_layout, task)
+    yield from _cut(part.columns(layout), target, part.n_rows, CHUNK)
+
+
+def layouts_of(X: Any, y: Any) -> tuple[Any, Layout | None]:
+    """Return the layout of a table and of its target, by dtypes alone."""
+    part = Part.of(X)
+    return part.layout, read_target(y, part.n_rows)[1]
+
+
+def _cut(
+    columns: Mapping[Any, Any], target: Values | None, n_rows: int, at_once: int
+) -> Iterator[Chunk]:
+    """Yield some rows at a time, of what was read."""
+    for start in range(0, n_rows, at_once):
+        rows = slice(start, start + at_once)
+        some = {name: values[rows] for name, values in columns.items()}
+        yield some, None if target is None else target[rows]

@@ -1,0 +1,153 @@
+"""Rows in chunks: as many as asked, distributed as those of one sample."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from skdpgen import (
+    DPIndependentSynthesizer,
+    DPMERFSynthesizer,
+    DPPairwiseSynthesizer,
+    all_synthesizers,
+)
+from skdpgen.datasets import load_example
+from skdpgen.tables import Regenerate, Schema
+
+N = 2000
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = load_example(N)
+    return DPIndependentSynthesizer(epsilon=20.0, random_state=0).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def pairwise():
+    X, y = load_example(N)
+    params = {"epsilon": 20.0, "max_iter": 20, "n_components": 20, "random_state": 0}
+    return DPPairwiseSynthesizer(**params).fit(X, y)
+
+
+def test_every_synthesizer_has_it():
+    for cls in all_synthesizers().values():
+        assert callable(cls().iter_sample)
+        assert callable(cls().sample_parquet)
+
+
+def test_chunks_have_their_size(fitted):
+    sizes = [len(X) for X, y in fitted.iter_sample(1050, chunk_size=500)]
+    assert sizes == [500, 500, 50]
+    assert sum(len(X) for X, _ in fitted.iter_sample()) == N
+
+
+def test_chunks_are_distributed_as_the_whole(fitted):
+    """Each cell of each column is drawn as often as expected, give or take few."""
+    parts = list(fitted.iter_sample(40_000, chunk_size=1000, random_state=0))
+    X, y = (pd.concat(one, ignore_index=True) for one in zip(*parts, strict=True))
+    whole, labels = fitted.sample(40_000, random_state=1)
+    shares = [one.value_counts(normalize=True) for one in (y, labels)]
+    assert (shares[0] - shares[1]).abs().max() < 0.002
+    for name in ("job", "owns_home"):
+        tables = [
+            pd.crosstab(one[name].astype(str), two, normalize=True)
+            for one, two in ((X, y), (whole, labels))
+        ]
+        assert (tables[0] - tables[1]).abs().max().max() < 0.005
+    assert abs(X["age"].mean() - whole["age"].mean()) < 0.5
+    assert (
+        not X[:1000].reset_index(drop=True).equals(X[1000:2000].reset_index(drop=True))
+    )
+
+
+def test_an_int_fixes_all_chunks(fitted):
+    one, two = (
+        [X for X, _ in fitted.iter_sample(300, chunk_size=100, random_state=5)]
+        for _ in range(2)
+    )
+    for a, b in zip(one, two, strict=True):
+        pd.testing.assert_frame_equal(a, b)
+    assert not one[0].equals(one[1])
+
+
+def test_labels_are_those_that_were_asked_for(fitted):
+    y = ["left"] * 70 + ["stayed"] * 60
+    drawn = [labels for _, labels in fitted.iter_sample(y=y, chunk_size=50)]
+    assert pd.concat(drawn).tolist() == y
+    every = fitted.iter_sample(200, chunk_size=100, class_shares={"left": 1.0})
+    assert {label for _, labels in every for label in labels} == {"left"}
+
+
+def test_given_columns_stay_as_they_are(pairwise):
+    given = pd.DataFrame({"job": ["office", "craft", "care"] * 50})
+    given = given[given["job"].isin(pairwise.cells_["job"].categories)]
+    given = given.reset_index(drop=True)
+    chunks = list(pairwise.iter_sample(given=given, chunk_size=40))
+    drawn = pd.concat([X for X, _ in chunks], ignore_index=True)
+    assert drawn["job"].astype(str).tolist() == given["job"].tolist()
+    assert {len(X) for X, _ in chunks[:-1]} == {40}
+
+
+def test_written_identifiers_go_on():
+    X = pd.DataFrame({"id": ["?"] * 300, "size": np.arange(300.0)})
+    schema = Schema({"id": Regenerate("row-{i}")})
+    synth = DPIndependentSynthesizer(schema=schema, epsilon=20.0).fit(X)
+    drawn = pd.concat(synth.iter_sample(250, chunk_size=100))
+    assert drawn["id"].tolist() == [f"row-{i}" for i in range(250)]
+    assert synth.sample(2)["id"].tolist() == ["row-0", "row-1"]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"chunk_size": 0}, "chunk_size must be an integer"),
+        ({"n_samples": 2.5}, "n_samples must be an integer"),
+        ({"n_samples": 3, "y": ["left"]}, "n_samples must be None or the length of y"),
+    ],
+)
+def test_what_is_wrong_is_said_before_rows_are_drawn(fitted, params, message):
+    with pytest.raises(ValueError, match=message):
+        fitted.iter_sample(**params)
+
+
+@pytest.mark.parametrize("container", ["pandas", "numpy", "polars", "pyarrow"])
+def test_straight_to_parquet(container, tmp_path):
+    X, y = load_example(N)
+    X = X[["age", "job", "owns_home", "customer_since"]]
+    make = {
+        "pandas": lambda: X,
+        "numpy": lambda: X[["age"]].to_numpy(dtype=float),
+        "polars": lambda: pl.from_pandas(X),
+        "pyarrow": lambda: pa.Table.from_pandas(X),
+    }
+    synth = DPIndependentSynthesizer(epsilon=20.0, random_state=0)
+    synth.fit(make[container](), y)
+    path = tmp_path / "rows.parquet"
+    n = synth.sample_parquet(path, 1234, chunk_size=500, random_state=0)
+    found = pq.read_table(path)
+    assert n == found.num_rows == 1234
+    names = ["x0"] if container == "numpy" else list(X.columns)
+    assert found.column_names == [*names, y.name or "target"]
+    assert pq.ParquetFile(path).num_row_groups == 3
+    chunks = list(synth.iter_sample(1234, chunk_size=500, random_state=0))
+    labels = np.concatenate([np.asarray(one) for _, one in chunks])
+    assert found.column(-1).to_pylist() == labels.tolist()
+
+
+def test_a_column_without_a_value_can_be_written(tmp_path):
+    X = pd.DataFrame({"nothing": [None] * 500, "size": np.arange(500.0)})
+    synth = DPIndependentSynthesizer(epsilon=20.0, random_state=0).fit(X)
+    synth.sample_parquet(tmp_path / "x.parquet", 200, chunk_size=50)
+    assert pq.read_table(tmp_path / "x.parquet").num_rows == 200
+
+
+def test_images_are_no_table(tmp_path):
+    rng = np.random.default_rng(0)
+    images = rng.random((200, 8, 8), dtype=np.float32)
+    synth = DPMERFSynthesizer(max_iter=1, n_features=10, random_state=0).fit(images)
+    assert [len(X) for X in synth.iter_sample(5, chunk_size=3)] == [3, 2]
+    with pytest.raises(ValueError, match="Got images"):
+        synth.sample_parquet(tmp_path / "x.parquet", 5)

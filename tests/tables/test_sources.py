@@ -1,0 +1,204 @@
+"""Tables on disk and queries: the same sums as of the table in memory."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from skdpgen import DPIndependentSynthesizer
+from skdpgen.tables import CategoryCells, Chunks, NumberCells, Rows, _sources
+
+N = 700
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    words = np.array(["red", "green", "blue"])
+    columns = {
+        "size": rng.gamma(2.0, 10.0, N).round(2),
+        "number": rng.integers(0, 9, N),
+        "color": words[rng.integers(0, 3, N)],
+        "when": pd.date_range("2020-01-01", periods=N, freq="h", unit="us"),
+        "is_new": rng.random(N) < 0.3,
+        "bought": words[rng.integers(0, 2, N)],
+    }
+    made = pa.Table.from_pandas(pd.DataFrame(columns))
+    holes = pa.array(rng.random(N) < 0.1)
+    empty = pa.nulls(N, made.schema.field("size").type)
+    size = pa.compute.if_else(holes, empty, made["size"])
+    return made.set_column(0, "size", size).replace_schema_metadata()
+
+
+@pytest.fixture(scope="module")
+def folder(table, tmp_path_factory):
+    where = tmp_path_factory.mktemp("parquet")
+    for i, start in enumerate((0, 300)):
+        part = table.slice(start, 300 if start == 0 else N)
+        pq.write_table(part, where / f"{i}.parquet", row_group_size=130)
+    return where
+
+
+def lazy(folder):
+    return pl.scan_parquet(folder / "*.parquet")
+
+
+def reader(folder):
+    return Chunks.of(lambda: ds.dataset(folder).scanner().to_reader(), "bought")
+
+
+SOURCES = {
+    "dataset": lambda folder: (ds.dataset(folder), "bought"),
+    "path": lambda folder: (Path(folder), "bought"),
+    "one file at a time": lambda folder: (
+        Chunks.of(ds.dataset(sorted(map(str, folder.glob("*")))), "bought", rows=64),
+    ),
+    "lazy frame": lambda folder: (lazy(folder), "bought"),
+    "reader": lambda folder: (reader(folder),),
+}
+
+
+def fitted(*given, **params):
+    params = {"epsilon": float("inf"), "random_state": 0} | params
+    return DPIndependentSynthesizer(**params).fit(*given)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_sums_are_those_of_the_table_in_memory(name, folder, table):
+    whole = fitted(table.drop_columns(["bought"]), table["bought"])
+    found = fitted(*SOURCES[name](folder))
+    for key, value in whole.release_.values.items():
+        np.testing.assert_array_equal(found.release_.values[key], value)
+    assert found.n_samples_ == N
+    assert found.feature_names_in_.tolist() == table.column_names[:-1]
+    X, y = found.sample(20, random_state=1)
+    assert isinstance(X, pl.DataFrame if name == "lazy frame" else pa.Table)
+    assert y.name == "bought"
+
+
+def test_a_query_of_duckdb(folder, table):
+    duckdb = pytest.importorskip("duckdb")
+    query = duckdb.sql(f"select * from '{folder}/*.parquet'")
+    whole = fitted(table.drop_columns(["bought"]), table["bought"])
+    found = fitted(query, "bought")
+    for key, value in whole.release_.values.items():
+        np.testing.assert_array_equal(found.release_.values[key], value)
+
+
+def test_without_a_target(folder, table):
+    found = fitted(ds.dataset(folder))
+    assert found.task_ is None
+    assert found.sample(5).column_names == table.column_names
+
+
+@pytest.mark.parametrize("name", ["dataset", "path", "lazy frame"])
+def test_columns_are_read_only_when_needed(name, folder, monkeypatch):
+    asked = []
+    tables = _sources._tables
+
+    def spied(batches, rows):
+        for one in tables(batches, rows):
+            asked.append(set(one.column_names))
+            yield one
+
+    monkeypatch.setattr(_sources, "_tables", spied)
+    source, target = SOURCES[name](folder)
+    rows = Rows.read(source, target)
+    cells = {"color": CategoryCells(("red",), True)}
+    if name == "lazy frame":
+        rows._passes._source._source = _spied_polars(source, asked)
+    list(rows.batches(cells, tokens=("number",)))
+    assert asked
+    assert all(names == {"color", "number", "bought"} for names in asked)
+
+
+def _spied_polars(frame, asked):
+    source = _sources.source_of(frame, 64)
+
+    def opened(names):
+        for one in source.open(names):
+            asked.append(set(one.columns))
+            yield one
+
+    return _sources.Source(source.empty, source.names, opened, source.count)
+
+
+def test_what_is_left_out_is_never_read(folder):
+    cells = {"number": NumberCells(np.array([0.0, 5.0, 9.0]), True)}
+    chunks = Chunks.of(ds.dataset(folder), rows=100)
+    passed = list(chunks.opened({"number"}))
+    assert {tuple(X.column_names) for X, _ in passed} == {("number",)}
+    assert max(len(X) for X, _ in passed) <= 100
+    assert sum(len(b.labels) for b in Rows.read(chunks).batches(cells)) == N
+
+
+def test_the_number_of_rows_costs_no_pass(folder):
+    chunks = Chunks.of(ds.dataset(folder), "bought")
+    rows = Rows.read(chunks)
+    chunks._source = _sources.Source(
+        chunks._source.empty, chunks._source.names, None, chunks._source.count
+    )
+    assert rows.n_rows == N
+
+
+@pytest.mark.parametrize("kind", ["dictionary", "categories"])
+def test_what_a_type_lists_is_not_learnt(kind, tmp_path):
+    """The values of a dictionary are private, and more than the rows may hold."""
+    words = pd.Categorical.from_codes([0, 1] * 100, ["a", "b", "secret"])
+    frame = pd.DataFrame({"word": words, "size": np.arange(200.0)})
+    source = pl.from_pandas(frame).lazy()
+    if kind == "dictionary":
+        pq.write_table(pa.Table.from_pandas(frame), tmp_path / "x.parquet")
+        source = ds.dataset(tmp_path)
+    synth = DPIndependentSynthesizer(epsilon=100.0, random_state=0).fit(source)
+    assert set(synth.cells_["word"].categories) == {"a", "b", "other"}
+    assert "secret" not in str(vars(synth._facts.layout))
+
+
+def test_chunks_without_rows(folder):
+    dataset = ds.dataset(folder)
+    empty = dataset.schema.empty_table()
+
+    def opened():
+        for batch in dataset.to_batches(batch_size=100):
+            yield empty
+            yield pa.Table.from_batches([batch])
+
+    whole = fitted(dataset).release_.values["columns"]
+    found = fitted(Chunks(opened, like=empty)).release_.values["columns"]
+    np.testing.assert_array_equal(found, whole)
+
+
+def test_a_source_without_rows_is_refused(tmp_path, table):
+    pq.write_table(table.slice(0, 0), tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        fitted(ds.dataset(tmp_path), "bought")
+
+
+@pytest.mark.parametrize("target", ["price", "Bought"])
+def test_a_target_that_is_no_column(folder, target):
+    with pytest.raises(ValueError, match="must be a column: one of size, number"):
+        fitted(ds.dataset(folder), target)
+
+
+def test_labels_beside_a_source(folder, table):
+    with pytest.raises(ValueError, match="name of a column"):
+        fitted(ds.dataset(folder), table["bought"])
+
+
+def test_what_is_no_source():
+    with pytest.raises(TypeError, match=r"pyarrow\.dataset\.Dataset"):
+        Chunks.of([1, 2])
+    with pytest.raises(TypeError, match=r"RecordBatchReader. Got list"):
+        Chunks.of(lambda: [1, 2])
+
+
+def test_a_reader_that_cannot_be_opened_anew(folder):
+    once = ds.dataset(folder).scanner().to_reader()
+    with pytest.raises(ValueError, match=r"another number of rows|no chunk at all"):
+        fitted(Chunks.of(lambda: once, "bought"))
