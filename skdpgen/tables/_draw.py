@@ -9,7 +9,7 @@ from numpy.random import Generator
 from scipy.optimize import brentq
 
 from skdpgen.tables._cells import CategoryCells, Cells, NumberCells, bounds
-from skdpgen.tables._columns import Column, Datetime, Integer
+from skdpgen.tables._columns import Column, Datetime, Integer, Numeric
 from skdpgen.tables._layout import EPOCH
 from skdpgen.tables._left_out_columns import Regenerate
 from skdpgen.tables._values import Codes, Floats
@@ -36,6 +36,9 @@ def draw_values(
     if isinstance(column, Integer):
         whole = pd.Series(np.round(values), dtype="Float64").astype("Int64")
         return whole.mask(missing)
+    decimals = column.decimals if isinstance(column, Numeric) else None
+    if decimals is not None and cells.step is None:  # too many values for a lattice
+        values = values.round(decimals).clip(*bounds(column))
     return pd.Series(values).mask(missing)
 
 

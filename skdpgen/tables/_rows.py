@@ -114,6 +114,7 @@ def holds_images(X: Any) -> bool:
 
     Examples
     --------
+    >>> import numpy as np
     >>> holds_images(np.zeros((5, 8, 8))), holds_images(np.zeros((5, 8)))
     (True, False)
     """

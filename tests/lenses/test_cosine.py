@@ -26,7 +26,7 @@ def test_codes_are_the_lowest_coefficients(shape, n):
     waves = dctn(images.numpy() - 0.25, axes=(2, 3), norm="ortho")
     waves /= 10.0 * math.sqrt(math.prod(shape))
     rows, columns = (one.numpy() for one in lowest(codes.shape[2], height, width))
-    np.testing.assert_allclose(codes, waves[:, :, rows, columns], atol=1e-12)
+    np.testing.assert_allclose(codes, waves[:, :, rows, columns], rtol=0, atol=1e-7)
 
 
 def test_lowest_is_by_place_over_side():
@@ -75,7 +75,7 @@ def test_smooth_images_come_back(shape):
 def test_all_frequencies_give_all_of_an_image(shape):
     lens, images = CosineLens(10_000, radius=1.0), noise(5, *shape)
     back = lens.decode(lens.encode(images), shape)
-    torch.testing.assert_close(back, images)
+    torch.testing.assert_close(back, images, rtol=0, atol=1e-5)
 
 
 def test_a_bright_image_is_clipped_to_norm_one_and_comes_back_darker():

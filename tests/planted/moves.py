@@ -181,9 +181,9 @@ HOW_FAR_ROWS_MOVE = (
         "clipped-by-the-mean-norm",
         "gradients are clipped by the mean norm of their batch",
         P + "_row_layers.py",
-        "        return 1.0 / squares.sqrt().clamp_min(1.0), squares.isfinite()",
+        "        return margin / squares.sqrt().clamp_min(1.0), squares.isfinite()",
         "        mean = squares.nanmean().expand(n)\n"
-        "        return 1.0 / mean.sqrt().clamp_min(1.0), squares.isfinite()",
+        "        return margin / mean.sqrt().clamp_min(1.0), squares.isfinite()",
         (
             "tests/training/test_private_descent.py::"
             "test_one_row_moves_a_step_by_the_norm_bound_at_most",

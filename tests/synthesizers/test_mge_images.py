@@ -578,7 +578,7 @@ def test_the_usual_lens_gives_high_frequencies_more_weight():
         steep.encode(images), plain.encode(images) * gain.double(), rtol=1e-6, atol=1e-9
     )
     back = steep.decode(steep.encode(images), (1, 8, 8))
-    torch.testing.assert_close(back, images)
+    torch.testing.assert_close(back, images, rtol=0, atol=1e-5)
     assert "emphasis 0.5" in steep.name
     assert "emphasis" not in plain.name
     for wrong in (-0.1, 2.5, float("nan")):
