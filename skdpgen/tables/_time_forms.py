@@ -14,7 +14,7 @@ SHAPES = {(1, 1): "4-9-9", (1, 2): "4-9-9", (0, 4): "9-9-4", (0, 2): "9-9-2"}
 MONTH_FIRST = {"%d{0}%m{0}%Y": "%m{0}%d{0}%Y", "%d{0}%m{0}%y": "%m{0}%d{0}%y"}
 SEPARATORS = "./-"
 NAMED = ("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y")
-TOLD = 2.5  # times what noise does not make in one count: here are many
+TOLD = 2.5  # times what noise does not make: two counts have noise
 EITHER = "|"  # between forms of which a text may have both
 WITH_NUMBERS = re.compile(
     r"(?P<a>\d{1,4})(?P<between>[./-])(?P<b>\d{1,2})(?P=between)(?P<c>\d{1,4})"
@@ -103,6 +103,6 @@ def chosen_form(counts: NDArray[np.float64], enough: float, least: float) -> str
         total = certain + sum(both[other] for other in shared)
         rivals = [f for other in shared for f in other.split(EITHER) if f != form]
         is_told = all(certain > by_form[rival] + TOLD * least for rival in rivals)
-        if total > max(enough, TOLD * least) and is_told:
+        if total > enough and is_told:
             return form
     return None

@@ -37,6 +37,7 @@ FEW = 1 / 20  # different values of so many rows may be codes
 SOME = 0.01  # of the cells begin with a zero: the digits are codes
 WORDS = 0.01  # of the cells are words among few different numbers: these are codes
 SURE = 2.0  # noise stds
+SEEN = 5.0  # noise stds that a kind has at least: no kind is made of noise alone
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def sorted_in(
     distinct, blur = found
     present = n_rows - counts[Says.NOTHING]
     noise = SURE * std
-    enough = max(MOST * present - noise, 0.5 * present + noise)
+    enough = max(MOST * present - noise, 0.5 * present + noise, SEEN * std)
     n_spelled = counts[Says.SPELLED]
     n_text = counts[Says.NUMBER] + n_spelled
     n_numbers = n_text + counts[Says.NUMBER_ITSELF]
