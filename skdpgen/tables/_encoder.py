@@ -84,30 +84,34 @@ class Encoder:
         return found
 
     def _encoded(self, chunks: Iterable[Chunk]) -> Iterator[EncodedBatch]:
-        encode = encoders(self.cells.values())
-        at_points = encoders(self.points.values())
+        encode = encoders(self.cells.values()), encoders(self.points.values())
         for columns, target in chunks:
-            if target is not None:
-                columns = {**columns, TARGET: target}
-            for name in self.written.keys() & {*self.cells, *self.points}:
-                read = read_text(columns[name], self.written[name])
-                columns = {**columns, name: read}
-            n_rows = _length(columns)
-            known = np.zeros(n_rows, dtype=np.int64)
-            if self.labels is not None and target is not None:
-                known = self.labels.encode(target)
-            values = [columns[name] for name in self.cells]
-            parts: dict[str, Any] = {
-                Key.COLUMNS: encode_all(encode, values, n_rows),
-                Key.TOKENS: {name: as_tokens(columns[name]) for name in self.tokens},
-                Key.DISTINCT: {n: as_levels(columns[n]) for n in self.distinct},
-            }
-            if self.points:
-                values = [columns[name] for name in self.points]
-                parts[Key.POINTS] = encode_all(at_points, values, n_rows)
-            if PIXELS in columns:
-                parts[Key.PIXELS] = columns[PIXELS]
-            yield EncodedBatch(known, parts)
+            yield self._batch(columns, target, *encode)
+
+    def _batch(
+        self, columns: dict[Any, Any], target: Values | None, encode: Any, looked: Any
+    ) -> EncodedBatch:
+        if target is not None:
+            columns = {**columns, TARGET: target}
+        for name in self.written.keys() & {*self.cells, *self.points}:
+            read = read_text(columns[name], self.written[name])
+            columns = {**columns, name: read}
+        n_rows = _length(columns)
+        known = np.zeros(n_rows, dtype=np.int64)
+        if self.labels is not None and target is not None:
+            known = self.labels.encode(target)
+        values = [columns[name] for name in self.cells]
+        parts: dict[str, Any] = {
+            Key.COLUMNS: encode_all(encode, values, n_rows),
+            Key.TOKENS: {name: as_tokens(columns[name]) for name in self.tokens},
+            Key.DISTINCT: {n: as_levels(columns[n]) for n in self.distinct},
+        }
+        if self.points:
+            values = [columns[name] for name in self.points]
+            parts[Key.POINTS] = encode_all(looked, values, n_rows)
+        if PIXELS in columns:
+            parts[Key.PIXELS] = columns[PIXELS]
+        return EncodedBatch(known, parts)
 
 
 @dataclass(frozen=True, eq=False)

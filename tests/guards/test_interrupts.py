@@ -44,9 +44,9 @@ class Fault:
             self.n_charges += 1
             self.count("charge")
 
-        def read(encoder, columns, target):
+        def read(encoder, *given):
             self.count("batch")
-            return encode(encoder, columns, target)
+            return encode(encoder, *given)
 
         patch.setattr(Ledger, "_enter", entered)
         patch.setattr(Encoder, "_batch", read)
