@@ -616,7 +616,7 @@ def a_clinic(rng):
             "born": rng.integers(1930, 2015, N),
             "weight": rng.normal(75, 15, N).round(1),
             "lab": np.exp(rng.normal(0, 1.5, N)),
-            "code": words(rng, 40, 1.2, "I"),
+            "code": words(rng, 80, 1.2, "I"),
             "smoker": pd.Series(rng.random(N) < 0.2).astype(object),
             "visits": rng.poisson(2, N).astype(float),
         }
