@@ -177,7 +177,7 @@ def bits_of(height: int, width: int) -> int:
     >>> bits_of(28, 28), bits_of(512, 512)
     (23, 21)
     """
-    return int((53 - 0.5 * math.log2(2 * height * width)) / 2)
+    return int((52 - 0.5 * math.log2(2 * height * width)) / 2)  # one to spare
 
 
 def cosines(n: int, n_rows: int) -> Tensor:
