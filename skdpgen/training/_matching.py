@@ -10,6 +10,7 @@ from torch import Generator, Tensor, nn
 
 from skdpgen.training._checkpoints import Checkpoints
 from skdpgen.training._latents import Latents
+from skdpgen.training._squared_error import SquaredError
 
 Embedding = Mapping[str, Tensor]  # block name -> (n_classes, width)
 WARM_UP, SETTLED, COOLING = 0.1, 0.8, 0.9  # parts of the iterations
@@ -82,7 +83,7 @@ def match_embedding(
     n_each = 2 * max(math.ceil(batch_size / (2 * n_classes)), 2)
     latents = Latents(n_each, n_latent, n_classes=n_classes, rng=rng)
     labels = latents.labels.to(device)
-    optimiser = torch.optim.Adam(generator.parameters(), betas=(0.9, 0.95))
+    optimiser = torch.optim.Adam(generator.parameters(), betas=(0.9, 0.95), fused=True)
     averages = Averages()
     moving = MovingErrors(moving_rate) if moving_rate else None
     losses: list[float] = []
@@ -97,12 +98,19 @@ def match_embedding(
         embed, target = embeds[step % len(embeds)], targets[step % len(targets)]
         loss = shares.new_zeros(())
         for name, mean in embed(outputs, n_classes).items():
+            weight = weights[name].at(done / SETTLED)
+            if mix is None and moving is None:
+                size = SquaredError.apply(mean, target[name], shares)
+                if name in floors:
+                    left[name] = size.item()
+                loss = loss + weight * size
+                continue
             error = target[name] - shares[:, None] * mean
             if name in floors:
                 left[name] = error.detach().square().sum().item()
             error = error if mix is None else mix @ error
-            size = error.square() if moving is None else moving.follow(name, error)
-            loss = loss + weights[name].at(done / SETTLED) * size.sum()
+            parts = error.square() if moving is None else moving.follow(name, error)
+            loss = loss + weight * parts.sum()
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
