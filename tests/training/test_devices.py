@@ -1,0 +1,132 @@
+"""No tensor is left behind on the CPU: all of a training step runs on "meta".
+
+Tensors there have a device and a shape and no values. It is no GPU: nothing here was
+timed on one.
+"""
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from skdpgen.features import FourierFeatures, HermitePairs, NTKFeatures
+from skdpgen.lenses import PerceptualMap, RandomLens
+from skdpgen.networks import (
+    CellsHead,
+    ImageGenerator,
+    ImageShape,
+    TableGenerator,
+    TableShape,
+)
+from skdpgen.training import LossWeight, PairTarget, match_embedding
+from skdpgen.training._mixture import Mixture, Pull
+
+META = torch.device("meta")
+SIDE = 16
+PIXELS = SIDE**2
+
+
+def seeded():
+    return torch.Generator().manual_seed(0)
+
+
+MAPS = {
+    "fourier": FourierFeatures.draw((1,) * PIXELS, 20, rng=seeded()),
+    "pairs": HermitePairs.draw(
+        PIXELS, 3, 1, length_scale=0.3, product_weight=2.0, radius=0.5, rng=seeded()
+    ),
+    "tangent": NTKFeatures.draw(PIXELS, 5, is_positive=True, rng=seeded()),
+    "lens": PerceptualMap(RandomLens((2, 3)), (1, SIDE, SIDE)),
+}
+
+
+MAY_MIX = {"aten::_to_copy", "aten::copy_", "aten::index"}  # moves; places of rows
+
+
+class OneDevice(TorchDispatchMode):
+    """Refuses to work out anything of tensors of two devices; numbers may mix."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        tensors = [one for one in tree_leaves((args, kwargs)) if torch.is_tensor(one)]
+        devices = {one.device for one in tensors if one.ndim}
+        if len(devices) > 1 and func._schema.name not in MAY_MIX:
+            raise AssertionError(f"{func} was given tensors of {devices}")
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.fixture(autouse=True)
+def _one_device(monkeypatch):
+    """Numbers that a loss curve is made of have no values here."""
+    for name, value in {"item": 1.0, "__float__": 1.0, "__bool__": True}.items():
+        monkeypatch.setattr(torch.Tensor, name, lambda _, value=value: value)
+    with OneDevice():
+        yield
+
+
+def test_tensors_of_two_devices_are_noticed():
+    with pytest.raises(AssertionError, match="tensors of"):
+        torch.ones(2, 2) @ torch.ones(2, 2, device=META)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_images_are_trained_where_they_are_asked_to(name):
+    shape = ImageShape(1, SIDE, SIDE, 2, 3, hidden=(4,))
+    generator = ImageGenerator(shape, rng=seeded()).to(META)
+    phi = MAPS[name].to(META)
+    n_features = phi.n_features
+
+    def embed(outputs, n_parts):
+        return {"features": phi.mean(outputs[0], n_parts)}
+
+    losses = match_embedding(
+        generator,
+        [embed],
+        [{"features": torch.zeros(2, n_features, device=META)}],
+        shares=torch.full((2,), 0.5, device=META),
+        weights={"features": LossWeight(1.0, 1.0)},
+        floors={},
+        n_latent=3,
+        max_iter=2,
+        batch_size=8,
+        learning_rate=0.1,
+        rng=seeded(),
+    )
+    assert len(losses) == 2
+    assert {one.device for one in generator.parameters()} == {META}
+
+
+def test_tables_are_trained_where_they_are_asked_to():
+    shape = TableShape((CellsHead(3), CellsHead(2)), 2, 3, (4,))
+    generator = TableGenerator(shape, rng=seeded(), start=np.zeros((2, 5))).to(META)
+    losses = match_embedding(
+        generator,
+        [
+            lambda outputs, n: {
+                "cells": torch.cat(outputs, 1).unflatten(0, (n, -1)).mean(1)
+            }
+        ],
+        [{"cells": torch.zeros(2, 5, device=META)}],
+        shares=torch.full((2,), 0.5, device=META),
+        weights={"cells": LossWeight(1.0, 1.0)},
+        floors={"cells": 0.0},
+        mix=torch.eye(2, device=META),
+        n_latent=3,
+        max_iter=2,
+        batch_size=8,
+        learning_rate=0.1,
+        rng=seeded(),
+    )
+    assert len(losses) == 2
+
+
+def test_mixtures_are_trained_where_they_are_asked_to():
+    sizes, n_classes = (2, 3), 2
+    table = np.full((n_classes, 5), 0.4)
+    pairs = np.zeros((5, 5))
+    target = PairTarget(
+        table, np.array([0.5, 0.5]), pairs, np.zeros((2, 5, 5)), pairs == 0
+    )
+    mixture = Mixture(torch.zeros(2, 5, device=META), sizes, 4, seeded())
+    mixture.follow(Pull(target, is_balanced=False, device=META))
+    assert {one.grad.device for one in mixture.parts} == {META}
