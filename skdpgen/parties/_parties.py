@@ -146,7 +146,8 @@ class PartiesRows:
     def totals(self, query: Query) -> dict[str, Any]:
         """Ask all parties, check what they answer, and add it up."""
         question = Question(query, self.layouts, self.task)
-        return dict(reduce(add, self._answers(question, PartialSum)).totals)
+        answers = self._answers(question, PartialSum)
+        return dict(reduce(add, (one.checked(question) for one in answers)).totals)
 
     def noisy_values(
         self, query: Query, wanted: NoiseWanted, noise_std: Mapping[str, float]
