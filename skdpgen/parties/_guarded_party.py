@@ -14,7 +14,7 @@ from skdpgen.privacy import (
     Question,
     noisy_share,
 )
-from skdpgen.tables import read_part
+from skdpgen.tables import like_of, read_part
 from skdpgen.utils import RowsElsewhereError
 
 
@@ -93,9 +93,9 @@ class GuardedParty:
 
     @property
     def like(self) -> Any:
-        """Columns and dtypes, which are public: its table without rows."""
+        """Columns and dtypes, which are public: a table without rows, to be sent."""
         X, y = self._rows
-        return X[:0], None if y is None else y[:0]
+        return like_of(X), None if y is None else like_of(y)
 
     @property
     def privacy_(self) -> PrivacyReport:
@@ -109,17 +109,16 @@ class GuardedParty:
         a question fails at the rows themselves, that it failed tells of them: the party
         answers no other one.
         """
-        X, y = self._rows
-        how = question.layouts, question.task
+        layouts, task = question.layouts, question.task
         with self._lock:  # one account, one question at a time
             if self._is_closed:
                 raise RowsElsewhereError(
                     f"{self.name} was asked what its rows could not answer, and "
                     "answers no more. Begin with new parties and new keys."
                 )
-            question.query.sums(read_part(*self.like, *how))
+            question.query.sums(read_part(*self.like, layouts, task))
             self._is_closed = True
-            totals = _sums(question, read_part(X, y, *how))
+            totals = _sums(question, read_part(*self._rows, layouts, task))
             self._is_closed = False
             return noisy_share(
                 question,

@@ -80,7 +80,7 @@ class Parties:
         if not parties or like is None:
             raise ValueError(
                 "There must be parties, and `like` with public columns and dtypes. Got "
-                f"{len(parties)} parties and like={like!r}."
+                f"{len(parties)} parties and {'no' if like is None else 'a'} `like`."
             )
         self.parties = dict(parties)
         self.like = like if isinstance(like, tuple) else (like, None)
