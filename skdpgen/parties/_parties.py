@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any
@@ -16,6 +16,7 @@ from skdpgen.privacy import (
     PrivacyBudget,
     Query,
     Question,
+    fit_name,
     noisy_values,
 )
 from skdpgen.tables import Encoder, layouts_of
@@ -110,6 +111,7 @@ class PartiesRows:
     task: str
     n_rows: int | None = None
     noise: NoiseShares | None = None
+    fit: str = field(default_factory=fit_name)
 
     @property
     def layout(self) -> Any:

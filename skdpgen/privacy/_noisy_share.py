@@ -80,6 +80,11 @@ def noisy_share(
             f"{name} adds noise to what it sends. Got a question for sums without; ask "
             "as a fit to `Parties(..., noise=...)` does."
         )
+    if wanted.shares not in (None, shares):
+        raise ValueError(
+            f"The fit and {name} must have noise in the same shares. Got "
+            f"{wanted.shares!r} where {name} has {shares!r}."
+        )
     weights = joint_weights(blocks, wanted.weights)
     delta = joint_sensitivity(blocks, weights, ledger.budget.adjacency)
     std = ledger.noise_std(share=wanted.share, sensitivity=delta)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from skdpgen.privacy._checked_sums import are_alike
+from skdpgen.privacy._noise_shares import NoiseShares
 from skdpgen.privacy._query import Query
 from skdpgen.utils import digest_of, from_bytes, saved, to_bytes
 
@@ -25,12 +26,18 @@ class NoiseWanted:
         By which each block is scaled.
     std : float
         Noise of the release, where weights are 1, as the one who asks has it.
+    shares : NoiseShares or None, default=None
+        In which noise is added, as the one who asks states it; None states nothing.
+    fit : str, default=""
+        Of two fits not the same, so that their masks are not, whatever the keys.
     """
 
     name: str
     share: float
     weights: Mapping[str, float]
     std: float
+    shares: NoiseShares | None = None
+    fit: str = ""
 
 
 @saved
