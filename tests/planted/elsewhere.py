@@ -78,8 +78,8 @@ WHAT_OTHERS_SUM = (
         "sums-of-any-form",
         "sums of a party with more classes than asked for are added to those of others",
         P + "_checked_sums.py",
-        "    return found.shape == empty.shape and bool((np.abs(found) <= most).all())\n",
-        "    return True\n",
+        "return found.shape == empty.shape and bool((np.abs(found) <= most).all())",
+        "return True",
         (DECEIVED + "test_sums_of_another_form_are_refused",),
     ),
     Bug(
