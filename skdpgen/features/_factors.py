@@ -19,5 +19,5 @@ def mean_outer(factors: Sequence[tuple[Tensor, Tensor]], n_parts: int) -> Tensor
     blocks = []
     for pair in factors:
         u, v = (part.reshape(n_parts, -1, part.shape[1]) for part in pair)
-        blocks.append((u.transpose(1, 2) @ v / v.shape[1]).flatten(1))
+        blocks.append((u.transpose(1, 2) @ (v / v.shape[1])).flatten(1))
     return torch.cat(blocks, dim=1)

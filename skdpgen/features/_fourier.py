@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch import Generator, Tensor
@@ -145,13 +145,14 @@ class FourierFeatures:
         """
         part = max(AT_ONCE // len(x), 1)
         if part >= self.frequencies.shape[1]:
-            return self(x).reshape(n_parts, -1, self.n_features).mean(dim=1)
-        pieces = [
-            checkpoint(_waves, x, some, n_parts, use_reentrant=False)
-            for some in torch.split(self.frequencies, part, dim=1)
-        ]
-        waves = torch.cat(pieces, dim=2).flatten(1)  # cosines before sines
-        return waves * math.sqrt(2 / self.n_features)
+            waves = _mean_waves(x, self.frequencies, n_parts)
+        else:
+            pieces = [
+                checkpoint(_mean_waves, x, some, n_parts, use_reentrant=False)
+                for some in torch.split(self.frequencies, part, dim=1)
+            ]
+            waves = torch.cat(pieces, dim=2)
+        return waves.flatten(1) * math.sqrt(2 / self.n_features)  # cosines come first
 
     def in_turns(self) -> list[tuple[Tensor, "FourierFeatures"]]:
         """Return maps of some of the frequencies, and which features they have.
@@ -175,10 +176,33 @@ class FourierFeatures:
         return ExpectedFourier.of(self, points)
 
 
-def _waves(x: Tensor, frequencies: Tensor, n_parts: int) -> Tensor:
-    """Return mean cosines and sines, (n_parts, 2, frequencies)."""
-    angles = (x @ frequencies).reshape(n_parts, -1, frequencies.shape[1])
-    return torch.stack([angles.cos().mean(dim=1), angles.sin().mean(dim=1)], dim=1)
+class _MeanWaves(torch.autograd.Function):
+    """Mean cosines and sines of equal groups of rows, (n_parts, 2, frequencies).
+
+    The way back needs what the way there has computed; autograd would compute cosines
+    and sines again, and hold rows x frequencies several times.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, frequencies: Tensor, n_parts: int) -> Tensor:
+        angles = (x @ frequencies).reshape(n_parts, -1, frequencies.shape[1])
+        sines, cosines = angles.sin(), angles.cos_()
+        ctx.save_for_backward(frequencies, cosines, sines)
+        ctx.dtype = x.dtype
+        return torch.stack([cosines.mean(dim=1), sines.mean(dim=1)], dim=1)
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
+        frequencies, cosines, sines = ctx.saved_tensors
+        of_cosines, of_sines = (slope / cosines.shape[1]).split(1, dim=1)
+        of_angles = cosines.mul_(of_sines).addcmul_(sines, of_cosines, value=-1.0)
+        back = frequencies.T.to(of_angles.dtype)  # of half precision, maybe
+        return (of_angles.flatten(0, 1) @ back).to(ctx.dtype), None, None
+
+
+def _mean_waves(x: Tensor, frequencies: Tensor, n_parts: int) -> Tensor:
+    found: Tensor = _MeanWaves.apply(x, frequencies, n_parts)  # type: ignore[no-untyped-call]
+    return found
 
 
 def draw_subsets(n: int, n_together: int, n_draws: int, rng: Generator) -> Tensor:

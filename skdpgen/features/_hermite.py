@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -137,6 +138,9 @@ class HermiteFeatures:
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""
+        if all(self.are_numbers) and not any(d is not None for d in self.directions):
+            # already finite and small; one tensor is several times as fast
+            return self._products(_cut(torch.nan_to_num(self._of_numbers(x))))
         widths = [self._width(j) for j in range(len(self.are_numbers))]
         return self._products(self._functions(torch.split(x, widths, dim=1)))
 
@@ -169,14 +173,7 @@ class HermiteFeatures:
             x[:, 0] for x, is_ in zip(columns, self.are_numbers, strict=True) if is_
         ]
         if numbers:
-            x = torch.stack(numbers, dim=1) - HALF
-            found = hermite_functions(x, self.order, self.length_scale)
-            found = found / _largest_norm(self.order, self.length_scale)
-            if len(numbers) == len(columns) and not any(
-                directions is not None for directions in self.directions
-            ):  # already finite and small; one tensor is several times as fast
-                return _cut(torch.nan_to_num(found))
-            each = list(found.unbind(1))
+            each = list(self._of_numbers(torch.stack(numbers, dim=1)).unbind(1))
         for j, (x, directions) in enumerate(zip(columns, self.directions, strict=True)):
             if not self.are_numbers[j]:
                 assert directions is not None
@@ -187,6 +184,11 @@ class HermiteFeatures:
         found = torch.nan_to_num(torch.stack(each, dim=1))
         largest = found.abs().amax(dim=2, keepdim=True).clamp_min(1.0)
         return _cut(found / largest)  # squares of 1e30 overflow otherwise
+
+    def _of_numbers(self, x: Tensor) -> Tensor:
+        """Return functions of numbers, (n, columns, order + 1); not cut yet."""
+        found = hermite_functions(x - HALF, self.order, self.length_scale)
+        return found / _largest_norm(self.order, self.length_scale)
 
     def _products(self, functions: Tensor) -> Tensor:
         """Multiply the functions of the columns of each subset, (n, n_features)."""
@@ -284,6 +286,7 @@ def _cut(functions: Tensor) -> Tensor:
     return functions / norms.clamp_min(1.0)
 
 
+@cache
 def _largest_norm(order: int, length_scale: float) -> float:
     """Return the largest norm in public bounds; dividing by it makes up for the cut."""
     x = torch.linspace(-HALF, HALF, FINE, dtype=torch.float64)

@@ -73,13 +73,17 @@ class PerceptualMap:
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map flat images; differentiable."""
+        return torch.cat(self._parts(x), dim=1)
+
+    def _parts(self, x: Tensor) -> list[Tensor]:
+        """Return features, and their squares, each of a norm of its own."""
         found = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
         unit = normalize(found, dim=1, eps=SMALLEST)
         parts = [math.sqrt(1.0 - self.squares) * unit]
         if self.squares:
-            parts.append(normalize(unit.square(), dim=1, eps=SMALLEST**2))
-            parts[1] = math.sqrt(self.squares) * parts[1]
-        return torch.cat(parts, dim=1)
+            squared = normalize(unit.square(), dim=1, eps=SMALLEST**2)
+            parts.append(math.sqrt(self.squares) * squared)
+        return parts
 
     def check(self) -> None:
         """Look at a black image, so that a lens fails before it costs."""
@@ -87,7 +91,11 @@ class PerceptualMap:
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of equal groups of rows, (n_parts, n_features)."""
-        return self(x).reshape(n_parts, -1, self.n_features).mean(dim=1)
+        means = [
+            part.reshape(n_parts, -1, part.shape[1]).mean(dim=1)
+            for part in self._parts(x)
+        ]
+        return torch.cat(means, dim=1)
 
     def expected(self, points: Any) -> None:
         """Return None: a mean over rows has no closed form."""

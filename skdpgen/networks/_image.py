@@ -8,7 +8,13 @@ import torch
 from torch import Generator, Tensor, nn
 
 from skdpgen.networks._autoencoder import AutoEncoder
-from skdpgen.networks._layers import ByClass, convolution, linear, up_convolution
+from skdpgen.networks._layers import (
+    ByClass,
+    Doubled,
+    convolution,
+    linear,
+    up_convolution,
+)
 from skdpgen.utils import saved
 
 SMALLEST = 4  # pixels a side of the first map, in architectures that double it
@@ -122,7 +128,7 @@ class Full(nn.Sequential):
             nn.Unflatten(1, (shape.channels, height, width)),
         ]
         if step > 1:
-            layers.append(nn.Upsample(scale_factor=step, mode="bicubic"))
+            layers.append(Doubled(height, width))
         super().__init__(*layers)
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,28 +23,52 @@ LEVELS = 12  # each for twice as many rows
 @saved
 @dataclass(eq=False)
 class Seen:
-    """What a column held so far: some values themselves, and slots that values took."""
+    """What a column held so far: all values, or slots that values took."""
 
     first: set[int] = field(default_factory=set)
-    slots: Any = None  # (LEVELS, SLOTS) of bool
+    slots: Any = None  # (LEVELS, SLOTS) of bool, once there are many values
 
     def add(self, hashes: Hashes) -> None:
         """Add values."""
         if len(self.first) < EXACT:
             self.first.update(np.unique(hashes).tolist())
+        if self.slots is not None or len(self.first) >= EXACT:
+            self.slots = taken(hashes, self._as_slots())
+
+    def _as_slots(self) -> Any:
         if self.slots is None:
-            self.slots = np.zeros((LEVELS, SLOTS), dtype=bool)  # memory as it is used
-        for level in range(LEVELS):
-            self.slots[level, hashes & np.uint64(SLOTS - 1)] = True
-            hashes = hashes[hashes >> np.uint64(63 - level) == 0]
-            if not len(hashes):
-                break
+            return taken(np.array([*self.first], dtype=np.uint64), None)
+        return self.slots
+
+    def n_taken(self, level: int) -> int:
+        """Return how many slots of a level are taken."""
+        if self.slots is not None:
+            return int(np.count_nonzero(self.slots[level]))
+        return len(np.unique(places(np.array([*self.first], dtype=np.uint64), level)))
 
     def __or__(self, other: "Seen") -> "Seen":
         """Return what the rows of two parts held; changes neither."""
-        both = [slots for slots in (self.slots, other.slots) if slots is not None]
-        slots = np.logical_or.reduce(both) if both else None
-        return Seen(self.first | other.first, slots)
+        first = self.first | other.first
+        if len(first) < EXACT:  # all of both
+            return Seen(first)
+        slots = self._as_slots() | other._as_slots()
+        return Seen(set(islice(first, EXACT)), slots)  # more would not be counted
+
+
+def places(hashes: Hashes, level: int) -> Hashes:
+    """Return the slots of those values that take part at a level."""
+    if level:
+        hashes = hashes[hashes >> np.uint64(64 - level) == 0]
+    return hashes & np.uint64(SLOTS - 1)
+
+
+def taken(hashes: Hashes, slots: Any) -> Any:
+    """Return the slots, none at first, with those of more values taken."""
+    if slots is None:
+        slots = np.zeros((LEVELS, SLOTS), dtype=bool)  # memory as it is used
+    for level in range(LEVELS):
+        slots[level, places(hashes, level)] = True
+    return slots
 
 
 @saved
@@ -129,10 +154,7 @@ class DistinctCounts:
         if level is None:
             found = [min(len(seen.first), EXACT) for seen in total.values()]
         else:
-            found = [
-                0 if seen.slots is None else int(np.count_nonzero(seen.slots[level]))
-                for seen in total.values()
-            ]
+            found = [seen.n_taken(level) for seen in total.values()]
         return np.array([found], dtype=float)
 
     def estimate(self, noisy: Floats, noise_std: float) -> tuple[Floats, Floats]:

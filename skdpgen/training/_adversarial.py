@@ -8,6 +8,7 @@ from torch import Generator, Tensor, nn
 from torch.nn.functional import one_hot, softplus
 
 from skdpgen.privacy import Layers
+from skdpgen.training._adam import Adam, trained
 from skdpgen.training._latents import Latents
 from skdpgen.training._matching import Averages
 from skdpgen.training._row_slopes import RowSlopes
@@ -98,9 +99,8 @@ class PublicDescent:
     ) -> None:
         self._network, self._x, self._labels = network, x, labels
         self._batch_size, self._rng = batch_size, rng
-        self._optimiser = torch.optim.Adam(
-            network.parameters(), lr=learning_rate, betas=BETAS
-        )
+        self._optimiser = Adam(trained(network), betas=BETAS)
+        self._rate = learning_rate
 
     def step(self, public_loss: Callable[[nn.Module], Tensor] | None = None) -> None:
         """Step along a batch of public rows, and along ``public_loss``."""
@@ -110,9 +110,9 @@ class PublicDescent:
         loss = softplus(-self._network(x, labels)).mean()
         if public_loss is not None:
             loss = loss + public_loss(self._network)
-        self._optimiser.zero_grad(set_to_none=True)
+        self._optimiser.clear()
         loss.backward()  # type: ignore[no-untyped-call]
-        self._optimiser.step()
+        self._optimiser.step(self._rate)
 
 
 def play(
@@ -177,15 +177,15 @@ def play(
     labels = latents.labels.to(device)
     known = one_hot(labels, n_classes).float()
     wanted = counts[labels] / n_each
-    optimiser = torch.optim.Adam(generator.parameters(), lr=learning_rate, betas=BETAS)
+    optimiser = Adam(trained(generator), betas=BETAS)
     averages, losses = Averages(MEMORY), list[float]()
     generated = None
     generator.train()
     for _ in range(warm_up if anchor is not None else 0):
         assert anchor is not None
-        optimiser.zero_grad(set_to_none=True)
+        optimiser.clear()
         anchor(generator(latents.draw().to(device), labels)).backward()
-        optimiser.step()
+        optimiser.step(learning_rate)
     averages.update(generator, 0)
     for step in progress(range(n_steps)):
         with torch.no_grad():
@@ -200,17 +200,15 @@ def play(
         discriminator.limit(spectral_bound)
         if (step + 1) % n_between:
             continue
-        for group in optimiser.param_groups:
-            group["lr"] = learning_rate * min(2.0 * (1.0 - step / n_steps), 1.0)
         outputs = generator(latents.draw().to(device), labels)
         scores = discriminator(view(outputs), known)
         loss = (wanted * softplus(-scores)).sum()
         losses.append(loss.item())
         if anchor is not None:
             loss = loss + anchor(outputs)
-        optimiser.zero_grad(set_to_none=True)
+        optimiser.clear()
         loss.backward()
-        optimiser.step()
+        optimiser.step(learning_rate * min(2.0 * (1.0 - step / n_steps), 1.0))
         averages.update(generator, len(losses))
     averages.load_into(generator)
     generator.eval()

@@ -4,6 +4,8 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from skdpgen.training._adam import Adam, trained
+
 PEAK = 3e-3  # learning rate
 BATCH = 128
 
@@ -12,14 +14,12 @@ def train_classifier(
     network: nn.Module, rows: Tensor, labels: Tensor, *, max_iter: int, rng: Generator
 ) -> nn.Module:
     """Train by Adam, with a learning rate that rises for a while, then falls to 0."""
-    optimiser = torch.optim.Adam(network.parameters())
+    optimiser = Adam(trained(network))
     for step in range(max_iter):
         rate = PEAK * min(10 * (step + 1), max_iter - step) / max_iter
-        for group in optimiser.param_groups:
-            group["lr"] = rate
         some = torch.randint(len(rows), (BATCH,), generator=rng)
         loss = cross_entropy(network(rows[some]), labels[some])
-        optimiser.zero_grad(set_to_none=True)
+        optimiser.clear()
         loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
+        optimiser.step(rate)
     return network.eval()

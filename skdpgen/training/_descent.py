@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
 from skdpgen.privacy import kernel_slopes
+from skdpgen.training._adam import Adam, trained
 from skdpgen.training._latents import Latents
 from skdpgen.training._matching import Averages, one_cycle
 
@@ -66,13 +67,11 @@ def descend(
     if is_balanced:
         weights = weights / np.maximum(shares, RAREST)[labels][:, None] ** 2
     scales = np.asarray(length_scales, dtype=np.float64)
-    optimiser = torch.optim.Adam(generator.parameters(), betas=(0.9, 0.99))
+    optimiser = Adam(trained(generator), betas=(0.9, 0.99))
     averages = Averages()
     lengths = []
     generator.train()
     for step in progress(range(max_iter)):
-        for group in optimiser.param_groups:
-            group["lr"] = learning_rate * one_cycle(step / max_iter)
         points = points_of(
             generator(latents.draw().to(device), latents.labels.to(device))
         )
@@ -82,9 +81,9 @@ def descend(
             mine = labels == label
             uphill[mine] += share / n_points * kernel_slopes(at[mine], at[mine], scales)
         uphill *= weights
-        optimiser.zero_grad(set_to_none=True)
+        optimiser.clear()
         points.backward(torch.as_tensor(uphill).to(points))  # type: ignore[no-untyped-call]
-        optimiser.step()
+        optimiser.step(learning_rate * one_cycle(step / max_iter))
         averages.update(generator, step)
         lengths.append(float(np.linalg.norm(uphill)))
     averages.load_into(generator)

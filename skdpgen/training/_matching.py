@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
+from skdpgen.training._adam import Adam, trained
 from skdpgen.training._checkpoints import Checkpoints
 from skdpgen.training._latents import Latents
+from skdpgen.training._squared_error import SquaredError
 
 Embedding = Mapping[str, Tensor]  # block name -> (n_classes, width)
 WARM_UP, SETTLED, COOLING = 0.1, 0.8, 0.9  # parts of the iterations
@@ -82,7 +84,7 @@ def match_embedding(
     n_each = 2 * max(math.ceil(batch_size / (2 * n_classes)), 2)
     latents = Latents(n_each, n_latent, n_classes=n_classes, rng=rng)
     labels = latents.labels.to(device)
-    optimiser = torch.optim.Adam(generator.parameters(), betas=(0.9, 0.95))
+    optimiser = Adam(trained(generator), betas=(0.9, 0.95))
     averages = Averages()
     moving = MovingErrors(moving_rate) if moving_rate else None
     losses: list[float] = []
@@ -91,21 +93,26 @@ def match_embedding(
     generator.train()
     done = 0.0
     for step in progress(range(max_iter)):
-        for group in optimiser.param_groups:
-            group["lr"] = learning_rate * one_cycle(done)
         outputs = generator(latents.draw().to(device), labels)
         embed, target = embeds[step % len(embeds)], targets[step % len(targets)]
         loss = shares.new_zeros(())
         for name, mean in embed(outputs, n_classes).items():
+            weight = weights[name].at(done / SETTLED)
+            if mix is None and moving is None:
+                size = SquaredError.apply(mean, target[name], shares)
+                if name in floors:
+                    left[name] = size.item()
+                loss = loss + weight * size
+                continue
             error = target[name] - shares[:, None] * mean
             if name in floors:
                 left[name] = error.detach().square().sum().item()
             error = error if mix is None else mix @ error
-            size = error.square() if moving is None else moving.follow(name, error)
-            loss = loss + weights[name].at(done / SETTLED) * size.sum()
-        optimiser.zero_grad(set_to_none=True)
+            parts = error.square() if moving is None else moving.follow(name, error)
+            loss = loss + weight * parts.sum()
+        optimiser.clear()
         loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
+        optimiser.step(learning_rate * one_cycle(done))
         losses.append(loss.item())
         averages.update(generator, step)
         if checkpoints is not None:
@@ -144,17 +151,17 @@ class MovingErrors:
     def __init__(self, rate: float) -> None:
         self._rate = rate
         self._every: dict[str, Tensor] = {}
-        self._adam: dict[str, torch.optim.Adam] = {}
+        self._adam: dict[str, Adam] = {}
 
     def follow(self, name: str, error: Tensor) -> Tensor:
         """Return what the generator goes down along; the average follows."""
         if name not in self._every:
             mean = error.detach().clone()
             self._every[name] = mean
-            self._adam[name] = torch.optim.Adam([mean], lr=self._rate)
+            self._adam[name] = Adam([mean])
         mean = self._every[name]
         mean.grad = mean - error.detach()
-        self._adam[name].step()
+        self._adam[name].step(self._rate)
         return 2.0 * mean.detach() * error
 
 

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor
 
+from skdpgen.training._adam import Adam
 from skdpgen.training._matching import one_cycle
 from skdpgen.training._parity_moments import (
     ParityTarget,
@@ -224,17 +225,12 @@ def fit_mixture(
         first = starting_logits(parities, sizes, n_components, seed)
         mixture.own += torch.as_tensor(first).to(mixture.own)
         pull = PullOfParities(pull, parities, mixture.columns)
-    rates = [
-        {"params": [mixture.of_class, mixture.shared], "rate": learning_rate},
-        {"params": [mixture.own], "rate": OWN_RATE * learning_rate},
-    ]
-    optimiser = torch.optim.Adam(rates, betas=(0.9, 0.95))
+    optimiser = Adam(mixture.parts, betas=(0.9, 0.95))
     losses: list[float] = []
     for step in progress(range(max_iter)):
-        for group in optimiser.param_groups:
-            group["lr"] = group["rate"] * one_cycle(step / max_iter)
         losses.append(mixture.follow(pull))
-        optimiser.step()
+        rate = learning_rate * one_cycle(step / max_iter)
+        optimiser.step((rate, rate, OWN_RATE * rate))
         if not (math.isfinite(losses[-1]) and mixture.shared.abs().max() < TOO_FAR):
             raise FloatingPointError("Training diverged; try a smaller learning_rate.")
     found = [mixture.tables(some).double().cpu() for some in mixture.blocks]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skdpgen.privacy import DistinctCounts, _distinct
+from skdpgen.privacy._distinct import EXACT, LEVELS, Seen, places
 
 NAMES = ("number", "word")
 
@@ -81,3 +82,20 @@ def test_zero_has_no_sign():
     assert exact(np.array([0.0, -0.0]), ["a", "a"], 1e9)[0] <= 1.0
     for n_rows in (2.0, 1e5):
         assert exact(np.array([0.0, -0.0]), ["a", "a"], n_rows).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("n", [100, EXACT - 1, EXACT, 2 * EXACT])
+def test_values_become_slots_when_there_are_many_and_parts_agree(n):
+    hashes = np.random.default_rng(0).integers(0, 2**64, n, dtype=np.uint64)
+    parts = np.array_split(hashes, 5)
+    whole, merged = Seen(), Seen()
+    for part in parts:
+        whole.add(part)
+        one = Seen()
+        one.add(part)
+        merged |= one
+    for seen in (whole, merged):
+        assert (seen.slots is not None) == (n >= EXACT)
+        assert min(len(seen.first), EXACT) == min(n, EXACT)
+        for level in (0, 1, 5, LEVELS - 1):
+            assert seen.n_taken(level) == len(np.unique(places(hashes, level)))
