@@ -121,7 +121,8 @@ def test_different_values_have_their_slots():
     full.add(np.arange(5, dtype=np.uint64))
     assert are_alike({"a": full}, {"a": Seen()})
     assert not are_alike({"a": replace(full, slots=np.zeros(3))}, {"a": Seen()})
-    assert not are_alike({"a": replace(full, first={"x"})}, {"a": Seen()})
+    for first in ({"x"}, {-1}, {2**64}):
+        assert not are_alike({"a": replace(full, first=first)}, {"a": Seen()})
 
 
 # ------------------------------------------------- a combiner that asks other things

@@ -66,7 +66,7 @@ def _is_counted(counts: dict[Any, Any]) -> bool:
 
 def _is_seen(found: Seen) -> bool:
     slots = found.slots
-    numbers = type(found.first) is set and all(type(n) is int for n in found.first)
+    numbers = type(found.first) is set and all(map(_is_hash, found.first))
     return numbers and (
         slots is None
         or (
@@ -74,3 +74,7 @@ def _is_seen(found: Seen) -> bool:
             and (slots.dtype, slots.shape) == (bool, (LEVELS, SLOTS))
         )
     )
+
+
+def _is_hash(number: Any) -> bool:
+    return type(number) is int and 0 <= number < 2**64
