@@ -288,9 +288,32 @@ def test_a_guarded_party_answers_for_one_fit(table, known):
     assert synth.privacy_.spent == pytest.approx(1.0)
 
 
+def test_masks_of_two_fits_differ_whatever_the_keys(table, known):
+    """Else what changed in the rows of one party shows behind its own noise alone."""
+    budget, keys = {"epsilon": 1.0, "delta": 1e-5}, pair_keys(NAMES)
+    asked = []
+    for _ in range(2):
+        parties = [
+            GuardedParty(p.name, p.X, p.y, keys=keys[p.name], noise=SHARES, **budget)
+            for p in parts_of(*table)
+        ]
+        source = Parties(parties, n_rows=N, noise=SHARES)
+        first, ask = parties[0].name, parties[0].answer
+        source.parties[first] = lambda q, ask=ask: (asked.append(q), ask(q))[1]
+        DPIndependentSynthesizer(**known, **budget).fit(source)
+    half = len(asked) // 2
+    pairs = list(zip(asked[:half], asked[half:], strict=True))
+    assert pairs
+    assert all(one.digest != other.digest for one, other in pairs)
+    assert len({question.noise.fit for question in asked}) == 2
+
+
 def test_shares_and_parties_must_agree(table):
     budget = {"epsilon": 1.0, "delta": 1e-5}
     parties = list(guarded(table, SHARES, **budget))
+    fewer = Parties(parties, n_rows=N, noise=NoiseShares(4, 2))
+    with pytest.raises(ValueError, match="same shares"):
+        DPIndependentSynthesizer(**budget, schema=Schema.infer(*table)).fit(fewer)
     with pytest.raises(ValueError, match="as many shares"):
         Parties(parties, n_rows=N, noise=NoiseShares(5, 2))
     with pytest.raises(ValueError, match="keys must be"):

@@ -1,7 +1,8 @@
 """A party that trusts no combiner: it pays for each answer, and adds noise itself."""
 
 from collections.abc import Mapping
-from typing import Any
+from threading import Lock
+from typing import Any, NoReturn
 
 from skdpgen.privacy import (
     Adjacency,
@@ -13,7 +14,8 @@ from skdpgen.privacy import (
     Question,
     noisy_share,
 )
-from skdpgen.tables import read_part
+from skdpgen.tables import like_of, read_part
+from skdpgen.utils import RowsElsewhereError
 
 
 class GuardedParty:
@@ -76,16 +78,24 @@ class GuardedParty:
         self.name, self.noise = name, noise
         self._rows, self._keys = (X, y), dict(keys)
         budget = PrivacyBudget(epsilon, delta, Adjacency.parse(adjacency))
-        self._ledger = Ledger(budget)
+        self._ledger, self._lock = Ledger(budget), Lock()
+        self._is_closed = False
+
+    def __reduce__(self) -> NoReturn:
+        """Raise: each copy would have the whole budget to spend."""
+        raise TypeError(
+            "A GuardedParty keeps the account of its rows, and is not copied. Ask it "
+            "where it is, and send its answers: `answer(question).to_bytes()`."
+        )
 
     def __repr__(self) -> str:
         return f"GuardedParty({self.name!r})"
 
     @property
     def like(self) -> Any:
-        """Columns and dtypes, which are public: its table without rows."""
+        """Columns and dtypes, which are public: a table without rows, to be sent."""
         X, y = self._rows
-        return X[:0], None if y is None else y[:0]
+        return like_of(X), None if y is None else like_of(y)
 
     @property
     def privacy_(self) -> PrivacyReport:
@@ -93,13 +103,40 @@ class GuardedParty:
         return self._ledger.report([self.noise.stated(self._ledger.budget)])
 
     def answer(self, question: Question) -> NoisyShare:
-        """Return the sums of its rows with its share of noise, masked."""
-        chunks = read_part(*self._rows, question.layouts, question.task)
-        return noisy_share(
-            question,
-            question.query.sums(chunks),
-            self._ledger,
-            self.noise,
-            name=self.name,
-            keys=self._keys,
-        )
+        """Return the sums of its rows with its share of noise, masked.
+
+        What cannot be asked of a table without rows is an error, and costs nothing. If
+        a question fails at the rows themselves, that it failed tells of them: the party
+        answers no other one.
+        """
+        layouts, task = question.layouts, question.task
+        with self._lock:  # one account, one question at a time
+            if self._is_closed:
+                raise RowsElsewhereError(
+                    f"{self.name} was asked what its rows could not answer, and "
+                    "answers no more. Begin with new parties and new keys."
+                )
+            question.query.sums(read_part(*self.like, layouts, task))
+            self._is_closed = True
+            totals = _sums(question, read_part(*self._rows, layouts, task))
+            self._is_closed = False
+            return noisy_share(
+                question,
+                totals,
+                self._ledger,
+                self.noise,
+                name=self.name,
+                keys=self._keys,
+            )
+
+
+def _sums(question: Question, chunks: Any) -> dict[str, Any]:
+    """Return sums; an error says no more than that there was one."""
+    try:
+        return question.query.sums(chunks)
+    except Exception:
+        pass
+    raise RowsElsewhereError(
+        "The rows could not be summed as the question asks. Compare the versions of "
+        "skdpgen, and the data, of who asks and who answers."
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any
@@ -16,6 +16,7 @@ from skdpgen.privacy import (
     PrivacyBudget,
     Query,
     Question,
+    fit_name,
     noisy_values,
 )
 from skdpgen.tables import Encoder, layouts_of
@@ -80,7 +81,7 @@ class Parties:
         if not parties or like is None:
             raise ValueError(
                 "There must be parties, and `like` with public columns and dtypes. Got "
-                f"{len(parties)} parties and like={like!r}."
+                f"{len(parties)} parties and {'no' if like is None else 'a'} `like`."
             )
         self.parties = dict(parties)
         self.like = like if isinstance(like, tuple) else (like, None)
@@ -110,6 +111,7 @@ class PartiesRows:
     task: str
     n_rows: int | None = None
     noise: NoiseShares | None = None
+    fit: str = field(default_factory=fit_name)
 
     @property
     def layout(self) -> Any:
@@ -146,7 +148,8 @@ class PartiesRows:
     def totals(self, query: Query) -> dict[str, Any]:
         """Ask all parties, check what they answer, and add it up."""
         question = Question(query, self.layouts, self.task)
-        return dict(reduce(add, self._answers(question, PartialSum)).totals)
+        answers = self._answers(question, PartialSum)
+        return dict(reduce(add, (one.checked(question) for one in answers)).totals)
 
     def noisy_values(
         self, query: Query, wanted: NoiseWanted, noise_std: Mapping[str, float]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skdpgen.privacy import PartialSum, Question
-from skdpgen.tables import read_part
+from skdpgen.tables import like_of, read_part
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +41,8 @@ class Party:
 
     @property
     def like(self) -> Any:
-        """Columns and dtypes, which are public: its table without rows."""
-        return self.X[:0], None if self.y is None else self.y[:0]
+        """Columns and dtypes, which are public: a table without rows, to be sent."""
+        return like_of(self.X), None if self.y is None else like_of(self.y)
 
     def answer(self, question: Question) -> PartialSum:
         """Return the sums of its rows; one who asks for a share of noise gets an error.

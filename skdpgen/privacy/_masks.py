@@ -8,7 +8,7 @@ whose keys an attacker lacks, call one the first. The message of each other one 
 words that it shares with the first, and that stand in these two messages alone: so
 whatever the parties' numbers are, these messages are uniform and independent, and the
 first one is what is lacking to the sum. Messages say nothing but their sum. ∎ A
-question is numbered, so that no mask is used twice.
+question is numbered and names its fit, so that no mask is used twice.
 """
 
 import hashlib
@@ -38,6 +38,17 @@ def pair_keys(names: Sequence[str]) -> dict[str, dict[str, bytes]]:
         for other in names[i + 1 :]:
             keys[one][other] = keys[other][one] = os.urandom(KEY_BYTES)
     return keys
+
+
+def fit_name() -> str:
+    """Return a name for a fit, that no other one has.
+
+    Examples
+    --------
+    >>> fit_name() == fit_name()
+    False
+    """
+    return os.urandom(N_BYTES).hex()
 
 
 def masked(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._masks import masked, unmasked
-from skdpgen.privacy._noise import gaussian_noise, on_grid
+from skdpgen.privacy._noise import on_grid, whole_noise
 from skdpgen.privacy._noise_shares import NoiseShares
 from skdpgen.privacy._partial_sum import Question
 from skdpgen.privacy._release import joint_sensitivity, joint_weights
@@ -80,6 +80,11 @@ def noisy_share(
             f"{name} adds noise to what it sends. Got a question for sums without; ask "
             "as a fit to `Parties(..., noise=...)` does."
         )
+    if wanted.shares not in (None, shares):
+        raise ValueError(
+            f"The fit and {name} must have noise in the same shares. Got "
+            f"{wanted.shares!r} where {name} has {shares!r}."
+        )
     weights = joint_weights(blocks, wanted.weights)
     delta = joint_sensitivity(blocks, weights, ledger.budget.adjacency)
     std = ledger.noise_std(share=wanted.share, sensitivity=delta)
@@ -93,8 +98,7 @@ def noisy_share(
     for key, block in blocks.items():
         own = std / weights[key] * shares.each
         numbers, steps = whole_sums(block, totals[key], own)
-        noise = gaussian_noise(numbers.shape, own) / steps
-        numbers = numbers + np.vectorize(int, otypes=[object])(np.rint(noise))
+        numbers = numbers + whole_noise(numbers.shape, own, steps)
         about = f"{question.digest} {number} {key}"
         words[key] = masked(numbers.ravel().tolist(), name, keys, about)
     return NoisyShare(question.digest, name, number, words)

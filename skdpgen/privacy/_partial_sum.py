@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
+from skdpgen.privacy._checked_sums import are_alike
+from skdpgen.privacy._noise_shares import NoiseShares
 from skdpgen.privacy._query import Query
 from skdpgen.utils import digest_of, from_bytes, saved, to_bytes
 
@@ -24,12 +26,18 @@ class NoiseWanted:
         By which each block is scaled.
     std : float
         Noise of the release, where weights are 1, as the one who asks has it.
+    shares : NoiseShares or None, default=None
+        In which noise is added, as the one who asks states it; None states nothing.
+    fit : str, default=""
+        Of two fits not the same, so that their masks are not, whatever the keys.
     """
 
     name: str
     share: float
     weights: Mapping[str, float]
     std: float
+    shares: NoiseShares | None = None
+    fit: str = ""
 
 
 @saved
@@ -110,6 +118,19 @@ class PartialSum:
         sources = tuple(sorted((*self.sources, *other.sources)))
         totals = self.query.merge(self.totals, other.totals)
         return replace(self, sources=sources, totals=totals)
+
+    def checked(self, question: Question) -> Self:
+        """Return it with the query that was asked; raise if its sums answer another.
+
+        Who sent it is not trusted with the form of its sums: see
+        :func:`~skdpgen.privacy._checked_sums.are_alike`.
+        """
+        if not are_alike(dict(self.totals), question.query.sums(())):
+            raise ValueError(
+                f"Sums of {', '.join(self.sources)} must have the form that was asked "
+                "for. Got others; let the party answer again, or leave it out."
+            )
+        return replace(self, query=question.query)
 
     def to_bytes(self) -> bytes:
         """Return a file of it, without pickle; it is as private as the rows."""

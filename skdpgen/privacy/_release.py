@@ -90,7 +90,7 @@ def release(
     there: Any = getattr(batches, "elsewhere", None)
     if getattr(there, "noise", None) is not None:  # each party adds its share of it
         query = query_of(batches, blocks, n_classes)
-        wanted = NoiseWanted(name, share, weights, std)
+        wanted = NoiseWanted(name, share, weights, std, there.noise, there.fit)
         noisy = there.noisy_values(query, wanted, noise_std)
         noise_std = {key: own * there.noise.excess for key, own in noise_std.items()}
         return Release(noisy, noise_std, delta, mu, ledger.budget.adjacency)

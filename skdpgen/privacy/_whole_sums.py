@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy._blocks import Counts, Histograms
+from skdpgen.privacy._blocks import Counts, Histograms, Vectors
 from skdpgen.privacy._exact_sum import ExactSum
+from skdpgen.privacy._outer import OuterProducts
 from skdpgen.privacy._products import Parities
+from skdpgen.privacy._side_by_side import SideBySide
 from skdpgen.utils import RowsElsewhereError
 
 FINER = 20  # bits of the step below the noise
@@ -43,9 +45,9 @@ def whole_sums(block: Any, total: Any, std: float) -> tuple[Any, NDArray[np.floa
     elif isinstance(block, Counts | Parities):
         numbers = total.astype(np.int64).astype(object)
         steps = np.ones(total.shape[1])
-    elif isinstance(total, ExactSum):
+    elif isinstance(block, Vectors):
         numbers, steps = _exact(total)
-    elif isinstance(total, list) and all(isinstance(t, ExactSum) for t in total):
+    elif isinstance(block, OuterProducts) or _are_vectors(block):
         found = [_exact(own) for own in total]
         numbers = np.concatenate([one for one, _ in found], axis=1)
         steps = np.concatenate([own for _, own in found])
@@ -61,6 +63,11 @@ def whole_sums(block: Any, total: Any, std: float) -> tuple[Any, NDArray[np.floa
         numbers = numbers * np.array([int(one) for one in times], dtype=object)
         steps = steps / times
     return numbers, steps
+
+
+def _are_vectors(block: Any) -> bool:
+    is_many = isinstance(block, SideBySide)
+    return is_many and all(isinstance(part, Vectors) for part in block.parts)
 
 
 def _exact(total: ExactSum) -> tuple[Any, NDArray[np.float64]]:

@@ -48,6 +48,7 @@ from skdpgen.tables._images import (
 from skdpgen.tables._inferring import infer_column
 from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._left_out_columns import Drop, Regenerate
+from skdpgen.tables._like import like_of
 from skdpgen.tables._obeying import obey
 from skdpgen.tables._passes import layouts_of, read_part
 from skdpgen.tables._points import cell_points
@@ -133,6 +134,7 @@ __all__ = [
     "join_groups",
     "layouts_of",
     "leans_to_both_signs",
+    "like_of",
     "mirrored",
     "obey",
     "quantile_bins",

@@ -2,6 +2,7 @@
 
 from tests.planted.bug import Bug, P, T
 
+DECEIVED = "tests/test_parties_deceived.py::"
 DASK, PARTIES = "tests/synthesizers/test_dask.py::", "tests/test_parties.py::"
 MERGED, SHARES = (
     "tests/privacy/test_merged_sums.py::",
@@ -56,5 +57,37 @@ WHAT_OTHERS_SUM = (
         'about = f"{question.digest} {number} {key}"',
         'about = f"{question.digest} {key}"',
         (SHARES + "test_a_mask_is_used_once",),
+    ),
+    Bug(
+        "noise-of-53-bits",
+        "noise in shares ends where a float does, and digits of the sum below it show",
+        P + "_noise.py",
+        "    return units * sizes + words % sizes\n",
+        "    return units * sizes\n",
+        (SHARES + "test_noise_is_random_to_the_last_digit",),
+    ),
+    Bug(
+        "squares-without-weight",
+        "parties send squares that were not multiplied by their weight",
+        P + "_whole_sums.py",
+        "    elif isinstance(block, Vectors):\n",
+        "    elif isinstance(total, ExactSum):\n",
+        (SHARES + "test_squares_are_not_summed_without_their_weight",),
+    ),
+    Bug(
+        "sums-of-any-form",
+        "sums of a party with more classes than asked for are added to those of others",
+        P + "_checked_sums.py",
+        "return found.shape == empty.shape and bool((np.abs(found) <= most).all())",
+        "return True",
+        (DECEIVED + "test_sums_of_another_form_are_refused",),
+    ),
+    Bug(
+        "a-question-that-fails-again",
+        "a party can be asked row by row whether a question fails",
+        "skdpgen/parties/_guarded_party.py",
+        "            self._is_closed = True\n",
+        "",
+        (DECEIVED + "test_a_question_that_fails_at_a_row_is_the_last",),
     ),
 )

@@ -30,9 +30,9 @@ HOW_FAR_ROWS_MOVE = (
         "a-value-in-two-slots",
         "of many rows a value takes two slots, and is charged for one",
         P + "_distinct.py",
-        "            self.slots[level, hashes & np.uint64(SLOTS - 1)] = True\n",
-        "            self.slots[level, hashes & np.uint64(SLOTS - 1)] = True\n"
-        "            self.slots[level, (hashes >> np.uint64(9)) % SLOTS] = True\n",
+        "        slots[level, places(hashes, level)] = True\n",
+        "        slots[level, places(hashes, level)] = True\n"
+        "        slots[level, (hashes >> np.uint64(9)) % SLOTS] = True\n",
         (
             "tests/privacy/test_distinct_of_many.py::"
             "test_one_row_moves_each_number_by_1_at_most",

@@ -17,13 +17,16 @@ from skdpgen.privacy import (
     Query,
     Question,
     Selections,
-    _noisy_share,
+    Vectors,
+    _noise,
     noisy_share,
     noisy_values,
     pair_keys,
 )
 from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._masks import masked, unmasked
+from skdpgen.privacy._noise import whole_noise
+from skdpgen.privacy._release import joint_sensitivity, joint_weights
 from skdpgen.privacy._whole_sums import whole_sums
 from skdpgen.tables import Encoder
 from skdpgen.utils import BudgetExceededError, RowsElsewhereError
@@ -74,13 +77,13 @@ def assert_std(found, std):
 @pytest.mark.parametrize("n_colluding", range(5))
 def test_what_colluders_are_left_with(n_colluding, monkeypatch):
     """They subtract their own noise from the sum; the rest has what is claimed."""
-    own, draw = [], _noisy_share.gaussian_noise
+    own, draw = [], _noise.gaussian_noise
 
     def spy(shape, std):
         own.append(draw(shape, std))
         return own[-1]
 
-    monkeypatch.setattr(_noisy_share, "gaussian_noise", spy)
+    monkeypatch.setattr(_noise, "gaussian_noise", spy)
     asked = question()
     sent = answers(zeros(), asked)
     std = asked.noise.std
@@ -157,7 +160,7 @@ def test_masks_of_honest_parties_hold_with_keys_of_colluders():
 def test_a_mask_is_used_once(monkeypatch):
     """Else two answers to one question tell how their noise differs."""
     draw = "gaussian_noise"
-    monkeypatch.setattr(_noisy_share, draw, lambda shape, std: np.zeros(shape))
+    monkeypatch.setattr(_noise, draw, lambda shape, std: np.zeros(shape))
     asked, keys = question(), pair_keys(NAMES)
     ledgers = {name: Ledger(BUDGET) for name in NAMES}
     first, second = (answers(zeros(), asked, ledgers, keys) for _ in range(2))
@@ -194,7 +197,7 @@ def test_sums_beyond_53_bits_stay_whole():
     for _ in range(5000):
         total.room_for(1)[:] += 1.0
     total.room_for(1)[:] += total.step
-    (numbers,), (step,) = (one.ravel() for one in whole_sums(None, total, 0.0))
+    (numbers,), (step,) = (one.ravel() for one in whole_sums(Vectors(1), total, 0.0))
     assert numbers * Fraction(float(step)) == 5000 + Fraction(1, 2**44)
 
 
@@ -219,6 +222,57 @@ def test_words_are_not_counted_without_anyone_to_trust():
     block = Selections(("a",))
     with pytest.raises(RowsElsewhereError, match="schema"):
         whole_sums(block, block.start(1), 1.0)
+
+
+@pytest.mark.parametrize("name", [n for n in BLOCKS if "moments" in n])
+def test_squares_are_not_summed_without_their_weight(name):
+    """Whole numbers of steps have no room for it, and sensitivity counts on it."""
+    block, _ = BLOCKS[name]
+    with pytest.raises(RowsElsewhereError, match="Moments"):
+        whole_sums(block, block.start(1), 1.0)
+
+
+FINE = {
+    "features": (Vectors(512), 1.0, 1e-5),
+    "a light block": (BLOCK, 2.0**-70, 1.0),
+    "a light column": (Histograms((WIDTH,), (1e-15,)), 1.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_noise_is_random_to_the_last_digit(name):
+    """Who adds up sees whole numbers, and floats have 53 bits: noise ended before."""
+    block, weight, epsilon = FINE[name]
+    budget = PrivacyBudget(epsilon, 1e-6)
+    blocks, weights = {"x": block, "y": Histograms((1,))}, {"x": weight}
+    heavy = joint_weights(blocks, weights)
+    delta = joint_sensitivity(blocks, heavy, budget.adjacency)
+    std = Ledger(budget).noise_std(share=1.0, sensitivity=delta)
+    wanted = NoiseWanted("all", 1.0, weights, std)
+    asked = Question(Query(Encoder({}), blocks, 1), (None, None), "", wanted)
+    keys, totals = pair_keys("ab"), {key: one.start(1) for key, one in blocks.items()}
+    sent = [
+        noisy_share(
+            asked, totals, Ledger(budget), NoiseShares(2, 0), name=own, keys=keys[own]
+        )
+        for own in "ab"
+    ]
+    seen = unmasked([one.words["x"] for one in sent])
+    for bit in range(12):
+        ones = sum((number >> bit) & 1 for number in seen)
+        assert abs(ones / len(seen) - 0.5) < 5 * 0.5 / math.sqrt(len(seen))
+
+
+@pytest.mark.parametrize("fine", [0, 30, 39, 40, 41, 45, 60, 100])
+def test_whole_noise_has_the_spread_of_noise(fine):
+    steps = np.full(4, 2.0**-fine)
+    found = whole_noise((5000, 4), 3.0, steps) * steps
+    assert_std(found.astype(float), math.hypot(3.0, steps[0] / math.sqrt(12)))
+
+
+def test_steps_that_are_too_fine_are_refused():
+    with pytest.raises(ValueError, match="finer"):
+        whole_noise((1, 2), 1.0, np.array([1.0, 2.0**-110]))
 
 
 @pytest.mark.parametrize("given", [(2, 1), (1, 0), (3, -1), (3, 3)])

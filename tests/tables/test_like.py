@@ -1,0 +1,66 @@
+"""Tables without rows hold nothing of the rows that they were made of."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+
+from skdpgen.parties import Party
+from skdpgen.tables import layouts_of, like_of
+
+WORDS = ["SECRET", *["x"] * 9]
+CODED = pa.array(WORDS).dictionary_encode()
+COLUMNS = {
+    "categories": pd.Categorical(WORDS),
+    "numbers": pd.Categorical([7, *[2] * 9], ordered=True),
+    "text": pd.array(WORDS, dtype="string[pyarrow]"),
+    "coded": pd.arrays.ArrowExtensionArray(CODED),
+    "objects": np.array(WORDS, dtype=object),
+    "whole": pd.array([1] * 10, dtype="Int64"),
+    "times": pd.date_range("2000", periods=10, tz="UTC"),
+}
+FRAME = pd.DataFrame(COLUMNS, index=pd.MultiIndex.from_product([WORDS[:2], range(5)]))
+TABLES = {
+    "pandas": FRAME,
+    "arrow": pa.table({"text": WORDS, "coded": CODED}),
+    "polars": pl.DataFrame(
+        {
+            "text": WORDS,
+            "coded": pl.Series(WORDS, dtype=pl.Enum(["SECRET", "x"])),
+            "known": pl.Series(WORDS, dtype=pl.Categorical),
+        }
+    ),
+    "numpy": np.ones((3, 2), dtype=np.float32),
+    "words": np.array([["SECRET", "x"]] * 3),
+    "torch": torch.ones(3, 2),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_columns_and_dtypes_are_all_there_is(name):
+    table = TABLES[name]
+    found, none = Party("one", table).like
+    assert none is None
+    assert len(found) == 0
+    assert b"SECRET" not in pickle.dumps(found)
+    assert layouts_of(found, None) == layouts_of(table[:0], None)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_labels(name):
+    found = Party("one", FRAME, FRAME[name]).like
+    assert b"SECRET" not in pickle.dumps(found)
+    assert layouts_of(*found) == layouts_of(FRAME[:0], FRAME[name][:0])
+
+
+def test_how_long_text_is_does_not_show():
+    assert like_of(np.array(["a word"])).dtype == like_of(np.array(["a"])).dtype
+
+
+def test_names_that_come_twice():
+    assert like_of(pd.concat([FRAME, FRAME], axis=1)).shape == (0, 14)
+    assert like_of(pd.DataFrame(index=WORDS)).shape == (0, 0)
