@@ -4,6 +4,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
     affordable_pairs,
     nearest_pairs,
     pair_groups,
+    rows_for_pairs,
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
@@ -41,6 +42,7 @@ __all__ = [
     "pair_share",
     "read_given",
     "release_pairs",
+    "rows_for_pairs",
     "train_mixture",
     "usual_components",
     "worth_measuring",
