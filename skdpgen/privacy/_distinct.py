@@ -59,7 +59,9 @@ class Seen:
         if self.slots is None:
             values = self.first if level is None else slots_of(self.first, level)
             return len(np.unique(values))
-        return EXACT if level is None else int(np.bitwise_count(self.slots[level]).sum())
+        return (
+            EXACT if level is None else int(np.bitwise_count(self.slots[level]).sum())
+        )
 
 
 def slots_of(hashes: Hashes, level: int) -> Hashes:
@@ -77,7 +79,9 @@ def _take(bits: NDArray[np.uint8], taken: Hashes) -> None:
         bits |= np.packbits(held, bitorder="little")
         return
     places = (taken >> np.uint64(3)).astype(np.int64)
-    np.bitwise_or.at(bits, places, np.uint8(1) << (taken & np.uint64(7)).astype(np.uint8))
+    np.bitwise_or.at(
+        bits, places, np.uint8(1) << (taken & np.uint64(7)).astype(np.uint8)
+    )
 
 
 @saved

@@ -64,6 +64,27 @@ def test_the_order_of_rows_does_not_matter(values, n_rows, seed):
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.usefixtures("few_slots")
+@given(
+    values=st.lists(st.integers(0, 9), max_size=20),
+    cuts=st.tuples(st.integers(0, 20), st.integers(0, 20)),
+    n_rows=st.sampled_from([2.0, 5.0, 40.0]),
+)
+def test_parts_are_merged_as_if_they_were_one(values, cuts, n_rows):
+    block = DistinctCounts(("number",), n_rows)
+    rows = np.array(values, dtype=float)
+
+    def part(some):
+        tokens = SimpleNamespace(codes=np.arange(len(some)), values=some)
+        return block.add(block.start(1), {"number": tokens}, np.zeros(len(some), int))
+
+    one, two, three = map(part, np.split(rows, sorted(cuts)))
+    merged = block.merge(block.merge(three, one), two)
+    assert block.value(merged) == block.value(part(rows))
+    for each, some in zip((one, two), np.split(rows, sorted(cuts)), strict=False):
+        assert block.value(each) == block.value(part(some))  # as it was
+
+
 @pytest.mark.parametrize("n", [70_000, 1_000_000, 3_000_000])
 def test_slots_tell_how_many_values_there_are(n):
     numbers = np.arange(n) / 7

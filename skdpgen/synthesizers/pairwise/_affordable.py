@@ -67,9 +67,7 @@ def rows_for_pairs(ledger: Ledger, n_columns: int, pair_budget: float) -> float:
     return max(SINGLE * alone, told)
 
 
-def _noises(
-    ledger: Ledger, n_columns: int, pair_budget: float
-) -> tuple[float, float]:
+def _noises(ledger: Ledger, n_columns: int, pair_budget: float) -> tuple[float, float]:
     """Return the noise of a single column of all, and of one pair."""
     rest, adjacency = ledger.remaining, ledger.budget.adjacency
     alone = ledger.noise_std(

@@ -7,12 +7,15 @@ docs/benchmarks.md has the runs.
 
 from dataclasses import dataclass
 
+from skdpgen.synthesizers.pairwise import usual_components
+
 MIB = 2.0**20
 CELL = 8  # bytes of a number, and of a cell once it is read
 OF_FEATURES = 16  # bytes of an exact sum of a number
 ROW_CELL = 2e-7  # seconds for a row and column, in all passes
 COLUMN = 0.01  # for a column: its bounds and bins
-ROW_PAIR, PAIR = 2.7e-8, 3e-3  # for a row and a pair of columns, and for a pair
+ROW_PAIR, PAIR = 2.7e-8, 3e-3  # for a row and a pair of columns, and to train a pair
+COMPONENTS = 400  # of all classes, with which pairs were trained
 ROW_FEATURES, GENERATED = 1.35e-5, 0.07  # for a row's features, and to train a column
 TRAINED = 6.0, 10.0  # to train a mixture, and a generator
 SPACE, COLUMN_SPACE = 500 * MIB, 0.5 * MIB  # Python and torch, and tables of a column
@@ -83,25 +86,26 @@ def fit_costs_of(
     seconds = ROW_CELL * n * columns + COLUMN * columns
     space = SPACE + COLUMN_SPACE * columns + 2 * first
     table = float(CELL) * n * columns
-    of_pairs = ROW_PAIR * n * n_pairs + PAIR * n_pairs + TRAINED[0] * bool(n_pairs)
+    trained = PAIR * n_pairs * usual_components(classes) * classes / COMPONENTS
+    of_pairs = ROW_PAIR * n * n_pairs + trained + TRAINED[0] * bool(n_pairs)
     of_features = ROW_FEATURES * n
     if is_trained:
         of_features += GENERATED * columns + TRAINED[1]
     return {
         "DPIndependent": FitCost(
-            few, seconds, space + 4 * counted, few * table, max(first, counted)
+            few, seconds, space + 6 * counted, few * table, max(first, counted)
         ),
         "DPPairwise": FitCost(
             many if n_pairs else few,
             seconds + of_pairs,
-            space + 4 * (counted + pairs),
+            space + 6 * (counted + pairs),
             (many if n_pairs else few) * table,
             max(first, counted, pairs),
         ),
         "DPMERF": FitCost(
             few,
             seconds + of_features,
-            space + 4 * (counted + features),
+            space + 6 * (counted + features),
             few * table,
             max(first, counted + features),
         ),
