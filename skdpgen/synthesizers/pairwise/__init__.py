@@ -10,6 +10,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
 from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
 from skdpgen.synthesizers.pairwise._known_pairs import known_pairs
 from skdpgen.synthesizers.pairwise._measuring import (
+    BY_CLASS,
     measure_columns,
     measure_pairs,
     number_of_pairs,
@@ -26,6 +27,7 @@ from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
 from skdpgen.synthesizers.pairwise._parities import ParityRelease
 
 __all__ = [
+    "BY_CLASS",
     "PairModel",
     "PairRelease",
     "ParityRelease",

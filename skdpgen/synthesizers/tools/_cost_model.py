@@ -7,7 +7,7 @@ docs/benchmarks.md has the runs.
 
 from dataclasses import dataclass
 
-from skdpgen.synthesizers.pairwise import usual_components
+from skdpgen.synthesizers.pairwise import BY_CLASS, usual_components
 
 MIB = 2.0**20
 CELL = 8  # bytes of a number, and of a cell once it is read
@@ -81,10 +81,11 @@ def fit_costs_of(
     first = BITS * columns if n > TOLD_APART else CELL * n * columns
     first = max(first, min(POINTS * columns, ALL_POINTS))
     counted = CELL * CELLS * columns * classes
-    pairs = CELL * PAIR_CELLS * n_pairs * classes
+    by_class = classes if classes <= BY_CLASS else 1
+    pairs = CELL * PAIR_CELLS * n_pairs * by_class
     features = OF_FEATURES * n_features * classes
     seconds = ROW_CELL * n * columns + COLUMN * columns
-    space = SPACE + COLUMN_SPACE * columns + 2 * first
+    space = SPACE + COLUMN_SPACE * columns + first
     table = float(CELL) * n * columns
     trained = PAIR * n_pairs * usual_components(classes) * classes / COMPONENTS
     of_pairs = ROW_PAIR * n * n_pairs + trained + TRAINED[0] * bool(n_pairs)
