@@ -25,7 +25,7 @@ from skdpgen.privacy import (
     pair_keys,
 )
 from skdpgen.privacy._checked_sums import are_alike
-from skdpgen.privacy._distinct import Seen
+from skdpgen.privacy._distinct import EXACT, Seen
 from skdpgen.synthesizers.pairwise._pair_release import PairCodes
 from skdpgen.tables import (
     Boolean,
@@ -121,7 +121,12 @@ def test_different_values_have_their_slots():
     full.add(np.arange(5, dtype=np.uint64))
     assert are_alike({"a": full}, {"a": Seen()})
     assert not are_alike({"a": replace(full, slots=np.zeros(3))}, {"a": Seen()})
-    for first in ({"x"}, {-1}, {2**64}):
+    for first in (
+        {1},
+        np.array([-1]),
+        np.array([0.5]),
+        np.arange(EXACT, dtype=np.uint64),
+    ):
         assert not are_alike({"a": replace(full, first=first)}, {"a": Seen()})
 
 

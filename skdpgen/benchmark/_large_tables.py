@@ -72,28 +72,28 @@ def make(folder: Path, n_rows: int) -> None:
 def fit(folder: Path, method: str) -> str:
     """Fit a folder of Parquet, and say what it took."""
     synth = METHODS[method](delta=DELTA, random_state=0)
-    source, before = dataset.dataset(folder, format="parquet"), _clock()
+    source, before = dataset.dataset(folder, format="parquet"), clock()
     synth.fit(source, "target")
-    return _took(f"{method}, {source.count_rows()} rows fitted", before)
+    return took(f"{method}, {source.count_rows()} rows fitted", before)
 
 
 def sample(folder: Path, method: str, n_rows: int, path: str) -> str:
     """Fit the first file of a folder, draw rows into Parquet; say what drawing took."""
     first = sorted(folder.glob("*.parquet"))[0]
     synth = METHODS[method](delta=DELTA, random_state=0).fit(first, "target")
-    before = _clock()
+    before = clock()
     synth.sample_parquet(path, n_rows)
-    return _took(f"{method}, {n_rows} rows drawn", before)
+    return took(f"{method}, {n_rows} rows drawn", before)
 
 
-def _clock() -> tuple[float, float]:
+def clock() -> tuple[float, float]:
     """Return seconds, and CPU seconds of this process with all of its threads."""
     used = os.times()
     return time.perf_counter(), used.user + used.system
 
 
-def _took(what: str, before: tuple[float, float]) -> str:
-    seconds, cpu = (b - a for a, b in zip(before, _clock(), strict=True))
+def took(what: str, before: tuple[float, float]) -> str:
+    seconds, cpu = (b - a for a, b in zip(before, clock(), strict=True))
     return f"{what}: {seconds:.0f} s, {cpu:.0f} CPU s, peak {peak_mib():.0f} MiB"
 
 

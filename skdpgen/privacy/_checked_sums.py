@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen.privacy._distinct import LEVELS, SLOTS, Seen
+from skdpgen.privacy._distinct import EXACT, LEVELS, SLOTS, Seen
 from skdpgen.privacy._exact_sum import ExactSum
 
 MOST = 2.0**40  # rows of a party; beyond, noise would be rounded away
@@ -65,16 +65,11 @@ def _is_counted(counts: dict[Any, Any]) -> bool:
 
 
 def _is_seen(found: Seen) -> bool:
-    slots = found.slots
-    numbers = type(found.first) is set and all(map(_is_hash, found.first))
-    return numbers and (
-        slots is None
-        or (
-            isinstance(slots, np.ndarray)
-            and (slots.dtype, slots.shape) == (bool, (LEVELS, SLOTS))
-        )
-    )
-
-
-def _is_hash(number: Any) -> bool:
-    return type(number) is int and 0 <= number < 2**64
+    values, slots = found.first, found.slots
+    if not isinstance(values, np.ndarray) or values.dtype != np.uint64:
+        return False
+    if slots is None:
+        return values.ndim == 1 and len(values) < EXACT
+    shape = LEVELS, SLOTS // 8
+    is_bits = isinstance(slots, np.ndarray) and slots.dtype == np.uint8
+    return len(values) == 0 and is_bits and slots.shape == shape

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,57 +17,71 @@ Hashes = NDArray[np.uint64]
 EXACT = 2**16  # rows up to which values are told apart one by one
 SLOTS = 2**20  # of a level
 LEVELS = 12  # each for twice as many rows
+DENSE = 128  # with more than one slot in so many, all are written at once
 
 
 @saved
 @dataclass(eq=False)
 class Seen:
-    """What a column held so far: all values, or slots that values took."""
+    """What a column held so far: some values themselves, or slots that values took.
 
-    first: set[int] = field(default_factory=set)
-    slots: Any = None  # (LEVELS, SLOTS) of bool, once there are many values
+    Slots follow from values, so they are not needed until there are ``EXACT`` of them.
+    """
+
+    first: Hashes = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    slots: Any = None  # (LEVELS, SLOTS // 8), a bit for each
 
     def add(self, hashes: Hashes) -> None:
         """Add values."""
-        if len(self.first) < EXACT:
-            self.first.update(np.unique(hashes).tolist())
-        if self.slots is not None or len(self.first) >= EXACT:
-            self.slots = taken(hashes, self._as_slots())
-
-    def _as_slots(self) -> Any:
         if self.slots is None:
-            return taken(np.array([*self.first], dtype=np.uint64), None)
-        return self.slots
-
-    def n_taken(self, level: int) -> int:
-        """Return how many slots of a level are taken."""
-        if self.slots is not None:
-            return int(np.count_nonzero(self.slots[level]))
-        return len(np.unique(places(np.array([*self.first], dtype=np.uint64), level)))
+            self.first = np.union1d(self.first, hashes)
+            if len(self.first) < EXACT:
+                return
+            self.slots = np.zeros((LEVELS, SLOTS // 8), dtype=np.uint8)
+            hashes, self.first = self.first, self.first[:0]
+        for level in range(LEVELS):
+            taken = slots_of(hashes, level)
+            if not len(taken):
+                break
+            _take(self.slots[level], taken)
 
     def __or__(self, other: "Seen") -> "Seen":
         """Return what the rows of two parts held; changes neither."""
-        first = self.first | other.first
-        if len(first) < EXACT:  # all of both
-            return Seen(first)
-        slots = self._as_slots() | other._as_slots()
-        return Seen(set(islice(first, EXACT)), slots)  # more would not be counted
+        one, two = (self, other) if other.slots is None else (other, self)
+        both = Seen(one.first, None if one.slots is None else one.slots.copy())
+        both.add(two.first)
+        if two.slots is not None:
+            both.slots |= two.slots
+        return both
+
+    def count(self, level: int | None) -> int:
+        """Return how many slots of a level are taken; of None, how many values."""
+        if self.slots is None:
+            values = self.first if level is None else slots_of(self.first, level)
+            return len(np.unique(values))
+        return (
+            EXACT if level is None else int(np.bitwise_count(self.slots[level]).sum())
+        )
 
 
-def places(hashes: Hashes, level: int) -> Hashes:
-    """Return the slots of those values that take part at a level."""
+def slots_of(hashes: Hashes, level: int) -> Hashes:
+    """Return the slots that values take at a level; one in 2 to the level takes one."""
     if level:
         hashes = hashes[hashes >> np.uint64(64 - level) == 0]
     return hashes & np.uint64(SLOTS - 1)
 
 
-def taken(hashes: Hashes, slots: Any) -> Any:
-    """Return the slots, none at first, with those of more values taken."""
-    if slots is None:
-        slots = np.zeros((LEVELS, SLOTS), dtype=bool)  # memory as it is used
-    for level in range(LEVELS):
-        slots[level, places(hashes, level)] = True
-    return slots
+def _take(bits: NDArray[np.uint8], taken: Hashes) -> None:
+    """Set some of the bits."""
+    if len(taken) > SLOTS // DENSE:
+        held = np.zeros(SLOTS, dtype=bool)
+        held[taken] = True
+        bits |= np.packbits(held, bitorder="little")
+        return
+    places = (taken >> np.uint64(3)).astype(np.int64)
+    np.bitwise_or.at(
+        bits, places, np.uint8(1) << (taken & np.uint64(7)).astype(np.uint8)
+    )
 
 
 @saved
@@ -150,11 +163,7 @@ class DistinctCounts:
 
     def value(self, total: Mapping[Any, Seen]) -> Floats:
         """Return the numbers, (1, n_columns)."""
-        level = self.level
-        if level is None:
-            found = [min(len(seen.first), EXACT) for seen in total.values()]
-        else:
-            found = [seen.n_taken(level) for seen in total.values()]
+        found = [seen.count(self.level) for seen in total.values()]
         return np.array([found], dtype=float)
 
     def estimate(self, noisy: Floats, noise_std: float) -> tuple[Floats, Floats]:

@@ -14,6 +14,8 @@ from skdpgen.tables._values import Values
 
 Pass = Iterator[Chunk]
 CHUNK = 65_536
+CELLS = 2**23  # of a wide table, at a time
+FEWEST = 1_024  # rows
 IMAGES = 4_096  # at a time: they are wider than rows of a table
 
 
@@ -45,7 +47,9 @@ class WholeTable:
         self.has_lists = are_lists(X, y)
         self._columns = part.columns(part.layout)
         self._target = read_labels(series, self.target_layout, task)
-        self._at_once = at_once[isinstance(part.layout, ImageLayout)]
+        rows, images = at_once
+        is_images = isinstance(part.layout, ImageLayout)
+        self._at_once = images if is_images else rows_at_once(part.layout, rows)
 
     def __call__(self, names: Collection[Any] | None = None) -> Pass:
         """Yield all columns, which are read already."""
@@ -156,13 +160,20 @@ def read_part(
     if labels_here is not None:
         check_part(labels_here, target_layout)
     target = read_labels(series, target_layout, task)
-    yield from _cut(part.columns(layout), target, part.n_rows, CHUNK)
+    at_once = rows_at_once(layout, CHUNK)
+    yield from _cut(part.columns(layout), target, part.n_rows, at_once)
 
 
 def layouts_of(X: Any, y: Any) -> tuple[Any, Layout | None]:
     """Return the layout of a table and of its target, by dtypes alone."""
     part = Part.of(X)
     return part.layout, read_target(y, part.n_rows)[1]
+
+
+def rows_at_once(layout: Layout | ImageLayout, usual: int) -> int:
+    """Return how many rows are encoded together: fewer of a wide table."""
+    n_columns = 1 if isinstance(layout, ImageLayout) else len(layout.names)
+    return min(usual, max(CELLS // max(n_columns, 1), FEWEST))
 
 
 def _cut(

@@ -10,6 +10,7 @@ from skdpgen.tables._values import Codes, Floats
 N_BUCKETS = 2**15  # at least, and so many for each edge:
 FOR_EACH = 8
 MANY = 2**14  # numbers at once, from which a table of buckets is worth its while
+OFTEN = 2  # numbers for each edge, so far: a table of many edges takes time, too
 TOP = np.uint64(2**63)
 
 
@@ -34,18 +35,21 @@ class Search:
     def __init__(self, edges: Floats) -> None:
         self.edges = edges
         self._table: Any = None
+        self._n_seen = 0
 
     def __call__(self, x: Floats) -> Codes:
         """Return how many edges are at or below each number; of NaN, some number."""
-        if len(x) < MANY or len(self.edges) < 2:
+        self._n_seen += len(x)
+        is_rare = len(x) < MANY or self._n_seen < OFTEN * len(self.edges)
+        if is_rare or len(self.edges) < 2:
             return np.searchsorted(self.edges, x, side="right")
         if self._table is None:
             self._table = _best_table(self.edges)
         buckets, answers = self._table
-        found = answers[buckets(x)]
+        found = answers[buckets(x)].astype(np.int64)
         several = np.flatnonzero(found < 0)
         found[several] = np.searchsorted(self.edges, x[several], side="right")
-        return np.asarray(found)
+        return found
 
 
 class _Even:
@@ -92,12 +96,12 @@ class _ByDigits:
         return np.where(bits >= TOP, ~bits, bits | TOP)
 
 
-def _best_table(edges: Floats) -> tuple[Any, Codes]:
+def _best_table(edges: Floats) -> tuple[Any, Any]:
     """Return buckets that tell most edges apart, and the answer of each, or -1."""
     tables, n = [], max(N_BUCKETS, FOR_EACH * 2 ** len(edges).bit_length())
     for buckets in (_Even(edges, n), _ByDigits(edges, n)):
         counts = np.bincount(buckets(edges), minlength=n)
-        answers = np.where(counts > 0, -1, np.cumsum(counts))
+        answers = np.where(counts > 0, -1, np.cumsum(counts)).astype(np.int32)
         tables.append((np.count_nonzero(counts), buckets, answers))
     _, best, answers = max(tables, key=lambda one: one[0])
     return best, answers

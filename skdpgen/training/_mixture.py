@@ -18,6 +18,7 @@ from skdpgen.training._parity_moments import (
     PullOfParities,
     starting_logits,
 )
+from skdpgen.training._tiles import meetings, runs
 
 Floats = NDArray[np.float64]
 SPREAD = 0.3  # of the logits at the start
@@ -88,8 +89,7 @@ class Mixture:
         n_classes, width = start.shape
         shared = torch.randn(n_components, width, generator=rng)
         self.start = start[:, None]
-        column = torch.repeat_interleave(torch.tensor(sizes))
-        self.columns = torch.eye(len(sizes), device=start.device)[column]
+        self.columns = [one_hot_columns(run, start.device) for run in runs(sizes)]
         self.shared = shared.to(start.device).mul_(SPREAD)
         self.of_class = torch.zeros_like(self.start)
         self.own = self.shared.new_zeros(n_classes, n_components, width)
@@ -136,7 +136,49 @@ class Mixture:
 
     def _sums(self, values: Tensor) -> Tensor:
         """Return at each cell the sum over its column."""
-        return (values @ self.columns) @ self.columns.T
+        widths = [len(columns) for columns in self.columns]
+        parts = zip(values.split(widths, dim=-1), self.columns, strict=True)
+        return torch.cat([(part @ one) @ one.T for part, one in parts], dim=-1)
+
+
+def one_hot_columns(sizes: Sequence[int], device: torch.device) -> Tensor:
+    """Return which column a cell belongs to, (S, n_columns).
+
+    Examples
+    --------
+    >>> one_hot_columns([2, 1], torch.device("cpu")).tolist()
+    [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+    """
+    column = torch.repeat_interleave(torch.tensor(sizes))
+    return torch.eye(len(sizes), device=device)[column]
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """Some cells beside some others, and what their moments should be.
+
+    Without ``goals``, which are worked out once for all steps, classes have what is
+    ``common`` beyond independent columns.
+    """
+
+    rows: slice
+    columns: slice
+    seen: Tensor
+    common: Tensor
+    goals: Tensor | None
+
+    def error(self, some: slice, tables: Tensor, singles: Tensor) -> Tensor:
+        """Return how far moments of some classes are off, where pairs were measured."""
+        mine, others = tables[..., self.rows], tables[..., self.columns]
+        error = mine.mT @ (others / tables.shape[1])
+        if self.goals is not None:
+            error *= self.seen
+            error -= self.goals[some]
+            return error
+        error -= singles[..., self.rows].mT * singles[..., self.columns]
+        error -= self.common
+        error *= self.seen
+        return error
 
 
 class Pull:
@@ -151,18 +193,23 @@ class Pull:
         weights = target.weights(is_balanced=is_balanced)
         energy = float((weights**2 * target.energies).sum())
         self.singles = tensor(target.singles)[:, None]
-        self.common, self.seen = tensor(target.common), tensor(target.seen)
         shares = np.maximum(target.shares, LEAST)
         self.shares = tensor(shares)[:, None, None]
         self.weights = tensor(weights)[:, None, None]
         self.scale = 1.0 / max(energy, LEAST)
-        self.goals: Tensor | None = None  # what does not change, once for all steps
-        if target.own is not None:
-            self.goals = tensor(target.own) / self.shares
-            for goal, single in zip(self.goals, self.singles, strict=True):
-                goal += single.mT * single
-                goal += self.common
-                goal *= self.seen
+        self.meetings = []
+        for a, b in meetings(target.singles.shape[1]):
+            if not target.seen[a, b].any():
+                continue
+            seen, common = tensor(target.seen[a, b]), tensor(target.common[a, b])
+            goals = None
+            if target.own is not None:
+                goals = tensor(target.own[:, a, b]) / self.shares
+                for goal, single in zip(goals, self.singles, strict=True):
+                    goal += single[:, a].mT * single[:, b]
+                    goal += common
+                    goal *= seen
+            self.meetings.append(Meeting(a, b, seen, common, goals))
 
     def on(self, some: slice, tables: Tensor) -> tuple[float, Tensor]:
         """Return the loss of some classes and its slope in their tables.
@@ -172,19 +219,20 @@ class Pull:
         n_components = tables.shape[1]
         factor = self.weights[some] * self.shares[some]
         singles = self.singles[some]
-        error = tables.mT @ (tables / n_components)
-        if self.goals is None:
-            error -= singles.mT * singles
-            error -= self.common
-            error *= self.seen
-        else:
-            error *= self.seen
-            error -= self.goals[some]
         off = factor * (tables.mean(dim=1, keepdim=True) - singles)
-        norms = torch.linalg.vector_norm(error, dim=(1, 2), keepdim=True)
-        loss = (factor * norms).square().sum() + SINGLES * off.square().sum()
+        loss = SINGLES * off.square().sum()
+        slope = torch.zeros_like(tables)
+        for one in self.meetings:
+            error = one.error(some, tables, singles)
+            norms = torch.linalg.vector_norm(error, dim=(1, 2), keepdim=True)
+            squares = (factor * norms).square().sum()
+            slope[..., one.columns] += tables[..., one.rows] @ error
+            loss += squares
+            if one.rows != one.columns:  # and what is below the diagonal
+                slope[..., one.rows] += tables[..., one.columns] @ error.mT
+                loss += squares
         rate = 2.0 * self.scale / n_components * factor
-        slope = (tables @ error).mul_(2.0 * rate * factor)
+        slope *= 2.0 * rate * factor
         slope += SINGLES * rate * off
         return self.scale * float(loss), slope
 
@@ -224,7 +272,7 @@ def fit_mixture(
     if parities is not None:
         first = starting_logits(parities, sizes, n_components, seed)
         mixture.own += torch.as_tensor(first).to(mixture.own)
-        pull = PullOfParities(pull, parities, mixture.columns)
+        pull = PullOfParities(pull, parities, one_hot_columns(sizes, device))
     optimiser = Adam(mixture.parts, betas=(0.9, 0.95))
     losses: list[float] = []
     for step in progress(range(max_iter)):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skdpgen.privacy import DistinctCounts, _distinct
-from skdpgen.privacy._distinct import EXACT, LEVELS, Seen, places
+from skdpgen.privacy._distinct import EXACT, LEVELS, Seen, slots_of
 
 NAMES = ("number", "word")
 
@@ -65,6 +65,27 @@ def test_the_order_of_rows_does_not_matter(values, n_rows, seed):
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.usefixtures("few_slots")
+@given(
+    values=st.lists(st.integers(0, 9), max_size=20),
+    cuts=st.tuples(st.integers(0, 20), st.integers(0, 20)),
+    n_rows=st.sampled_from([2.0, 5.0, 40.0]),
+)
+def test_parts_are_merged_as_if_they_were_one(values, cuts, n_rows):
+    block = DistinctCounts(("number",), n_rows)
+    rows = np.array(values, dtype=float)
+
+    def part(some):
+        tokens = SimpleNamespace(codes=np.arange(len(some)), values=some)
+        return block.add(block.start(1), {"number": tokens}, np.zeros(len(some), int))
+
+    one, two, three = map(part, np.split(rows, sorted(cuts)))
+    merged = block.merge(block.merge(three, one), two)
+    assert block.value(merged) == block.value(part(rows))
+    for each, some in zip((one, two), np.split(rows, sorted(cuts)), strict=False):
+        assert block.value(each) == block.value(part(some))  # as it was
+
+
 @pytest.mark.parametrize("n", [70_000, 1_000_000, 3_000_000])
 def test_slots_tell_how_many_values_there_are(n):
     numbers = np.arange(n) / 7
@@ -96,6 +117,6 @@ def test_values_become_slots_when_there_are_many_and_parts_agree(n):
         merged |= one
     for seen in (whole, merged):
         assert (seen.slots is not None) == (n >= EXACT)
-        assert min(len(seen.first), EXACT) == min(n, EXACT)
+        assert seen.count(None) == min(n, EXACT)
         for level in (0, 1, 5, LEVELS - 1):
-            assert seen.n_taken(level) == len(np.unique(places(hashes, level)))
+            assert seen.count(level) == len(np.unique(slots_of(hashes, level)))

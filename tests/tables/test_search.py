@@ -39,6 +39,19 @@ def test_many_numbers(edges):
     )
 
 
+def test_a_table_is_made_once_it_is_worth_its_while():
+    rng = np.random.default_rng(2)
+    edges = np.sort(rng.normal(size=_search.MANY))
+    search, seen = Search(edges), []
+    for _ in range(4):
+        x = rng.normal(size=_search.MANY)
+        np.testing.assert_array_equal(
+            search(x), np.searchsorted(edges, x, side="right")
+        )
+        seen.append(search._table is not None)
+    assert seen == [False, True, True, True]
+
+
 @given(
     edges=st.lists(finite, min_size=2, max_size=20, unique=True).map(sorted),
     x=st.lists(finite, min_size=1, max_size=20),

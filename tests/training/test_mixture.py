@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from skdpgen.training import PairTarget, _mixture, fit_mixture
+from skdpgen.training import PairTarget, _mixture, _tiles, fit_mixture
 
 SIZES = (3, 2, 4)
 ENDS = np.cumsum([0, *SIZES])
@@ -86,6 +86,7 @@ def test_a_relation_of_all_classes_is_enough():
     np.testing.assert_allclose(tables[0], tables[1], atol=0.1)
 
 
+@pytest.mark.usefixtures("in_tiles")
 def test_tables_are_probabilities():
     tables, _ = fit(target_of(components(np.random.default_rng(0))), max_iter=30)
     assert tables.shape == (2, 40, WIDTH)
@@ -104,12 +105,26 @@ def test_the_loss_is_what_it_says(has_own):
     assert losses[0] == pytest.approx(loss_by_hand(target, start), rel=1e-3)
 
 
+@pytest.fixture(params=[False, True], ids=["whole", "in-tiles"])
+def in_tiles(request, monkeypatch):
+    """As a wide table is, of which most cells never meet."""
+    if request.param:
+        monkeypatch.setattr(_tiles, "WHOLE", 4)
+        monkeypatch.setattr(_tiles, "TILE", 4)
+    return request.param
+
+
 @pytest.mark.parametrize("has_own", [True, False])
 @pytest.mark.parametrize("at_once", [1, 2**18])
-def test_slopes_are_those_of_the_loss(has_own, at_once, monkeypatch):
+def test_slopes_are_those_of_the_loss(has_own, at_once, in_tiles, monkeypatch):
     """By hand, some classes at a time; autograd says the same of the same loss."""
     monkeypatch.setattr(_mixture, "AT_ONCE", at_once)
     target = target_of(components(np.random.default_rng(8)), has_own)
+    if in_tiles:  # 4, 4 and 1 cells: the last column meets the first alone
+        target.seen[ENDS[1] : ENDS[2]] = target.seen[:, ENDS[1] : ENDS[2]] = False
+        target.common[~target.seen] = 0.0
+        if has_own:
+            target.own[:, ~target.seen] = 0.0
     start = torch.as_tensor(np.log(target.singles)).float()
     rng = torch.Generator().manual_seed(0)
     mixture = _mixture.Mixture(start, SIZES, 5, rng)
@@ -117,6 +132,8 @@ def test_slopes_are_those_of_the_loss(has_own, at_once, monkeypatch):
         one += torch.randn(one.shape, generator=rng)
     assert len(mixture.blocks) == (2 if at_once == 1 else 1)
     pull = _mixture.Pull(target, is_balanced=True, device=torch.device("cpu"))
+    assert len(pull.meetings) == (2 if in_tiles else 1)
+    assert len(mixture.columns) == (3 if in_tiles else 1)
     by_hand = mixture.follow(pull)
     weights = target.weights(is_balanced=True)
 

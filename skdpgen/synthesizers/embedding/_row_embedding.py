@@ -59,9 +59,10 @@ def _drawn(
     kernel: Any, outputs: list[Tensor], points: list[Tensor], places: Tensor
 ) -> Tensor:
     """Return inputs of phi: drawn points of cells, and positions as they are."""
+    heads = kernel.heads
     x = [
         draw_point(outputs[j], at, places[:, j, None])
-        if isinstance(kernel.heads[j], CellsHead)
+        if isinstance(heads[j], CellsHead)
         else outputs[j]
         for j, at in zip(kernel.seen, points, strict=True)
     ]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -196,19 +197,19 @@ class RowKernel:
 
     def inputs(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         """Return rows of cells as points; a value without a cell is all zeros."""
-        # its code is -1: the last row
-        places = [
-            np.vstack([at, np.zeros(at.shape[1])]).astype(np.float32)
-            for at in self.points_at
-        ]
-        x = [at[codes[:, j]] for j, at in zip(self.seen, places, strict=True)]
-        return np.concatenate(x, axis=1)
+        x = np.zeros((len(codes), self.width), dtype=np.float32)
+        ends = np.cumsum([0, *(at.shape[1] for at in self.points_at)])
+        for j, at, place in zip(self.seen, self.points_at, pairwise(ends), strict=True):
+            known = codes[:, j] >= 0
+            x[known, slice(*place)] = at[codes[known, j]]
+        return x
 
     def points(self, outputs: list[Tensor]) -> Tensor:
         """Return a generator's outputs as points: means over cells, or positions."""
+        heads = self.heads
         x = [
             outputs[j] @ torch.as_tensor(at).to(outputs[j])
-            if isinstance(self.heads[j], CellsHead)
+            if isinstance(heads[j], CellsHead)
             else outputs[j]
             for j, at in zip(self.seen, self.points_at, strict=True)
         ]

@@ -31,6 +31,7 @@ SPIKE_SHARES = (0.003, 0.03)  # of mu², at least and at most
 SPIKE_STD = 1 / 1000  # of the rows: the noise of a value
 DIGITS = 5, 4, 3, 2  # of the values that are looked at
 MOST_POINTS = 2**17  # of a column
+ALL_POINTS = 2**24  # of all columns: of a wide table only numbers of fewer digits
 USEFUL_STD = 1 / 50  # of the rows: with more noise nothing is looked for
 
 
@@ -64,7 +65,7 @@ def separate_spikes(
     share, std = _cost(ledger, n_rows, len(wide), ledger.remaining)
     if not wide or std > USEFUL_STD * n_rows:
         return {}
-    points = {name: _points(known) for name, known in wide.items()}
+    points = {name: _points(known, len(wide)) for name, known in wide.items()}
     sizes = tuple(one.n_cells for one in points.values())
     batches: Any = opening.rows.batches(points)
     block = Histograms(sizes)
@@ -104,7 +105,7 @@ def points_to_look_at(
     found = {}
     for name, known in wide.items():
         ranges = [known, *_wider(opening, name, known)]
-        values = [_points(one).values for one in ranges]
+        values = [_points(one, len(wide)).values for one in ranges]
         found[name] = Points(np.unique(np.concatenate(values)), known.is_time)
     return found
 
@@ -150,9 +151,8 @@ def _is_wide(name: Any, cells: Cells | None) -> TypeGuard[NumberCells]:
     return float(cells.edges[-1] - cells.edges[0]) > 2 * UNIFORM * cells.step
 
 
-def _points(cells: NumberCells) -> Points:
-    """Return points of so many digits that they are not too many."""
+def _points(cells: NumberCells, n_columns: int) -> Points:
+    """Return points of so many digits that they are not too many, in all columns."""
+    most = min(MOST_POINTS, ALL_POINTS // n_columns)
     every = (Points.within(cells, digits) for digits in DIGITS)
-    return next(
-        (one for one in every if one.n_cells <= MOST_POINTS), Points.within(cells, 1)
-    )
+    return next((one for one in every if one.n_cells <= most), Points.within(cells, 1))

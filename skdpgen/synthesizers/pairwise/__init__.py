@@ -4,11 +4,13 @@ from skdpgen.synthesizers.pairwise._affordable import (
     affordable_pairs,
     nearest_pairs,
     pair_groups,
+    rows_for_pairs,
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
 from skdpgen.synthesizers.pairwise._known_pairs import known_pairs
 from skdpgen.synthesizers.pairwise._measuring import (
+    BY_CLASS,
     measure_columns,
     measure_pairs,
     number_of_pairs,
@@ -25,6 +27,7 @@ from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
 from skdpgen.synthesizers.pairwise._parities import ParityRelease
 
 __all__ = [
+    "BY_CLASS",
     "PairModel",
     "PairRelease",
     "ParityRelease",
@@ -41,6 +44,7 @@ __all__ = [
     "pair_share",
     "read_given",
     "release_pairs",
+    "rows_for_pairs",
     "train_mixture",
     "usual_components",
     "worth_measuring",

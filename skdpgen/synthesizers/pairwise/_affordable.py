@@ -51,21 +51,33 @@ def affordable_pairs(
     """
     if not 0 < 1 - pair_budget < 1:  # too near an end to be split
         return 0
-    rest = ledger.remaining
-    alone = ledger.noise_std(
-        share=(1 - pair_budget) * rest,
-        sensitivity=sensitivity(OneHot(n_columns), ledger.budget.adjacency),
-    )
-    noise = ledger.noise_std(
-        share=pair_budget * rest,
-        sensitivity=sensitivity(OneHot(1), ledger.budget.adjacency),
-    )
+    alone, noise = _noises(ledger, n_columns, pair_budget)
     if n_rows < SINGLE * alone:
         return 0
     limit = n_rows / (NOISE_OF_CELL * FEWEST**2 * noise) if noise else math.inf
     n_pairs = n_columns * (n_columns - 1) // 2
     n_pairs = int(min(n_pairs, MAX_PAIRS, limit**2))
     return n_pairs if n_pairs >= max(n_columns - 1, 1) else 0
+
+
+def rows_for_pairs(ledger: Ledger, n_columns: int, pair_budget: float) -> float:
+    """Return from about how many rows on :func:`affordable_pairs` finds any."""
+    alone, noise = _noises(ledger, n_columns, pair_budget)
+    told = NOISE_OF_CELL * FEWEST**2 * noise * math.sqrt(max(n_columns - 1, 1))
+    return max(SINGLE * alone, told)
+
+
+def _noises(ledger: Ledger, n_columns: int, pair_budget: float) -> tuple[float, float]:
+    """Return the noise of a single column of all, and of one pair."""
+    rest, adjacency = ledger.remaining, ledger.budget.adjacency
+    alone = ledger.noise_std(
+        share=(1 - pair_budget) * rest,
+        sensitivity=sensitivity(OneHot(n_columns), adjacency),
+    )
+    noise = ledger.noise_std(
+        share=pair_budget * rest, sensitivity=sensitivity(OneHot(1), adjacency)
+    )
+    return alone, noise
 
 
 def pair_groups(

@@ -1,6 +1,7 @@
 """What a budget buys, before any data is touched."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from numbers import Integral
 
 from skdpgen.privacy import (
@@ -24,7 +25,8 @@ from skdpgen.synthesizers.opening._unknown_columns import (
     STANDS_OUT,
     schema_share,
 )
-from skdpgen.synthesizers.pairwise import affordable_pairs
+from skdpgen.synthesizers.pairwise import affordable_pairs, rows_for_pairs
+from skdpgen.synthesizers.tools._cost_model import FitCost, fit_costs_of
 
 PAIR_BUDGET = 0.5  # the default of DPPairwiseSynthesizer
 N_FEATURES = 1000  # the default of DPMERFSynthesizer
@@ -57,6 +59,10 @@ class Plan:
     """How often a method with one release goes over the rows, at most."""
     n_passes_pairwise: int = PASSES + MORE_FOR_PAIRS
     """How often DPPairwiseSynthesizer does."""
+    rows_for_pairs: float = 0.0
+    """From about how many rows on pairs can be looked at."""
+    costs: Mapping[str, FitCost] = field(default_factory=dict)
+    """What a fit takes, by method: seconds and bytes of a machine like ours."""
 
     def __str__(self) -> str:
         """Return the plan in words."""
@@ -85,16 +91,17 @@ class Plan:
         pairs = f"looks at {self.n_pairs} of {every} pairs of columns"
         if not self.n_pairs:
             pairs = "can afford no pairs, and counts single columns only"
+            if every:
+                least = float(f"{self.rows_for_pairs:.2g}")
+                pairs += f": pairs take about {least:.0f} rows, or fewer columns"
         lines.append(f"  DPPairwiseSynthesizer {pairs}")
         chance = "a chance" if self.relations < 1 else "hardly a chance"
         lines.append(
             f"  embeddings (DPMERF, DPHP, DPNTK, DPKernel) have {chance} to learn "
             f"relations: noise {self.relations:.1g} times what relations are"
         )
-        lines.append(
-            f"  rows are read up to {self.n_passes} times, by DPPairwiseSynthesizer up "
-            f"to {self.n_passes_pairwise}"
-        )
+        lines.append("  a fit takes, on one core of a machine like ours, about")
+        lines += [f"    {name}: {cost}" for name, cost in self.costs.items()]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -138,7 +145,8 @@ def plan(
       DPPairwiseSynthesizer looks at 91 of 91 pairs of columns
       embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn relations:
       noise 0.2 times what relations are
-      rows are read up to 4 times, by DPPairwiseSynthesizer up to 9
+      a fit takes, on one core of a machine like ours, about
+        ...
     """
     if not (isinstance(n, Integral) and isinstance(columns, Integral)):
         raise TypeError(f"n and columns must be integers. Got {n!r} and {columns!r}.")
@@ -166,6 +174,18 @@ def plan(
     left = (1.0 - share - count) * (1.0 - BIN_SHARES[0])
     main = ledger.noise_std(share=left, sensitivity=whole)
     n_passes = PASSES - OF_BOUNDS * is_schema_public
+    n_pairs = affordable_pairs(ledger, float(n), columns, PAIR_BUDGET)
+    passes = n_passes, n_passes + MORE_FOR_PAIRS
+    relations = _noise_of_relations(ledger, n, classes, left)
+    costs = fit_costs_of(
+        n,
+        columns,
+        classes,
+        n_pairs=n_pairs,
+        n_features=N_FEATURES,
+        is_trained=relations < 1,
+        n_passes=passes,
+    )
     return Plan(
         epsilon,
         delta,
@@ -179,10 +199,11 @@ def plan(
         label,
         STANDS_OUT * noise <= n / 2,
         main,
-        affordable_pairs(ledger, float(n), columns, PAIR_BUDGET),
-        _noise_of_relations(ledger, n, classes, left),
-        n_passes,
-        n_passes + MORE_FOR_PAIRS,
+        n_pairs,
+        relations,
+        *passes,
+        rows_for_pairs(ledger, columns, PAIR_BUDGET),
+        costs,
     )
 
 
