@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -259,25 +259,54 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
     log_scale = -rho / (1.0 + rho) * x**2
     first = (2.0 * rho * wide) ** 0.25  # 1 - rho² = rho / alpha
     before, now = torch.zeros_like(x), torch.full_like(x, first)
-    is_near = bool((log_scale > -NEAR).all())  # always, between the public bounds
-    if is_near:
-        now, log_scale = now * log_scale.exp(), torch.zeros_like(x)
-    found = [now * log_scale.exp()]
+    if bool((log_scale > -NEAR).all()):  # always, between the public bounds
+        found: Tensor = _NearFunctions.apply(x, order, rho, first)  # type: ignore[no-untyped-call]
+        return found
+    each = [now * log_scale.exp()]
     for k in range(order):
-        after = (
-            math.sqrt(2.0 * rho / (k + 1)) * x * now
-            - rho * math.sqrt(k / (k + 1)) * before
-        )
-        before, now = now, after
-        if is_near:
-            found.append(now)
-            continue
+        before, now = now, _next(x, now, before, k, rho)
         is_large = now.detach().abs() > HUGE
         scale = torch.where(is_large, 1.0 / HUGE, 1.0)
         before, now = before * scale, now * scale
         log_scale = log_scale + torch.where(is_large, math.log(HUGE), 0.0)
-        found.append(now * log_scale.exp())
-    return torch.stack(found, dim=-1)
+        each.append(now * log_scale.exp())
+    return torch.stack(each, dim=-1)
+
+
+def _next(x: Tensor, now: Tensor, before: Tensor, k: int, rho: float) -> Tensor:
+    """Return function k + 1 from the two before it."""
+    return (
+        math.sqrt(2.0 * rho / (k + 1)) * x * now - rho * math.sqrt(k / (k + 1)) * before
+    )
+
+
+class _NearFunctions(torch.autograd.Function):
+    r"""Mehler functions where the exponential can be told from 0, and their slopes.
+
+    .. math:: \phi_k' = -\frac{2\rho}{1 + \rho}\, x\, \phi_k
+              + \sqrt{2\rho k}\, \phi_{k-1}
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, order: int, rho: float, first: float) -> Tensor:
+        now = first * (-rho / (1.0 + rho) * x**2).exp()
+        before, found = torch.zeros_like(x), [now]
+        for k in range(order):
+            before, now = now, _next(x, now, before, k, rho)
+            found.append(now)
+        every = torch.stack(found, dim=-1)
+        ctx.save_for_backward(x, every)
+        ctx.rho = rho
+        return every
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
+        (x, every), rho = ctx.saved_tensors, ctx.rho
+        orders = torch.arange(1, every.shape[-1], device=x.device)
+        roots = (2.0 * rho * orders).to(every.dtype).sqrt()
+        along = torch.einsum("...k,...k->...", slope, every)
+        below = torch.einsum("...k,...k,k->...", slope[..., 1:], every[..., :-1], roots)
+        return below - 2.0 * rho / (1.0 + rho) * x * along, None, None, None
 
 
 def _cut(functions: Tensor) -> Tensor:
