@@ -134,7 +134,13 @@ class FourierFeatures:
     def __call__(self, x: Tensor) -> Tensor:  # (..., n_inputs) -> (..., n_features)
         """Map the rows of ``x``; differentiable."""
         angles = x @ self.frequencies
-        pairs = torch.cat([angles.cos(), angles.sin()], dim=-1)
+        if angles.requires_grad:
+            pairs = torch.cat([angles.cos(), angles.sin()], dim=-1)
+        else:
+            pairs = angles.new_empty(*angles.shape[:-1], self.n_features)
+            cosines, sines = pairs.chunk(2, dim=-1)
+            torch.cos(angles, out=cosines)
+            torch.sin(angles, out=sines)
         return pairs.mul_(math.sqrt(2 / self.n_features))
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:

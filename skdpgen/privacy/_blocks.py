@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from skdpgen.privacy._exact_sum import ExactSum, below, top_of
+from skdpgen.privacy._exact_sum import ExactSum, below, cut_digits, top_of
 from skdpgen.privacy._sensitivity import (
     NonNegative,
     OneHot,
@@ -186,7 +186,7 @@ class Vectors:
             known = one_hot(labels[start : start + block], len(total.low))
             known *= total.step
             part *= self._clip(part, total.step)[:, None]
-            part.trunc_()
+            cut_digits(part)
             weights = torch.as_tensor(known).to(part.device)
             there = total.room_for(len(part))
             there += (weights.T @ part).cpu().numpy()

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from skdpgen.privacy._exact_sum import ExactSum, below, top_of
+from skdpgen.privacy._exact_sum import ExactSum, below, cut_digits, top_of
 from skdpgen.privacy._sensitivity import NonNegative, Signed, Structure, Weighted
 from skdpgen.utils import saved
 
@@ -171,7 +171,7 @@ def _rounded(factor: Any, length: torch.Tensor, fine: torch.Tensor) -> torch.Ten
     rows, norms = factor
     scale = length / norms
     fine = fine & scale.isfinite()  # a row of zeros has no direction
-    rows = (rows * scale[:, None]).trunc_()
+    rows = cut_digits(rows * scale[:, None])
     if not fine.all():
         rows[~fine] = 0.0
     return rows
