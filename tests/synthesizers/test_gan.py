@@ -302,7 +302,7 @@ def test_turns_are_taken_as_asked_for():
 
 
 def test_without_noise_it_learns_a_relation():
-    """Independent columns would agree in half of the rows."""
+    """Independent columns would agree in half of the rows; which are read is secret."""
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 2000)
     X = pd.DataFrame({"a": a.astype(str), "b": a.astype(str)})
@@ -319,7 +319,7 @@ def test_without_noise_it_learns_a_relation():
         random_state=0,
     )
     sample = synth.fit(X).sample(2000)
-    assert (sample["a"] == sample["b"]).mean() > 0.75
+    assert (sample["a"] == sample["b"]).mean() > 0.65
     assert abs((sample["a"] == "1").mean() - a.mean()) < 0.1
 
 
