@@ -1,6 +1,6 @@
 """Schema, encoding, and rows that can be read chunk by chunk."""
 
-from skdpgen.tables._arrow_files import ArrowFile
+from skdpgen.tables._arrow_files import ArrowFile, as_arrow
 from skdpgen.tables._bins import quantile_bins, tree_estimate
 from skdpgen.tables._cells import (
     UNIFORM,
@@ -109,6 +109,7 @@ __all__ = [
     "Schema",
     "SumOf",
     "TextKinds",
+    "as_arrow",
     "as_chunks",
     "as_numbers",
     "as_pixels",

@@ -14,7 +14,7 @@ from skdpgen.utils import require
 class ArrowFile:
     """A file of Parquet, or of Arrow, to which tables of one kind are added.
 
-    The first table decides the types of columns; one that has no value in it is text.
+    The first table decides the types of columns.
 
     Parameters
     ----------
@@ -49,11 +49,7 @@ class ArrowFile:
         pa = require("pyarrow", extra="arrow")
         table = as_arrow(drawn, target)
         if self._writer is None:
-            fields = [
-                one.with_type(pa.string()) if pa.types.is_null(one.type) else one
-                for one in table.schema
-            ]
-            self._schema = pa.schema(fields, table.schema.metadata)
+            self._schema = table.schema
             parquet = require("pyarrow.parquet", extra="arrow")
             make = parquet.ParquetWriter if self.is_parquet else pa.ipc.new_file
             self._writer = make(self.path, self._schema)
@@ -63,6 +59,8 @@ class ArrowFile:
 
 def as_arrow(drawn: Any, target: str | None = None) -> Any:
     """Return a sample as a table of Arrow, with labels as its last column.
+
+    A column that has no value in it is text.
 
     Examples
     --------
@@ -83,7 +81,11 @@ def as_arrow(drawn: Any, target: str | None = None) -> Any:
     else:
         columns = np.asarray(X).T
         table = pa.table({f"x{j}": pa.array(one) for j, one in enumerate(columns)})
-    if y is None:
-        return table
-    name = target or getattr(y, "name", None) or "target"
-    return table.append_column(str(name), pa.array(y, from_pandas=True))
+    if y is not None:
+        name = target or getattr(y, "name", None) or "target"
+        table = table.append_column(str(name), pa.array(y, from_pandas=True))
+    fields = [
+        one.with_type(pa.string()) if pa.types.is_null(one.type) else one
+        for one in table.schema
+    ]
+    return table.cast(pa.schema(fields, table.schema.metadata))

@@ -151,3 +151,42 @@ def test_images_are_no_table(tmp_path):
     assert [len(X) for X in synth.iter_sample(5, chunk_size=3)] == [3, 2]
     with pytest.raises(ValueError, match="Got images"):
         synth.sample_parquet(tmp_path / "x.parquet", 5)
+
+
+@pytest.mark.parametrize("container", ["pandas", "numpy", "polars"])
+def test_partitions_of_dask(container):
+    pytest.importorskip("dask.dataframe")
+    X, y = load_example(N)
+    make = {
+        "pandas": lambda: X,
+        "numpy": lambda: X[["age"]].to_numpy(dtype=float),
+        "polars": lambda: pl.from_pandas(X[["age", "job", "customer_since"]]),
+    }
+    synth = DPIndependentSynthesizer(epsilon=20.0, random_state=0)
+    synth.fit(make[container](), y)
+    there = synth.sample_dask(1234, chunk_size=500, random_state=0)
+    assert there.npartitions == 3
+    found, again = there.compute(), there.compute(scheduler="threads")
+    pd.testing.assert_frame_equal(found, again)
+    assert len(found) == 1234
+    assert found.columns[-1] == (y.name or "target")
+    pd.testing.assert_series_equal(found.dtypes, there.dtypes)
+    assert 0.3 < (found[found.columns[-1]] == y.iloc[0]).mean() < 1.0
+    other = synth.sample_dask(1234, chunk_size=500, random_state=1).compute()
+    assert not found.equals(other)
+
+
+def test_written_identifiers_go_on_from_partition_to_partition():
+    pytest.importorskip("dask.dataframe")
+    X = pd.DataFrame({"id": np.arange(N).astype(str), "size": np.arange(float(N))})
+    schema = Schema.infer(X)
+    schema = Schema({**schema.columns, "id": Regenerate("row {i}")})
+    synth = DPIndependentSynthesizer(epsilon=20.0, schema=schema, random_state=0)
+    found = synth.fit(X).sample_dask(30, chunk_size=10).compute()
+    assert found["id"].tolist() == [f"row {i}" for i in range(30)]
+
+
+@pytest.mark.parametrize("name", ["y", "given"])
+def test_rows_are_not_handed_to_partitions(fitted, name):
+    with pytest.raises(ValueError, match=f"{name} must not be given"):
+        fitted.sample_dask(10, **{name: [1]})

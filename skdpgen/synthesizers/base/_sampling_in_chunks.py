@@ -1,17 +1,20 @@
 """Synthetic rows in chunks: as many as wanted, in memory for one chunk."""
 
+import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.synthesizers.opening import Facts
-from skdpgen.tables import ArrowFile
-from skdpgen.utils import check_count, split_generator
+from skdpgen.tables import ArrowFile, as_arrow
+from skdpgen.utils import check_count, require, split_generator
 
 CHUNK = 50_000
+FOR_TYPES = 100  # rows of which a table of Dask has its types
 
 
 class SamplesInChunks:
@@ -126,3 +129,72 @@ class SamplesInChunks:
             for drawn in self.iter_sample(n_samples, **how):
                 file.add(drawn, target)
         return file.n_rows
+
+    def sample_dask(
+        self,
+        n_samples: int | None = None,
+        *,
+        chunk_size: int = CHUNK,
+        target: str | None = None,
+        random_state: Any = None,
+        **how: Any,
+    ) -> Any:
+        """Return synthetic rows as a DataFrame of Dask, with labels as a column.
+
+        A partition is drawn when it is computed, by whoever computes it, and each time
+        it is the same: its seed is drawn here. Types are those of Arrow, as in a file
+        of :meth:`sample_parquet`.
+
+        Parameters
+        ----------
+        n_samples : int or None, default=None
+            How many rows; None is as many as were fitted.
+        chunk_size : int, default=50_000
+            Rows of a partition; the last has what is left.
+        target : str or None, default=None
+            What the column of labels is called; None takes the name of y, or "target".
+        random_state : int, Generator or None, default=None
+            An int fixes all rows.
+        **how
+            Other parameters of :meth:`sample`, but for rows: ``class_shares``.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+        """
+        check_is_fitted(self)
+        of_rows = sorted({"y", "given"} & set(how))
+        if of_rows:
+            raise ValueError(
+                f"{of_rows[0]} must not be given: rows are drawn elsewhere. Use "
+                "`iter_sample`, which takes it."
+            )
+        frames = require("dask.dataframe", extra="dask")
+        chunk_size = check_count(chunk_size, "chunk_size")
+        n = check_count(
+            self.n_samples_ if n_samples is None else n_samples, "n_samples"
+        )
+        if random_state is None:
+            rng = self._sampler
+        else:
+            (rng,) = split_generator(random_state, 1)
+        starts = list(range(0, n, chunk_size)) or [0]
+        asked = {"synthesizer": self, "target": target, "how": how}
+        return frames.from_map(
+            draw_part,
+            starts,
+            [min(chunk_size, n - start) for start in starts],
+            rng.integers(2**32, size=len(starts)).tolist(),
+            meta=draw_part(0, FOR_TYPES, 0, **asked)[:0],
+            **asked,
+        )
+
+
+def draw_part(
+    start: int, n_rows: int, seed: int, *, synthesizer: Any, target: Any, how: Any
+) -> Any:
+    """Draw the rows of one partition, the first of which is row ``start``."""
+    mine = copy.copy(synthesizer)  # others may draw from it now, in other threads
+    mine._facts = replace(mine._facts, first_row=start)
+    table = as_arrow(mine.sample(n_rows, random_state=seed, **how), target)
+    return table.to_pandas(types_mapper=pd.ArrowDtype)  # missing values change none
