@@ -90,11 +90,19 @@ class Mapper:
 
     def __call__(self, rows: NDArray[Any]) -> Any:
         """Return the features of ``at_once`` rows at most, or their factors."""
-        inputs = torch.from_numpy(padded(rows, self.at_once)).double().to(self.device)
+        inputs = torch.from_numpy(padded(rows, self.at_once)).double()
+        inputs = on_device(inputs, self.device)
         if getattr(self.phi, "is_opaque", False):
             alone = inputs[: len(rows)].split(1)
             return torch.cat([self.phi(row.clone()) for row in alone])
         return map_rows(self.phi, inputs, len(rows))
+
+
+def on_device(rows: Tensor, device: torch.device) -> Tensor:
+    """Send rows to a device; to a GPU from pinned memory, while the CPU goes on."""
+    if device.type != "cuda":
+        return rows.to(device)
+    return rows.pin_memory().to(device, non_blocking=True)
 
 
 def padded(rows: NDArray[Any], n: int) -> NDArray[Any]:
