@@ -69,55 +69,47 @@ def test_tensors_of_two_devices_are_noticed():
         torch.ones(2, 2) @ torch.ones(2, 2, device=META)
 
 
-@pytest.mark.parametrize("name", MAPS)
-def test_images_are_trained_where_they_are_asked_to(name):
-    shape = ImageShape(1, SIDE, SIDE, 2, 3, hidden=(4,))
-    generator = ImageGenerator(shape, rng=seeded()).to(META)
-    phi = MAPS[name].to(META)
-    n_features = phi.n_features
-
-    def embed(outputs, n_parts):
-        return {"features": phi.mean(outputs[0], n_parts)}
-
+def assert_trained(generator, embed, width, **how):
+    """Take two steps towards a target of so many numbers a class."""
+    generator.to(META)
     losses = match_embedding(
         generator,
-        [embed],
-        [{"features": torch.zeros(2, n_features, device=META)}],
+        [lambda outputs, n_parts: {"all": embed(outputs, n_parts)}],
+        [{"all": torch.zeros(2, width, device=META)}],
         shares=torch.full((2,), 0.5, device=META),
-        weights={"features": LossWeight(1.0, 1.0)},
-        floors={},
+        weights={"all": LossWeight(1.0, 1.0)},
         n_latent=3,
         max_iter=2,
         batch_size=8,
         learning_rate=0.1,
         rng=seeded(),
+        **how,
     )
     assert len(losses) == 2
     assert {one.device for one in generator.parameters()} == {META}
 
 
+@pytest.mark.parametrize("name", MAPS)
+def test_images_are_trained_where_they_are_asked_to(name):
+    shape = ImageShape(1, SIDE, SIDE, 2, 3, hidden=(4,))
+    phi = MAPS[name].to(META)
+    assert_trained(
+        ImageGenerator(shape, rng=seeded()),
+        lambda outputs, n_parts: phi.mean(outputs[0], n_parts),
+        phi.n_features,
+        floors={},
+    )
+
+
 def test_tables_are_trained_where_they_are_asked_to():
     shape = TableShape((CellsHead(3), CellsHead(2)), 2, 3, (4,))
-    generator = TableGenerator(shape, rng=seeded(), start=np.zeros((2, 5))).to(META)
-    losses = match_embedding(
-        generator,
-        [
-            lambda outputs, n: {
-                "cells": torch.cat(outputs, 1).unflatten(0, (n, -1)).mean(1)
-            }
-        ],
-        [{"cells": torch.zeros(2, 5, device=META)}],
-        shares=torch.full((2,), 0.5, device=META),
-        weights={"cells": LossWeight(1.0, 1.0)},
-        floors={"cells": 0.0},
+    assert_trained(
+        TableGenerator(shape, rng=seeded(), start=np.zeros((2, 5))),
+        lambda outputs, n: torch.cat(outputs, 1).unflatten(0, (n, -1)).mean(1),
+        5,
+        floors={"all": 0.0},
         mix=torch.eye(2, device=META),
-        n_latent=3,
-        max_iter=2,
-        batch_size=8,
-        learning_rate=0.1,
-        rng=seeded(),
     )
-    assert len(losses) == 2
 
 
 def test_mixtures_are_trained_where_they_are_asked_to():
