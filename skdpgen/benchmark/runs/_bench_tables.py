@@ -88,7 +88,10 @@ def caption(rows: Sequence[Row]) -> str:
         if name.startswith("version_"):
             values = " or ".join(sorted(frame[name].dropna().unique()))
             made.append(f"{name.removeprefix('version_')} {values}")
-    if "seconds" in frame:
+    if "cpu_seconds" in frame and frame["cpu_seconds"].notna().all():
+        spent = frame["cpu_seconds"].sum() / 60
+        made.append(f"all cells together {spent:.0f} minutes of a processor")
+    elif "seconds" in frame:
         spent = frame["seconds"].sum() / 60
         made.append(f"all cells together {spent:.0f} minutes of one thread")
     return "; ".join(part for part in (", ".join(said), ", ".join(made)) if part) + "."
