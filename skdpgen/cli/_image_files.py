@@ -58,31 +58,67 @@ def image_chunks(path: Path) -> Any:
     """
     from skdpgen import Chunks
 
-    parts = _parts(path)
+    parts = _parts(path, "train")
+
+    def opened() -> Iterator[Any]:
+        return (one if len(one) == 2 else one[0] for one in _pieces(parts))
+
+    none = tuple(np.empty((0, *part.shape[1:]), part.dtype) for part in parts)
+    return Chunks(opened, like=none if len(none) == 2 else none[0])
+
+
+def some_images(path: Path, part: str, *, most: int, is_labelled: bool) -> Any:
+    """Return up to so many images at random, and their labels if there should be any.
+
+    Parameters
+    ----------
+    path : Path
+        An ``.npz``.
+    part : {"train", "test"}
+        Which of ``x_train`` and ``x_test`` is meant if both are there.
+    most : int
+    is_labelled : bool
+        Whether labels are needed.
+    """
+    parts = _parts(path, part)
+    if is_labelled and len(parts) < 2:
+        raise click.UsageError(
+            f"{path} must hold labels y beside its images, as the fit had them."
+        )
+    n_rows = parts[0].shape[0]
+    wanted = np.zeros(n_rows, dtype=bool)
+    wanted[np.random.default_rng(0).permutation(n_rows)[:most]] = True
+    found: list[list[Any]] = [[] for _ in parts]
+    start = 0
+    for piece in _pieces(parts):
+        here = wanted[start : start + len(piece[0])]
+        start += len(here)
+        for kept, rows in zip(found, piece, strict=True):
+            kept.append(rows[here])
+    arrays = tuple(np.concatenate(kept) for kept in found)
+    return arrays if is_labelled else arrays[0]
+
+
+def _pieces(parts: list[StoredArray]) -> Iterator[tuple[Any, ...]]:
+    """Yield some megabytes of images at a time, and their labels if there are any."""
     images = parts[0]
     n_bytes = int(np.prod(images.shape[1:], dtype=np.int64)) * images.dtype.itemsize
     n_rows = max(BYTES // max(n_bytes, 1), 1)
-
-    def pieces() -> Iterator[Any]:
-        with ExitStack() as stack:
-            more = [stack.enter_context(part.opened()) for part in parts]
-            for start in range(0, images.shape[0], n_rows):
-                n = min(n_rows, images.shape[0] - start)
-                found = tuple(read(n) for read in more)
-                yield found if len(found) == 2 else found[0]
-
-    none = tuple(np.empty((0, *part.shape[1:]), part.dtype) for part in parts)
-    return Chunks(pieces, like=none if len(none) == 2 else none[0])
+    with ExitStack() as stack:
+        more = [stack.enter_context(part.opened()) for part in parts]
+        for start in range(0, images.shape[0], n_rows):
+            n = min(n_rows, images.shape[0] - start)
+            yield tuple(read(n) for read in more)
 
 
-def _parts(path: Path) -> list[StoredArray]:
+def _parts(path: Path, part: str) -> list[StoredArray]:
     with np.load(path, allow_pickle=False) as file:
         names = {name.lower(): name for name in file}
-    keys = [[f"{one}_train", one] for one in ("x", "y")]
+    keys = [[f"{one}_{part}", one] for one in ("x", "y")]
     found = [next((names[k] for k in key if k in names), None) for key in keys]
     if found[0] is None:
         raise click.UsageError(
-            f"{path} must hold an array x (or x_train) of images, and may hold y. "
+            f"{path} must hold an array x (or x_{part}) of images, and may hold y. "
             f"Got {', '.join(names) or 'nothing'}."
         )
     parts = [StoredArray.of(path, name) for name in found if name is not None]

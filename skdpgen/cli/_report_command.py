@@ -8,10 +8,12 @@ import click
 import pandas as pd
 
 from skdpgen.cli._fit_command import FILE, FOLDER
+from skdpgen.cli._image_files import some_images
 from skdpgen.cli._model_folder import About, read_model
-from skdpgen.cli._table_files import TableFile
+from skdpgen.cli._table_files import TableFile, kind_of
 
 FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
+IMAGES = 5_000  # of each side
 
 
 @click.command("report")
@@ -27,6 +29,7 @@ FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 @click.option("--test", type=FILE, help="Real rows that were not fitted.")
 @click.option("--separator", help="Between cells of a CSV; `,` by default.")
 @click.option("--missing", multiple=True, help="As for fit.")
+@click.option("--quiet", is_flag=True, help="No progress.")
 def command(
     model: Path,
     out: Path,
@@ -34,6 +37,7 @@ def command(
     test: Path | None,
     separator: str | None,
     missing: tuple[str, ...],
+    quiet: bool,
 ) -> None:
     """Write a page about the folder MODEL: the guarantee, and what it is good for.
 
@@ -44,14 +48,19 @@ def command(
     if test is not None and real is None:
         raise click.UsageError("--test needs --real: the rows that were fitted.")
     synthesizer, about = read_model(model)
-    if real is not None and about.is_image:
-        raise click.UsageError("--real is for tables. This model is of images.")
-    rows = [
-        None if one is None else _rows(TableFile(one, separator, missing), about)
-        for one in (real, test)
-    ]
+    files = {"train": real, "test": test}
+    rows: list[Any] = [None, None]
+    for k, (part, one) in enumerate(files.items()):
+        if one is None:
+            continue
+        if about.is_image:
+            rows[k] = _images(one, part, synthesizer)
+        else:
+            rows[k] = _rows(TableFile(one, separator, missing), about)
+    if real is not None and not quiet:
+        click.echo("Training models on synthetic and on real rows ...", err=True)
     write_report(synthesizer, about, out, *rows)
-    click.echo(f"Wrote {out}.")
+    click.echo(f"Wrote {out}, and the same as data: {out.with_suffix('.json')}.")
 
 
 def write_report(
@@ -72,21 +81,29 @@ def write_report(
     from skdpgen.report import as_html, beside_real, report_content
 
     content = report_content(synthesizer)
-    figures = []
     if real is not None:
         n_rows = min(max(synthesizer.n_samples_, FEWEST), MOST)
-        drawn = synthesizer.sample(n_rows, random_state=0)
-        tables = [
-            None if one is None else typed(one, synthesizer)
-            for one in (drawn, real, test)
-        ]
-        content["real"] = beside_real(*tables)
-        figures = content["real"]["figures"]
+        if about.is_image:
+            n_rows = IMAGES
+        rows = [synthesizer.sample(n_rows, random_state=0), real, test]
+        if not about.is_image:
+            rows = [None if one is None else typed(one, synthesizer) for one in rows]
+        content["real"] = beside_real(*rows)
     out.write_text(as_html(content), encoding="utf-8")
-    if figures:
-        del content["real"]["figures"]  # pictures are for the page
+    for part in (content, content["real"] or {}):
+        part.pop("figures", None)  # pictures are for the page
     data = json.dumps(content, indent=2, default=str)
     out.with_suffix(".json").write_text(data, encoding="utf-8")
+
+
+def _images(path: Path, part: str, synthesizer: Any) -> Any:
+    """Return some images of a file, labelled if those that were fitted were."""
+    if kind_of(path) != ".npz":
+        raise click.UsageError(
+            f"Images were fitted, so {path} must be an .npz of images, too."
+        )
+    is_labelled = getattr(synthesizer, "classes_", None) is not None
+    return some_images(path, part, most=4 * IMAGES, is_labelled=is_labelled)
 
 
 def _rows(table: TableFile, about: About) -> Any:

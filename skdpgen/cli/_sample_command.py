@@ -24,7 +24,10 @@ from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
     help=".csv, .tsv, .parquet, .feather; .npz for images.",
 )
 @click.option("--seed", type=int, help="The same seed gives the same rows.")
-def command(model: Path, rows: int | None, out: Path, seed: int | None) -> None:
+@click.option("--quiet", is_flag=True, help="No progress.")
+def command(
+    model: Path, rows: int | None, out: Path, seed: int | None, quiet: bool
+) -> None:
     """Draw synthetic rows from the folder MODEL. It is free, at any time."""
     from skdpgen.cli._as_text import typed
 
@@ -36,7 +39,11 @@ def command(model: Path, rows: int | None, out: Path, seed: int | None) -> None:
         np.savez_compressed(out, **({"x": X} if y is None else {"x": X, "y": y}))
         click.echo(f"Wrote {len(X)} synthetic rows to {out}.")
         return
-    with TableWriter(out) as file:
+    from tqdm import tqdm
+
+    n_rows = synthesizer.n_samples_ if rows is None else rows
+    bar = tqdm(total=n_rows, desc="rows", unit_scale=True, disable=quiet)
+    with bar, TableWriter(out) as file:
         for drawn in synthesizer.iter_sample(rows, random_state=seed):
             X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
             if y is not None:
@@ -45,6 +52,7 @@ def command(model: Path, rows: int | None, out: Path, seed: int | None) -> None:
             if about.is_text and kind_of(out) not in TEXT:
                 X = _of_one_type(typed(X, synthesizer), synthesizer)
             file.add(X)
+            bar.update(len(X))
     click.echo(f"Wrote {file.n_rows} synthetic rows to {out}.")
 
 

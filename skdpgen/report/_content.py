@@ -2,17 +2,22 @@
 
 import math
 import platform
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skdpgen.privacy import PrivacyReport
+from skdpgen.report._picture import MOST_CLASSES, picture_of_images
 
 SUSPECTED = (0.01, 0.1, 0.5)
 SHOWN = 5  # synthetic rows
+TIMED = 5_000  # synthetic rows that are drawn to see how long it takes
+SHOWN_IMAGES = 10  # of each class
 MUCH = 0.05  # share of rows that a column may lose before it is told
 LIBRARIES = ("skdpgen", "numpy", "pandas", "scikit-learn", "torch", "autodp")
 LOST = {
@@ -32,7 +37,9 @@ NOT_PROMISED = (
 )
 
 
-def report_content(synthesizer: Any, *, random_state: int | None = 0) -> dict[str, Any]:
+def report_content(
+    synthesizer: Any, *, random_state: int | None = 0, pictures: bool = True
+) -> dict[str, Any]:
     """Return what a report of a fitted synthesizer says; reads no private row.
 
     Parameters
@@ -40,6 +47,8 @@ def report_content(synthesizer: Any, *, random_state: int | None = 0) -> dict[st
     synthesizer : fitted estimator
     random_state : int or None, default=0
         Of the synthetic rows that are shown.
+    pictures : bool, default=True
+        Whether to draw synthetic images; needs matplotlib.
 
     Returns
     -------
@@ -73,6 +82,8 @@ def report_content(synthesizer: Any, *, random_state: int | None = 0) -> dict[st
         "columns": _columns(synthesizer.columns_) if is_table else [],
         "lost": lost(synthesizer.columns_) if is_table else [],
         "rows": _rows(synthesizer, random_state) if is_table else None,
+        "figures": [] if is_table or not pictures else _images(synthesizer),
+        "timing": _timing(synthesizer, TIMED if is_table else 10 * SHOWN_IMAGES),
         "versions": {name: version(name) for name in LIBRARIES},
         "python": platform.python_version(),
         "real": None,
@@ -159,6 +170,29 @@ def lost(table: pd.DataFrame) -> list[str]:
             if share is not None and share >= MUCH:
                 found.append(f"{name}: {text.format(share=f'{share:.0%}')}.")
     return found
+
+
+def _timing(synthesizer: Any, n_rows: int) -> dict[str, Any]:
+    """Return how fast rows are drawn, which private rows have no part in.
+
+    Seconds of the fit are not told: they passed while private rows were read, and no
+    noise was added to them.
+    """
+    start = time.perf_counter()
+    synthesizer.sample(n_rows, random_state=0)
+    seconds = time.perf_counter() - start
+    return {"rows": n_rows, "seconds": round(seconds, 4)}
+
+
+def _images(synthesizer: Any) -> list[dict[str, str]]:
+    """Draw synthetic images, some of each class."""
+    if getattr(synthesizer, "task_", None) == "classification":
+        classes = np.asarray(synthesizer.classes_)[:MOST_CLASSES]
+        labels = np.repeat(classes, SHOWN_IMAGES)
+        drawn = synthesizer.sample(y=labels, random_state=0)
+    else:
+        drawn = synthesizer.sample(10 * SHOWN_IMAGES, random_state=0)
+    return [{"title": "Some of each class", "picture": picture_of_images(drawn)}]
 
 
 def _rows(synthesizer: Any, random_state: int | None) -> dict[str, Any]:

@@ -152,6 +152,7 @@ def test_report_beside_real_rows_says_so(folder, tmp_path):
     assert len(page) < 2e6
     real = json.loads((tmp_path / "r.json").read_text())["real"]
     assert {one["name"] for one in real["scores"]["models"]} >= {"xgboost", "lda"}
+    assert set(real["scores"]["seconds"]) == {"synthetic", "floor", "real"}
 
 
 FIT = ("fit", "{}/people.csv", "--out", "{}/new")
@@ -226,6 +227,26 @@ def test_warnings_are_a_line_each(folder, tmp_path):
                "--out", tmp_path / "m", "--method", "independent")  # fmt: skip
     lines = [line for line in said.splitlines() if line.startswith("Warning: ")]
     assert any("classes" in line for line in lines)
+
+
+def test_a_bar_for_rows_unless_quiet(folder, tmp_path):
+    said = run("sample", folder / "model", "-n", 50, "-o", tmp_path / "a.csv")
+    assert "rows: 100%" in said
+    said = run("sample", folder / "model", "-n", 50, "-o", tmp_path / "b.csv",
+               "--quiet")  # fmt: skip
+    assert said.splitlines() == [f"Wrote 50 synthetic rows to {tmp_path / 'b.csv'}."]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands(shell):
+    """What `eval "$(_SKDPGEN_COMPLETE=bash_source skdpgen)"` asks for at each tab."""
+    words = {"COMP_WORDS": "skdpgen sch", "COMP_CWORD": "1"}
+    if shell == "fish":  # which tells the word itself and not its place
+        words["COMP_CWORD"] = "sch"
+    words["_SKDPGEN_COMPLETE"] = f"{shell}_complete"
+    found = CliRunner().invoke(main, [], env=words, prog_name="skdpgen")
+    assert "schema" in found.output
+    assert "sample" not in found.output
 
 
 def test_debug_shows_where(folder):

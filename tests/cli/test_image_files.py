@@ -1,12 +1,14 @@
 """Images in an `.npz` are read a few at a time, as they were written."""
 
+import json
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from skdpgen import load
 from skdpgen.cli import _image_files, main
-from skdpgen.cli._image_files import image_chunks
+from skdpgen.cli._image_files import image_chunks, some_images
 
 X = np.random.default_rng(0).integers(0, 255, (50, 8, 8), dtype=np.uint8)
 Y = np.arange(50) % 3
@@ -45,6 +47,77 @@ def test_a_fit_of_images(tmp_path):
     run("fit", path, "--method", "mge", "--epsilon", 20,
         "--out", tmp_path / "other", "--quiet")  # fmt: skip
     assert load(tmp_path / "other" / "model.npz").sample(10).shape == (10, 8, 8)
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    """Bright halves of small images, labelled; their model, and a file of others."""
+    folder = tmp_path_factory.mktemp("digits")
+    rng = np.random.default_rng(0)
+    sides = {}
+    for part, n in (("train", 600), ("test", 200)):
+        y = rng.integers(0, 2, n)
+        x = rng.integers(0, 90, (n, 8, 8)).astype(np.uint8)
+        x[y == 1, :4] += 150
+        x[y == 0, 4:] += 150
+        sides |= {f"x_{part}": x, f"y_{part}": y}
+    np.savez(folder / "digits.npz", **sides)
+    np.savez(folder / "plain.npz", x=sides["x_train"])
+    run("fit", folder / "digits.npz", "--method", "mge", "--epsilon", 20,
+        "--classes", "0,1", "--out", folder / "model", "--quiet")  # fmt: skip
+    run("fit", folder / "plain.npz", "--method", "mge", "--epsilon", 20,
+        "--out", folder / "unlabelled", "--quiet")  # fmt: skip
+    return folder
+
+
+def test_a_report_shows_synthetic_images(digits, tmp_path):
+    for model in ("model", "unlabelled"):
+        run("report", digits / model, "-o", tmp_path / "r.html")
+        page = (tmp_path / "r.html").read_text()
+        assert page.count("data:image/png;base64") == 1
+        assert "not private" not in page
+        content = json.loads((tmp_path / "r.json").read_text())
+        assert "figures" not in content
+        assert content["timing"]["rows"] == 100
+
+
+def test_a_report_beside_real_images(digits, tmp_path):
+    """Labels were said as text, and stand as numbers in the file."""
+    file = digits / "digits.npz"
+    run("report", digits / "model", "-o", tmp_path / "r.html",
+        "--real", file, "--test", file)  # fmt: skip
+    assert (tmp_path / "r.html").read_text().count("data:image/png;base64") == 3
+    real = json.loads((tmp_path / "r.json").read_text())["real"]
+    assert real["scores"]["metric"] == "accuracy"
+    scores = {one["name"]: one for one in real["scores"]["models"]}
+    assert scores["cnn"]["real"] > 0.95
+    assert scores["logistic_regression"]["synthetic"] > 0.95
+    assert real["distances"][0]["name"] == "Fréchet distance"
+
+
+def test_a_report_beside_images_without_labels(digits, tmp_path):
+    run("report", digits / "unlabelled", "-o", tmp_path / "r.html",
+        "--real", digits / "digits.npz")  # fmt: skip
+    assert json.loads((tmp_path / "r.json").read_text())["real"]["scores"] is None
+    told = run("report", digits / "model", "-o", tmp_path / "r.html",
+               "--real", digits / "plain.npz", code=2)  # fmt: skip
+    assert "must hold labels y" in told
+    table = tmp_path / "a.csv"
+    table.write_text("a,b\n1,2\n")
+    told = run("report", digits / "model", "-o", tmp_path / "r.html",
+               "--real", table, code=2)  # fmt: skip
+    assert "must be an .npz" in told
+
+
+def test_some_images_are_rows_with_their_labels(tmp_path, monkeypatch):
+    path = tmp_path / "a.npz"
+    np.savez(path, x_train=X, y_train=Y, x_test=X[:9], y_test=Y[:9])
+    monkeypatch.setattr(_image_files, "BYTES", 7 * 64)
+    x, y = some_images(path, "train", most=20, is_labelled=True)
+    places = [int(np.flatnonzero((one == X).all(axis=(1, 2)))[0]) for one in x]
+    assert len(set(places)) == 20
+    assert np.array_equal(Y[places], y)
+    assert len(some_images(path, "test", most=20, is_labelled=False)) == 9
 
 
 @pytest.mark.parametrize(

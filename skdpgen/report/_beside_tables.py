@@ -1,0 +1,69 @@
+"""Tables beside real ones: distances of columns, rows without relations, pictures."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen.metrics import yardsticks
+from skdpgen.report._kind_of_rows import KindOfRows
+from skdpgen.report._picture import picture_of
+
+NAMES = {
+    "one_way_tv": ("Single columns", "distance of frequencies, 0 to 1"),
+    "two_way_tv": ("Pairs of columns", "distance of frequencies, 0 to 1"),
+    "three_way_tv": ("Triples of columns", "distance of frequencies, 0 to 1"),
+    "detection_auc": ("Told apart by boosting", "ROC-AUC; 0.5 is not at all"),
+    "query_error": ("Range queries", "mean error of a share of rows"),
+}
+
+
+def _distances(train: Any, test: Any, synthetic: Any) -> list[dict[str, Any]]:
+    """Measure how far synthetic rows, and other real ones, are from real rows."""
+    mine, floor = yardsticks(test, synthetic), yardsticks(test, train)
+    return [
+        {"name": name, "what": what, "synthetic": mine[key], "real": floor[key]}
+        for key, (name, what) in NAMES.items()
+    ]
+
+
+def _without_relations(synthetic: Any, random_state: int) -> Any:
+    """Return synthetic rows whose columns are shuffled within each class."""
+    X, y = synthetic
+    rng = np.random.default_rng(random_state)
+    labels = pd.Series(np.asarray(y))
+    if labels.dtype.kind == "f":  # bins of a number
+        labels = pd.qcut(labels, 10, labels=False, duplicates="drop")
+    X = pd.DataFrame(X).reset_index(drop=True)
+    groups = list(labels.groupby(labels, sort=True).indices.values())
+    shuffled = {}
+    for name in X.columns:
+        order = np.arange(len(X))
+        for places in groups:
+            order[places] = rng.permutation(places)
+        shuffled[name] = X[name].array[order]
+    return pd.DataFrame(shuffled, columns=X.columns), y
+
+
+def _figures(real: Any, synthetic: Any) -> list[dict[str, str]]:
+    """Draw what was kept and lost, single columns and pairs."""
+    from skdpgen.plotting import plot_marginals, plot_overview, plot_pairs
+
+    titles = {
+        "What is near, what was lost": plot_overview,
+        "Single columns": plot_marginals,
+        "Pairs of columns": plot_pairs,
+    }
+    return [
+        {"title": title, "picture": picture_of(plot(real, synthetic))}
+        for title, plot in titles.items()
+    ]
+
+
+TABLES = KindOfRows(
+    models=None,
+    most=20_000,
+    distances=_distances,
+    without_relations=_without_relations,
+    figures=_figures,
+)

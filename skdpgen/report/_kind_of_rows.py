@@ -1,0 +1,30 @@
+"""What differs between tables and images where rows are compared with real ones."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class KindOfRows:
+    """How rows of a kind are compared.
+
+    Parameters
+    ----------
+    models : sequence of str or None
+        Names of those that are trained; None is all twelve.
+    most : int
+        Real rows that are read.
+    distances : callable
+        Of real rows to train on and to test on, and of synthetic ones.
+    without_relations : callable
+        Of synthetic rows and a seed: the same with columns shuffled within classes.
+    figures : callable
+        Of real and synthetic rows.
+    """
+
+    models: Sequence[str] | None
+    most: int
+    distances: Callable[[Any, Any, Any], list[dict[str, Any]]]
+    without_relations: Callable[[Any, int], Any]
+    figures: Callable[[Any, Any], list[dict[str, str]]]
