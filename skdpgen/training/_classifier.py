@@ -5,6 +5,7 @@ from torch import Generator, Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from skdpgen.training._adam import Adam, trained
+from skdpgen.training._pace import paced
 
 PEAK = 3e-3  # learning rate
 BATCH = 128
@@ -15,7 +16,7 @@ def train_classifier(
 ) -> nn.Module:
     """Train by Adam, with a learning rate that rises for a while, then falls to 0."""
     optimiser = Adam(trained(network))
-    for step in range(max_iter):
+    for step in paced(range(max_iter)):
         rate = PEAK * min(10 * (step + 1), max_iter - step) / max_iter
         some = torch.randint(len(rows), (BATCH,), generator=rng)
         loss = cross_entropy(network(rows[some]), labels[some])

@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 
 from skdpgen.training._trust import pooled_trust
 from skdpgen.training._variance_parts import Posterior, fit_parts, log_given_others
+from skdpgen.utils import on_one_thread
 
 Floats = NDArray[np.float64]
 POWERS = (0.5, 1.0)  # 1/2: rare cells deviate more, relative to their size
@@ -92,6 +93,7 @@ class Related:
         )
 
 
+@on_one_thread
 def columns_together(seen: Related) -> tuple[list[Floats], Floats]:
     r"""Return each column given the class, and how far to trust this.
 

@@ -17,7 +17,7 @@ from skdpgen.training._smoothing import (
     conditional_histogram,
     without_empty_cells,
 )
-from skdpgen.utils import Key, saved
+from skdpgen.utils import Key, on_one_thread, saved
 
 Floats = NDArray[np.float64]
 ALL, SURE = 0.98, 4.0  # of the rows have a class, or noise stds less
@@ -51,6 +51,7 @@ class ClassConditional:
         return np.asarray(self.totals / self.totals.sum())
 
 
+@on_one_thread
 def class_conditional_model(
     released: Release,
     cells: Mapping[Any, ColumnCells],

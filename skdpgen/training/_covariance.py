@@ -38,8 +38,11 @@ def shrink_symmetric(noisy: Floats, noise_std: float) -> Floats:
            [4.12, 0.  ]])
     """
     values, vectors = np.linalg.eigh((noisy + noisy.T) / 2)
-    edge = 4.0 * noise_std**2 * len(noisy)
-    kept = np.sign(values) * np.sqrt(np.maximum(values**2 - edge, 0.0))
+    size, edge = np.abs(values), 2.0 * noise_std * math.sqrt(len(noisy))
+    # root of the difference of squares, where squares may vanish
+    kept = np.sign(values) * (
+        np.sqrt(np.maximum(size - edge, 0.0)) * np.sqrt(size + edge)
+    )
     return np.asarray((vectors * kept) @ vectors.T)
 
 

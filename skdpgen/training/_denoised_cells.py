@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from skdpgen.utils import on_one_thread
+
 Floats = NDArray[np.float64]
 
 LENGTH_SCALES = (0.02, 0.05, 0.2, 0.8)  # of the column's cells
@@ -30,6 +32,7 @@ def project_to_total(counts: Floats, total: float) -> Floats:
     return np.maximum(counts - shift[last[-1]], 0.0)
 
 
+@on_one_thread
 def denoised_histogram(
     counts: Floats, noise_std: float, total: float, *, n_ordered: int
 ) -> Floats:

@@ -11,6 +11,7 @@ from torch import Generator, Tensor, nn
 from skdpgen.training._adam import Adam, trained
 from skdpgen.training._checkpoints import Checkpoints
 from skdpgen.training._latents import Latents
+from skdpgen.training._pace import paced
 from skdpgen.training._squared_error import SquaredError
 
 Embedding = Mapping[str, Tensor]  # block name -> (n_classes, width)
@@ -92,7 +93,7 @@ def match_embedding(
     smooth: dict[str, float] = {}
     generator.train()
     done = 0.0
-    for step in progress(range(max_iter)):
+    for step in paced(progress(range(max_iter))):
         outputs = generator(latents.draw().to(device), labels)
         embed, target = embeds[step % len(embeds)], targets[step % len(targets)]
         loss = shares.new_zeros(())

@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 
 from skdpgen.training._adam import Adam
 from skdpgen.training._matching import one_cycle
+from skdpgen.training._pace import paced
 from skdpgen.training._parity_moments import (
     ParityTarget,
     Pulling,
@@ -275,7 +276,7 @@ def fit_mixture(
         pull = PullOfParities(pull, parities, one_hot_columns(sizes, device))
     optimiser = Adam(mixture.parts, betas=(0.9, 0.95))
     losses: list[float] = []
-    for step in progress(range(max_iter)):
+    for step in paced(progress(range(max_iter))):
         losses.append(mixture.follow(pull))
         rate = learning_rate * one_cycle(step / max_iter)
         optimiser.step((rate, rate, OWN_RATE * rate))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.training._smoothing import POWERS
+from skdpgen.utils import on_one_thread
 
 Floats = NDArray[np.float64]
 STRENGTHS = (0.03, 0.1, 0.3, 0.9)
@@ -26,6 +27,7 @@ class PairPrior:
     vectors: Floats
 
     @classmethod
+    @on_one_thread
     def of(cls, marginal: Floats, n_ordered: int) -> "PairPrior":
         """Return the candidates K = P hᵃ ρ hᵃ Pᵀ of a column with marginal h.
 
@@ -47,6 +49,7 @@ class PairPrior:
         return cls(np.maximum(values, 0.0), vectors)
 
 
+@on_one_thread
 def smooth_pair(
     excess: Floats,
     variance: float,

@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 
 from skdpgen.training._pairs import STRENGTHS, PairPrior
 from skdpgen.training._smoothing import correlations
+from skdpgen.utils import on_one_thread
 
 Floats = NDArray[np.float64]
 
 
+@on_one_thread
 def smooth_bins(
     excess: Floats,
     variance: float,

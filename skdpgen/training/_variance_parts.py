@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
+from skdpgen.utils import on_one_thread
+
 Floats = NDArray[np.float64]
 START, LEAST, MOST = 0.04, 1e-10, 1e4  # variances
 FIRM = 0.1  # cases like the others of a family that are imagined of each part
@@ -31,6 +33,7 @@ class Posterior:
     log: float
 
 
+@on_one_thread
 def fit_parts(
     seen: Floats, noise: Floats, factors: Sequence[Floats], family: NDArray[np.int64]
 ) -> Posterior:

@@ -18,6 +18,7 @@ from skdpgen.utils._errors import (
 )
 from skdpgen.utils._in_a_line import in_a_line
 from skdpgen.utils._key import Key
+from skdpgen.utils._one_thread import on_one_thread
 from skdpgen.utils._optional import require
 from skdpgen.utils._plain import (
     digest_of,
@@ -62,6 +63,7 @@ __all__ = [
     "from_bytes",
     "from_plain",
     "in_a_line",
+    "on_one_thread",
     "pick_device",
     "products_of_rows",
     "require",
