@@ -21,8 +21,8 @@ class Adam:
     >>> place = torch.ones(1)
     >>> place.grad = torch.tensor([5.0])
     >>> Adam([place]).step(0.5)
-    >>> place.tolist()
-    [0.5]
+    >>> round(place.item(), 6)
+    0.5
     """
 
     def __init__(
