@@ -138,15 +138,11 @@ class HermiteFeatures:
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""
-        if all(self.are_numbers) and not any(d is not None for d in self.directions):
-            # already finite and small; one tensor is several times as fast
-            return self._products(_cut(torch.nan_to_num(self._of_numbers(x))))
-        widths = [self._width(j) for j in range(len(self.are_numbers))]
-        return self._products(self._functions(torch.split(x, widths, dim=1)))
+        return self._products(self._of_rows(x))
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
-        return self(x).reshape(n_parts, -1, self.n_features).mean(dim=1)
+        return self._mean(self._of_rows(x), n_parts)
 
     def expected(self, points: Sequence[Tensor]) -> "ExpectedHermite":
         """Return the exact mean over rows whose columns are drawn independently."""
@@ -165,6 +161,14 @@ class HermiteFeatures:
     def _width(self, j: int) -> int:
         values = self.directions[j]
         return self.are_numbers[j] + (0 if values is None else len(values))
+
+    def _of_rows(self, x: Tensor) -> Tensor:
+        """Return functions of the columns of rows, (n, columns, order + 1)."""
+        if all(self.are_numbers) and not any(d is not None for d in self.directions):
+            # already finite and small; one tensor is several times as fast
+            return _cut(torch.nan_to_num(self._of_numbers(x)))
+        widths = [self._width(j) for j in range(len(self.are_numbers))]
+        return self._functions(torch.split(x, widths, dim=1))
 
     def _functions(self, columns: Sequence[Tensor]) -> Tensor:
         """Return functions of columns, (n, columns, order + 1), of norm 1 at most."""
@@ -200,6 +204,26 @@ class HermiteFeatures:
             product = (product[:, :, None] * other[:, None]).flatten(1, 2)
         return product.flatten(1)
 
+    def _mean(self, functions: Tensor, n_parts: int) -> Tensor:
+        """Average products over ``n_parts`` equal groups of rows.
+
+        Of two columns it is a product of matrices: rows need not be formed.
+        """
+        n, n_columns, n_each = functions.shape
+        n_subsets, n_together = self.subsets.shape
+        is_smaller = n_parts * n_columns**2 <= n * n_subsets
+        if n_together != 2 or not is_smaller:
+            products = self._products(functions)
+            return products.reshape(n_parts, -1, self.n_features).mean(dim=1)
+        flat = functions.reshape(n_parts, n // n_parts, n_columns * n_each)
+        gram = (flat.mT @ flat).flatten(1)
+        first, second = self.subsets.long().T
+        order = torch.arange(n_each, device=first.device)
+        rows = first * n_each + order[:, None, None]  # (i, 1, subset)
+        places = rows * (n_columns * n_each) + second * n_each + order[:, None]
+        share = n_parts / (n * math.sqrt(n_subsets))
+        return gram.index_select(1, places.flatten()) * share
+
 
 @dataclass(frozen=True, eq=False)
 class ExpectedHermite:
@@ -213,12 +237,15 @@ class ExpectedHermite:
 
     def __call__(self, probabilities: Sequence[Tensor]) -> Tensor:
         """Return (n, n_features) from a list of (n, n_points), one per column."""
-        means = [p @ t for p, t in zip(probabilities, self.tables, strict=True)]
-        return self.phi._products(torch.stack(means, dim=1))
+        return self.phi._products(self._functions(probabilities))
 
     def mean(self, probabilities: Sequence[Tensor], n_parts: int = 1) -> Tensor:
         """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
-        return self(probabilities).reshape(n_parts, -1, self.phi.n_features).mean(dim=1)
+        return self.phi._mean(self._functions(probabilities), n_parts)
+
+    def _functions(self, probabilities: Sequence[Tensor]) -> Tensor:
+        means = [p @ t for p, t in zip(probabilities, self.tables, strict=True)]
+        return torch.stack(means, dim=1)
 
 
 def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:

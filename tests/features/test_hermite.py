@@ -148,10 +148,16 @@ def test_the_expected_features_are_the_mean_over_all_rows(name):
         torch.testing.assert_close(found[row], mean, atol=1e-5, rtol=1e-4)
 
 
-def test_means_of_groups():
-    phi, x = MAPS["pairs"], rows(6)
-    wanted = phi(x).reshape(3, 2, -1).mean(dim=1)
-    torch.testing.assert_close(phi.mean(x, 3), wanted)
+@pytest.mark.parametrize("n_each", [2, 200])  # of many rows by a product of matrices
+@pytest.mark.parametrize("name", MAPS)
+def test_means_of_groups(name, n_each):
+    phi, x = MAPS[name], rows(3 * n_each).requires_grad_()
+    wanted = phi(x).reshape(3, n_each, -1).mean(dim=1)
+    found = phi.mean(x, 3)
+    torch.testing.assert_close(found, wanted)
+    weights = torch.rand(found.shape)
+    slopes = [torch.autograd.grad((weights * one).sum(), x) for one in (found, wanted)]
+    torch.testing.assert_close(*slopes)
 
 
 def test_maps_side_by_side_have_the_weighted_kernel():
