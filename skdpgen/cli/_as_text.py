@@ -5,7 +5,15 @@ from typing import Any
 
 import pandas as pd
 
-from skdpgen.tables import Boolean, Categorical, Integer, Numeric, Ordinal, Schema
+from skdpgen.tables import (
+    Boolean,
+    Categorical,
+    Integer,
+    Numeric,
+    Ordinal,
+    Schema,
+    read_number,
+)
 
 NUMBERS = (Numeric, Integer)
 
@@ -65,7 +73,7 @@ def typed(rows: Any, synthesizer: Any) -> Any:
         X, y = rows
         y = pd.Series(y).reset_index(drop=True)
         if synthesizer.task_ == "regression" and _is_text(y):
-            y = pd.to_numeric(y, errors="coerce")
+            y = _numbers(y)
         elif synthesizer.task_ == "classification":
             y = y.astype(str)
         return typed(X, synthesizer), y
@@ -74,11 +82,17 @@ def typed(rows: Any, synthesizer: Any) -> Any:
         if name not in found or not _is_text(found[name]):
             continue
         if kind in ("Numeric", "Integer"):
-            found[name] = pd.to_numeric(found[name], errors="coerce")
+            found[name] = _numbers(found[name])
         elif kind == "Datetime":
             form = getattr(synthesizer.schema_.columns.get(name), "format", None)
             found[name] = pd.to_datetime(found[name], errors="coerce", format=form)
     return found
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """Read numbers as a fit reads them, which knows 1,234.50, too."""
+    known = {text: read_number(str(text)) for text in column.dropna().unique()}
+    return column.map(known).astype(float)
 
 
 def _is_text(column: pd.Series) -> bool:

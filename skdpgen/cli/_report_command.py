@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pandas as pd
 
 from skdpgen.cli._fit_command import FILE, FOLDER
@@ -14,6 +15,8 @@ from skdpgen.cli._table_files import TableFile, kind_of
 
 FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 IMAGES = 5_000  # of each side
+READ = 4 * MOST  # real rows that are kept of a file of any length
+NUMBER = "\0number"  # a column that no file has
 
 
 @click.command("report")
@@ -107,12 +110,18 @@ def _images(path: Path, part: str, synthesizer: Any) -> Any:
 
 
 def _rows(table: TableFile, about: About) -> Any:
-    """Return all rows of a file, like those that were fitted."""
+    """Return some rows of a file at random, like those that were fitted."""
     absent = [name for name in about.columns if name not in table.columns]
     if absent:
         raise click.UsageError(
             f"{table.path} must have the columns that were fitted. Got it without "
             f"{', '.join(absent)}."
         )
-    X = pd.concat(table.pieces(), ignore_index=True)[about.columns]
+    rng, kept = np.random.default_rng(0), None
+    for piece in table.pieces():  # those with the smallest numbers of all stay
+        piece = piece[about.columns].assign(**{NUMBER: rng.random(len(piece))})
+        kept = pd.concat([kept, piece], ignore_index=True)
+        if len(kept) > READ:
+            kept = kept.nsmallest(READ, NUMBER)
+    X = kept.drop(columns=NUMBER).reset_index(drop=True)
     return X if about.target is None else (X, X.pop(about.target))

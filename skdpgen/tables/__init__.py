@@ -58,6 +58,7 @@ from skdpgen.tables._rows import Rows, holds_images
 from skdpgen.tables._rule_order import check_rules
 from skdpgen.tables._rules import Determines, LessEqual, MissingIf, Rule, SumOf
 from skdpgen.tables._schema import Schema
+from skdpgen.tables._spelling import read_number
 from skdpgen.tables._spikes import Points, spikes_among, with_spikes
 from skdpgen.tables._text_columns import (
     hinted_kind,
@@ -139,6 +140,7 @@ __all__ = [
     "mirrored",
     "obey",
     "quantile_bins",
+    "read_number",
     "read_part",
     "read_table",
     "read_text",
