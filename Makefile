@@ -67,7 +67,7 @@ ifdef DATA
 endif
 
 tables: $(VENV)/.user
-	$(BIN)/skdpgen bench tables docs/results --into docs/benchmarks.md
+	$(BIN)/skdpgen bench tables docs/results/tables --into docs/benchmarks.md
 	$(BIN)/skdpgen bench tables docs/results --into docs/how_good.md
 	$(BIN)/skdpgen bench tables docs/results/reproductions --into docs/reproductions.md
 	$(BIN)/skdpgen bench tables docs/results/speed --into docs/speed.md

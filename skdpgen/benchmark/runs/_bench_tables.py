@@ -13,6 +13,8 @@ METRICS = {"roc_auc": "ROC-AUC", "macro_f1": "macro-F1", "r2": "R²"}
 METRICS |= {"weighted_f1": "weighted F1"}  # of several classes, by the papers
 ON_IMAGES = {"logistic_regression": "LR", "mlp": "MLP", "cnn": "CNN"}
 ON_IMAGES |= {"mean_of_12": "mean of 12"}
+OTHERS = {"average_precision": "AP", "tv2": "two-way", "tv3": "three-way"}
+OTHERS |= {"detection_auc": "told apart", "fid": "FID"}
 HEAD = "<!-- bench:{} -->"
 END = "<!-- /bench -->"
 MARK = re.compile(r"(?ms)^<!-- bench:([\w.-]+) -->\n(.*?)^<!-- /bench -->")
@@ -30,14 +32,15 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
     Examples
     --------
     >>> row = {"table": "t", "name": "real", "roc_auc": 0.75, "roc_auc_best": 0.8125}
-    >>> print(tabulate_rows([row]))
-    | table | method | ε | metric | measured | AP | two-way | fit, s | peak, MiB | n |
-    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-    | t | real |  | ROC-AUC | .750 (.812) |  |  |  |  | 1 |
+    >>> print(tabulate_rows([row | {"tv2": 0.25}]))
+    | table | method | ε | metric | measured | two-way | fit, s | peak, MiB | n |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | t | real |  | ROC-AUC | .750 (.812) | .250 |  |  | 1 |
     """
     frame = pd.DataFrame(list(rows)).reindex(columns=_columns(rows))
     has_printed = frame["printed"].notna().any()
-    head = ["table", "method", "ε", "metric", "measured", "AP", "two-way"]
+    others = {name: head for name, head in OTHERS.items() if frame[name].notna().any()}
+    head = ["table", "method", "ε", "metric", "measured", *others.values()]
     head += [*(["printed"] if has_printed else []), "fit, s", "peak, MiB", "n"]
     lines = [head, ["---"] * len(head)]
     for (table, schema, epsilon, name), group in _groups(frame):
@@ -53,8 +56,7 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
                 f"{name}{of_two}",
                 "" if pd.isna(epsilon) else f"{epsilon:g}",
                 *_measured(good, group),
-                _mean(good["average_precision"], _share),
-                _mean(good["tv2"], _share),
+                *(_mean(good[other], _share) for other in others),
                 *([_first(group["printed"])] if has_printed else []),
                 _mean(good["fit_seconds"], "{:.2f}".format),
                 _mean(good["peak_mib"], "{:.0f}".format),
@@ -141,7 +143,7 @@ def names_in(page: str) -> list[str]:
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    names = [*KEYS, "error", "average_precision", "tv2", "fit_seconds", "printed"]
+    names = [*KEYS, "error", *OTHERS, "fit_seconds", "printed"]
     names += ["peak_mib", *METRICS, *(f"{metric}_best" for metric in METRICS)]
     return [*names, *ON_IMAGES]
 
