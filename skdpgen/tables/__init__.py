@@ -67,13 +67,14 @@ from skdpgen.tables._text_columns import (
     with_hint,
     write_text,
 )
-from skdpgen.tables._text_kinds import Says, TextKinds
-from skdpgen.tables._time_forms import chosen_form
+from skdpgen.tables._text_kinds import ISO, Says, TextKinds
+from skdpgen.tables._time_forms import chosen_form, chosen_iso_form
 from skdpgen.tables._trimming import is_far_from_zero, trimmed, within
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
 
 __all__ = [
     "EPOCH",
+    "ISO",
     "NUMBERS",
     "TARGET",
     "UNIFORM",
@@ -119,6 +120,7 @@ __all__ = [
     "cell_points",
     "check_rules",
     "chosen_form",
+    "chosen_iso_form",
     "discovered_column",
     "draw_values",
     "each_cell",

@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 
 from skdpgen.tables._spelling import GROUPS, read_number
-from skdpgen.tables._time_forms import FORMS, PLACES, form_of
+from skdpgen.tables._time_forms import FORMS, ISO_FORMS, PLACES, form_of, iso_place
 from skdpgen.tables._values import (
     Codes,
     Mark,
@@ -28,7 +28,7 @@ class Says(IntEnum):
     """It is missing."""
 
     TIME = 1
-    """Text of a date or time, in ISO format."""
+    """Text of a date or time, in an ISO format without a cell of its own."""
 
     NUMBER = 2
     """Text of a number as a computer writes it."""
@@ -49,10 +49,13 @@ class Says(IntEnum):
     """Text of a number as people write it: with a sign, spaces, thousands apart."""
 
 
+ISO = len(Says) + len(FORMS)  # where ISO forms begin
+
+
 @saved
 @dataclass(frozen=True)
 class TextKinds:
-    """One cell for each thing that text may say, forms of dates last; no data."""
+    """One cell for each thing that text may say, forms of times last; no data."""
 
     nullable = False
     is_ordered = False
@@ -60,7 +63,7 @@ class TextKinds:
     @property
     def n_known(self) -> int:
         """Number of cells."""
-        return len(Says) + len(FORMS)
+        return ISO + len(ISO_FORMS)
 
     n_cells = n_known
 
@@ -82,8 +85,8 @@ def said(text: str, mark: Mark = Mark.TEXT) -> int:
     --------
     >>> [said(text).name for text in ("2024-02-29", "2.50", "007", "soon", "1,000")]
     ['TIME', 'NUMBER', 'PADDED', 'WORD', 'SPELLED']
-    >>> FORMS[said("29.02.2024") - len(Says)]
-    '%d.%m.%Y'
+    >>> FORMS[said("29.02.2024") - len(Says)], ISO_FORMS[said("2024-02-29 08:15") - ISO]
+    ('%d.%m.%Y', '%Y-%m-%d %H:%M')
     """
     if mark is Mark.NUMBER:
         return Says.NUMBER_ITSELF
@@ -94,7 +97,8 @@ def said(text: str, mark: Mark = Mark.TEXT) -> int:
     if text.isdigit():
         return Says.PADDED
     if text[:4].isdigit() and not np.isnan(seconds_of_text(text)):
-        return Says.TIME
+        place = iso_place(text)
+        return Says.TIME if place is None else ISO + place
     form = form_of(text)
     if form is not None:
         return len(Says) + PLACES[form]

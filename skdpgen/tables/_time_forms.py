@@ -40,6 +40,9 @@ def _forms() -> tuple[str, ...]:
 
 
 FORMS = _forms()  # one cell each
+# ISO texts that are not written as pandas writes times: one cell each, too
+ISO_FORMS = ("%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")
+ISO_SHAPES = {"9999-99-99 99:99": 0, "9999-99-99T99:99": 1, "9999-99-99T99:99:99": 2}
 PLACES = {form: place for place, form in enumerate(FORMS)}
 
 
@@ -70,6 +73,40 @@ def form_of(text: str) -> str | None:
         some.append(MONTH_FIRST[DAYS[shape]].format(found["between"]) + TIMES[time])
     fitting = [one for one in some if not np.isnan(read_time(text, one))]
     return EITHER.join(fitting) or None
+
+
+def iso_place(text: str) -> int | None:
+    """Return which of the ISO forms a time is written in; None of all others.
+
+    Examples
+    --------
+    >>> iso_place("2024-02-29 08:15"), iso_place("2024-02-29")
+    (0, None)
+    """
+    return ISO_SHAPES.get(re.sub(r"[0-9]", "9", text))
+
+
+def chosen_iso_form(
+    counts: NDArray[np.float64], n_times: float, others: float
+) -> str | None:
+    """Return the ISO form of nearly all times of a column, from RELEASED counts.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_iso_forms,)
+        Noisy counts.
+    n_times : float
+        Times in any ISO form, these included.
+    others : float
+        Times in other forms that would be no loss.
+
+    Examples
+    --------
+    >>> chosen_iso_form(np.array([2.0, 97.0, 0.0]), 100.0, 5.0)
+    '%Y-%m-%dT%H:%M'
+    """
+    best = int(counts.argmax())
+    return ISO_FORMS[best] if counts[best] >= n_times - others else None
 
 
 def chosen_form(counts: NDArray[np.float64], enough: float, least: float) -> str | None:

@@ -1,5 +1,6 @@
 """A first, cheap look at columns without a schema: what text says, how many values."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +17,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import (
+    ISO,
     TARGET,
     Column,
     Datetime,
@@ -25,6 +27,7 @@ from skdpgen.tables import (
     Says,
     TextKinds,
     chosen_form,
+    chosen_iso_form,
 )
 from skdpgen.utils import Key
 
@@ -177,13 +180,21 @@ def sorted_in(
         unknown, texts=tuple(other for other in unknown.texts if other != name)
     )
     times = {**unknown.numbers, name: Kind.DATETIME}
-    if counts[Says.TIME] > enough:
-        return replace(left, numbers=times, dated=(*unknown.dated, name))
-    form = chosen_form(counts[len(Says) :], enough, noise)
-    if form is not None:
+    in_iso_forms = counts[ISO:]
+    n_times = counts[Says.TIME] + in_iso_forms.sum()
+    at_once = max(counts[Says.TIME], in_iso_forms.max())
+    all_std = std * math.sqrt(1 + len(in_iso_forms))  # noise of all of them together
+    is_iso = at_once > enough or n_times > max(enough, SEEN * all_std)
+    if is_iso:
+        form = chosen_iso_form(in_iso_forms, n_times, SOME * present + noise)
+    else:
+        form = chosen_form(counts[len(Says) : ISO], enough, noise)
+    if is_iso or form is not None:
+        dated = replace(left, numbers=times, dated=(*unknown.dated, name))
+        if form is None:
+            return dated
         written = {**unknown.written, name: Datetime(format=form)}
-        dated = (*unknown.dated, name)
-        return replace(left, numbers=times, dated=dated, written=written)
+        return replace(dated, written=written)
     is_written = n_text > counts[Says.NUMBER_ITSELF]
     is_padded = counts[Says.PADDED] >= SOME * present + noise
     has_words = counts[Says.WORD] >= WORDS * present + noise  # they would be lost
