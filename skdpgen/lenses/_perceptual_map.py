@@ -11,6 +11,7 @@ from torch.nn.functional import normalize
 
 from skdpgen.lenses._clipping import SMALLEST
 from skdpgen.lenses._lens import Shape
+from skdpgen.lenses._unit_means import UnitMeans
 from skdpgen.utils import saved
 
 
@@ -91,11 +92,9 @@ class PerceptualMap:
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of equal groups of rows, (n_parts, n_features)."""
-        means = [
-            part.reshape(n_parts, -1, part.shape[1]).mean(dim=1)
-            for part in self._parts(x)
-        ]
-        return torch.cat(means, dim=1)
+        found = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
+        means: Tensor = UnitMeans.apply(found, n_parts, self.squares, SMALLEST)
+        return means
 
     def expected(self, points: Any) -> None:
         """Return None: a mean over rows has no closed form."""

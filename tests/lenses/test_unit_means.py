@@ -1,0 +1,75 @@
+"""The way there and back is that of the formula, followed by autograd step by step."""
+
+import math
+
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from skdpgen.lenses._unit_means import UnitMeans
+
+LIMIT = 1e-3
+
+
+def by_steps(rows, n_parts, share):
+    unit = normalize(rows, dim=1, eps=LIMIT)
+    parts = [math.sqrt(1 - share) * unit]
+    if share:
+        parts.append(math.sqrt(share) * normalize(unit.square(), dim=1, eps=LIMIT**2))
+    parts = [one.reshape(n_parts, -1, one.shape[1]).mean(dim=1) for one in parts]
+    return torch.cat(parts, dim=1)
+
+
+def slopes(rows, weights, *both):
+    return [torch.autograd.grad((weights * one).sum(), rows) for one in both]
+
+
+# long and short rows, one entry alone, many alike, and rows below the limits of norms
+SIZES = {"ordinary": 1.0, "large": 1e3, "small": 1e-2, "below": 1e-4, "tiny": 1e-7}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_values_and_slopes(size, share, n_parts):
+    rng = torch.Generator().manual_seed(0)
+    rows = torch.randn(12, 7, generator=rng, dtype=torch.float64)
+    rows[0, 1:] = 0.0
+    rows[1] = 1.0
+    rows[2].clamp_(min=0.0)
+    rows = (SIZES[size] * rows).requires_grad_()
+    found = UnitMeans.apply(rows, n_parts, share, LIMIT)
+    wanted = by_steps(rows, n_parts, share)
+    torch.testing.assert_close(found, wanted)
+    weights = torch.randn(found.shape, generator=rng, dtype=torch.float64)
+    slopes = [
+        torch.autograd.grad((weights * one).sum(), rows) for one in (found, wanted)
+    ]
+    torch.testing.assert_close(*slopes)
+
+
+def test_squares_that_are_below_their_limit():
+    """Of so many features that a unit vector's squares are all but 0."""
+    rng = torch.Generator().manual_seed(1)
+    rows = torch.rand(4, 400, generator=rng, dtype=torch.float64) + 1.0
+    limit = 0.3  # its square is above 1 / 20, the norm of squares of 400 equal entries
+    for scale in (1.0, 1e-3):
+        x = (scale * rows).requires_grad_()
+        unit = normalize(x, dim=1, eps=limit)
+        squared = normalize(unit.square(), dim=1, eps=limit**2)
+        wanted = torch.cat([unit, squared], dim=1).mean(dim=0, keepdim=True) / 2**0.5
+        found = UnitMeans.apply(x, 1, 0.5, limit)
+        torch.testing.assert_close(found, wanted)
+        weights = torch.randn(found.shape, generator=rng, dtype=torch.float64)
+        both = [
+            torch.autograd.grad((weights * one).sum(), x) for one in (found, wanted)
+        ]
+        torch.testing.assert_close(*both)
+
+
+def test_rows_of_zeros_stay_zero():
+    rows = torch.zeros(2, 5, requires_grad=True)
+    found = UnitMeans.apply(rows, 1, 0.5, 1e-6)
+    found.sum().backward()
+    assert torch.equal(found, torch.zeros(1, 10))
+    assert rows.grad.isfinite().all()
