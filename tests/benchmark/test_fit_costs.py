@@ -1,5 +1,6 @@
 """What fits cost: the rows, the table, and the budget that `make slow` holds us to."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from skdpgen.benchmark.runs import fill_page, read_rows
 
 STORED = Path(__file__).parents[2] / "docs" / "results" / "speed" / "fits.jsonl"
 LOOSE = 3.0  # times the budget: processors differ in what they are good at
+IN_CI = 6.0  # where other tests run beside it: what is slower by a power shows
+QUICK = ("DPIndependentSynthesizer", "DPPairwiseSynthesizer", "DPMERFSynthesizer")
 BUDGET = {
     row["method"]: row["ratio"]
     for row in read_rows(STORED)
@@ -54,11 +57,17 @@ def test_the_command(tiny, monkeypatch, capsys, tmp_path):
     assert len(read_rows(path)) == 1
 
 
+def ratio_of(method, capsys):
+    run(method, **USUAL)
+    return json.loads(capsys.readouterr().out.splitlines()[-1])["ratio"]
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_no_fit_is_many_times_what_it_was(method, capsys):
+    assert ratio_of(method, capsys) < IN_CI * BUDGET[method]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", BUDGET)
 def test_fits_keep_to_their_budget(method, capsys):
-    import json
-
-    run(method, **USUAL)
-    spent = json.loads(capsys.readouterr().out.splitlines()[-1])["ratio"]
-    assert spent < LOOSE * BUDGET[method]
+    assert ratio_of(method, capsys) < LOOSE * BUDGET[method]
