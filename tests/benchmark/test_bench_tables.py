@@ -79,6 +79,15 @@ def test_what_is_printed_stands_beside_what_was_measured():
     assert "| weighted F1 | .500 (.750) |" in line
 
 
+def test_the_papers_weigh_classes_by_size():
+    both = {"macro_f1": 0.25, "macro_f1_best": 0.3}
+    both |= {"weighted_f1": 0.5, "weighted_f1_best": 0.75}
+    (line,) = lines([row(**both)])
+    assert "| macro-F1 | .250 (.300) |" in line
+    (line,) = lines([row(**both) | {"protocol": "paper"}])
+    assert "| weighted F1 | .500 (.750) |" in line
+
+
 def test_images_are_scored_by_each_model():
     (line,) = lines([row(logistic_regression=0.5, mlp=0.6, cnn=0.75)])
     assert "| accuracy: LR, MLP, CNN | .500 / .600 / .750 |" in line

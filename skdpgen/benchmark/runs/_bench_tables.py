@@ -10,7 +10,8 @@ from skdpgen.benchmark._fit_costs import tabulate_costs
 from skdpgen.utils import ConfigError
 
 METRICS = {"roc_auc": "ROC-AUC", "macro_f1": "macro-F1", "r2": "R²"}
-METRICS |= {"weighted_f1": "weighted F1"}  # of several classes, by the papers
+METRICS |= {"weighted_f1": "weighted F1"}
+BY_PAPERS = ("weighted_f1", *METRICS)  # of several classes, they weigh by size
 ON_IMAGES = {"logistic_regression": "LR", "mlp": "MLP", "cnn": "CNN"}
 ON_IMAGES |= {"mean_of_12": "mean of 12"}
 OTHERS = {"average_precision": "AP", "tv2": "two-way", "tv3": "three-way"}
@@ -143,7 +144,7 @@ def names_in(page: str) -> list[str]:
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    names = [*KEYS, "error", *OTHERS, "fit_seconds", "printed"]
+    names = [*KEYS, "protocol", "error", *OTHERS, "fit_seconds", "printed"]
     names += ["peak_mib", *METRICS, *(f"{metric}_best" for metric in METRICS)]
     return [*names, *ON_IMAGES]
 
@@ -156,7 +157,8 @@ def _measured(good: pd.DataFrame, group: pd.DataFrame) -> tuple[str, str]:
     """Return the name of the metric, and mean ± deviation (best), and what failed."""
     failed = group["error"].dropna()
     said = "; ".join(f"{n} × {error}" for error, n in failed.value_counts().items())
-    metric = next((one for one in METRICS if good[one].notna().any()), None)
+    names = BY_PAPERS if (good["protocol"] == "paper").any() else METRICS
+    metric = next((one for one in names if good[one].notna().any()), None)
     models = [one for one in ON_IMAGES if good[one].notna().any()]
     if models:
         texts = " / ".join(_spread(good[one]) for one in models)
