@@ -93,7 +93,9 @@ class PerceptualMap:
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of equal groups of rows, (n_parts, n_features)."""
         found = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
-        means: Tensor = UnitMeans.apply(found, n_parts, self.squares, SMALLEST)
+        means: Tensor = UnitMeans.apply(  # type: ignore[no-untyped-call]
+            found, n_parts, self.squares, SMALLEST
+        )
         return means
 
     def expected(self, points: Any) -> None:
