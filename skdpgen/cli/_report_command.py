@@ -51,15 +51,10 @@ def command(
     if test is not None and real is None:
         raise click.UsageError("--test needs --real: the rows that were fitted.")
     synthesizer, about = read_model(model)
-    files = {"train": real, "test": test}
-    rows: list[Any] = [None, None]
-    for k, (part, one) in enumerate(files.items()):
-        if one is None:
-            continue
-        if about.is_image:
-            rows[k] = _images(one, part, synthesizer)
-        else:
-            rows[k] = _rows(TableFile(one, separator, missing), about)
+    rows = [
+        _rows_of(one, part, synthesizer, about, separator, missing)
+        for part, one in (("train", real), ("test", test))
+    ]
     if real is not None and not quiet:
         click.echo("Training models on synthetic and on real rows ...", err=True)
     write_report(synthesizer, about, out, *rows)
@@ -97,6 +92,21 @@ def write_report(
         part.pop("figures", None)  # pictures are for the page
     data = json.dumps(content, indent=2, default=str)
     out.with_suffix(".json").write_text(data, encoding="utf-8")
+
+
+def _rows_of(
+    path: Path | None,
+    part: str,
+    synthesizer: Any,
+    about: About,
+    separator: str | None,
+    missing: tuple[str, ...],
+) -> Any:
+    if path is None:
+        return None
+    if about.is_image:
+        return _images(path, part, synthesizer)
+    return _rows(TableFile(path, separator, missing), about)
 
 
 def _images(path: Path, part: str, synthesizer: Any) -> Any:

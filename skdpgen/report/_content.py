@@ -192,7 +192,7 @@ def _images(synthesizer: Any) -> list[dict[str, str]]:
         drawn = synthesizer.sample(y=labels, random_state=0)
     else:
         drawn = synthesizer.sample(10 * SHOWN_IMAGES, random_state=0)
-    return [{"title": "Some of each class", "picture": picture_of_images(drawn)}]
+    return [{"title": "Drawn from the model", "picture": picture_of_images(drawn)}]
 
 
 def _rows(synthesizer: Any, random_state: int | None) -> dict[str, Any]:

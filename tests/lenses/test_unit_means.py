@@ -11,17 +11,23 @@ from skdpgen.lenses._unit_means import UnitMeans
 LIMIT = 1e-3
 
 
-def by_steps(rows, n_parts, share):
-    unit = normalize(rows, dim=1, eps=LIMIT)
+def by_steps(rows, n_parts, share, limit):
+    unit = normalize(rows, dim=1, eps=limit)
     parts = [math.sqrt(1 - share) * unit]
     if share:
-        parts.append(math.sqrt(share) * normalize(unit.square(), dim=1, eps=LIMIT**2))
+        parts.append(math.sqrt(share) * normalize(unit.square(), dim=1, eps=limit**2))
     parts = [one.reshape(n_parts, -1, one.shape[1]).mean(dim=1) for one in parts]
     return torch.cat(parts, dim=1)
 
 
-def slopes(rows, weights, *both):
-    return [torch.autograd.grad((weights * one).sum(), rows) for one in both]
+def assert_alike(rows, n_parts, share, limit, rng):
+    """Values and slopes of both ways."""
+    rows = rows.requires_grad_()
+    both = [way(rows, n_parts, share, limit) for way in (UnitMeans.apply, by_steps)]
+    torch.testing.assert_close(*both)
+    weights = torch.randn(both[0].shape, generator=rng, dtype=torch.float64)
+    slopes = [torch.autograd.grad((weights * one).sum(), rows) for one in both]
+    torch.testing.assert_close(*slopes)
 
 
 # long and short rows, one entry alone, many alike, and rows below the limits of norms
@@ -37,15 +43,7 @@ def test_values_and_slopes(size, share, n_parts):
     rows[0, 1:] = 0.0
     rows[1] = 1.0
     rows[2].clamp_(min=0.0)
-    rows = (SIZES[size] * rows).requires_grad_()
-    found = UnitMeans.apply(rows, n_parts, share, LIMIT)
-    wanted = by_steps(rows, n_parts, share)
-    torch.testing.assert_close(found, wanted)
-    weights = torch.randn(found.shape, generator=rng, dtype=torch.float64)
-    slopes = [
-        torch.autograd.grad((weights * one).sum(), rows) for one in (found, wanted)
-    ]
-    torch.testing.assert_close(*slopes)
+    assert_alike(SIZES[size] * rows, n_parts, share, LIMIT, rng)
 
 
 def test_squares_that_are_below_their_limit():
@@ -54,17 +52,7 @@ def test_squares_that_are_below_their_limit():
     rows = torch.rand(4, 400, generator=rng, dtype=torch.float64) + 1.0
     limit = 0.3  # its square is above 1 / 20, the norm of squares of 400 equal entries
     for scale in (1.0, 1e-3):
-        x = (scale * rows).requires_grad_()
-        unit = normalize(x, dim=1, eps=limit)
-        squared = normalize(unit.square(), dim=1, eps=limit**2)
-        wanted = torch.cat([unit, squared], dim=1).mean(dim=0, keepdim=True) / 2**0.5
-        found = UnitMeans.apply(x, 1, 0.5, limit)
-        torch.testing.assert_close(found, wanted)
-        weights = torch.randn(found.shape, generator=rng, dtype=torch.float64)
-        both = [
-            torch.autograd.grad((weights * one).sum(), x) for one in (found, wanted)
-        ]
-        torch.testing.assert_close(*both)
+        assert_alike(scale * rows, 1, 0.5, limit, rng)
 
 
 def test_rows_of_zeros_stay_zero():
