@@ -84,6 +84,16 @@ def test_how_a_cell_is_written_does_not_give_it_away(rows):
     assert detection_auc(rows[:2000], other) == pytest.approx(0.5, abs=0.04)
 
 
+def test_numbers_of_persons_do_not_give_it_away(rows):
+    persons = np.random.default_rng(0).permutation(len(rows))
+    named = rows.assign(person=[f"A{i:05d}" for i in persons])
+    assert detection_auc(named[:2000], named[2000:]) == pytest.approx(0.5, abs=0.04)
+    lost = named[2000:].assign(person="other")
+    assert detection_auc(named[:2000], lost) > 0.95
+    gone = named[2000:].assign(person=None)
+    assert detection_auc(named[:2000], gone) > 0.95
+
+
 def test_query_error_of_the_same_rows_in_another_order_is_zero(rows):
     assert query_error(rows, rows) == 0
     assert query_error(rows, rows.sample(frac=1, random_state=1)) == 0
