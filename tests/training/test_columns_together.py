@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from skdpgen.synthesizers.pairwise import _public_singles
 from skdpgen.synthesizers.pairwise._public_singles import with_relations
 from skdpgen.tables import CellGroups
 from skdpgen.training import Related, columns_together
@@ -117,8 +118,10 @@ def test_any_noise_is_survived(noise):
         assert error(tables, exact) < 0.1
 
 
+@pytest.mark.parametrize("most", [500, 20])  # by class; all classes together
 @pytest.mark.parametrize("has_labels", [True, False])
-def test_classes_follow_where_public_rows_have_no_labels(has_labels):
+def test_public_rows_with_and_without_labels(has_labels, most, monkeypatch):
+    monkeypatch.setattr(_public_singles, "WIDEST", most)
     public = counts(*rows(20_000, seed=3))
     given, truth = seen(public)
     groups = [CellGroups(np.arange(k, dtype=np.int32), k, 0) for k in SIZES]
@@ -132,6 +135,24 @@ def test_classes_follow_where_public_rows_have_no_labels(has_labels):
     assert all(np.allclose(one.sum(axis=1), 1.0) for one in found)
     assert (found[3][:, 4] == 0).all()
     assert error(found[:3], truth[:3]) < error(alone[:3], truth[:3])
+
+
+def test_classes_differ_in_what_goes_together(monkeypatch):
+    """Without public labels, too: relations smooth how far classes are apart."""
+    public = counts(*rows(20_000, seed=3)).sum(axis=0, keepdims=True)
+    groups = [CellGroups(np.arange(k, dtype=np.int32), k, 0) for k in SIZES]
+    errors = {500: [], 20: []}
+    for seed in range(5):
+        given, truth = seen(public, noise=60.0, seed=seed)
+        alone = [np.maximum(one, 1.0) for one in given.counts]
+        alone = [one / one.sum(axis=1, keepdims=True) for one in alone]
+        about = given.counts, given.variances, alone, SHARES, float(N), public
+        for most, found in errors.items():
+            monkeypatch.setattr(_public_singles, "WIDEST", most)
+            tables = with_relations(groups, *about)
+            apart = [[one[1] - one[0] for one in side] for side in (tables, truth)]
+            found.append(error(*apart))
+    assert np.mean(errors[500]) < 0.8 * np.mean(errors[20])
 
 
 def factors(rng):

@@ -26,9 +26,12 @@ def with_relations(
     """Return columns given the class, each told by the noise of all, too.
 
     What :func:`columns_together` finds is averaged with what each column says by
-    itself: neither knows what the other does. Where classes are many, or public rows
-    have no labels, this is of all classes together, and classes follow; where columns
-    are many, too, each stays by itself, since time grows with their third power.
+    itself: neither knows what the other does. Public rows without labels are taken to
+    be alike in each class: where private classes differ in one column, they are then
+    expected to differ in what goes with it. (Differences that are noise, which no
+    relation would have made, mislead models that know relations.) Where classes are
+    many, this is of all classes together, and classes follow; where columns are many,
+    too, each stays by itself, since time grows with their third power.
 
     Parameters
     ----------
@@ -46,26 +49,29 @@ def with_relations(
     kept = np.flatnonzero(np.concatenate(full))
     if len(kept) > WIDEST:
         return list(singles)
+    theirs = np.asarray(pairs[:, kept[:, None], kept], dtype=float)
+    by_class = len(shares) * len(kept) <= WIDEST
+    if by_class and len(theirs) < len(shares):
+        theirs = shares[:, None, None] * theirs
     seen = Related(
         [one[:, some] for one, some in zip(counts, full, strict=True)],
         variances,
         shares,
         n_rows,
-        np.asarray(pairs[:, kept[:, None], kept], dtype=float),
+        theirs,
         [
             int(some[: one.n_ordered].sum())
             for one, some in zip(groups, full, strict=True)
         ],
     )
-    by_class = len(pairs) == len(shares) and len(shares) * len(kept) <= WIDEST
     tables, trust = columns_together(seen if by_class else seen.of_all)
     found = []
     for mine, table, some, weight in zip(singles, tables, full, trust, strict=True):
-        theirs = np.zeros_like(mine)
+        told = np.zeros_like(mine)
         if by_class:
-            theirs[:, some] = table
+            told[:, some] = table
         else:
             moved = raked(shares[:, None] * mine[:, some], shares, table[0])
-            theirs[:, some] = moved / moved.sum(axis=1, keepdims=True)
-        found.append(mine + MOST * weight * (theirs - mine))
+            told[:, some] = moved / moved.sum(axis=1, keepdims=True)
+        found.append(mine + MOST * weight * (told - mine))
     return found
