@@ -17,7 +17,7 @@ help:
 	@echo "make planted which test catches each of the bugs in tests/planted"
 	@echo "make lint    ruff, mypy, import contracts"
 	@echo "make format  let ruff rewrite the code"
-	@echo "make bench   speed; with DATA=folder [TABLES=names] all of docs/benchmarks.md"
+	@echo "make bench   speed; with DATA=folder [RUNS=names] the runs of docs/benchmarks.md"
 	@echo "make tables  the tables of the docs that come from docs/results"
 	@echo "make figures  the pictures of the docs; with DATA=folder those of images, too"
 	@echo "make docs    the documentation, into docs/_build/html"
@@ -59,11 +59,12 @@ format: $(VENV)/.developer
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+RUNS ?= $(notdir $(basename $(wildcard docs/results/tables/*.toml)))
 bench: $(VENV)/.user
 	$(BIN)/python -m skdpgen.benchmark speed
 ifdef DATA
-	$(THREADS) $(BIN)/python -m skdpgen.benchmark utility $(TABLES) --data $(DATA)
-	$(THREADS) $(BIN)/python -m skdpgen.benchmark discovery --data $(DATA) --epsilon 0.3 1 3
+	for name in $(RUNS); do $(BIN)/skdpgen bench docs/results/tables/$$name.toml \
+	  --data $(DATA) --jobs 2 --out bench/$$name || exit 1; done
 endif
 
 tables: $(VENV)/.user

@@ -1,8 +1,9 @@
 """Every picture of the documentation, into docs/_static: `make figures`.
 
-Those of tables come from the examples, that of the report from a browser, if there is
-one, and those of 60,000 images from a folder with mnist.npz and fashion_mnist.npz:
-`make figures DATA=folder`. Names of pictures limit what is made.
+Those of tables come from the examples, that of scores by epsilon from stored results,
+that of the report from a browser, if there is one, and those of 60,000 images from a
+folder with mnist.npz and fashion_mnist.npz: `make figures DATA=folder`. Names of
+pictures limit what is made.
 """
 
 import argparse
@@ -15,10 +16,14 @@ from io import BytesIO
 from itertools import chain, product
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from skdpgen import DPPairwiseSynthesizer, all_synthesizers
 from skdpgen.benchmark._measure_images import read_image_set
+from skdpgen.benchmark.runs import read_rows
+from skdpgen.benchmark.runs._bench_tables import METRICS
 from skdpgen.datasets import load_example
 from skdpgen.plotting import plot_images
 from skdpgen.report import as_html, beside_real, report_content
@@ -57,12 +62,18 @@ OF_IMAGES = {
     ),
     "images_mepf": (BOTH, ["DPMEPFSynthesizer"], BUDGETS, 10, "sets"),
 }
+ENDLESS = 40.0  # where ε = ∞ is drawn
+LINES = {
+    "real": {"color": "0.4", "linestyle": "--", "label": "real rows"},
+    "DPIndependentSynthesizer": {"color": "tab:blue", "label": "floor"},
+    "DPPairwiseSynthesizer": {"color": "tab:orange", "label": "DP-Pairwise"},
+}
 SAID = {DIGITS: "Digits", GARMENTS: "Garments", BY_STEPS: "DP-Kernel by steps"}
 
 
 def main() -> None:
     """Make the pictures that are named, or all that can be made here."""
-    known = [*chain(*OF_EXAMPLES.values()), "report", *OF_IMAGES]
+    known = [*chain(*OF_EXAMPLES.values()), "by_epsilon", "report", *OF_IMAGES]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=", ".join(known))
     parser.add_argument("--data", type=Path, help="folder of the sets of images")
@@ -74,6 +85,8 @@ def main() -> None:
     for example, names in OF_EXAMPLES.items():
         if wanted & set(names):
             of_example(example, wanted & set(names))
+    if "by_epsilon" in wanted:
+        of_results()
     if "report" in wanted:
         of_report()
     for name in OF_IMAGES:
@@ -89,6 +102,43 @@ def of_example(example: str, names: set[str]) -> None:
             runpy.run_path(str(EXAMPLES / f"{example}.py"))
         for name in sorted(names):
             keep(name, Image.open(f"{name}.png"))
+
+
+def of_results() -> None:
+    """Draw the best model and the two-way distance by epsilon, of stored rows."""
+    rows = pd.DataFrame(read_rows(DOCS / "results" / "tables" / "epsilons.jsonl"))
+    tables = list(dict.fromkeys(rows["table"]))
+    figure, panels = plt.subplots(2, len(tables), figsize=(9, 5), sharex=True)
+    for column, table in zip(panels.T, tables, strict=True):
+        mine = rows[rows["table"] == table]
+        metric = next(one for one in METRICS if mine[f"{one}_best"].notna().any())
+        scores = (
+            (f"{metric}_best", f"best model, {METRICS[metric]}"),
+            ("tv2", "two-way"),
+        )
+        for panel, (score, said) in zip(column, scores, strict=True):
+            for method, about in LINES.items():
+                one = mine[mine["name"] == method]
+                if method == "real":
+                    panel.axhline(one[score].iloc[0], **about)
+                    continue
+                means = one.groupby("epsilon")[score].agg(["mean", "min", "max"])
+                at = means.index.to_numpy().clip(max=ENDLESS)
+                panel.plot(at, means["mean"], marker="o", markersize=4, **about)
+                band = {"color": about["color"], "alpha": 0.15, "linewidth": 0}
+                panel.fill_between(at, means["min"], means["max"], **band)
+            panel.set(xscale="log", ylabel=said)
+            panel.set_ylim(bottom=0 if score == "tv2" else None)
+        column[0].set_title(table, fontsize=10)
+        ticks = [0.1, 0.3, 1, 3, 10, ENDLESS]
+        column[1].set_xticks(ticks, [*(f"{tick:g}" for tick in ticks[:-1]), "∞"])
+        column[1].minorticks_off()
+        column[1].set_xlabel("ε")
+    panels[0, 0].legend(fontsize=8, frameon=False)
+    figure.tight_layout()
+    file = BytesIO()
+    figure.savefig(file, dpi=110)
+    keep("by_epsilon", Image.open(file))
 
 
 def of_report() -> None:

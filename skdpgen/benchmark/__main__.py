@@ -1,29 +1,18 @@
-"""``python -m skdpgen.benchmark``: the numbers of docs/benchmarks.md."""
+"""``python -m skdpgen.benchmark``: what `skdpgen bench` has no cells for."""
 
 import argparse
 import json
 from functools import partial
-from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
 from skdpgen.benchmark._fit_costs import AXES, fit_costs, tabulate_costs
 from skdpgen.benchmark._markdown import markdown
-from skdpgen.benchmark._measure import (
-    headline,
-    measure_ceiling,
-    measure_discovery,
-    measure_releases,
-    summarise,
-)
+from skdpgen.benchmark._measure import measure_discovery
 from skdpgen.benchmark._measure_images import N_SAMPLES, QUICK, measure_images
-from skdpgen.benchmark._measure_public import KINDS, N_DRAWN, measure_public
-from skdpgen.benchmark._papers import PRINTED, paper_row
 from skdpgen.benchmark._private_steps import step_costs
-from skdpgen.benchmark._public_splits import PUBLIC_SPLITS
 from skdpgen.benchmark._reading import TABLES, read_split
-from skdpgen.benchmark._rivals import RIVALS, Other, side_by_side, tabulate
 from skdpgen.benchmark._speed import (
     chunked_peak,
     embedding_ratio,
@@ -43,17 +32,7 @@ from skdpgen.synthesizers import (
     all_synthesizers,
 )
 
-WHAT = (
-    "utility",
-    "discovery",
-    "papers",
-    "rivals",
-    "images",
-    "public",
-    "speed",
-    "fits",
-    "steps",
-)
+WHAT = ("discovery", "images", "speed", "fits", "steps")
 SIZES = (1_000, 3_000, 10_000)
 TABLE_METHODS = (
     "DPIndependentSynthesizer",
@@ -76,37 +55,25 @@ def _parser():
     )
     parser.add_argument("--data", default=".", help="folder of the tables")
     parser.add_argument("--synthesizer", default="DPIndependentSynthesizer")
-    parser.add_argument("--schema", choices=["discovered", "public"], nargs="+",
-                        default=["discovered"])  # fmt: skip
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0])
     parser.add_argument("--adjacency", default="replace")
     parser.add_argument("--releases", type=int, default=5)
-    parser.add_argument("--protocol", default="modern")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE",
-                        help="parameters, as JSON or a word; for `rivals`, theirs")  # fmt: skip  # noqa: E501
-    parser.add_argument("--rival", choices=RIVALS, nargs="+", default=["mst"])
-    parser.add_argument("--python", help="of an environment that has the rivals")
+                        help="parameters, as JSON or a word")  # fmt: skip
     parser.add_argument("--timeout", type=float, default=1200.0,
-                        help="seconds that a rival may take")  # fmt: skip
+                        help="for `fits`: seconds that one may take")  # fmt: skip
     parser.add_argument("--models", choices=["quick", "all"], default="quick",
                         help="for `images`: three, or twelve and a CNN")  # fmt: skip
-    parser.add_argument("--utility", action="store_true",
-                        help="for `public`: scores of models, too")  # fmt: skip
-    parser.add_argument("--kinds", choices=KINDS, nargs="+", default=KINDS,
-                        help="for `public`: which public rows")  # fmt: skip
     parser.add_argument("--axes", choices=AXES, nargs="+", default=AXES,
                         help="for `fits`: what to vary")  # fmt: skip
-    parser.add_argument("--drawn", type=int, nargs="+",
-                        help="how many private rows, drawn at random: `public` has "
-                             f"{N_DRAWN:,} of each sample, `utility` all")  # fmt: skip
     parser.add_argument("--pictures", type=Path, help="a folder for grids of images")
     parser.add_argument("--output", type=Path, help="a .jsonl file to append to")
     return parser
 
 
 def main() -> None:
-    """Measure utility or discovery on named tables, or speed."""
+    """Measure discovery on tables, models on images with pictures, or speed."""
     parser = _parser()
     options = parser.parse_intermixed_args()
     if options.what == "speed":
@@ -118,34 +85,20 @@ def main() -> None:
     if options.what == "steps":
         print(markdown(pd.DataFrame(step_costs())))
         return
-    if options.what == "papers":
-        if options.synthesizer not in PRINTED.columns:
-            known = ", ".join(PRINTED.columns[1:])
-            parser.error(f"papers needs --synthesizer, one of {known}")
-        print(markdown(pd.DataFrame(_papers(options))))
-        return
     if options.what == "discovery":
         print(markdown(_discovery(options)))
         return
     if options.what == "images" and not options.tables:
         parser.error("images needs the names of .npz files in --data, such as `mnist`")
-    is_rivals = options.what == "rivals"
-    if is_rivals and not options.python:
-        parser.error("rivals needs --python, from an environment that has them")
-    kinds = {
-        "rivals": _rivals,
-        "images": _images,
-        "utility": _utility,
-        "public": _public,
-    }
     runs = []
-    for run in kinds[options.what](options):
+    for run in _images(options):
         runs.append(run)
-        if "tv2" in run:
-            print(headline(run))
         print({k: round(v, 4) if isinstance(v, float) else v for k, v in run.items()})
         _keep(options, run)
-    print(markdown(tabulate(runs) if is_rivals else summarise(runs)))
+    keys = ["set", "method", "epsilon", "adjacency"]
+    numbers = pd.DataFrame(runs).drop(columns="release")
+    means = numbers.groupby(keys, dropna=False, sort=False).mean()
+    print(markdown(means.reset_index()))
 
 
 def _keep(options, run):
@@ -162,25 +115,6 @@ def _fits(options):
         print(run, flush=True)
         _keep(options, run)
         yield run
-
-
-def _utility(options):
-    make = partial(all_synthesizers()[options.synthesizer], **_settings(options))
-    utility = SyntheticUtility(protocol=options.protocol, n_jobs=options.jobs)
-    for name in options.tables or TABLES:
-        split = read_split(name, options.data)
-        yield measure_ceiling(split, utility)
-        asked = product(options.drawn or [None], options.epsilon, options.schema)
-        for n_rows, epsilon, schema in asked:
-            yield from measure_releases(
-                split if n_rows is None else split.drawn(n_rows),
-                make,
-                utility,
-                n_releases=options.releases,
-                is_schema_public=schema == "public",
-                epsilon=epsilon,
-                adjacency=options.adjacency,
-            )
 
 
 def _images(options):
@@ -203,48 +137,6 @@ def _images(options):
         )
 
 
-def _rivals(options):
-    known = all_synthesizers()
-    names = [options.synthesizer, "DPPairwiseSynthesizer"]
-    other = Other(options.python, _settings(options), options.timeout)
-    utility = SyntheticUtility(protocol=options.protocol, n_jobs=options.jobs)
-    for name in options.tables or ["adult"]:
-        split = read_split(name, options.data)
-        yield {"method": "real", **measure_ceiling(split, utility)}
-        for epsilon in options.epsilon:
-            for schema in options.schema:
-                yield from side_by_side(
-                    split,
-                    {name: known[name] for name in dict.fromkeys(names)},
-                    options.rival,
-                    other,
-                    utility,
-                    epsilon=epsilon,
-                    n_releases=options.releases,
-                    is_schema_public=schema == "public",
-                )
-
-
-def _public(options):
-    """Public rows of other places or people, for DPPairwise and DPIndependent."""
-    make = partial(all_synthesizers()[options.synthesizer], **_settings(options))
-    utility = SyntheticUtility(protocol=options.protocol, n_jobs=options.jobs)
-    for name in options.tables or PUBLIC_SPLITS:
-        asked = product(options.drawn or [N_DRAWN], options.epsilon, options.schema)
-        for n_drawn, epsilon, schema in asked:
-            yield from measure_public(
-                name,
-                options.data,
-                make,
-                epsilon=epsilon,
-                n_releases=options.releases,
-                is_schema_public=schema == "public",
-                kinds=options.kinds,
-                n_drawn=n_drawn,
-                utility=utility if options.utility else None,
-            )
-
-
 def _settings(options):
     pairs = (pair.split("=", 1) for pair in options.set)
     return {name: _value(text) for name, text in pairs}
@@ -256,21 +148,6 @@ def _value(text):
         return json.loads(text)
     except json.JSONDecodeError:
         return text
-
-
-def _papers(options):
-    """A paper's method under its protocol: ours, its settings, the printed row."""
-    method = all_synthesizers()[options.synthesizer]
-    for name in options.tables or PRINTED.index:
-        split = read_split(name, options.data)
-        is_public = options.schema == ["public"]
-        yield paper_row(
-            split,
-            method,
-            is_schema_public=is_public,
-            n_releases=options.releases,
-            settings=_settings(options),
-        )
 
 
 def _discovery(options):

@@ -1,12 +1,13 @@
-"""Tables that are cut into rows to protect, public rows, and rows to test on."""
+"""Tables that come with public rows, of other places or people, and what to give."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.ndimage import zoom
 
 from skdpgen.benchmark._reading import Split, read_split
 
@@ -50,45 +51,73 @@ REGIONS = {
     ),
 }
 HALVES = {f"{name}_half": name for name in ("german_credit", "cervical")}
-PUBLIC_SPLITS = (*REGIONS, *HALVES)
+IMAGES = {"mnist_usps": ("mnist", "usps")}  # digits, and those of other writers
+WITH_PUBLIC = {name: regions.name for name, regions in REGIONS.items()} | HALVES
+WITH_PUBLIC |= {name: private for name, (private, _) in IMAGES.items()}
+FEW, MNIST_DIGIT = 300, 20 / 28
+ALL, NO_LABELS, SOME = "all", "without labels", f"{FEW} of them"
+PERMUTED, RENAMED = "columns permuted", "values renamed"
+PARTS = (ALL, NO_LABELS, SOME, PERMUTED, RENAMED)  # the last two are useless
 
 
-@dataclass(frozen=True, eq=False)
-class PublicSplit:
-    """Rows to protect, public rows, rows to test on, and all rows of the table."""
-
-    private: Table
-    public: Table
-    test: Table
-    whole: Table
-
-
-def read_public_split(
-    name: str, folder: str | Path, n_rows: int | None = None
-) -> PublicSplit:
+def read_public_split(name: str, folder: str | Path) -> Split:
     """Cut a table by place, or the rows to train on into two random halves."""
     if name in HALVES:
-        return _halves(read_split(HALVES[name], folder))
+        return _halves(name, read_split(HALVES[name], folder))
     regions = REGIONS[name]
-    n_rows = regions.n_rows if n_rows is None else n_rows
     X, y = read_split(regions.name, folder).whole
     private = np.asarray(regions.is_private(X))
-    X = X.drop(columns=list(regions.leave_out))
+    table = X.drop(columns=list(regions.leave_out)), y
     order = np.random.default_rng(0).permutation(np.flatnonzero(private))
-    train, test = (taken((X, y), rows) for rows in (order[:n_rows], order[n_rows:]))
-    return PublicSplit(train, taken((X, y), np.flatnonzero(~private)), test, (X, y))
+    train, test = order[: regions.n_rows], order[regions.n_rows :]
+    public = _taken(table, np.flatnonzero(~private))
+    return Split(name, *_taken(table, train), *_taken(table, test), public)
 
 
-def taken(table: Table, rows: Any) -> Table:
+def public_images(images: Any, frame: tuple[int, int]) -> Any:
+    """Return images in a larger frame: as large as digits of MNIST are in theirs."""
+    factors, margins = [1.0], [(0, 0)]
+    for side, now in zip(frame, images.shape[1:], strict=True):
+        size = round(side * MNIST_DIGIT)
+        before = (side - size) // 2
+        factors.append(size / now)
+        margins.append((before, side - size - before))
+    scaled = zoom(images.astype(float), factors, order=1)
+    return np.pad(scaled, margins).round().clip(0, 255).astype(np.uint8)
+
+
+def part_of(public: Table, part: str) -> Any:
+    """Return public rows as they are, without labels, few of them, or made useless."""
+    X, y = public
+    rng = np.random.default_rng(1)
+    if part == NO_LABELS:
+        return X
+    if part == SOME:
+        return _taken(public, rng.permutation(len(X))[:FEW])
+    if part == PERMUTED:
+        permuted = {name: rng.permutation(X[name].to_numpy()) for name in X}
+        labels = pd.Series(rng.permutation(y.to_numpy()))
+        return pd.DataFrame(permuted).astype(X.dtypes), labels
+    if part == RENAMED:
+        renamed = X.copy()
+        for name in X:
+            values = X[name].dropna().unique()
+            others = dict(zip(values, rng.permutation(values), strict=True))
+            renamed[name] = X[name].map(others).astype(X[name].dtype)
+        return renamed, y
+    return public
+
+
+def _taken(table: Table, rows: Any) -> Table:
     """Return some rows of a table, numbered anew."""
     X, y = (part.iloc[rows].reset_index(drop=True) for part in table)
     return X, y
 
 
-def _halves(split: Split) -> PublicSplit:
+def _halves(name: str, split: Split) -> Split:
     """Protect one half of the rows to train on, and take the other as public."""
-    train = split.X_train, split.y_train
+    table = split.X_train, split.y_train
     order = np.random.default_rng(0).permutation(len(split.X_train))
-    private, public = np.array_split(order, 2)
-    test = split.X_test, split.y_test
-    return PublicSplit(taken(train, private), taken(train, public), test, split.whole)
+    halves = [_taken(table, rows) for rows in np.array_split(order, 2)]
+    (X, y), public = halves
+    return replace(split, name=name, X_train=X, y_train=y, public=public)

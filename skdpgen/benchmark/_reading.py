@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
+
+from skdpgen.datasets import make_interactions, make_parity
 
 ADULT_TRAIN = 32_561  # the official training part comes first
 VOWELS = (1, 5, 9, 15, 21)
@@ -42,24 +45,36 @@ TABLES = {
 }
 
 
+# Made when they are read: relations that no pair of columns shows.
+MADE_UP = {f"parity_{k}": partial(make_parity, n_in_parity=k) for k in range(1, 8)}
+MADE_UP |= {
+    f"parity_{k}_numbers": partial(make_parity, n_in_parity=k, are_numbers=True)
+    for k in range(2, 6)
+}
+MADE_UP["interactions"] = make_interactions
+N_MADE_UP, N_TEST = 20_000, 5_000
+
 IMAGE_SETS = ("mnist", "fashion_mnist", "cifar10_jpeg", "usps")
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A table, cut into rows to protect and rows to test on."""
+    """A table, cut into rows to protect, rows to test on, and perhaps public ones."""
 
     name: str
     X_train: pd.DataFrame
     y_train: pd.Series
     X_test: pd.DataFrame
     y_test: pd.Series
+    public: tuple[pd.DataFrame, pd.Series] | None = None
 
     @property
     def whole(self) -> tuple[pd.DataFrame, pd.Series]:
         """All rows: what a public data dictionary would describe."""
-        X = pd.concat([self.X_train, self.X_test], ignore_index=True)
-        return X, pd.concat([self.y_train, self.y_test], ignore_index=True)
+        parts = [(self.X_train, self.y_train), (self.X_test, self.y_test)]
+        parts += [] if self.public is None else [self.public]
+        X, y = (pd.concat(part, ignore_index=True) for part in zip(*parts, strict=True))
+        return X, y
 
     def drawn(self, n_rows: int) -> "Split":
         """The same with so many random rows to protect."""
@@ -81,8 +96,13 @@ class Split:
 def read_split(name: str, folder: str | Path, seed: int = 0) -> Split:
     """Read ``name.csv.gz`` or ``name.parquet``; a fifth of the rows are for testing.
 
-    Adult keeps its official split; the others are stratified by the label.
+    Adult keeps its official split; the others are stratified by the label. Tables of
+    `MADE_UP` need no file.
     """
+    if name in MADE_UP:
+        make = MADE_UP[name]
+        train = make(N_MADE_UP, random_state=2 * seed)
+        return Split(name, *train, *make(N_TEST, random_state=2 * seed + 1))
     table = TABLES[name]
     path = Path(folder) / f"{name}.parquet"
     if path.exists():

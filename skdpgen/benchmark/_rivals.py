@@ -9,8 +9,8 @@ own (`skdpgen bench peers`); skdpgen depends on neither. What is the same and wh
   same budget found, with the label as one more column, and its rows are decoded by the
   same code. It does not pay for the cells, which favours it.
 * Rivals know only "add_remove", so ours run under it too.
-* Every fit has a process of its own; its time is reported without imports, its peak
-  memory with them.
+* Every fit of a rival has a process of its own; its time is reported without imports,
+  its peak memory with them.
 
 References
 ----------
@@ -22,23 +22,14 @@ import json
 import os
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skdpgen.benchmark import _rival_runner as runner
 from skdpgen.benchmark._floor_codes import FLOOR, rows_of_codes
-from skdpgen.benchmark._measure import HEADLINES, measure_releases
-from skdpgen.benchmark._reading import Split
-from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.tables import Cells, Rows
 from skdpgen.utils import Key
@@ -57,107 +48,10 @@ class Other:
         The interpreter of the other environment.
     settings : dict
         Parameters of the rival that differ from its defaults.
-    timeout : float
-        Seconds after which a fit is stopped.
     """
 
     python: str
     settings: dict[str, Any]
-    timeout: float | None = 1200.0
-
-
-def side_by_side(
-    split: Split,
-    ours: dict[str, Callable[..., Any]],
-    rivals: list[str],
-    other: Other,
-    utility: SyntheticUtility,
-    *,
-    epsilon: float,
-    n_releases: int,
-    is_schema_public: bool = False,
-) -> Iterator[dict[str, Any]]:
-    """Measure ours under both adjacencies, then the rivals; a dict for each run."""
-    n_samples = utility.n_samples or min(
-        max(len(split.X_train), FEWEST_ROWS), MOST_ROWS
-    )
-    entrants: list[tuple[str, str, Callable[..., Any]]] = [
-        (name, adjacency, partial(Apart, make))
-        for adjacency in ("replace", "add_remove")
-        for name, make in ours.items()
-    ]
-    entrants += [
-        (name, "add_remove", partial(Rival, name, other, n_samples)) for name in rivals
-    ]
-    for name, adjacency, make in entrants:
-        made: list[Any] = []  # the last one holds the costs of its fit
-
-        def remember(make: Any = make, made: Any = made, **given: Any) -> Any:
-            made.append(make(**given))
-            return made[-1]
-
-        runs = measure_releases(
-            split,
-            remember,
-            utility,
-            n_releases=n_releases,
-            is_schema_public=is_schema_public,
-            epsilon=epsilon,
-            adjacency=adjacency,
-        )
-        try:
-            for run in runs:
-                yield {"method": name, **run, **getattr(made[-1], "costs_", {})}
-        except subprocess.TimeoutExpired as error:
-            yield {
-                "set": split.name,
-                "method": name,
-                "schema": "public" if is_schema_public else "discovered",
-                "epsilon": epsilon,
-                "adjacency": adjacency,
-                "note": f"given up after {error.timeout:.0f} s",
-            }
-
-
-def tabulate(runs: list[dict[str, Any]]) -> pd.DataFrame:
-    """Return a line per method: means over its releases."""
-    frame = pd.DataFrame(runs)
-    keys = [
-        key
-        for key in ("set", "schema", "epsilon", "method", "adjacency")
-        if key in frame
-    ]
-    lines = []
-    for values, group in frame.groupby(keys, dropna=False, sort=False):
-        mean = group.mean(numeric_only=True).dropna()
-        line = {
-            key: "" if pd.isna(v) else v for key, v in zip(keys, values, strict=True)
-        }
-        line["mean (best)"] = _headline(group, mean)
-        for name, column in {
-            "AP": "average_precision",
-            "TV one-way": "tv1",
-            "TV two-way": "tv2",
-            "TV three-way": "tv3",
-            "detection": "detection_auc",
-            "query error": "query_error",
-        }.items():
-            line[name] = f"{mean[column]:.3f}" if column in mean else ""
-        seconds, peak = mean.get("fit_seconds"), mean.get("peak_mib")
-        line["fit s"] = "" if seconds is None else f"{seconds:.1f}"
-        line["peak MiB"] = "" if peak is None else f"{peak:.0f}"
-        line["releases"] = str(len(group))
-        lines.append(line)
-    return pd.DataFrame(lines)
-
-
-def _headline(group: pd.DataFrame, mean: "pd.Series[float]") -> str:
-    for metric in HEADLINES:
-        if metric in mean:
-            spread = group[metric].std() if len(group) > 1 else None
-            sd = "" if spread is None else f" ± {spread:.3f}"
-            return f"{mean[metric]:.3f}{sd} ({mean[f'{metric}_best']:.3f})"
-    return str(group["note"].iloc[0]) if "note" in group else ""
 
 
 class Rival:
@@ -229,40 +123,6 @@ class Rival:
         return rows_of_codes(self.floor, self._drawn, rng)
 
 
-class Apart:
-    """One of our synthesizers, fitted in a process of its own.
-
-    Parameters
-    ----------
-    make : callable
-        Makes the synthesizer.
-    **given
-        Parameters for ``make``.
-    """
-
-    def __init__(self, make: Callable[..., Any], **given: Any) -> None:
-        self.made = make(**given)
-
-    def fit(self, X: Any, y: Any) -> "Apart":
-        """Fit elsewhere and bring the fitted synthesizer home; see ``costs_``."""
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            self.made, self.costs_ = pool.submit(_fit, self.made, X, y).result()
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        """Everything else is the synthesizer's."""
-        if name in ("made", "costs_"):
-            raise AttributeError(name)
-        return getattr(self.made, name)
-
-
-def _fit(synthesizer: Any, X: Any, y: Any) -> tuple[Any, dict[str, float]]:
-    start = time.perf_counter()
-    synthesizer.fit(X, y)
-    seconds = time.perf_counter() - start
-    return synthesizer, {"fit_seconds": seconds, "peak_mib": runner.peak_mib()}
-
-
 def _codes(floor: Any, X: Any, y: Any) -> Any:
     """Return the cells of all columns, the label last; rows of no class are left out.
 
@@ -298,7 +158,6 @@ def _ask(
                 stdin=read,
                 capture_output=True,
                 text=True,
-                timeout=other.timeout,
                 check=False,
             )
         finally:

@@ -30,7 +30,7 @@ def command() -> None:
 
     \b
       skdpgen bench config.toml --data FOLDER --jobs 4 --out FOLDER
-      skdpgen bench --data mine.csv --target y
+      skdpgen bench --data mine.csv --target y [--public theirs.csv]
       skdpgen bench tables FOLDER_OR_JSONL --into docs/benchmarks.md
       skdpgen bench peers install mst
 
@@ -47,6 +47,7 @@ def command() -> None:
     help="Folder of known tables; without CONFIG, a file of your own.",
 )
 @click.option("--target", help="Column to predict, of a file of your own.")
+@click.option("--public", type=FILE, help="Public rows of the same columns, as --data.")
 @click.option("--epsilon", type=float, multiple=True, help="As --target; repeatable.")
 @click.option("--releases", type=int, help="As --target; 3 by default.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="-1: all cores.")
@@ -65,6 +66,7 @@ def run(
 ) -> None:
     """Run the cells of the TOML file CONFIG, or the floor and DPPairwise on a table.
 
+    With --public, DPPairwise is run with and without public rows, and DPDRE with them.
     Each cell (a table, a method, an epsilon, a release) has a process of its own and
     is kept in the folder of the results when it is finished.
     """
@@ -131,14 +133,14 @@ command.add_command(peers)
 
 def _wanted(config: Path | None, data: Path | None, asked: dict[str, Any]) -> Any:
     """Return what to run, from a file or from the options for a table."""
-    from skdpgen.benchmark.runs import BenchConfig
+    from skdpgen.benchmark.runs import PUBLIC_METHODS, BenchConfig
 
     if config is not None:
         if data is not None and not data.is_dir():
             raise click.UsageError(
                 f"--data beside CONFIG must be a folder. Got {data}."
             )
-        for name in ("target", "epsilon", "releases"):
+        for name in ("target", "public", "epsilon", "releases"):
             if asked[name]:
                 raise click.UsageError(f"--{name} is for runs without CONFIG.")
         return BenchConfig.load(config)
@@ -148,6 +150,9 @@ def _wanted(config: Path | None, data: Path | None, asked: dict[str, Any]) -> An
         )
     table = {"path": str(data.absolute()), "target": asked["target"]}
     content = {"name": data.name.partition(".")[0], "tables": [table], "delta": "auto"}
+    if asked["public"]:
+        table["public"] = str(asked["public"].absolute())
+        content["methods"] = PUBLIC_METHODS
     if asked["epsilon"]:
         content["epsilons"] = list(asked["epsilon"])
     if asked["releases"] is not None:

@@ -1,5 +1,6 @@
 """What a file of a run may say, and the tables that it names."""
 
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,10 @@ def folder(tmp_path_factory):
         ({"tables": ["adlut"]}, "Tables must be among adult, .* Got 'adlut'"),
         ({"tables": []}, r"`tables` must be a list of one or more. Got \[\]"),
         ({"tables": "adult"}, "`tables` must be a list"),
-        ({"tables": [3]}, "`tables` must be names, or {path, target}. Got 3"),
+        ({"tables": [3]}, "`tables` must be names, {name, rows}, or {path, target"),
+        ({"tables": [{"rows": 9}]}, "`tables` must be names, {name, rows}, or"),
+        ({"tables": [{"name": "adult", "task": "auto"}]}, "Unknown in a table: task"),
+        ({"tables": [{"name": "adult", "rows": 0}]}, "`rows` must be 1, 2, ..."),
         ({"tables": [{"path": "a.csv"}]}, "`target of a table` must be text. Got None"),
         ({"tables": [OWN | {"y": 1}]}, "Unknown in a table: y. Known are path"),
         ({"tables": [OWN | {"seed": -1}]}, "`seed` must be 0, 1, ..."),
@@ -55,10 +59,14 @@ def folder(tmp_path_factory):
             {"methods": [{"class": "DPPairwiseSynthesizer", "name": REAL}]},
             "`name of a method` must be text other than 'real'",
         ),
-        ({"epsilons": [0]}, "`epsilons` must be finite numbers above 0. Got 0"),
-        ({"epsilons": [float("inf")]}, "`epsilons` must be finite"),
+        ({"epsilons": [0]}, "`epsilons` must be numbers above 0; inf is wi.* Got 0"),
+        ({"epsilons": [float("nan")]}, "`epsilons` must be numbers above 0"),
+        (
+            {"epsilons": [inf], "methods": ["mst"], "adjacency": "add_remove"},
+            "mst knows no run without noise: leave inf out",
+        ),
         ({"epsilons": [1, 1.0]}, "`epsilons` must differ"),
-        ({"epsilons": [True]}, "`epsilons` must be finite numbers"),
+        ({"epsilons": [True]}, "`epsilons` must be numbers above 0"),
         ({"releases": 0}, "`releases` must be 1, 2, .... Got 0"),
         ({"releases": 1.5}, "`releases` must be 1, 2"),
         ({"delta": 1}, '`delta` must be between 0 and 1, or "auto". Got 1'),
@@ -79,7 +87,7 @@ def folder(tmp_path_factory):
         ({"printed": {"adult": {}}}, "Unknown in `printed`: adult. Known are mine"),
         (
             {"printed": {"mine": {"mst": ".5"}}},
-            "Unknown in `printed` of mine: mst. Known are real, DPIndependent",
+            "Unknown in `printed` of mine: mst. Known are real, public rows, DPI",
         ),
         ({"printed": {"mine": {"real": 0.5}}}, "`printed of real` must be a text, or"),
         ({"printed": {"mine": {"real": {"x": ".5"}}}}, "`printed of real` must be"),
@@ -118,7 +126,7 @@ def test_options_of_the_command_that_do_not_fit(folder):
 
 def test_help_shows_commands_as_they_are_typed():
     lines = command("--help").splitlines()
-    assert "    skdpgen bench --data mine.csv --target y" in lines
+    assert "    skdpgen bench --data mine.csv --target y [--public theirs.csv]" in lines
     assert "--parquet" in command("run", "--help")
 
 

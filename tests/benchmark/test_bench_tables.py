@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from skdpgen.benchmark.runs import BenchConfig, fill_page, read_rows, tabulate_rows
-from skdpgen.benchmark.runs._bench_tables import caption, names_in
+from skdpgen.benchmark.runs._bench_tables import MARK, caption, names_in
+from skdpgen.utils import ConfigError
 from tests.benchmark._small_run import command
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -18,7 +19,7 @@ PAGES = [
     (DOCS / "speed.md", RESULTS / "speed"),
 ]
 MARKS = "Before.\n\n<!-- bench:mine -->\n<!-- /bench -->\n\nAfter.\n"
-MAX_BYTES = 600_000  # of the results of a name
+MAX_BYTES = 800_000  # of the results of a name
 
 
 def row(release=0, **numbers):
@@ -171,3 +172,25 @@ def test_every_stored_result_is_in_the_documentation(page, folder):
     stored = {path.stem for path in folder.glob("*.jsonl")}
     assert stored == set(names_in(page.read_text("utf-8")))
     assert stored
+
+
+@pytest.mark.parametrize("name", ["benchmarks.md", "reproductions.md"])
+def test_no_table_of_numbers_is_typed(name):
+    outside = MARK.sub("", (DOCS / name).read_text("utf-8"))
+    assert [line for line in outside.splitlines() if line.startswith("|")] == []
+
+
+def test_a_table_of_what_was_found():
+    page = "<!-- bench:mine discovery -->\n<!-- /bench -->\n"
+    releases = [{"name": "bins of 2 columns", "share": 0.25}]
+    found = {"rows": 1000, "covered": 0.5, "privacy": {"releases": releases}}
+    others = [row() | {"schema": "public", **found}, {"name": "real", "table": "t"}]
+    others += [row() | found | {"covered": 0.0, "public": "all"}]
+    rows = [row() | found, row(1) | found | {"covered": 0.75}, *others]
+    filled = fill_page(page, {"mine": rows})
+    assert "| t | 1,000 | 0.3 | 0.625 | 0.250 | 2 |" in filled
+    assert "text cells" not in filled
+    assert fill_page(filled, {}) == filled
+    assert names_in(page) == ["mine"]
+    with pytest.raises(ConfigError, match="take `discovery` out"):
+        fill_page(page, {"mine": others})

@@ -10,20 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpgen.benchmark import __main__ as command
 from skdpgen.benchmark import _rival_runner as runner
-from skdpgen.benchmark._markdown import markdown
 from skdpgen.benchmark._reading import Split
-from skdpgen.benchmark._rivals import Other, Rival, side_by_side, tabulate
+from skdpgen.benchmark._rivals import Other, Rival
 from skdpgen.datasets import load_example
-from skdpgen.metrics import SyntheticUtility
-from skdpgen.synthesizers import DPIndependentSynthesizer
 from tests.benchmark._fake_rival import write_fake
 
 # rare values are found or not as the noise has it
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
 
-FAST = SyntheticUtility(classifiers=("lda",), n_samples=700)
 CLASSES = ["left", "stayed"]
 
 
@@ -38,8 +33,8 @@ def split():
     return Split("example", X[:1000], y[:1000], X[1000:], y[1000:])
 
 
-def rival(python, timeout=60.0, **settings):
-    other = Other(python, settings, timeout)
+def rival(python, **settings):
+    other = Other(python, settings)
     return Rival("mst", other, 700, epsilon=1.0, classes=CLASSES, random_state=3)
 
 
@@ -62,7 +57,7 @@ def test_a_rival_samples_rows_like_those_it_was_fitted_on(fake, split):
 
 def test_rows_of_a_regression(fake, split):
     y = pd.Series(np.arange(1000.0), name="y")
-    other = Other(fake(), {}, 60.0)
+    other = Other(fake(), {})
     fitted = Rival("mst", other, 700, epsilon=3.0).fit(split.X_train, y)
     _, drawn = fitted.sample(random_state=0)
     assert fitted.task_ == "regression"
@@ -78,38 +73,6 @@ def test_what_a_rival_says_when_it_fails(fake, split):
     broken = rival(fake("raise ImportError('no such rival')"))
     with pytest.raises(RuntimeError, match=r"(?s)Install dpmm there.*no such rival"):
         broken.fit(split.X_train, split.y_train)
-
-
-def test_side_by_side(fake, split):
-    ours = {"DPIndependentSynthesizer": DPIndependentSynthesizer}
-    runs = list(
-        side_by_side(
-            *(split, ours, ["mst"], Other(fake(), {}), FAST),
-            epsilon=1.0,
-            n_releases=1,
-        )
-    )
-    assert [run["adjacency"] for run in runs] == ["replace", "add_remove", "add_remove"]
-    assert runs[0]["peak_mib"] > 50  # of a process with the package in it
-    assert runs[2]["version"] == "fake 1"
-    table = tabulate(runs)
-    assert list(table["method"]) == ["DPIndependentSynthesizer"] * 2 + ["mst"]
-    assert table["fit s"].iloc[2] == "7.0"
-    assert "| mst | add_remove |" in markdown(table)
-
-
-def test_a_rival_that_takes_too_long_is_given_up(fake, split):
-    slow = Other(fake("import time; time.sleep(60)"), {}, timeout=0.5)
-    runs = list(side_by_side(split, {}, ["mst"], slow, FAST, epsilon=1.0, n_releases=1))
-    assert runs[0]["note"] == "given up after 0 s"
-    assert tabulate(runs)["mean (best)"].iloc[0] == "given up after 0 s"
-
-
-def test_the_command_needs_another_python(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["benchmark", "rivals", "adult"])
-    with pytest.raises(SystemExit):
-        command.main()
-    assert "needs --python" in capsys.readouterr().err
 
 
 class Smart:

@@ -1,5 +1,6 @@
 """What to run, as a TOML file says it: checked at once, whole, before any work."""
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from skdpgen.benchmark._measure import DELTA
+from skdpgen.benchmark._public_splits import ALL, WITH_PUBLIC
+from skdpgen.benchmark._rivals import RIVALS
 from skdpgen.benchmark.runs._bench_methods import Method, read_methods
+from skdpgen.benchmark.runs._bench_sources import kind_of, read_sources
 from skdpgen.benchmark.runs._config_checks import (
     check,
     check_choice,
@@ -18,8 +22,8 @@ from skdpgen.benchmark.runs._config_checks import (
     refuse_twice,
     refuse_unknown,
 )
-from skdpgen.benchmark.runs._frozen_cell import REAL, Cell, Source
-from skdpgen.benchmark.runs._own_table import check_name, digest, file_of
+from skdpgen.benchmark.runs._frozen_cell import PUBLIC, REAL, Cell, Source
+from skdpgen.benchmark.runs._own_table import digest
 from skdpgen.benchmark.runs._printed import Printed, read_printed
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.utils import ConfigError
@@ -43,13 +47,16 @@ METHODS = {
     "tables": ["DPIndependentSynthesizer", "DPPairwiseSynthesizer"],
     "images": ["DPMGESynthesizer", "DPMERFSynthesizer"],
 }
-OF_TABLE = ("path", "target", "name", "seed", "task")
+PUBLIC_METHODS = [  # of one table that has public rows
+    *METHODS["tables"],
+    {"class": "DPPairwiseSynthesizer", "public": ALL},
+    {"class": "DPDRESynthesizer", "public": ALL},
+]
 CHOICES = {
     "adjacency": ("replace", "add_remove"),
     "schema": ("discovered", "public"),
     "protocol": ("modern", "paper"),
 }
-TASKS = ("auto", "classification", "regression")
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,8 @@ class BenchConfig:
     epsilons, releases, delta, adjacency, schema : of every guarantee
     protocol, classifiers : of :class:`~skdpgen.metrics.SyntheticUtility`
     real : bool
-        Whether to train the models on real rows, too: the ceiling.
+        Whether to train the models on real rows, too: the ceiling; and on public ones
+        as they are, where a table has some.
     limit : float or None
         Seconds after which a cell is given up, whatever its method.
     printed : mapping
@@ -126,15 +134,16 @@ class BenchConfig:
         limit = said["limit"]
         check(limit is None or is_amount(limit), "limit", "a number of seconds", limit)
         utility = _utility(said["protocol"], said["classifiers"])
-        sources = _sources(many("tables", said["tables"]), Path(folder))
-        kind = _kind(sources)
+        sources = read_sources(many("tables", said["tables"]), Path(folder))
+        kind = kind_of(sources)
         methods = METHODS[kind] if said["methods"] is None else said["methods"]
         methods = read_methods(many("methods", methods), kind, said["adjacency"])
+        _check_public(sources, methods)
         return cls(
             name=name,
             sources=sources,
             methods=methods,
-            epsilons=_epsilons(many("epsilons", said["epsilons"])),
+            epsilons=_epsilons(many("epsilons", said["epsilons"]), methods),
             releases=said["releases"],
             delta=said["delta"] if said["delta"] == "auto" else float(said["delta"]),
             adjacency=said["adjacency"],
@@ -145,7 +154,7 @@ class BenchConfig:
             limit=limit,
             printed=read_printed(
                 said["printed"],
-                [source.name for source in sources],
+                [source.label for source in sources],
                 [method.name for method in methods],
             ),
         )
@@ -156,17 +165,20 @@ class BenchConfig:
         for source in self.sources:
             shared = {
                 "source": source,
-                "data": digest(file_of(source, data)),
+                "data": digest(source, data),
                 "protocol": self.protocol,
                 "classifiers": self.classifiers,
             }
             if self.real:
                 found.append((REAL, Cell(method=REAL, **shared)))
+            if self.real and source.has_public:
+                found.append((PUBLIC, Cell(method=PUBLIC, **shared)))
             asked = product(self.epsilons, self.methods, range(self.releases))
             for epsilon, method, release in asked:
                 cell = Cell(
                     method=method.method,
                     settings=method.settings,
+                    public=method.public,
                     epsilon=epsilon,
                     release=release,
                     delta=self.delta,
@@ -178,44 +190,25 @@ class BenchConfig:
         return found
 
 
-def _sources(given: list[Any], folder: Path) -> tuple[Source, ...]:
-    found = []
-    for one in given:
-        if isinstance(one, str):
-            check_name(one)
-            found.append(Source(one))
-            continue
-        check(isinstance(one, dict), "tables", "names, or {path, target}", one)
-        refuse_unknown(one, OF_TABLE, "a table")
-        for key in ("path", "target"):
-            is_text = isinstance(one.get(key), str)
-            check(is_text, f"{key} of a table", "text", one.get(key))
-        check_choice("task", one.get("task", "auto"), TASKS)
-        seed = one.get("seed", 0)
-        check(is_whole(seed, 0), "seed", "0, 1, ...", seed)
-        path = folder / one["path"]
-        name = one.get("name", path.name.partition(".")[0])
-        check(isinstance(name, str) and name, "name of a table", "text", name)
-        said = {"path": str(path.absolute()), "name": name}
-        found.append(Source(**one | said))
-    refuse_twice("tables", [source.name for source in found])
-    return tuple(found)
-
-
-def _kind(sources: tuple[Source, ...]) -> str:
-    """Return what all tables are, since methods and scores go by it."""
-    kinds = {"images" if source.is_images else "tables" for source in sources}
-    if len(kinds) > 1:
+def _check_public(sources: tuple[Source, ...], methods: tuple[Method, ...]) -> None:
+    """Raise if a method wants public rows that a table has not."""
+    wants = [method.name for method in methods if method.public]
+    lacks = [source.name for source in sources if not source.has_public]
+    if wants and lacks:
         raise ConfigError(
-            "`tables` must be tables only, or sets of images only. Got both: make a "
-            "file for each."
+            f"{wants[0]} is to be given public rows, and {lacks[0]} has none. Say "
+            '{path = "mine.csv", target = "y", public = "theirs.csv"}, or a table of '
+            f"{', '.join(WITH_PUBLIC)}."
         )
-    return kinds.pop()
 
 
-def _epsilons(given: list[Any]) -> tuple[float, ...]:
+def _epsilons(given: list[Any], methods: tuple[Method, ...]) -> tuple[float, ...]:
+    peers = [method.name for method in methods if method.method in RIVALS]
     for one in given:
-        check(is_amount(one), "epsilons", "finite numbers above 0", one)
+        is_right = is_amount(one) or one == math.inf
+        check(is_right, "epsilons", "numbers above 0; inf is without noise", one)
+        if peers and one == math.inf:
+            raise ConfigError(f"{peers[0]} knows no run without noise: leave inf out.")
     refuse_twice("epsilons", [f"{one:g}" for one in given])
     return tuple(map(float, given))
 

@@ -7,6 +7,8 @@ from typing import Any
 import pandas as pd
 
 from skdpgen.benchmark._fit_costs import tabulate_costs
+from skdpgen.benchmark._markdown import said_epsilon
+from skdpgen.benchmark.runs._discovery_table import tabulate_discovery
 from skdpgen.utils import ConfigError
 
 METRICS = {"roc_auc": "ROC-AUC", "macro_f1": "macro-F1", "r2": "R²"}
@@ -16,9 +18,11 @@ ON_IMAGES = {"logistic_regression": "LR", "mlp": "MLP", "cnn": "CNN"}
 ON_IMAGES |= {"mean_of_12": "mean of 12"}
 OTHERS = {"average_precision": "AP", "tv2": "two-way", "tv3": "three-way"}
 OTHERS |= {"detection_auc": "told apart", "fid": "FID"}
-HEAD = "<!-- bench:{} -->"
+HEAD, OF_DISCOVERY = "<!-- bench:{} -->", " discovery"
 END = "<!-- /bench -->"
-MARK = re.compile(r"(?ms)^<!-- bench:([\w.-]+) -->\n(.*?)^<!-- /bench -->")
+MARK = re.compile(
+    rf"(?ms)^<!-- bench:([\w.-]+)({OF_DISCOVERY})? -->\n(.*?)^<!-- /bench -->"
+)
 KEYS = ["table", "schema", "epsilon", "name"]
 SHARED = ("schema", "delta", "adjacency", "protocol")
 Row = Mapping[str, Any]
@@ -55,7 +59,7 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
             [
                 table,
                 f"{name}{of_two}",
-                "" if pd.isna(epsilon) else f"{epsilon:g}",
+                said_epsilon(epsilon),
                 *_measured(good, group),
                 *(_mean(good[other], _share) for other in others),
                 *([_first(group["printed"])] if has_printed else []),
@@ -106,7 +110,8 @@ def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
     Parameters
     ----------
     page : str
-        Markdown with lines ``<!-- bench:NAME -->`` and ``<!-- /bench -->``.
+        Markdown with lines ``<!-- bench:NAME -->`` and ``<!-- /bench -->``. After
+        ``NAME discovery`` stands what was found of the columns, instead of scores.
     stored : mapping of str to rows
 
     Examples
@@ -130,6 +135,9 @@ def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
         if name not in stored:
             return found[0]
         rows = stored[name]
+        if found[2]:
+            head = HEAD.format(f"{name}{found[2]}")
+            return f"{head}\n{tabulate_discovery(rows)}\n{END}"
         if any("axis" in row for row in rows):  # of `python -m skdpgen.benchmark fits`
             return f"{HEAD.format(name)}\n{tabulate_costs(rows)}\n{END}"
         text = f"{tabulate_rows(rows)}\n\n{caption(rows)}"

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 FOLDER, RESULTS = "cells", "results"
+ENDLESS = "inf"  # which JSON has no number for
 
 
 class CellStore:
@@ -38,7 +39,9 @@ class CellStore:
 
     def write(self, row: dict[str, Any]) -> None:
         """Keep the row of a cell, whole or not at all."""
-        write_whole(self.folder / f"{row['cell']}.json", json.dumps(plain(row)) + "\n")
+        write_whole(
+            self.folder / f"{row['cell']}.json", json.dumps(_stored(row)) + "\n"
+        )
 
     def rows(self) -> dict[str, dict[str, Any]]:
         """Return the finished cells by their keys."""
@@ -57,11 +60,14 @@ class CellStore:
 
     def collect(self, rows: Iterable[dict[str, Any]], *, parquet: bool = False) -> Path:
         """Write rows as JSON lines beside the cells, and as Parquet if asked."""
-        kept = [plain(row) for row in rows]
+        kept = [_stored(row) for row in rows]
         path = self.out / f"{RESULTS}.jsonl"
         write_whole(path, "".join(json.dumps(row) + "\n" for row in kept))
         if parquet:
-            flat = [{name: _flat(value) for name, value in row.items()} for row in kept]
+            flat = [
+                {name: _flat(value) for name, value in _revived(row).items()}
+                for row in kept
+            ]
             pd.DataFrame(flat).to_parquet(path.with_suffix(".parquet"), index=False)
         return path
 
@@ -85,7 +91,7 @@ def write_whole(path: Path, text: str) -> None:
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a file of JSON lines."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines if line.strip()]
+    return [_revived(json.loads(line)) for line in lines if line.strip()]
 
 
 def plain(value: Any) -> Any:
@@ -101,12 +107,25 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _stored(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for JSON; an epsilon without end, which decides, becomes a text."""
+    found = plain(row)
+    return found | {"epsilon": ENDLESS} if row.get("epsilon") == math.inf else found
+
+
+def _revived(row: Any) -> dict[str, Any]:
+    """Return a row that was read, with an epsilon that is a number."""
+    if not isinstance(row, dict):
+        return {}
+    return row | {"epsilon": math.inf} if row.get("epsilon") == ENDLESS else row
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         row = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return row if isinstance(row, dict) else {}
+    return _revived(row)
 
 
 def _flat(value: Any) -> Any:

@@ -5,9 +5,11 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from skdpgen.benchmark._public_splits import IMAGES, WITH_PUBLIC
 from skdpgen.benchmark._reading import IMAGE_SETS
 
 REAL = "real"  # the method that trains on real rows: the ceiling
+PUBLIC = "public rows"  # the method that trains on these as they are
 UNIFORM = "uniform"  # the method that draws all cells alike: below every floor
 LENGTH = 16  # of a key: 64 bits, for some thousands of cells
 
@@ -29,6 +31,10 @@ class Source:
         Of the split into rows to fit and rows to test on.
     task : {"auto", "classification", "regression"}
         Of the file: by "auto" a target of floats is a number to predict.
+    public : str or None
+        A file of public rows of the same columns.
+    rows : int or None
+        So many of the rows to fit, drawn at random; None takes all.
     """
 
     name: str
@@ -36,6 +42,15 @@ class Source:
     target: str | None = None
     seed: int = 0
     task: str = "auto"
+    public: str | None = None
+    rows: int | None = None
+
+    @property
+    def label(self) -> str:
+        """What tables call it."""
+        rows = "" if self.rows is None else f", {self.rows:,} rows"
+        seed = f", seed {self.seed}" if self.seed and not self.is_own else ""
+        return f"{self.name}{rows}{seed}"
 
     @property
     def is_own(self) -> bool:
@@ -43,9 +58,14 @@ class Source:
         return self.path is not None
 
     @property
+    def has_public(self) -> bool:
+        """Whether it has public rows beside those to protect."""
+        return self.public is not None or (not self.is_own and self.name in WITH_PUBLIC)
+
+    @property
     def is_images(self) -> bool:
         """Whether it is a set of images that is known by its name."""
-        return self.path is None and self.name in IMAGE_SETS
+        return self.path is None and self.name in (*IMAGE_SETS, *IMAGES)
 
 
 @dataclass(frozen=True)
@@ -58,14 +78,17 @@ class Cell:
     data : str
         Digest of the file of the table.
     method : str
-        Name of a class or of a peer, "uniform", or "real".
+        Name of a class or of a peer, "uniform", "real", or "public rows".
     settings : dict
         Parameters of the class.
-    epsilon, delta, adjacency, schema : of the guarantee; None of "real"
+    epsilon, delta, adjacency, schema : of the guarantee; None where nothing is fitted
         A ``delta`` of "auto" is far below one over the number of rows.
     release : int
         Number of the release, which seeds all that is public.
     protocol, classifiers : of the models that score
+    public : str or None
+        Which public rows of the table the method is given; a name of
+        :data:`~skdpgen.benchmark._public_splits.PARTS`.
 
     Examples
     --------
@@ -87,12 +110,17 @@ class Cell:
     schema: str | None = None
     protocol: str = "modern"
     classifiers: tuple[str, ...] | None = None
+    public: str | None = None
 
     @property
     def key(self) -> str:
-        """Digest of everything but where the file lies."""
+        """Digest of everything but where files lie."""
         content = self.to_dict()
-        del content["source"]["path"]
+        del content["source"]["path"], content["source"]["public"]
+        # what came later: keys of before stay what they were
+        for of, name in ((content["source"], "rows"), (content, "public")):
+            if of[name] is None:
+                del of[name]
         text = json.dumps(content, sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
 
@@ -117,14 +145,14 @@ class Cell:
         """Return the first columns of its row."""
         content = self.to_dict()
         source = content.pop("source")
-        place = {"table": source["name"], "split_seed": source["seed"]}
+        place = {"table": self.source.label, "split_seed": source["seed"]}
         return {"cell": self.key, **place, **content}
 
     def __str__(self) -> str:
         """Say which it is, in a few words."""
-        if self.method == REAL:
-            return f"{self.source.name}, {REAL}"
+        if self.epsilon is None:
+            return f"{self.source.label}, {self.method}"
         return (
-            f"{self.source.name}, {self.method}, epsilon {self.epsilon:g}, "
+            f"{self.source.label}, {self.method}, epsilon {self.epsilon:g}, "
             f"release {self.release}"
         )

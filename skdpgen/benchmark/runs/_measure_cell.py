@@ -5,10 +5,13 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from platform import python_version
 from typing import Any
+
+import numpy as np
 
 from skdpgen.benchmark._floor_codes import Uniform
 from skdpgen.benchmark._measure import measure_ceiling, measure_release
@@ -18,6 +21,7 @@ from skdpgen.benchmark._measure_images import (
     read_image_set,
 )
 from skdpgen.benchmark._peers import python_of
+from skdpgen.benchmark._public_splits import part_of, public_images
 from skdpgen.benchmark._rival_runner import peak_mib
 from skdpgen.benchmark._rivals import (
     FEWEST_ROWS,
@@ -26,15 +30,19 @@ from skdpgen.benchmark._rivals import (
     Other,
     Rival,
 )
-from skdpgen.benchmark.runs._frozen_cell import REAL, UNIFORM, Cell
-from skdpgen.benchmark.runs._own_table import file_of, read_source
+from skdpgen.benchmark.runs._frozen_cell import PUBLIC, REAL, UNIFORM, Cell
+from skdpgen.benchmark.runs._own_table import (
+    check_rows,
+    file_of,
+    public_file,
+    read_source,
+)
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.utils import in_a_line
 
 PACKAGES = {"skdpgen": "skdpgen", "numpy": "numpy", "torch": "torch"}
 PACKAGES |= {"pandas": "pandas", "sklearn": "scikit-learn", "xgboost": "xgboost"}
-SAID = ("set", "schema", "epsilon", "adjacency", "release")  # by the cell itself
 
 
 def measure_cell(cell: Cell, folder: str, *, debug: bool = False) -> dict[str, Any]:
@@ -101,11 +109,15 @@ def _numbers(cell: Cell, folder: str) -> dict[str, Any]:
         return _of_images(cell, folder, utility)
     split = read_source(cell.source, folder)
     if cell.method == REAL:
-        row = {"rows": len(split.X_train), **measure_ceiling(split, utility)}
-        return _without_said(row)
+        return measure_ceiling(split, utility)
+    if cell.method == PUBLIC:
+        X, y = split.public
+        alone = replace(split, X_train=X, y_train=y)
+        return measure_ceiling(alone, utility)
+    make = _maker(cell, len(split.X_train), split.public)
     row, synthesizer = measure_release(
         split,
-        _maker(cell, len(split.X_train)),
+        make,
         utility,
         release=cell.release,
         is_schema_public=cell.schema == "public",
@@ -114,17 +126,29 @@ def _numbers(cell: Cell, folder: str) -> dict[str, Any]:
         adjacency=cell.adjacency,
     )
     costs = getattr(synthesizer, "costs_", {})  # of a peer, in a process of its own
-    return {**_without_said(row), **costs, **_certificate(synthesizer)}
+    return {**row, **costs, **_certificate(synthesizer)}
 
 
 def _of_images(cell: Cell, folder: str, utility: SyntheticUtility) -> dict[str, Any]:
     images = read_image_set(file_of(cell.source, folder))
+    if cell.source.rows is not None:
+        check_rows(cell.source, len(images[0]))
+        some = np.random.default_rng(cell.source.rows).permutation(len(images[0]))
+        images[:2] = [part[some[: cell.source.rows]] for part in images[:2]]
     about = {"rows": len(images[0])}
     if cell.method == REAL:
         return about | measure_real_images(images, utility)
+    public = None
+    if cell.source.has_public:
+        X, y, *_ = read_image_set(public_file(cell.source, folder))
+        public = public_images(X, images[0].shape[1:]), y
+    if cell.method == PUBLIC:
+        scores = measure_real_images([*public, *images[2:]], utility)
+        return {"rows": len(public[1]), **scores}
+    make = _maker(cell, len(images[0]), public)
     row, synthesizer, _ = measure_image_release(
         images,
-        _maker(cell, len(images[0])),
+        make,
         utility,
         release=cell.release,
         epsilon=cell.epsilon,
@@ -134,13 +158,16 @@ def _of_images(cell: Cell, folder: str, utility: SyntheticUtility) -> dict[str, 
     return {**about, **row, **_certificate(synthesizer)}
 
 
-def _maker(cell: Cell, n_rows: int) -> Callable[..., Any]:
+def _maker(cell: Cell, n_rows: int, public: Any) -> Callable[..., Any]:
     """Return what makes the synthesizer of a cell, given its guarantee."""
     if cell.method == UNIFORM:
         return Uniform
     if cell.method not in RIVALS:
-        return partial(all_synthesizers()[cell.method], **cell.settings)
-    other = Other(python_of(cell.method), cell.settings, timeout=None)
+        make = partial(all_synthesizers()[cell.method], **cell.settings)
+        if cell.public is None:
+            return make
+        return partial(make, public_data=part_of(public, cell.public))
+    other = Other(python_of(cell.method), cell.settings)
     return partial(Rival, cell.method, other, min(max(n_rows, FEWEST_ROWS), MOST_ROWS))
 
 
@@ -152,7 +179,3 @@ def _certificate(synthesizer: Any) -> dict[str, Any]:
 
 def _delta(cell: Cell) -> Any:
     return None if cell.delta == "auto" else cell.delta
-
-
-def _without_said(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in SAID}

@@ -8,8 +8,16 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from skdpgen.benchmark._reading import IMAGE_SETS, TABLES, Split, read_split
-from skdpgen.benchmark.runs._frozen_cell import Source
+from skdpgen.benchmark._public_splits import IMAGES, WITH_PUBLIC, read_public_split
+from skdpgen.benchmark._reading import (
+    IMAGE_SETS,
+    MADE_UP,
+    TABLES,
+    Split,
+    read_split,
+)
+from skdpgen.benchmark.runs._frozen_cell import LENGTH, Source
+from skdpgen.benchmark.runs._own_public import beside
 from skdpgen.utils import ConfigError
 
 TEST_SHARE = 0.2
@@ -19,11 +27,27 @@ ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather")
 def file_of(source: Source, folder: str | Path) -> Path:
     """Return where a table lies; raise if nothing is there."""
     if source.path is not None:
-        tried = [Path(source.path)]
-    else:
-        # in the order of `read_split`
-        endings = ("npz",) if source.is_images else ("parquet", "csv.gz")
-        tried = [Path(folder) / f"{source.name}.{ending}" for ending in endings]
+        return _there([Path(source.path)], source)
+    # in the order of `read_split`
+    endings = ("npz",) if source.is_images else ("parquet", "csv.gz")
+    name = WITH_PUBLIC.get(source.name, source.name)
+    return _there([Path(folder) / f"{name}.{end}" for end in endings], source)
+
+
+def public_file(source: Source, folder: str | Path) -> Path | None:
+    """Return where the public rows of a table lie, if that is a file of its own."""
+    if source.public is not None:
+        if not Path(source.public).is_file():
+            raise ConfigError(
+                f"There is no {source.public}, the public rows of {source.name!r}."
+            )
+        return Path(source.public)
+    if source.is_images and source.has_public:
+        return _there([Path(folder) / f"{IMAGES[source.name][1]}.npz"], source)
+    return None
+
+
+def _there(tried: list[Path], source: Source) -> Path:
     for path in tried:
         if path.is_file():
             return path
@@ -34,23 +58,79 @@ def file_of(source: Source, folder: str | Path) -> Path:
     )
 
 
+def digest(source: Source, folder: str | Path) -> str:
+    """Return what tells the rows of a source from any others."""
+    if not source.is_own and source.name in MADE_UP:
+        X, y = read_split(source.name, folder, source.seed).whole
+        hashed = pd.util.hash_pandas_object(X.assign(**{"": y})).to_numpy()
+        return hashlib.sha256(hashed.tobytes()).hexdigest()[:LENGTH]
+    found = _digest(file_of(source, folder))
+    theirs = public_file(source, folder)
+    if theirs is None:
+        return found
+    public = _digest(theirs)
+    return hashlib.sha256(f"{found} {public}".encode()).hexdigest()[:LENGTH]
+
+
 @lru_cache
-def digest(path: Path) -> str:
-    """Return what tells this file from any other."""
+def _digest(path: Path) -> str:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        return hashlib.file_digest(file, "sha256").hexdigest()[:LENGTH]
 
 
 def read_source(source: Source, folder: str | Path) -> Split:
-    """Read a table, and cut it into rows to fit and a fifth to test on.
+    """Read a table, cut into rows to fit and a fifth to test on; or some of the former.
+
+    Of a file of the user's it is read as a benchmark needs it, with dtypes guessed from
+    all rows: what comes of it stands outside every guarantee.
+    """
+    split = _read_source(source, folder)
+    if source.rows is None:
+        return split
+    check_rows(source, len(split.X_train))
+    return split.drawn(source.rows)
+
+
+def check_rows(source: Source, there: int) -> None:
+    """Raise if there are fewer rows than were asked for."""
+    if source.rows is not None and source.rows > there:
+        raise ConfigError(
+            f"{source.name} has {there:,} rows to fit. Got rows = {source.rows}."
+        )
+
+
+def _read_source(source: Source, folder: str | Path) -> Split:
+    """Read a table whole.
 
     Of a file of the user's the split is drawn by ``source.seed``, by the label where
-    each label has two rows at least. It is read as a benchmark needs it, with dtypes
-    guessed from all rows: what comes of it stands outside every guarantee.
+    each label has two rows at least.
     """
+    if not source.is_own and source.name in MADE_UP:
+        return read_split(source.name, folder, source.seed)
     path = file_of(source, folder)
+    if not source.is_own and source.has_public:
+        return read_public_split(source.name, path.parent)
     if not source.is_own:
         return read_split(source.name, path.parent, source.seed)
+    frame, y = _table(path, source)
+    stratify = None if y.dtype.kind == "f" or y.value_counts().min() < 2 else y
+    train, test = train_test_split(
+        np.arange(len(frame)),
+        test_size=TEST_SHARE,
+        random_state=source.seed,
+        stratify=stratify,
+    )
+    X_train, X_test = (frame.iloc[at].reset_index(drop=True) for at in (train, test))
+    y_train, y_test = (y.iloc[at].reset_index(drop=True) for at in (train, test))
+    public = None
+    theirs = public_file(source, folder)
+    if theirs is not None:
+        public = beside(_table(theirs, source), (frame, y), (theirs, path))
+    return Split(source.name, X_train, y_train, X_test, y_test, public)
+
+
+def _table(path: Path, source: Source) -> tuple[pd.DataFrame, pd.Series]:
+    """Read a file, and take its target out."""
     frame = _read(path)
     if source.target not in frame:
         names = ", ".join(map(str, frame))
@@ -64,17 +144,7 @@ def read_source(source: Source, folder: str | Path) -> Split:
             f"The target {source.target!r} of {path} is missing in some rows. "
             "Leave these rows out of the file."
         )
-    y = _of_task(y, source)
-    stratify = None if y.dtype.kind == "f" or y.value_counts().min() < 2 else y
-    train, test = train_test_split(
-        np.arange(len(frame)),
-        test_size=TEST_SHARE,
-        random_state=source.seed,
-        stratify=stratify,
-    )
-    X_train, X_test = (frame.iloc[at].reset_index(drop=True) for at in (train, test))
-    y_train, y_test = (y.iloc[at].reset_index(drop=True) for at in (train, test))
-    return Split(source.name, X_train, y_train, X_test, y_test)
+    return frame, _of_task(y, source)
 
 
 def _of_task(y: pd.Series, source: Source) -> pd.Series:
@@ -107,7 +177,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 def check_name(name: str) -> None:
     """Raise if no table is known by this name."""
-    known = [*TABLES, *IMAGE_SETS]
+    known = [*TABLES, *IMAGE_SETS, *WITH_PUBLIC, *MADE_UP]
     if name not in known:
         raise ConfigError(
             f"Tables must be among {', '.join(known)}, or files as "

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from skdpgen.benchmark.runs._config_checks import check, refuse_unknown
-from skdpgen.benchmark.runs._frozen_cell import REAL
+from skdpgen.benchmark.runs._frozen_cell import PUBLIC, REAL
 
 Printed = Mapping[tuple[str, str, float | None], str]
 
@@ -27,7 +27,7 @@ def read_printed(
     found: dict[tuple[str, str, float | None], str] = {}
     for table, texts in given.items():
         check(isinstance(texts, dict), "printed", "{method = text}", texts)
-        refuse_unknown(texts, [REAL, *methods], f"`printed` of {table}")
+        refuse_unknown(texts, [REAL, PUBLIC, *methods], f"`printed` of {table}")
         for method, text in texts.items():
             by_epsilon = text if isinstance(text, dict) else {None: text}
             for epsilon, one in by_epsilon.items():

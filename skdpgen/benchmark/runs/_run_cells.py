@@ -79,7 +79,7 @@ def run_cells(
         A row for each cell that is finished, in the order of the configuration.
     """
     for source in config.sources:
-        if source.is_own:
+        if source.is_own or (source.rows and not source.is_images):
             read_source(source, data)  # what is wrong with it is said once, and now
     named = config.cells(data)
     store = CellStore(out)

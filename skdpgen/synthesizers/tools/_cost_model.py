@@ -2,7 +2,7 @@
 
 Seconds are those of one core of a shared server of 2026, and within a factor of two or
 three of other machines; rows that are read from files are in them, training is.
-docs/benchmarks.md has the runs.
+docs/speed.md has the runs.
 """
 
 from dataclasses import dataclass
