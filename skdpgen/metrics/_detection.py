@@ -24,10 +24,10 @@ def detection_auc(real: Any, synthetic: Any, *, random_state: int | None = 0) ->
 
     Both sides are coded alike: numbers to five digits, texts by one list in which all
     rare ones are one, so that names or numbers of persons tell nothing (nor do invented
-    names, if each is of a few rows). Equally many
-    rows of each are taken, at most 5,000, of at most 200 columns, by the public seed.
-    The model is tested on rows it was not trained on, in three folds. This reads real
-    rows, so it is outside the guarantee.
+    names, if each is of a few rows). Equally many rows of each are taken, at most
+    5,000, of at most 200 columns, by the public seed. The model is tested on rows it
+    was not trained on, in three folds. This reads real rows, so it is outside the
+    guarantee.
 
     Parameters
     ----------
