@@ -12,6 +12,7 @@ from torch import Generator, Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from skdpgen.features._factors import Factors, mean_outer, outer
+from skdpgen.features._smooth_step import smooth_step
 from skdpgen.utils import saved
 
 FINE, LARGEST = 2.0**-14, 32.0  # inputs of a layer: multiples of, and at most
@@ -186,7 +187,8 @@ class NTKFeatures:
     def factors(self, x: Tensor) -> Factors:
         """Return u and v of each layer, whose outer products are the features.
 
-        Differentiable. Forward through the layers and back by the chain rule.
+        Differentiable, jumps of slopes included (:func:`smooth_step`). Forward through
+        the layers and back by the chain rule.
         """
         inputs, slopes = [], []
         x = self.scale * (x - self.centre)
@@ -234,7 +236,7 @@ class NTKFeatures:
     def _back(self, back: Tensor, slope: Any) -> Tensor:
         """Go back through ReLU and normalisation."""
         x, scale = slope
-        back = back * math.sqrt(2.0) * (x > 0)
+        back = back * math.sqrt(2.0) * smooth_step(x)
         if scale is None:
             return back
         back = (back - (back * x).mean(dim=1, keepdim=True) * x) * scale

@@ -48,7 +48,8 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         each row by itself; ``width`` and ``depth`` are not used then, gradients go
         through ``torch.func``, and the estimator can be pickled but not saved. Its
         ``forward`` runs on private rows, in double precision: one that stores, prints
-        or sends what it sees is outside any guarantee.
+        or sends what it sees is outside any guarantee. Take smooth activations (SiLU,
+        GELU): the slope of a ReLU of yours is a switch that no generator can learn.
     width : int or None, default=None
         Units of a hidden layer. None is 20 (paper: 100), for images 800.
     depth : int or None, default=None

@@ -63,7 +63,7 @@ IMAGE_PRESETS = {
         architecture="mlp",
         width=800,
         depth=1,
-        **OURS_IMAGES | {"n_latent": 10},
+        **OURS_IMAGES | {"n_latent": 10, "max_iter": 1000},
     ),
     "paper": TangentImageSettings(
         architecture="layer_norm", width=800, depth=1, **PAPER_IMAGES
