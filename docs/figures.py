@@ -18,6 +18,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.font_manager import findfont
 from PIL import Image, ImageDraw, ImageFont
 
 from skdpgen import DPPairwiseSynthesizer, all_synthesizers
@@ -194,13 +195,14 @@ def panel(
     synthesizer = make(epsilon, 1e-5, classes=range(10), random_state=0, **settings)
     rows = synthesizer.fit(images, labels).sample(1000, random_state=0)
     file = BytesIO()
-    plot_images(*rows, n_columns=n_columns).savefig(file, dpi=45)
+    plot_images(*rows, n_columns=n_columns).savefig(file, dpi=75, bbox_inches="tight")
     drawn = Image.open(file)
     method = SAID.get(method, method.removesuffix("Synthesizer").replace("DP", "DP-"))
     whole = Image.new("RGB", (drawn.width, drawn.height + 20), "white")
     whole.paste(drawn, (0, 20))
     title = f"{SAID[name] if by == 'sets' else method}, ε = {epsilon:g}"
-    ImageDraw.Draw(whole).text((2, 1), title, "black", ImageFont.load_default(14))
+    font = ImageFont.truetype(findfont("DejaVu Sans"), 14)  # Pillow's has no ε
+    ImageDraw.Draw(whole).text((6, 1), title, "black", font)
     return whole
 
 

@@ -186,7 +186,7 @@ def sorted_in(
     all_std = std * math.sqrt(1 + len(in_iso_forms))  # noise of all of them together
     is_iso = at_once > enough or n_times > max(enough, SEEN * all_std)
     if is_iso:
-        form = chosen_iso_form(in_iso_forms, n_times, SOME * present + noise)
+        form = chosen_iso_form(in_iso_forms, n_times, SOME * present + SURE * all_std)
     else:
         form = chosen_form(counts[len(Says) : ISO], enough, noise)
     if is_iso or form is not None:
