@@ -119,7 +119,7 @@ def written(**params):
             "either": [f"{d:02d}/03/2023" for d in rng.integers(1, 12, 4000)],
         }
     )
-    return X, days, amounts, DPIndependentSynthesizer(epsilon=20.0, **params).fit(X)
+    return X, days, amounts, DPIndependentSynthesizer(epsilon=100.0, **params).fit(X)
 
 
 @pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")

@@ -40,6 +40,7 @@ FEW = 1 / 20  # different values of so many rows may be codes
 SOME = 0.01  # of the cells begin with a zero: the digits are codes
 WORDS = 0.01  # of the cells are words among few different numbers: these are codes
 SURE = 2.0  # noise stds
+SURER = 3.0  # the same where a mistake would make a column of numbers one of names
 SEEN = 5.0  # noise stds that a kind has at least: no kind is made of noise alone
 
 
@@ -196,8 +197,8 @@ def sorted_in(
         written = {**unknown.written, name: Datetime(format=form)}
         return replace(dated, written=written)
     is_written = n_text > counts[Says.NUMBER_ITSELF]
-    is_padded = counts[Says.PADDED] >= SOME * present + noise
-    has_words = counts[Says.WORD] >= WORDS * present + noise  # they would be lost
+    is_padded = counts[Says.PADDED] >= SOME * present + SURER * std
+    has_words = counts[Says.WORD] >= WORDS * present + SURER * std  # would be lost
     are_few = distinct <= FEW * present + SURE * blur
     are_codes = is_written and (is_padded or (has_words and are_few))
     if n_numbers > enough and not are_codes:
