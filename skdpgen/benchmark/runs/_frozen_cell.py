@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from skdpgen.benchmark._public_splits import IMAGES, WITH_PUBLIC
-from skdpgen.benchmark._reading import IMAGE_SETS
+from skdpgen.benchmark._reading import IMAGE_SETS, MADE_UP
 
 REAL = "real"  # the method that trains on real rows: the ceiling
 PUBLIC = "public rows"  # the method that trains on these as they are
@@ -56,6 +56,11 @@ class Source:
     def is_own(self) -> bool:
         """Whether it is a file of the user's, which may be private."""
         return self.path is not None
+
+    @property
+    def is_made_up(self) -> bool:
+        """Whether it is made when it is read, and has no file."""
+        return not self.is_own and self.name in MADE_UP
 
     @property
     def has_public(self) -> bool:

@@ -60,7 +60,7 @@ def _there(tried: list[Path], source: Source) -> Path:
 
 def digest(source: Source, folder: str | Path) -> str:
     """Return what tells the rows of a source from any others."""
-    if not source.is_own and source.name in MADE_UP:
+    if source.is_made_up:
         X, y = read_split(source.name, folder, source.seed).whole
         hashed = pd.util.hash_pandas_object(X.assign(**{"": y})).to_numpy()
         return hashlib.sha256(hashed.tobytes()).hexdigest()[:LENGTH]
@@ -105,12 +105,12 @@ def _read_source(source: Source, folder: str | Path) -> Split:
     Of a file of the user's the split is drawn by ``source.seed``, by the label where
     each label has two rows at least.
     """
-    if not source.is_own and source.name in MADE_UP:
+    if source.is_made_up:
         return read_split(source.name, folder, source.seed)
     path = file_of(source, folder)
-    if not source.is_own and source.has_public:
-        return read_public_split(source.name, path.parent)
     if not source.is_own:
+        if source.has_public:
+            return read_public_split(source.name, path.parent)
         return read_split(source.name, path.parent, source.seed)
     frame, y = _table(path, source)
     stratify = None if y.dtype.kind == "f" or y.value_counts().min() < 2 else y
