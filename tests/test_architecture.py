@@ -100,6 +100,76 @@ def test_import_contracts_hold():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def module_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path, modules, *, is_whole):
+    """Return the modules of the package that a file imports, with where it does so.
+
+    ``is_whole`` also counts imports inside functions: they hide a cycle from Python,
+    not from a reader.
+    """
+
+    def nodes(node):
+        for child in ast.iter_child_nodes(node):
+            yield child
+            is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            if is_whole or not is_function:
+                yield from nodes(child)
+
+    found = set()
+    for node in nodes(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in modules else node.module for name in inside}
+    return (found & modules) - {module_of(path)}
+
+
+def cycles(graph):
+    """Return the sets of nodes that reach each other: Tarjan's algorithm."""
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = low[node] = len(number)
+        stack.append(node)
+        for other in sorted(graph[node]):
+            if other not in number:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == number[node]:
+            start = stack.index(node)
+            group = sorted(stack[start:])
+            del stack[start:]
+            if len(group) > 1:
+                found.append(group)
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    return found
+
+
+def test_cycles_are_found():
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == [["b", "c"]]
+    assert cycles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+@pytest.mark.parametrize("is_whole", [False, True], ids=["of modules", "of functions"])
+def test_no_imports_go_round_in_a_cycle(is_whole):
+    modules = {module_of(path) for path in MODULES}
+    graph = {
+        module_of(path): imports_of(path, modules, is_whole=is_whole)
+        for path in MODULES
+    }
+    assert sum(map(len, graph.values())) > 500  # else nothing was read
+    assert cycles(graph) == []
+
+
 def test_modules_are_private():
     named = [p for p in MODULES if p.name not in ("__init__.py", "__main__.py")]
     assert [relative(p) for p in named if not p.name.startswith("_")] == []

@@ -27,28 +27,6 @@ class Elsewhere(Protocol):
         """Return the sums that a :class:`~skdpgen.privacy.Query` asks for."""
 
 
-def elsewhere_of(X: Any, y: Any, task: str) -> Elsewhere | None:
-    """Return where the rows of X stand; None if they are here.
-
-    Examples
-    --------
-    >>> elsewhere_of([[1.0]], None, "auto") is None
-    True
-    """
-    if hasattr(X, "standing"):
-        if y is not None:
-            raise ValueError(
-                f"y must be None when X is {type(X).__name__}. Got both; give the "
-                "labels to each party beside its rows."
-            )
-        return X.standing(task)
-    if is_dask(X) or is_dask(y):
-        from skdpgen.tables._dask_rows import DaskRows
-
-        return DaskRows.of(X, y, task)
-    return None
-
-
 def is_dask(X: Any) -> bool:
     """Say whether something is a collection of Dask.
 

@@ -6,7 +6,8 @@ from typing import Any
 from skdpgen.tables._cells import Cells
 from skdpgen.tables._chunks import Chunks, as_chunks
 from skdpgen.tables._columns import Column
-from skdpgen.tables._elsewhere import Elsewhere, elsewhere_of
+from skdpgen.tables._dask_rows import DaskRows
+from skdpgen.tables._elsewhere import Elsewhere, is_dask
 from skdpgen.tables._encoder import Batches, Chunk, encoder_of
 from skdpgen.tables._images import is_image
 from skdpgen.tables._passes import (
@@ -121,3 +122,23 @@ def holds_images(X: Any) -> bool:
     if isinstance(X, Chunks):
         X, _ = X.first or (None, None)
     return is_image(X)
+
+
+def elsewhere_of(X: Any, y: Any, task: str) -> Elsewhere | None:
+    """Return where the rows of X stand; None if they are here.
+
+    Examples
+    --------
+    >>> elsewhere_of([[1.0]], None, "auto") is None
+    True
+    """
+    if hasattr(X, "standing"):
+        if y is not None:
+            raise ValueError(
+                f"y must be None when X is {type(X).__name__}. Got both; give the "
+                "labels to each party beside its rows."
+            )
+        return X.standing(task)
+    if is_dask(X) or is_dask(y):
+        return DaskRows.of(X, y, task)
+    return None
