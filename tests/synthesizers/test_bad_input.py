@@ -181,11 +181,32 @@ def test_sampling_before_fit():
 
 
 @pytest.mark.parametrize(
-    "shares", [{"moved": 1.0}, {"left": -1.0}, {"left": 0, "stayed": 0}, "even", 3]
+    ("shares", "problem"),
+    [
+        ({"left": 0.5}, "sums to 0.5"),  # it once drew nothing but "left"
+        ({"left": 0.7, "stayed": 0.7}, "sums to 1.4"),
+        ({"left": 1, "stayed": 3}, "not a number from 0 to 1"),
+        ({"left": 0, "stayed": 0}, "sums to 0"),
+        ({}, "sums to 0"),
+        ({"left": 0.5, "stayed": 0.499}, "sums to 0.999"),
+        ({"left": 1.5, "stayed": -0.5}, "not a number from 0 to 1"),
+        ({"left": float("nan"), "stayed": 1.0}, "not a number from 0 to 1"),
+        ({"left": float("inf")}, "not a number from 0 to 1"),
+        ({"left": "1.0"}, "not a number from 0 to 1"),
+        ({"left": True}, "not a number from 0 to 1"),
+        ({"moved": 1.0}, "Got {'moved': 1.0}"),
+        ({"left": 0.5, "stayed": 0.5, "moved": 0.0}, "Got {'left'"),
+        ("even", "Got 'even'"),
+        (3, "Got 3"),
+    ],
+    ids=str,
 )
-def test_class_shares_that_cannot_be(shares):
-    with pytest.raises(ValueError, match="class_shares must be 'balanced'"):
+def test_class_shares_that_cannot_be(shares, problem):
+    with pytest.raises(ValueError, match="class_shares must be 'balanced'") as caught:
         fit().sample(3, class_shares=shares)
+    message = str(caught.value)
+    assert problem in message
+    assert "the classes are ['left', 'stayed']. List every class" in message
 
 
 def test_class_shares_need_classes_and_no_labels():
@@ -202,10 +223,12 @@ def test_class_shares_say_how_often_labels_come(cls):
     synth = cls(epsilon=8.0, schema=KNOWN, classes=LABELS).fit(X, Y)
     _, y = synth.sample(400, class_shares="balanced")
     assert (y == "left").sum() == 200
-    _, y = synth.sample(400, class_shares={"left": 1, "stayed": 3})
+    _, y = synth.sample(400, class_shares={"left": 0.25, "stayed": 0.75})
     assert (y == "left").sum() == 100
     _, y = synth.sample(400, class_shares={"left": 1})
     assert set(y) == {"left"}
+    _, y = synth.sample(400, class_shares={"left": 1 / 3, "stayed": 2 / 3 + 1e-9})
+    assert (y == "left").sum() in (133, 134)
 
 
 def test_class_weights_need_classes():

@@ -143,7 +143,8 @@ y : array-like or None, default=None
 
 class_shares : "balanced", dict or None, default=None
     How often each class is drawn: as in the data, all alike, or by their
-    shares, ``{"yes": 0.2, "no": 0.8}``. What was learnt is the same.
+    shares, ``{"yes": 0.2, "no": 0.8}``. Shares are from 0 to 1 and sum to 1; a
+    class that is not listed is not drawn. What was learnt is the same.
 
 random_state : int, RandomState, Generator or None, default=None
     An int gives the same rows each time; None gives new ones.

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ CLASS_SHARE = 0.05  # of mu²
 MOST = 0.7  # of the rows have a label that was found, if integers are classes
 SOME, NEARLY_ALL = 10, 0.95  # more labels than that, and what they carry
 MAX_CLASSES = 10_000
+ROUNDING = 1e-6  # that the sum of shares may be wrong by
 
 
 def n_classes_of(labels: Cells | None) -> int:
@@ -115,24 +117,32 @@ def parse_classes(found: Iterable[str], layout: Layout | None) -> tuple[Any, ...
 
 
 def shares_of(given: Mapping[Any, float] | str, classes: Sequence[Any]) -> Any:
-    """Return the share of each class to draw; classes that are left out get 0.
+    """Return the share of each class to draw; a class that is not listed gets 0.
+
+    Shares must sum to 1, so that a class that was forgotten is an error.
 
     Examples
     --------
-    >>> shares_of({"yes": 3, "no": 1}, ["no", "perhaps", "yes"])
+    >>> shares_of({"yes": 0.75, "no": 0.25}, ["no", "perhaps", "yes"])
     array([0.25, 0.  , 0.75])
     """
     if isinstance(given, str) and given == "balanced":
         return np.full(len(classes), 1.0 / len(classes))
-    known = given if isinstance(given, Mapping) else {}
-    shares = np.array([known.get(label, 0.0) for label in classes], dtype=float)
-    is_fine = np.isfinite(shares).all() and shares.min() >= 0 and shares.max() > 0
-    if not is_fine or set(known) - set(classes):
-        raise ValueError(
-            "class_shares must be 'balanced', or give known classes shares >= 0, one "
-            f"of them > 0. Got {given!r}; the classes are {list(classes)}."
-        )
-    return shares / shares.sum()
+    if not isinstance(given, Mapping) or set(given) - set(classes):
+        problem = f"Got {given!r}"
+    elif not all(_is_share(share) for share in given.values()):
+        problem = f"Got {given!r}, with a share that is not a number from 0 to 1"
+    elif abs(math.fsum(given.values()) - 1.0) > ROUNDING:
+        problem = f"Got {given!r}, which sums to {math.fsum(given.values()):.6g}"
+    else:
+        shares = np.array([given.get(label, 0.0) for label in classes], dtype=float)
+        return shares / shares.sum()
+    raise ValueError(
+        "class_shares must be 'balanced', or a dictionary of known classes and their "
+        "shares, which are from 0 to 1 and sum to 1; a class that is not listed is not "
+        f"drawn. {problem}; the classes are {list(classes)}. List every class that is "
+        "to be drawn, and divide the shares by their sum."
+    )
 
 
 def sorted_unique(values: Any) -> tuple[Any, ...]:
@@ -142,6 +152,11 @@ def sorted_unique(values: Any) -> tuple[Any, ...]:
         return tuple(sorted(plain))
     except TypeError:
         return tuple(sorted(plain, key=str))
+
+
+def _is_share(share: Any) -> bool:
+    is_number = isinstance(share, Real) and not isinstance(share, bool | np.bool_)
+    return is_number and 0 <= float(share) <= 1 + ROUNDING
 
 
 def _checked_classes(classes: tuple[Any, ...], target: Column | None) -> Any:
