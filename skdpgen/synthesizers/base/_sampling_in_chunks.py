@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ from skdpgen.utils import check_count, require, split_generator
 
 CHUNK = 50_000
 FOR_TYPES = 100  # rows of which a table of Dask has its types
+SPLITTING = Lock()  # two threads that split one generator must not get the same part
 
 
 class SamplesInChunks:
@@ -43,6 +45,12 @@ class SamplesInChunks:
         Each chunk is what :meth:`sample` would return for so many rows, and chunks are
         drawn independently of each other. Shares of classes are met in each of them, as
         nearly as whole rows allow. Written identifiers go on from chunk to chunk.
+
+        Several iterators of one estimator may be used in turn or in several threads,
+        and :meth:`sample` between their chunks. Each iterator has its own randomness
+        and counts its own rows, so none changes what another one draws. It draws from
+        the model of the moment at which it was made, even if the estimator is fitted
+        again.
 
         Parameters
         ----------
@@ -75,29 +83,11 @@ class SamplesInChunks:
                     f"n_samples must be None or the length of {name}, {len(rows)}. "
                     f"Got {n_samples!r} instead."
                 )
-        if random_state is None:
-            rng = self._sampler
-        else:
-            (rng,) = split_generator(random_state, 1)
-        return self._chunks_drawn(n_samples, chunk_size, y, given, rng, how)
-
-    def _chunks_drawn(
-        self, n: int, size: int, y: Any, given: Any, rng: Any, how: Any
-    ) -> Iterator[Any]:
-        for start in range(0, n, size):
-            some = slice(start, min(start + size, n))
-            asked = dict(how)
-            if y is not None:
-                asked["y"] = y[some]
-            if given is not None:
-                asked["given"] = given[some]
-            facts = self._facts
-            try:
-                self._facts = replace(facts, first_row=start)
-                drawn = self.sample(some.stop - start, random_state=rng, **asked)
-            finally:
-                self._facts = facts
-            yield drawn
+        source = self._sampler if random_state is None else random_state
+        with SPLITTING:
+            (rng,) = split_generator(source, 1)
+        drawer = copy.copy(self)  # `self` may be sampled, or fitted, in between
+        return _chunks_drawn(drawer, n_samples, chunk_size, y, given, rng, how)
 
     def sample_parquet(
         self,
@@ -188,6 +178,26 @@ class SamplesInChunks:
             meta=draw_part(0, FOR_TYPES, 0, **asked)[:0],
             **asked,
         )
+
+
+def _chunks_drawn(
+    drawer: Any, n: int, size: int, y: Any, given: Any, rng: Any, how: Any
+) -> Iterator[Any]:
+    """Yield chunks; ``drawer`` is a shallow copy of an estimator, used by no one else.
+
+    Written identifiers begin with the row that ``_facts.first_row`` says. That number
+    changes from chunk to chunk, so it must not be set on the estimator itself, which
+    other iterators and threads draw from at the same time.
+    """
+    for start in range(0, n, size):
+        some = slice(start, min(start + size, n))
+        asked = dict(how)
+        if y is not None:
+            asked["y"] = y[some]
+        if given is not None:
+            asked["given"] = given[some]
+        drawer._facts = replace(drawer._facts, first_row=start)
+        yield drawer.sample(some.stop - start, random_state=rng, **asked)
 
 
 def draw_part(
