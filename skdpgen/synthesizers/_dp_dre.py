@@ -25,7 +25,7 @@ from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_gene
 
 @documented
 class DPDRESynthesizer(BaseSynthesizer):
-    r"""Draws public rows as often as private ones are like them: a density ratio.
+    r"""Draws public rows as often as private ones are like them: a density ratio [1]_.
 
     Rows come back as they are, with all that a real row has; only *how often* is
     private: the ratio r of the density of private rows to that of public ones.
@@ -74,6 +74,11 @@ class DPDRESynthesizer(BaseSynthesizer):
     cells_ : dict
         The cells of each column.
     {classes_ ... n_features_in_}
+
+    References
+    ----------
+    .. [1] "Large-scale public data improves differentially private image generation
+       quality", 2023, section 3.2, where DP-SGD learns the ratio.
 
     Examples
     --------

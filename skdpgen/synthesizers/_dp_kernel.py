@@ -88,7 +88,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
     References
     ----------
-    .. [1] Jiang, Zhang & Hu, "Functional Renyi differential privacy for generative
+    .. [1] Jiang, Sun & Yu, "Functional Rényi differential privacy for generative
        modeling", NeurIPS 2023.
     .. [2] Hall, Rinaldo & Wasserman, "Differential privacy for functions and functional
        data", JMLR 2013.

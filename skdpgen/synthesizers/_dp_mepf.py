@@ -93,8 +93,8 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
 
     References
     ----------
-    .. [1] Harder, Jalali, Sutherland & Park, "Pre-trained perceptual features improve
-       differentially private image generation", TMLR 2023.
+    .. [1] Harder, Jalali Asadabadi, Sutherland & Park, "Pre-trained perceptual features
+       improve differentially private image generation", TMLR 2023.
 
     Examples
     --------

@@ -72,7 +72,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
     References
     ----------
-    .. [1] Yang, Adamczewski, Sutherland, Li & Park, "Differentially private neural
+    .. [1] Yang, Adamczewski, Li, Sutherland & Park, "Differentially private neural
        tangent kernels for privacy-preserving data generation", JAIR 2024.
 
     Examples

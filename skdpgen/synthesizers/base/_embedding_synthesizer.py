@@ -100,7 +100,8 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
         Returns
         -------
-        self : EmbeddingSynthesizer
+        self : Self
+            The estimator itself, of its own class.
         """
         self._validate_params()
         device, settings = pick_device(self.device), self._fill_settings(X)
@@ -147,7 +148,8 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
         Returns
         -------
-        self : EmbeddingSynthesizer
+        self : Self
+            The estimator itself, of its own class.
         """
         check_is_fitted(self, "release_")
         settings = self.settings_.for_generator(settings)
