@@ -57,7 +57,7 @@ from skdpgen.tables._role import TARGET
 from skdpgen.tables._rows import Rows, holds_images
 from skdpgen.tables._rule_order import check_rules
 from skdpgen.tables._rules import Determines, LessEqual, MissingIf, Rule, SumOf
-from skdpgen.tables._schema import Schema
+from skdpgen.tables._schema import FROM_PUBLIC, INFERRED, Schema, read_off
 from skdpgen.tables._spelling import read_number
 from skdpgen.tables._spikes import Points, spikes_among, with_spikes
 from skdpgen.tables._text_columns import (
@@ -74,6 +74,8 @@ from skdpgen.tables._values import as_numbers, as_seconds, read_values
 
 __all__ = [
     "EPOCH",
+    "FROM_PUBLIC",
+    "INFERRED",
     "ISO",
     "NUMBERS",
     "TARGET",
@@ -143,6 +145,7 @@ __all__ = [
     "obey",
     "quantile_bins",
     "read_number",
+    "read_off",
     "read_part",
     "read_table",
     "read_text",

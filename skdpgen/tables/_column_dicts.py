@@ -17,6 +17,7 @@ from skdpgen.tables._columns import (
 from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.utils import SchemaError
 
+OF_SCHEMA = {"origin"}  # fields that a schema says once, for all of its columns
 TYPES = {
     kind.__name__: kind
     for kind in (
@@ -36,6 +37,8 @@ def column_to_dict(column: Column) -> dict[str, Any]:
     """Return the column as plain types, with its kind under ``"type"``."""
     content: dict[str, Any] = {"type": type(column).__name__}
     for item in fields(column):
+        if item.name in OF_SCHEMA:
+            continue
         value = getattr(column, item.name)
         if isinstance(value, tuple):
             value = list(value)
@@ -61,7 +64,7 @@ def column_from_dict(name: str, content: Any) -> Column:
             f"type of column {name!r} must be one of {', '.join(TYPES)}. "
             f"Got {kind!r} instead."
         )
-    allowed = {item.name for item in fields(TYPES[kind])}
+    allowed = {item.name for item in fields(TYPES[kind])} - OF_SCHEMA
     if not set(content) <= allowed:
         raise SchemaError(
             f"{kind} column {name!r} takes {', '.join(sorted(allowed)) or 'nothing'}. "

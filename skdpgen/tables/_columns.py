@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -34,6 +34,9 @@ class Numeric:
     parse : bool, default=False
         Whether text is read as people write numbers: spaces around, a sign, thousands
         apart, as in " +1,234.50". Other text is missing; text is what comes back.
+    origin : str, default=""
+        The marks of the schema that the column is from; certificates repeat them
+        (:class:`Schema`).
 
     Examples
     --------
@@ -46,6 +49,7 @@ class Numeric:
     decimals: int | None = None
     nullable: bool = True
     parse: bool = False
+    origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
@@ -81,6 +85,7 @@ class Integer:
     upper: int | None = None
     nullable: bool = True
     parse: bool = False
+    origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     decimals = 0
 
@@ -117,6 +122,9 @@ class Datetime:
     format : str or None, default=None
         How text is written, as :meth:`datetime.datetime.strptime` has it; other text is
         missing, and text is what comes back. None is ISO format.
+    origin : str, default=""
+        The marks of the schema that the column is from; certificates repeat them
+        (:class:`Schema`).
 
     Examples
     --------
@@ -129,6 +137,7 @@ class Datetime:
     whole_days: bool = False
     nullable: bool = True
     format: str | None = None
+    origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         """Store ISO text, whatever kind of time came in."""
@@ -185,6 +194,9 @@ class Categorical:
     other : value or None, default=None
         What stands for every value that is not listed; None counts such values as
         missing.
+    origin : str, default=""
+        The marks of the schema that the column is from; certificates repeat them
+        (:class:`Schema`).
 
     Examples
     --------
@@ -195,6 +207,7 @@ class Categorical:
     categories: Sequence[Any] | None = None
     nullable: bool = True
     other: Any = None
+    origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         """Store a tuple of plain values, whatever sequence came in."""
@@ -269,6 +282,7 @@ class Boolean:
     """
 
     nullable: bool = True
+    origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def check(self, name: str) -> None:
         """Nothing can be wrong."""
@@ -278,6 +292,37 @@ Column = (
     Numeric | Integer | Datetime | Categorical | Ordinal | Boolean | Drop | Regenerate
 )
 NUMBERS = (Numeric, Integer, Datetime)
+
+
+def joined_origins(*origins: str) -> str:
+    """Return the marks of several schemas or columns, one a line, each once.
+
+    Examples
+    --------
+    >>> joined_origins("of a form", "", "of public rows", "of a form").splitlines()
+    ['of a form', 'of public rows']
+    """
+    lines = [line for origin in origins for line in origin.splitlines() if line]
+    return "\n".join(dict.fromkeys(lines))
+
+
+def origin_of(column: Any) -> str:
+    """Return the marks of a column; what is left out of a table has none."""
+    return str(getattr(column, "origin", ""))
+
+
+def with_origin(column: Column, origin: str) -> Column:
+    """Return a column that carries these marks besides its own.
+
+    Examples
+    --------
+    >>> with_origin(Integer(0, 9), "of public rows").origin
+    'of public rows'
+    """
+    joined = joined_origins(origin_of(column), origin)
+    if isinstance(column, Drop | Regenerate) or joined == column.origin:
+        return column
+    return replace(column, origin=joined)
 
 
 def number(value: Any) -> float:

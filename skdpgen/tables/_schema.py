@@ -18,6 +18,9 @@ from skdpgen.tables._columns import (
     Categorical,
     Column,
     is_hint,
+    joined_origins,
+    origin_of,
+    with_origin,
 )
 from skdpgen.tables._containers import read_table
 from skdpgen.tables._data_dictionary import read_dictionary
@@ -30,6 +33,10 @@ from skdpgen.utils import SchemaError, saved
 
 READ_OFF = "a schema was read off rows (Schema.infer): it must be public by itself"
 FROM_PUBLIC = "a schema was read off rows that are said to be public"
+INFERRED = (
+    "LEAK: the schema was inferred from the rows; the guarantee holds only if bounds "
+    "and categories are public anyway"
+)
 
 
 @saved
@@ -50,7 +57,12 @@ class Schema:
         What stands for values that are too rare to be found, where the categories of a
         column of text are discovered.
     origin : str, default=""
-        What certificates say of where it is from; made by the methods below.
+        Marks, one a line, which certificates repeat: that bounds and categories were
+        read off rows, and whose word it is that these were public. :meth:`infer`,
+        :meth:`from_public` and fits write them. A schema has the marks of all its
+        columns, and its columns have those of the schema, so they stay when it is
+        edited, completed, saved or copied; only a schema of columns that were written
+        anew is without.
     rules : sequence of rules, default=()
         What holds in every row by public knowledge, between columns described here:
         :class:`LessEqual`, :class:`SumOf`, :class:`MissingIf`, :class:`Determines`.
@@ -84,6 +96,17 @@ class Schema:
                     "Categorical(['a', 'b']), in dictionaries also {'type': 'Integer', "
                     f"'lower': 0, 'upper': 120}}. Got {type(column).__name__} instead."
                 )
+        self._mark([column for _, column in named])
+
+    def _mark(self, columns: Sequence[Column]) -> None:
+        """Take over the marks of the columns, and hand all marks on to each of them."""
+        origin = joined_origins(self.origin, *map(origin_of, columns))
+        object.__setattr__(self, "origin", origin)
+        if origin:
+            marked = {n: with_origin(c, origin) for n, c in self.columns.items()}
+            object.__setattr__(self, "columns", marked)
+            if self.target is not None:
+                object.__setattr__(self, "target", with_origin(self.target, origin))
 
     def check(self) -> "Schema":
         """Raise unless every column is complete; return self."""
@@ -151,7 +174,7 @@ class Schema:
         return replace(self, columns=columns, target=None if is_open else self.target)
 
     def with_column(self, name: Any, column: Column) -> "Schema":
-        """Return a schema with one column added or exchanged."""
+        """Return a schema with one column added or exchanged; marks stay."""
         return replace(self, columns={**self.columns, name: column})
 
     @classmethod
@@ -204,7 +227,8 @@ class Schema:
     def from_public(cls, frame: Any, y: Any = None, *, task: str = "auto") -> "Schema":
         """Read bounds and categories off public rows: a sample, an earlier release.
 
-        That these rows are public is your word, and the certificate says so. Rows that
+        That these rows are public is your word, and the certificate says so, as
+        ``origin`` does. It is no alarm: what public rows show is public. Rows that
         are to be protected do not belong here. What the public rows do not show is
         clipped to their bounds, or counts as missing: widen what is too narrow by
         :meth:`with_column`.
@@ -215,7 +239,7 @@ class Schema:
         >>> Schema.from_public(last_year).columns["age"].upper
         90
         """
-        return replace(cls.infer(frame, y, task=task), origin=FROM_PUBLIC)
+        return read_off(frame, y, task=task, origin=FROM_PUBLIC)
 
     @classmethod
     def from_dictionary(cls, table: Any, *, target: str | None = None) -> "Schema":
@@ -261,20 +285,7 @@ class Schema:
         >>> Schema.infer(pd.DataFrame({"age": [17, 90]})).columns["age"].upper
         90
         """
-        table, layout = read_table(frame)
-        columns = {
-            name: infer_column(table[name], kind)
-            for name, kind in zip(layout.names, layout.kinds, strict=True)
-        }
-        if y is None:
-            return cls(columns, origin=READ_OFF)
-        series = pd.Series(y)
-        kind = pandas_kind(series.dtype, "y")
-        is_number = kind in (Kind.FLOAT, Kind.DATETIME) or task == "regression"
-        if is_number and task != "classification":
-            return cls(columns, infer_column(series, kind), READ_OFF)
-        labels = Categorical(sorted_values(series), nullable=False)
-        return cls(columns, labels, READ_OFF)
+        return read_off(frame, y, task=task, origin=READ_OFF)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain types."""
@@ -346,3 +357,28 @@ class Schema:
         path = Path(path)
         read = cls.from_toml if path.suffix == ".toml" else cls.from_json
         return read(path.read_text(encoding="utf-8"))
+
+
+def read_off(frame: Any, y: Any = None, *, task: str, origin: str) -> Schema:
+    """Return the schema that rows show, marked with where it is from.
+
+    Examples
+    --------
+    >>> frame, y = pd.DataFrame({"age": [17, 90]}), ["no", "yes"]
+    >>> read_off(frame, y, task="auto", origin="of last year").target.origin
+    'of last year'
+    """
+    table, layout = read_table(frame)
+    columns = {
+        name: infer_column(table[name], kind)
+        for name, kind in zip(layout.names, layout.kinds, strict=True)
+    }
+    if y is None:
+        return Schema(columns, origin=origin)
+    series = pd.Series(y)
+    kind = pandas_kind(series.dtype, "y")
+    is_number = kind in (Kind.FLOAT, Kind.DATETIME) or task == "regression"
+    if is_number and task != "classification":
+        return Schema(columns, infer_column(series, kind), origin=origin)
+    labels = Categorical(sorted_values(series), nullable=False)
+    return Schema(columns, labels, origin=origin)

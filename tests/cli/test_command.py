@@ -124,6 +124,23 @@ def test_to_infer_a_schema_warns(folder, tmp_path):
     assert Schema.load(path).check().origin
 
 
+@pytest.mark.parametrize("target", [(), ("--target", "status")])
+def test_an_inferred_schema_stays_marked_until_the_certificate(tmp_path, target):
+    path, people = tmp_path / "s.toml", tmp_path / "few.csv"
+    X, y = load_example(300)
+    X[["age", "job"]].assign(status=y).to_csv(people, index=False)
+    run("schema", "init", people, "-o", path, "--infer", *target)
+    assert "read off rows (Schema.infer)" in Schema.load(path).origin
+    assert Schema.load(path).other == "other"  # the mark once went there
+    run("schema", "check", path, people, *target)
+    run("fit", people, "--schema", path, "--out", tmp_path / "m", "--quiet",
+        "--method", "independent", *target)  # fmt: skip
+    assert (
+        "read off rows (Schema.infer)" in (tmp_path / "m/certificate.txt").read_text()
+    )
+    assert load(tmp_path / "m" / "model.npz").schema_.origin
+
+
 def test_demo_goes_from_a_file_to_a_page(monkeypatch, tmp_path):
     monkeypatch.setattr(_demo_command, "N_ROWS", 1500)
     said = run("demo", "--out", tmp_path / "demo")

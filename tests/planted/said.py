@@ -2,6 +2,7 @@
 
 from tests.planted.bug import SAID, SEARCH, TABLES, Bug, P, S, T
 
+ORIGIN = "tests/tables/test_origin.py::test_marks_stay_on_every_route"
 MADE = SAID + "test_what_is_rested_on_is_said_and_nothing_else"
 READ_BACK = SAID + "test_alarms_are_read_back"
 DELTA = "tests/synthesizers/test_delta.py::"
@@ -89,9 +90,52 @@ WHAT_IS_SAID = (
         "silent-inference",
         "schema='infer' warns, but the certificate does not say LEAK",
         S + "base/_synthesizer.py",
-        "lines = [CONDITIONAL] if isinstance(self.schema, str) else []",
-        "lines: list[str] = []",
+        "read_off(X, y, task=self.task, origin=INFERRED)",
+        'read_off(X, y, task=self.task, origin="")',
         (MADE,),
+    ),
+    Bug(
+        "origin-lost-with-labels",
+        "a schema that was read off rows with labels has no mark",
+        T + "_schema.py",
+        "    return Schema(columns, labels, origin=origin)\n",
+        "    return Schema(columns, labels)\n",
+        (ORIGIN,),
+    ),
+    Bug(
+        "origin-not-stated",
+        "the certificate does not repeat where a schema is from",
+        S + "opening/_context.py",
+        "    lines += known.origin.splitlines()\n",
+        "",
+        (ORIGIN,),
+    ),
+    Bug(
+        "origin-lost-when-completed",
+        "the schema that a fit completes has none of the marks of the given one",
+        S + "opening/_known_columns.py",
+        "    return Schema(columns, target, other, origin, rules)\n",
+        "    return Schema(columns, target, other, rules=rules)\n",
+        ("tests/tables/test_origin.py::test_a_target_alone_carries_the_mark",),
+    ),
+    Bug(
+        "origin-lost-by-columns",
+        "a column that is taken out of a schema has no mark",
+        T + "_schema.py",
+        "            marked = {n: with_origin(c, origin) for n, c in self.columns.items()}\n",
+        "            marked = dict(self.columns)\n",
+        (ORIGIN,),
+    ),
+    Bug(
+        "origin-lost-of-public-rows",
+        "what a fit took from public rows is not marked in its schema",
+        S + "opening/_public_schema.py",
+        "found[name] = replace(column, origin=FROM_PUBLIC)",
+        "found[name] = column",
+        (
+            "tests/tables/test_origin.py::"
+            "test_columns_from_public_rows_are_marked_in_the_schema_of_the_fit",
+        ),
     ),
     Bug(
         "last-statement-alone",

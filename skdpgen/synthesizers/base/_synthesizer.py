@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
@@ -34,7 +33,15 @@ from skdpgen.synthesizers.opening import (
     shares_of,
     target_codes,
 )
-from skdpgen.tables import Cells, Schema, as_chunks, draw_values, holds_images
+from skdpgen.tables import (
+    INFERRED,
+    Cells,
+    Schema,
+    as_chunks,
+    draw_values,
+    holds_images,
+    read_off,
+)
 from skdpgen.utils import (
     Amount,
     Interval,
@@ -53,10 +60,6 @@ SEARCH_COST = (
 INFER_LEAKS = (
     "schema='infer' reads bounds and categories off the private rows, outside the "
     "guarantee. Give a Schema, or leave schema=None to discover it privately."
-)
-CONDITIONAL = (
-    "LEAK: the schema was inferred from the rows; the guarantee holds only if bounds "
-    "and categories are public anyway"
 )
 HIDDEN = {
     "_outside",
@@ -197,7 +200,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
                 "public in range and number. Got 'infer' instead."
             )
         warnings.warn(INFER_LEAKS, PrivacyLeakWarning, stacklevel=5)
-        return replace(Schema.infer(X, y, task=self.task), origin="")  # CONDITIONAL
+        return read_off(X, y, task=self.task, origin=INFERRED)
 
     def _is_given_images(self, X: Any) -> bool:
         """Say whether rows are images; raise unless they are what this one takes."""
@@ -214,8 +217,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
 
     def _stated(self) -> list[str]:
         """Say what the guarantee rests on besides the rows."""
-        lines = [CONDITIONAL] if isinstance(self.schema, str) else []
-        lines.append(parameters_stated(self))
+        lines = [parameters_stated(self)]
         return lines + [IS_CLONE] * getattr(self, "_is_clone", False)
 
     def _keep(

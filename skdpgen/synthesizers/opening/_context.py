@@ -191,7 +191,12 @@ class Opening:
             self.rows.layout,
             self.rows.target_layout,
             complete_schema(
-                columns, classes, self.rows.layout, known.other, known.rules
+                columns,
+                classes,
+                self.rows.layout,
+                known.other,
+                known.rules,
+                known.origin,
             ),
             known.task,
             classes,
@@ -309,8 +314,7 @@ def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str
         lines.append(f"schema of {len(described)} columns: taken as public")
     if TARGET in known.columns:
         lines.append("schema of the target: taken as public")
-    if known.origin:
-        lines.append(known.origin)
+    lines += known.origin.splitlines()
     if known.rules:
         lines.append(f"{len(known.rules)} rules between columns: taken as public")
     if known.hints:

@@ -130,14 +130,18 @@ def complete_schema(
     layout: Layout | ImageLayout,
     other: str = "other",
     rules: tuple[Rule, ...] = (),
+    origin: str = "",
 ) -> Schema:
-    """Return the schema of all columns, within what their dtypes can hold."""
+    """Return the schema of all columns, within what their dtypes can hold.
+
+    It has the marks of the schema that was given (``origin``) and those of its columns.
+    """
     columns = _without_impossible_missing(columns, layout)
     columns = _within_dtypes(columns, layout)
     target = columns.pop(TARGET, None)
     if classes is not None:
         target = Categorical(classes, nullable=False)
-    return Schema(columns, target, other, rules=rules)
+    return Schema(columns, target, other, origin, rules)
 
 
 def _check_something_is_left(schema: Schema, layout: Layout | ImageLayout) -> None:

@@ -12,6 +12,7 @@ from skdpgen.synthesizers.opening._column_kinds import Unknown, sorted_in
 from skdpgen.synthesizers.opening._public_rows import PublicRows
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import (
+    FROM_PUBLIC,
     TARGET,
     Categorical,
     CategoryCells,
@@ -81,7 +82,7 @@ def public_columns(
             counts = series.dropna().map(str).value_counts()
             often = sorted(counts.index[:MOST_CATEGORIES].tolist())
             column = Categorical(often, other=other)
-        found[name] = column
+        found[name] = replace(column, origin=FROM_PUBLIC)
     return found
 
 

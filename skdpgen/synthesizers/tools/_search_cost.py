@@ -27,6 +27,7 @@ from skdpgen.privacy import (
     renyi_epsilon,
 )
 from skdpgen.synthesizers.base import BaseSynthesizer
+from skdpgen.tables import INFERRED, Schema
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,16 @@ def search_cost(search: Any) -> SearchCost:
         delta + math.fsum(selections),
         mu,
         n_fits=len(candidates) * search.n_splits_ + bool(search.refit),
-        is_inferred=any(isinstance(one.schema, str) for one in candidates),
+        is_inferred=any(_is_inferred(candidate.schema) for candidate in candidates),
         is_seeded=_is_seeded(search),
     )
+
+
+def _is_inferred(schema: Any) -> bool:
+    """Say whether a schema is, or was in an earlier fit, read off private rows."""
+    if isinstance(schema, str) or schema is None:
+        return schema == "infer"
+    return INFERRED in Schema.of(schema).origin
 
 
 def _compose(
