@@ -45,7 +45,7 @@ def test_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
         exec(code, names)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=relative)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "SECURITY.md"], ids=relative)
 def test_links_of_a_page_lead_somewhere(page):
     text = page.read_text("utf-8")
     targets = [t for t in LINK.findall(text) if "://" not in t]
@@ -93,7 +93,78 @@ def test_estimators_are_in_the_table_of_the_readme():
             assert re.search(rf"^\| `{name}` \|", readme, re.MULTILINE), name
 
 
+def test_the_way_to_report_a_break_is_easy_to_find():
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    assert "(SECURITY.md)" in (ROOT / "README.md").read_text("utf-8")
+    assert "{doc}`security`" in (DOCS / "privacy_model.md").read_text("utf-8")
+    minor = ".".join(skdpgen.__version__.split(".")[:2])
+    assert f"| {minor}, the latest minor version | yes |" in text
+    assert "@" not in text  # no address: reports go to the host of the repository
+
+
 def test_the_privacy_model_says_the_unit_first():
     lines = (DOCS / "privacy_model.md").read_text("utf-8").splitlines()
     first = next(line for line in lines if line and not line.startswith("#"))
     assert first.startswith("The unit of privacy is one row.")
+
+
+# ----------------------------------------------------------- what docstrings claim
+
+# As at the head of each paper; a title is enough to find who cites it.
+AUTHORS = {
+    "Pre-trained perceptual features improve": "Harder, Jalali Asadabadi, Sutherland & "
+    "Park",
+    "DP-MERF: Differentially private mean embeddings": "Harder, Adamczewski & Park",
+    "Differentially private neural tangent kernels": "Yang, Adamczewski, Li, "
+    "Sutherland & Park",
+    "Functional Rényi differential privacy": "Jiang, Sun & Yu",
+    "Hermite polynomial features": "Vinaroz, Charusaie, Harder, Adamczewski & Park",
+    "Differential privacy for functions": "Hall, Rinaldo & Wasserman",
+    "Large-scale public data improves": "",  # anonymous
+    "DP-CGAN": "Torkzadehmahani, Kairouz & Paten",
+    "Private GANs, revisited": "Bie, Kamath & Zhang",
+}
+OWN = {"DPIndependentSynthesizer", "DPPairwiseSynthesizer"}  # of no paper
+CITATION = re.compile(r"^ *\.\. \[\d\] (.*?)\"([^\"]*)\"", re.MULTILINE | re.DOTALL)
+
+
+def citations():
+    """Return each (file, authors, title) that the package cites."""
+    return [
+        (relative(path), *(" ".join(part.split()) for part in match.groups()))
+        for path in sorted((ROOT / "skdpgen").rglob("*.py"))
+        for match in CITATION.finditer(path.read_text("utf-8"))
+    ]
+
+
+def test_papers_are_cited_by_their_authors():
+    found = citations()
+    assert len(found) > 30
+    for start, authors in AUTHORS.items():
+        cited = [one for one in found if one[2].startswith(start)]
+        assert cited, start
+        for path, named, _ in cited:
+            named = named.rstrip(", ")
+            is_short = named == f"{authors.partition(',')[0]} et al."
+            assert named == authors or is_short, path
+    titles = {title for _, _, title in found if "enyi differential" in title.lower()}
+    assert not [title for title in titles if title.startswith("Functional Renyi")]
+
+
+@pytest.mark.parametrize("name", sorted(skdpgen.all_synthesizers()))
+def test_estimators_cite_their_paper(name):
+    has_paper = "References\n" in inspect.getdoc(skdpgen.all_synthesizers()[name])
+    assert has_paper == (name not in OWN)
+
+
+@pytest.mark.parametrize("name", sorted(skdpgen.all_synthesizers()))
+def test_methods_that_return_the_estimator_say_its_own_class(name):
+    cls = skdpgen.all_synthesizers()[name]
+    returned = {}
+    for method in dir(cls):
+        text = inspect.getdoc(getattr(cls, method)) or ""
+        match = re.search(r"Returns\n-+\nself : (\S+)", text)
+        if match and getattr(cls, method).__module__.startswith("skdpgen"):
+            returned[method] = match[1]
+    assert "fit" in returned
+    assert set(returned.values()) <= {name, "Self"}
