@@ -85,6 +85,11 @@ class Schema:
                     f"'lower': 0, 'upper': 120}}. Got {type(column).__name__} instead."
                 )
 
+    @property
+    def is_read_off(self) -> bool:
+        """Whether rows that may be private told what it says (:meth:`infer`)."""
+        return self.origin == READ_OFF
+
     def check(self) -> "Schema":
         """Raise unless every column is complete; return self."""
         open_columns = self.unfilled()

@@ -5,6 +5,7 @@ from tests.planted.bug import SAID, SEARCH, TABLES, Bug, P, S, T
 MADE = SAID + "test_what_is_rested_on_is_said_and_nothing_else"
 READ_BACK = SAID + "test_alarms_are_read_back"
 DELTA = "tests/synthesizers/test_delta.py::"
+SEARCHED = "tests/synthesizers/test_search_cost.py::"
 GO_ALONG = SAID + "test_alarms_go_along"
 
 WHAT_IS_SAID = (
@@ -142,6 +143,38 @@ WHAT_IS_SAID = (
         "is_inferred=any(",
         "is_inferred=all(",
         (SEARCH + "test_one_candidate_that_leaks_is_told_of",),
+    ),
+    Bug(
+        "search-believes-a-schema",
+        "a schema that was read off the rows before the search is taken for public",
+        S + "tools/_search_cost.py",
+        'return isinstance(schema, str) or getattr(schema, "is_read_off", False)',
+        "return isinstance(schema, str)",
+        (SEARCHED + "test_a_schema_that_was_read_off_before_is_told_of",),
+    ),
+    Bug(
+        "search-as-it-is-now",
+        "a search is charged by parameters that were changed after its fit",
+        S + "tools/_search_cost.py",
+        "    _check_unchanged(search, candidates)\n",
+        "",
+        (SEARCHED + "test_a_search_that_was_changed_since_has_no_cost",),
+    ),
+    Bug(
+        "search-forgets-its-refit",
+        "a refit costs nothing if `refit` was switched off after it",
+        S + "tools/_search_cost.py",
+        'has_refit = bool(search.refit) or hasattr(search, "best_estimator_")',
+        "has_refit = bool(search.refit)",
+        (SEARCHED + "test_a_refit_counts_although_it_is_switched_off_afterwards",),
+    ),
+    Bug(
+        "search-at-the-delta-of-the-refit",
+        "delta=None counts as what the whole table chooses, not its smaller folds",
+        S + "tools/_search_cost.py",
+        "        LARGEST_DELTA if delta is None else delta,\n",
+        "        LARGEST_DELTA / 10 if delta is None else delta,\n",
+        (SEARCHED + "test_folds_that_choose_other_deltas_are_covered",),
     ),
     Bug(
         "search-forgets-the-seed",
