@@ -4,6 +4,7 @@ from tests.planted.bug import SAID, SEARCH, TABLES, Bug, P, S, T
 
 MADE = SAID + "test_what_is_rested_on_is_said_and_nothing_else"
 READ_BACK = SAID + "test_alarms_are_read_back"
+BENCH = "tests/benchmark/test_bench_private.py::"
 DELTA = "tests/synthesizers/test_delta.py::"
 SEARCHED = "tests/synthesizers/test_search_cost.py::"
 GO_ALONG = SAID + "test_alarms_go_along"
@@ -175,6 +176,30 @@ WHAT_IS_SAID = (
         "        LARGEST_DELTA if delta is None else delta,\n",
         "        LARGEST_DELTA / 10 if delta is None else delta,\n",
         (SEARCHED + "test_folds_that_choose_other_deltas_are_covered",),
+    ),
+    Bug(
+        "results-hold-a-fingerprint",
+        "results of a private table hold a digest of it, which confirms a guess",
+        "skdpgen/benchmark/runs/_frozen_cell.py",
+        "hidden = FINGERPRINTS if self.source.is_own else ()",
+        "hidden = ()",
+        (BENCH + "test_no_guess_at_a_row_is_confirmed_by_results",),
+    ),
+    Bug(
+        "results-without-an-alarm",
+        "scores of a private table are written as those of a public one",
+        "skdpgen/benchmark/runs/_frozen_cell.py",
+        'alarm = {"not_private": NOT_PRIVATE} if self.source.is_own else {}',
+        "alarm = {}",
+        (BENCH + "test_every_row_and_page_of_a_private_table_carries_an_alarm",),
+    ),
+    Bug(
+        "classes-of-a-benchmark-are-public",
+        "a certificate calls classes public that the benchmark read off the rows",
+        "skdpgen/benchmark/runs/_measure_cell.py",
+        "    if cell.source.is_own and certificate:\n",
+        "    if False:\n",
+        (BENCH + "test_classes_that_were_read_off_the_rows_are_not_said_to_be_public",),
     ),
     Bug(
         "search-forgets-the-seed",
