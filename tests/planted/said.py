@@ -5,6 +5,7 @@ from tests.planted.bug import SAID, SEARCH, TABLES, Bug, P, S, T
 MADE = SAID + "test_what_is_rested_on_is_said_and_nothing_else"
 READ_BACK = SAID + "test_alarms_are_read_back"
 BENCH = "tests/benchmark/test_bench_private.py::"
+DTYPES = "tests/synthesizers/test_dtypes.py::"
 DELTA = "tests/synthesizers/test_delta.py::"
 SEARCHED = "tests/synthesizers/test_search_cost.py::"
 GO_ALONG = SAID + "test_alarms_go_along"
@@ -200,6 +201,22 @@ WHAT_IS_SAID = (
         "    if cell.source.is_own and certificate:\n",
         "    if False:\n",
         (BENCH + "test_classes_that_were_read_off_the_rows_are_not_said_to_be_public",),
+    ),
+    Bug(
+        "width-of-bytes-told",
+        "an error has the dtype of bytes, and so the length of the longest value",
+        T + "_dtypes.py",
+        'name = dtype.type.__name__ if dtype.kind in "SV" else dtype',
+        "name = dtype",
+        (DTYPES + "test_an_error_tells_no_width_of_the_longest_value",),
+    ),
+    Bug(
+        "number-of-rows-told",
+        "an error of numpy about a list has the private number of rows",
+        T + "_containers.py",
+        "    except ValueError:  # its text",
+        "    except ZeroDivisionError:  # its text",
+        (DTYPES + "test_an_error_tells_no_number_of_rows",),
     ),
     Bug(
         "search-forgets-the-seed",
