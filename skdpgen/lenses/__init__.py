@@ -1,5 +1,6 @@
 """Public views of images, fixed before anything private is read."""
 
+from skdpgen.lenses._alone import check_pure, each_alone, goes_alone
 from skdpgen.lenses._clipping import clipped
 from skdpgen.lenses._cosine import CosineLens
 from skdpgen.lenses._lens import Decoding, Lens, Perceptual
@@ -24,6 +25,9 @@ __all__ = [
     "ScatteringLens",
     "ShippedLens",
     "VGG19Lens",
+    "check_pure",
     "clipped",
+    "each_alone",
+    "goes_alone",
     "lens_of",
 ]

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from skdpgen.lenses._alone import check_pure, goes_alone
 from skdpgen.lenses._clipping import SMALLEST
 from skdpgen.lenses._lens import Shape
 from skdpgen.lenses._unit_means import UnitMeans
@@ -52,7 +53,7 @@ class PerceptualMap:
     @property
     def is_opaque(self) -> bool:
         """Whether rows must go through one by one."""
-        return bool(self.lens.is_opaque)
+        return goes_alone(self.lens)
 
     @property
     def n_features(self) -> int:
@@ -87,8 +88,12 @@ class PerceptualMap:
         return parts
 
     def check(self) -> None:
-        """Look at a black image, so that a lens fails before it costs."""
+        """Look at made-up images, so that a lens fails before it costs."""
         copy.deepcopy(self)(torch.zeros(1, math.prod(self.shape)))
+        if self.is_opaque:
+            with torch.no_grad():
+                size = (math.prod(self.shape),)
+                check_pure(self.double(), size, self.n_features, "lens")
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of equal groups of rows, (n_parts, n_features)."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 
 from skdpgen.features import ModuleNTKFeatures, NTKFeatures
+from skdpgen.lenses import check_pure
 from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import TANGENT, TANGENT_IMAGES
@@ -223,10 +224,12 @@ def check_network(network, n_inputs):
             "one without."
         )
     try:
-        ModuleNTKFeatures(network).double()(rows.double())
+        features = ModuleNTKFeatures(network).double()
+        features(rows.double())
     except (RuntimeError, TypeError) as error:
         raise ValueError(
             "architecture must return a network that `torch.func` can differentiate, "
             f"in double precision. Got one that cannot: {error}"
         ) from error
+    check_pure(features, (n_inputs,), features.n_features, "architecture")
     return network

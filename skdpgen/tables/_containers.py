@@ -44,8 +44,19 @@ def read_table(table: Any) -> Read:
     if hasattr(table, "__dataframe__") or _is_narwhals(table):
         return _read_narwhals(nw.from_native(table, eager_only=True))
     is_masked = isinstance(table, np.ma.MaskedArray)
-    array = table if is_masked else np.asarray(table)
+    array = table if is_masked else plain_array(table, "X")
     return _read_array(array, "masked" if is_masked else "numpy")
+
+
+def plain_array(given: Any, what: str) -> Any:
+    """Return what numpy makes of a list; an error states no number of rows."""
+    try:
+        return np.asarray(given)
+    except ValueError:  # its text has the number of rows, which may be private
+        raise ValueError(
+            f"{what} must be rows of equal length. Got a {type(given).__name__} that "
+            "is not; give a table, or a list with as many values in each row."
+        ) from None
 
 
 def array_series(array: Any, what: str) -> "pd.Series[Any]":

@@ -93,7 +93,9 @@ def _numpy_kind(dtype: Any, what: str) -> Kind:
     stored = [(unit, 1) for unit in UNITS]
     is_odd = dtype.kind == "M" and np.datetime_data(dtype) not in stored
     if is_odd or dtype.kind not in NUMPY_KINDS:
-        _refuse(what, dtype, WAYS_OUT.get(dtype.kind, TO_ANYTHING))
+        # of bytes and records `str(dtype)` has a width: that of the longest value
+        name = dtype.type.__name__ if dtype.kind in "SV" else dtype
+        _refuse(what, name, WAYS_OUT.get(dtype.kind, TO_ANYTHING))
     return NUMPY_KINDS[dtype.kind]
 
 

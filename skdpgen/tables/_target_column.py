@@ -6,7 +6,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skdpgen.tables._containers import array_series, read_table
+from skdpgen.tables._containers import array_series, plain_array, read_table
 from skdpgen.tables._dtypes import pandas_kind
 from skdpgen.tables._layout import Kind, Layout
 from skdpgen.tables._values import Values, read_values
@@ -49,7 +49,7 @@ def _target_series(y: Any) -> tuple["pd.Series[Any]", tuple[Kind, ...] | None]:
         if frame.shape[1] != 1:
             raise ValueError(f"y must be one column. Got {frame.shape[1]} instead.")
         return frame.iloc[:, 0].rename(None), layout.kinds
-    array = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
+    array = y if isinstance(y, np.ma.MaskedArray) else plain_array(y, "y")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

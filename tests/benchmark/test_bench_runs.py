@@ -65,7 +65,7 @@ def test_a_run_that_was_killed_goes_on(folder, tmp_path):
     _check_rows(rows)
     frame = pd.read_parquet(out / "results.parquet")
     assert json.loads(frame["privacy"][0]) == rows[0]["privacy"]
-    assert list(frame["cell"]) == [row["cell"] for row in rows]
+    assert list(frame["seconds"]) == [row["seconds"] for row in rows]
 
     text = command(folder / "small.toml", "--out", out)
     assert "3 of 3 cells were there already." in text

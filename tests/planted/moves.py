@@ -3,6 +3,7 @@
 from tests.planted.bug import IMAGES, SUMS, TABLES, Bug, P, S, T
 
 MGE = "tests/synthesizers/test_mge_privacy.py::"
+ALONE = "tests/lenses/test_alone.py::"
 
 HOW_FAR_ROWS_MOVE = (
     Bug(
@@ -290,9 +291,41 @@ HOW_FAR_ROWS_MOVE = (
         "lens-of-a-user-in-batches",
         "images go together through a lens of which nothing is known",
         S + "gaussian/_lens_map.py",
-        "parts = images.split(1) if lens.is_opaque else (images,)",
-        "parts = (images,)",
+        "            if is_alone:\n",
+        "            if False:\n",
         (MGE + "test_a_row_is_read_alike_wherever_it_stands",),
+    ),
+    Bug(
+        "lens-class-believed",
+        "a class of a user says that rows of a batch do not influence each other",
+        "skdpgen/lenses/_alone.py",
+        "return bool(lens.is_opaque) or not is_ours",
+        "return bool(lens.is_opaque)",
+        (ALONE + "test_a_class_of_a_user_sees_images_one_by_one_whatever_it_says",),
+    ),
+    Bug(
+        "lens-error-told",
+        "the error of a lens on one private image is passed on",
+        "skdpgen/lenses/_alone.py",
+        "except Exception:  # whatever",
+        "except ZeroDivisionError:  # whatever",
+        (ALONE + "test_a_lens_that_fails_on_one_image_says_nothing_of_it",),
+    ),
+    Bug(
+        "lens-warning-shown",
+        "the warning of a lens on one private image is shown",
+        "skdpgen/lenses/_alone.py",
+        '        warnings.simplefilter("ignore")\n',
+        "",
+        (ALONE + "test_a_lens_that_fails_on_one_image_says_nothing_of_it",),
+    ),
+    Bug(
+        "lens-not-tried",
+        "a lens that remembers images, or draws random numbers, is used",
+        "skdpgen/lenses/_alone.py",
+        "        if again.shape != first.shape or not (",
+        "        if again.shape != first.shape and not (",
+        (ALONE + "test_a_lens_that_is_not_pure_is_refused_before_anything_is_paid",),
     ),
     Bug(
         "last-images-as-they-come",

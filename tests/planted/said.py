@@ -5,7 +5,10 @@ from tests.planted.bug import SAID, SEARCH, TABLES, Bug, P, S, T
 ORIGIN = "tests/tables/test_origin.py::test_marks_stay_on_every_route"
 MADE = SAID + "test_what_is_rested_on_is_said_and_nothing_else"
 READ_BACK = SAID + "test_alarms_are_read_back"
+BENCH = "tests/benchmark/test_bench_private.py::"
+DTYPES = "tests/synthesizers/test_dtypes.py::"
 DELTA = "tests/synthesizers/test_delta.py::"
+SEARCHED = "tests/synthesizers/test_search_cost.py::"
 GO_ALONG = SAID + "test_alarms_go_along"
 
 WHAT_IS_SAID = (
@@ -186,6 +189,78 @@ WHAT_IS_SAID = (
         "is_inferred=any(",
         "is_inferred=all(",
         (SEARCH + "test_one_candidate_that_leaks_is_told_of",),
+    ),
+    Bug(
+        "search-believes-a-schema",
+        "a schema that was read off the rows before the search is taken for public",
+        S + "tools/_search_cost.py",
+        'return isinstance(schema, str) or getattr(schema, "is_read_off", False)',
+        "return isinstance(schema, str)",
+        (SEARCHED + "test_a_schema_that_was_read_off_before_is_told_of",),
+    ),
+    Bug(
+        "search-as-it-is-now",
+        "a search is charged by parameters that were changed after its fit",
+        S + "tools/_search_cost.py",
+        "    _check_unchanged(search, candidates)\n",
+        "",
+        (SEARCHED + "test_a_search_that_was_changed_since_has_no_cost",),
+    ),
+    Bug(
+        "search-forgets-its-refit",
+        "a refit costs nothing if `refit` was switched off after it",
+        S + "tools/_search_cost.py",
+        'has_refit = bool(search.refit) or hasattr(search, "best_estimator_")',
+        "has_refit = bool(search.refit)",
+        (SEARCHED + "test_a_refit_counts_although_it_is_switched_off_afterwards",),
+    ),
+    Bug(
+        "search-at-the-delta-of-the-refit",
+        "delta=None counts as what the whole table chooses, not its smaller folds",
+        S + "tools/_search_cost.py",
+        "        LARGEST_DELTA if delta is None else delta,\n",
+        "        LARGEST_DELTA / 10 if delta is None else delta,\n",
+        (SEARCHED + "test_folds_that_choose_other_deltas_are_covered",),
+    ),
+    Bug(
+        "results-hold-a-fingerprint",
+        "results of a private table hold a digest of it, which confirms a guess",
+        "skdpgen/benchmark/runs/_frozen_cell.py",
+        "hidden = FINGERPRINTS if self.source.is_own else ()",
+        "hidden = ()",
+        (BENCH + "test_no_guess_at_a_row_is_confirmed_by_results",),
+    ),
+    Bug(
+        "results-without-an-alarm",
+        "scores of a private table are written as those of a public one",
+        "skdpgen/benchmark/runs/_frozen_cell.py",
+        'alarm = {"not_private": NOT_PRIVATE} if self.source.is_own else {}',
+        "alarm = {}",
+        (BENCH + "test_every_row_and_page_of_a_private_table_carries_an_alarm",),
+    ),
+    Bug(
+        "classes-of-a-benchmark-are-public",
+        "a certificate calls classes public that the benchmark read off the rows",
+        "skdpgen/benchmark/runs/_measure_cell.py",
+        "    if cell.source.is_own and certificate:\n",
+        "    if False:\n",
+        (BENCH + "test_classes_that_were_read_off_the_rows_are_not_said_to_be_public",),
+    ),
+    Bug(
+        "width-of-bytes-told",
+        "an error has the dtype of bytes, and so the length of the longest value",
+        T + "_dtypes.py",
+        'name = dtype.type.__name__ if dtype.kind in "SV" else dtype',
+        "name = dtype",
+        (DTYPES + "test_an_error_tells_no_width_of_the_longest_value",),
+    ),
+    Bug(
+        "number-of-rows-told",
+        "an error of numpy about a list has the private number of rows",
+        T + "_containers.py",
+        "    except ValueError:  # its text",
+        "    except ZeroDivisionError:  # its text",
+        (DTYPES + "test_an_error_tells_no_number_of_rows",),
     ),
     Bug(
         "search-forgets-the-seed",

@@ -265,7 +265,7 @@ REFUSED = {
 REFUSED_ARRAYS = {
     "structured": (np.zeros(3, dtype=[("a", int), ("b", float)]), "DataFrame"),
     "records": (np.rec.array(np.zeros(3, dtype=[("a", int)])), "DataFrame"),
-    "bytes": (np.array([["a"]], dtype="S1"), "S1.*decode"),
+    "bytes": (np.array([["a"]], dtype="S1"), "bytes_.*decode"),
     "months": (np.array([["2020-01"]], dtype="datetime64[M]"), "datetime64.*astype"),
     "timedelta": (np.array([[1]], dtype="timedelta64[s]"), "timedelta64.*seconds"),
 }
@@ -301,6 +301,30 @@ def test_a_dtype_of_numpy_is_refused_by_name(name):
     assert not hasattr(synth, "privacy_")
     with pytest.raises(TypeError, match=f"y must hold.*{message}"):
         synth.fit(np.zeros((len(table), 1)), np.ravel(table))
+
+
+def test_an_error_tells_no_width_of_the_longest_value():
+    told = []
+    for longest in (b"a", b"Jane Doe"):
+        rows = np.array([[b"a"], [longest]])
+        for table in (rows, np.array([(longest,)], dtype=[("a", rows.dtype)])):
+            with pytest.raises(TypeError, match="must hold") as caught:
+                DPIndependentSynthesizer().fit(table)
+            told.append(str(caught.value))
+    assert told[:2] == told[2:]
+
+
+@pytest.mark.parametrize("name", ["X", "y"])
+def test_an_error_tells_no_number_of_rows(name):
+    """Of rows whose number is private; numpy would tell the shape that it detected."""
+    told = []
+    for n_rows in (30, 31):
+        ragged = [[1.0, 2.0]] * (n_rows - 1) + [[1.0]]
+        given = {"X": ragged} if name == "X" else {"X": [[1.0]] * n_rows, "y": ragged}
+        with pytest.raises(ValueError, match=f"{name} must be rows of equal") as caught:
+            DPIndependentSynthesizer(adjacency="add_remove").fit(**given)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
 
 
 def test_masked_images_are_refused():

@@ -137,10 +137,10 @@ def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
         rows = stored[name]
         if found[2]:
             head = HEAD.format(f"{name}{found[2]}")
-            return f"{head}\n{tabulate_discovery(rows)}\n{END}"
+            return f"{head}\n{tabulate_discovery(rows)}{_alarm(rows)}\n{END}"
         if any("axis" in row for row in rows):  # of `python -m skdpgen.benchmark fits`
             return f"{HEAD.format(name)}\n{tabulate_costs(rows)}\n{END}"
-        text = f"{tabulate_rows(rows)}\n\n{caption(rows)}"
+        text = f"{tabulate_rows(rows)}\n\n{caption(rows)}{_alarm(rows)}"
         return f"{HEAD.format(name)}\n{text}\n{END}"
 
     return MARK.sub(filled, page)
@@ -149,6 +149,12 @@ def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
 def names_in(page: str) -> list[str]:
     """Return the names of the marks of a page."""
     return [found[1] for found in MARK.finditer(page)]
+
+
+def _alarm(rows: Sequence[Row]) -> str:
+    """Return the alarm that rows of a private table carry, to stand below a table."""
+    found = next((row["not_private"] for row in rows if row.get("not_private")), None)
+    return f"\n\n**{found}**" if found else ""
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:

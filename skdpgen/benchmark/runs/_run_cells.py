@@ -17,14 +17,18 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from skdpgen.benchmark.runs._bench_config import BenchConfig
-from skdpgen.benchmark.runs._cell_store import CellStore
-from skdpgen.benchmark.runs._frozen_cell import Cell
+from skdpgen.benchmark.runs._cell_store import CellStore, write_whole
+from skdpgen.benchmark.runs._frozen_cell import NOT_PRIVATE, Cell
 from skdpgen.benchmark.runs._measure_cell import versions
 from skdpgen.benchmark.runs._own_table import read_source
 from skdpgen.benchmark.runs._printed import printed_of
 
 PROCESS = [sys.executable, "-m", "skdpgen.benchmark.runs._cell_process"]
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+OF_CELLS = (
+    "Names and contents of the files in cells/ hold fingerprints of the table besides, "
+    "which confirm a guess at a row. Only the same command needs them, to go on."
+)
 Told = Callable[[int, int, dict[str, Any] | None], None]
 
 
@@ -103,8 +107,10 @@ def run_cells(
     for name, cell in named:
         if cell.key not in there:
             continue
-        row = there[cell.key]
+        row = cell.shared(there[cell.key])
         rows.append({"name": name, **printed_of(config.printed, row, name), **row})
+    if any(source.is_own for source in config.sources):
+        write_whole(store.out / "NOT-PRIVATE.txt", f"{NOT_PRIVATE}\n{OF_CELLS}\n")
     store.collect(rows, parquet=parquet)
     return rows
 

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from skdpgen.lenses import each_alone
 from skdpgen.privacy import OuterProducts, SideBySide, Vectors
 
 AT_ONCE = 2**21  # numbers in the rows that are mapped together
@@ -72,7 +73,8 @@ class Mapper:
     could change all others in their last digit. Hence batches are padded, and mapped in
     double precision. A digit matters much where a function jumps:
     :class:`~skdpgen.features.NTKFeatures` computes exactly up to its jumps, and nothing
-    is known about a map that ``is_opaque``, so rows go one by one.
+    is known about a map that ``is_opaque``, so rows go one by one, and a row on which
+    it fails becomes 0.
     """
 
     phi: Any
@@ -93,8 +95,7 @@ class Mapper:
         inputs = torch.from_numpy(padded(rows, self.at_once)).double()
         inputs = on_device(inputs, self.device)
         if getattr(self.phi, "is_opaque", False):
-            alone = inputs[: len(rows)].split(1)
-            return torch.cat([self.phi(row.clone()) for row in alone])
+            return each_alone(self.phi, inputs[: len(rows)], self.phi.n_features)
         return map_rows(self.phi, inputs, len(rows))
 
 

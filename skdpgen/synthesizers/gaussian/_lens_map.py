@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from skdpgen.lenses import clipped
+from skdpgen.lenses import check_pure, clipped, each_alone, goes_alone
 from skdpgen.synthesizers.opening import Opening
 from skdpgen.tables import Cells, EncodedBatch, as_pixels
 from skdpgen.utils import Key
@@ -72,15 +72,23 @@ class Pictures:
 def encoder(lens: Any, shape: tuple[int, int, int]) -> Callable[[Floats], Floats]:
     """Return a function from pixels to codes, of norm 1 at most whatever the lens is.
 
-    It has a copy of the lens: one that remembers what it saw must not be kept.
+    It has a copy of the lens: one that remembers what it saw must not be kept. A lens
+    of which nothing is known is tried on made-up images first.
     """
-    lens = copy.deepcopy(lens.double())
+    lens, is_alone = copy.deepcopy(lens.double()), goes_alone(lens)
+    width = int(lens.n_latent(shape))
+    if is_alone:
+        with torch.no_grad():
+            check_pure(lens.encode, shape, width, "lens")
 
     def encode(pixels: Floats) -> Floats:
         images = torch.from_numpy(pixels).unflatten(1, shape)
-        parts = images.split(1) if lens.is_opaque else (images,)
+        codes: Tensor
         with torch.no_grad():
-            codes: Tensor = torch.cat([lens.encode(part.clone()) for part in parts])
+            if is_alone:
+                codes = each_alone(lens.encode, images, width)
+            else:
+                codes = lens.encode(images.clone())
         return np.asarray(clipped(codes.double()).numpy())
 
     return encode

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from skdpgen.lenses import clipped
+from skdpgen.lenses import clipped, goes_alone
 from skdpgen.tables import as_pixels, holds_images, image_size
 from skdpgen.utils import saved
 
@@ -57,7 +57,7 @@ class PublicBasis:
         images = images[:MOST]
         pixels = torch.from_numpy(as_pixels(images).astype(np.float64))
         parts = pixels.unflatten(1, image_size(images)).split(
-            1 if lens.is_opaque else 1024
+            1 if goes_alone(lens) else 1024
         )
         inner = lens.double()
         with torch.no_grad():
@@ -85,7 +85,7 @@ class PublicBasis:
     @property
     def is_opaque(self) -> bool:
         """Whether the other lens must have rows one by one."""
-        return bool(self.lens.is_opaque)
+        return goes_alone(self.lens)
 
     def n_latent(self, shape: Any) -> int:
         """Return how many directions there are."""

@@ -119,6 +119,8 @@ def given_items(given: Any, X: Any, lens: Any) -> Any:
     chosen = CosineLens(n) if lens is None else lens_of(lens)
     if lens is None:
         check_lens(chosen, size)
+    else:
+        encoder(chosen, size)  # which needs no way back, and is tried on made-up images
     return chosen
 
 

@@ -29,6 +29,15 @@ from skdpgen.privacy import (
 from skdpgen.synthesizers.base import BaseSynthesizer
 from skdpgen.tables import INFERRED, Schema
 
+EXPOSED = (
+    " This delta is above 1 / rows: it may expose a row outright. Candidates with "
+    "delta=None count at 1e-05; give a smaller `delta` and search again."
+)
+CHANGED = (
+    "search_cost needs a search whose parameters are those that it was fitted with. "
+    "Got {} where {} were fitted; take back what was changed since."
+)
+
 
 @dataclass(frozen=True)
 class SearchCost:
@@ -41,6 +50,8 @@ class SearchCost:
     n_fits: int
     is_inferred: bool = False
     is_seeded: bool = False
+    is_exposed: bool = False
+    """Whether delta is above one over the number of rows."""
 
     def __str__(self) -> str:
         """Return the cost in words."""
@@ -58,7 +69,7 @@ class SearchCost:
             f"{leak}The search fitted {self.n_fits} times and as a whole is "
             f"({self.epsilon:.4g}, {self.delta:.3g})-differentially private, all "
             "releases together. The choice among candidates follows scores of raw "
-            "held-out rows and is not covered."
+            f"held-out rows and is not covered.{EXPOSED * self.is_exposed}"
         )
 
     __repr__ = __str__
@@ -83,6 +94,12 @@ def search_cost(search: Any) -> SearchCost:
     Steps of share s beside a smaller :math:`m` fit 1e-5 if they fit less, and there the
     same Gaussian leaves them :math:`t = 1 - (1-s)\, m^2 / \mu^2`; the curve of such a
     candidate covers all shares up to 1. A delta that is given counts as it is.
+
+    *What is counted* is the last call of ``fit``, as it was: parameters that were
+    changed afterwards raise an error where the certificate of ``best_estimator_``
+    shows it. Fits that failed (``error_score``) count in full, whether or not they came
+    to a release. A search that was interrupted has no results, and no cost can be
+    stated, but what it fitted was paid for.
 
     **Folds must not depend on the rows.** Stratified folds do: one label that changes
     moves hundreds of other rows to another fold, and then nothing is bounded. Under
@@ -119,19 +136,23 @@ def search_cost(search: Any) -> SearchCost:
     ]
     budgets = [_budget(candidate) for candidate in candidates]
     times = _times_trained(search, {budget.adjacency for budget in budgets})
+    _check_unchanged(search, candidates)
+    has_refit = bool(search.refit) or hasattr(search, "best_estimator_")
     selections = [budget.delta_selection for budget in budgets for _ in range(times)]
-    if search.refit:
+    if has_refit:
         selections.append(max(budget.delta_selection for budget in budgets))
     delta = max(budget.delta for budget in budgets)
-    mu, epsilon = _compose(candidates, budgets, times, bool(search.refit), delta)
+    mu, epsilon = _compose(candidates, budgets, times, has_refit, delta)
     epsilon -= math.fsum(map(math.log1p, map(neg, selections)))
+    delta += math.fsum(selections)
     return SearchCost(
         epsilon,
-        delta + math.fsum(selections),
+        delta,
         mu,
-        n_fits=len(candidates) * search.n_splits_ + bool(search.refit),
-        is_inferred=any(_is_inferred(candidate.schema) for candidate in candidates),
+        n_fits=len(candidates) * search.n_splits_ + has_refit,
+        is_inferred=any(_is_inferred(one.schema) for one in candidates),
         is_seeded=_is_seeded(search),
+        is_exposed=_is_exposed(search, delta),
     )
 
 
@@ -220,6 +241,33 @@ def _is_seeded(search: Any) -> bool:
         return False
     report = _synthesizer(search.best_estimator_).privacy_
     return any(line.startswith("NOT PRIVATE") for line in report.statements)
+
+
+def _is_inferred(schema: Any) -> bool:
+    """Whether a schema is read off the rows in a fit, or was before."""
+    return isinstance(schema, str) or getattr(schema, "is_read_off", False)
+
+
+def _is_exposed(search: Any, delta: float) -> bool:
+    """Whether delta is too large for the rows of the refit; unknown without one."""
+    best = getattr(search, "best_estimator_", None)
+    return best is not None and delta * _synthesizer(best).n_samples_ > 1
+
+
+def _check_unchanged(search: Any, candidates: list[BaseSynthesizer]) -> None:
+    """Raise if the search is not what was fitted, as far as this can be seen."""
+    splits = check_cv(search.cv).get_n_splits()
+    if splits != search.n_splits_:
+        raise ValueError(CHANGED.format(f"{splits} folds", f"{search.n_splits_}"))
+    at = getattr(search, "best_index_", None)
+    if at is None or not hasattr(search, "best_estimator_"):
+        return
+    report, given = _synthesizer(search.best_estimator_).privacy_, candidates[at]
+    largest = LARGEST_DELTA if given.delta is None else given.delta
+    facts = (report.epsilon, report.adjacency, report.delta)
+    if facts[:2] != (given.epsilon, given.adjacency) or report.delta > largest:
+        now = f"epsilon={given.epsilon:g} and delta={given.delta}"
+        raise ValueError(CHANGED.format(now, f"{facts[0]:g} and {facts[2]:g}"))
 
 
 def _largest_mu(budget: PrivacyBudget) -> float:
