@@ -108,11 +108,6 @@ class Schema:
             if self.target is not None:
                 object.__setattr__(self, "target", with_origin(self.target, origin))
 
-    @property
-    def is_read_off(self) -> bool:
-        """Whether rows that may be private told what it says (:meth:`infer`)."""
-        return self.origin == READ_OFF
-
     def check(self) -> "Schema":
         """Raise unless every column is complete; return self."""
         open_columns = self.unfilled()

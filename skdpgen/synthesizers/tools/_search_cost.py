@@ -243,11 +243,6 @@ def _is_seeded(search: Any) -> bool:
     return any(line.startswith("NOT PRIVATE") for line in report.statements)
 
 
-def _is_inferred(schema: Any) -> bool:
-    """Whether a schema is read off the rows in a fit, or was before."""
-    return isinstance(schema, str) or getattr(schema, "is_read_off", False)
-
-
 def _is_exposed(search: Any, delta: float) -> bool:
     """Whether delta is too large for the rows of the refit; unknown without one."""
     best = getattr(search, "best_estimator_", None)
