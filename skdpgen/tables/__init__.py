@@ -57,7 +57,13 @@ from skdpgen.tables._role import TARGET
 from skdpgen.tables._rows import Rows, holds_images
 from skdpgen.tables._rule_order import check_rules
 from skdpgen.tables._rules import Determines, LessEqual, MissingIf, Rule, SumOf
-from skdpgen.tables._schema import FROM_PUBLIC, INFERRED, Schema, read_off
+from skdpgen.tables._schema import (
+    FROM_PUBLIC,
+    INFERRED,
+    READ_OFF,
+    Schema,
+    read_off,
+)
 from skdpgen.tables._spelling import read_number
 from skdpgen.tables._spikes import Points, spikes_among, with_spikes
 from skdpgen.tables._text_columns import (
@@ -78,6 +84,7 @@ __all__ = [
     "INFERRED",
     "ISO",
     "NUMBERS",
+    "READ_OFF",
     "TARGET",
     "UNIFORM",
     "ArrowFile",

@@ -27,7 +27,7 @@ from skdpgen.privacy import (
     renyi_epsilon,
 )
 from skdpgen.synthesizers.base import BaseSynthesizer
-from skdpgen.tables import INFERRED, Schema
+from skdpgen.tables import INFERRED, READ_OFF, Schema
 
 EXPOSED = (
     " This delta is above 1 / rows: it may expose a row outright. Candidates with "
@@ -160,7 +160,8 @@ def _is_inferred(schema: Any) -> bool:
     """Say whether a schema is, or was in an earlier fit, read off private rows."""
     if isinstance(schema, str) or schema is None:
         return schema == "infer"
-    return INFERRED in Schema.of(schema).origin
+    origin = Schema.of(schema).origin
+    return INFERRED in origin or READ_OFF in origin
 
 
 def _compose(
