@@ -11,15 +11,17 @@ from torch import Generator, Tensor
 from torch.utils.checkpoint import checkpoint
 
 from skdpgen.features._expected import ExpectedFourier
-from skdpgen.utils import saved
+from skdpgen.utils import are_amounts, asked, refuse_unless, saved
 
 SHORTEST = 1e-4  # length scale
+HIGHEST = 1e5  # frequency that someone else may ask with
 AT_ONCE = 2**22  # angles in memory
 LOOKS = 6_000  # frequencies x columns of a turn, unless it has but few frequencies
 FEWEST = 250  # frequencies of a turn
 MOST_SUBSETS = 100_000  # listed one by one up to here, drawn beyond
 
 
+@asked("map")
 @saved
 @dataclass(frozen=True, eq=False)
 class FourierFeatures:
@@ -63,6 +65,14 @@ class FourierFeatures:
     widths: tuple[int, ...]
 
     norm_bound = 1.0
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise.
+
+        An angle's last digit goes by the place of a row; frequencies multiply it.
+        """
+        is_fine = are_amounts(self.frequencies, HIGHEST, 2) and self.frequencies.numel()
+        refuse_unless(is_fine, f"frequencies up to {HIGHEST:g}")
 
     @classmethod
     def draw(

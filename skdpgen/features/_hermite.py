@@ -12,12 +12,22 @@ from torch import Generator, Tensor
 
 from skdpgen.features._fourier import draw_subsets
 from skdpgen.features._mehler import hermite_functions
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    are_amounts,
+    are_whole,
+    asked,
+    is_amount,
+    is_whole,
+    refuse_unless,
+    saved,
+)
 
 HALF = 0.5  # numbers lie in [0, 1]; functions are centred in the middle
+HIGHEST, SHORTEST, LONGEST = 1000, 1e-3, 1e6  # orders, scales to be asked with
 FINE = 257  # points at which the largest norm is looked for
 
 
+@asked("map")
 @saved
 @dataclass(frozen=True, eq=False)
 class HermiteFeatures:
@@ -70,6 +80,20 @@ class HermiteFeatures:
     length_scale: float
 
     norm_bound = 1.0
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        given = [one for one in self.directions if one is not None]
+        refuse_unless(
+            len(self.directions) == len(self.are_numbers)
+            and all(type(one) is bool for one in self.are_numbers)
+            and all(are_amounts(one, 1.0 + 1e-6, 2) for one in given)
+            and are_whole(self.subsets, 0, len(self.directions) - 1, n_axes=2)
+            and self.subsets.numel() > 0
+            and is_whole(self.order, 0, HIGHEST)
+            and is_amount(self.length_scale, SHORTEST, LONGEST),
+            "Hermite functions of columns that there are",
+        )
 
     @classmethod
     def draw(

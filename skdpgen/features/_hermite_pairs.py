@@ -9,9 +9,10 @@ from torch import Generator, Tensor
 
 from skdpgen.features._factors import Factors, mean_outer, outer
 from skdpgen.features._hermite import HermiteFeatures
-from skdpgen.utils import saved
+from skdpgen.utils import asked, is_amount, refuse_unless, saved
 
 
+@asked("map")
 @saved
 @dataclass(frozen=True, eq=False)
 class HermitePairs:
@@ -64,6 +65,16 @@ class HermitePairs:
 
     norm_bound = 1.0
     kinds: ClassVar[Any] = ("signed", "square")
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        maps = self.single, self.paired
+        refuse_unless(
+            all(type(phi) is HermiteFeatures for phi in maps)
+            and is_amount(self.product_weight, 0, 1e6)
+            and (self.radius is None or is_amount(self.radius, 1e-6, 1e6)),
+            "a kernel of pairs",
+        )
 
     @classmethod
     def draw(

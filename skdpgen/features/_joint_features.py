@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from skdpgen.utils import saved
+from skdpgen.utils import asked, has_role, is_amount, refuse_unless, saved
 
 
+@asked("map")
 @saved
 @dataclass(frozen=True, eq=False)
 class JointFeatures:
@@ -38,6 +39,15 @@ class JointFeatures:
     weights: tuple[float, ...]
 
     norm_bound = 1.0
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        refuse_unless(
+            len(self.maps) == len(self.weights) > 0
+            and all(has_role(phi, "map") for phi in self.maps)
+            and all(is_amount(weight, 1e-6, 1e6) for weight in self.weights),
+            "maps, each with a weight",
+        )
 
     @property
     def parts(self) -> tuple[tuple[int, float, bool], ...]:

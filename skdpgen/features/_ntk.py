@@ -13,12 +13,13 @@ from torch.func import functional_call, grad, vmap
 
 from skdpgen.features._factors import Factors, mean_outer, outer
 from skdpgen.features._smooth_step import smooth_step
-from skdpgen.utils import saved
+from skdpgen.utils import are_amounts, asked, refuse_unless, saved
 
 FINE, LARGEST = 2.0**-14, 32.0  # inputs of a layer: multiples of, and at most
 COARSE, STEEPEST = 2.0**-12, 8.0  # the same for its weights
 
 
+@asked("map")
 @saved
 @dataclass(frozen=True, eq=False)
 class NTKFeatures:
@@ -90,6 +91,18 @@ class NTKFeatures:
     is_nonnegative: bool = False
 
     norm_bound = 1.0
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise; weights were rounded."""
+        refuse_unless(
+            all(are_amounts(weight, STEEPEST, 2) for weight in self.weights)
+            and are_amounts(self.readout, 1e6, 2)
+            and are_amounts(self.centre, 1e6, 1)
+            and are_amounts(self.scale, 1e6, 1)
+            and type(self.has_layer_norm) is bool
+            and type(self.is_nonnegative) is bool,
+            "the weights of a network",
+        )
 
     def __post_init__(self) -> None:
         """Round the weights; sums over larger layers would not be exact."""

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any, NoReturn
 
+import numpy as np
+
 from skdpgen.privacy import (
     Adjacency,
     Ledger,
@@ -12,10 +14,11 @@ from skdpgen.privacy import (
     PrivacyBudget,
     PrivacyReport,
     Question,
+    check_keys,
     noisy_share,
 )
-from skdpgen.tables import like_of, read_part
-from skdpgen.utils import RowsElsewhereError
+from skdpgen.tables import like_of, public_rows, read_part
+from skdpgen.utils import RowsElsewhereError, check_asked
 
 
 class GuardedParty:
@@ -24,6 +27,11 @@ class GuardedParty:
     It keeps an account of its own, with the budget of one fit: a question that costs
     more than is left is refused, and what a question costs is worked out here. What
     follows for its rows is said at :class:`~skdpgen.privacy.NoiseShares`.
+
+    *What can be asked.* Questions are made of types that are marked for it, with fields
+    that are checked. Steps from rows to sums take any cell and any label. Each question
+    is tried on made-up rows, which cover every cell, label and missing value, and costs
+    a thousandth of the budget at least, before a row is read. A hundred are answered.
 
     Parameters
     ----------
@@ -75,8 +83,10 @@ class GuardedParty:
                 f"keys must be {noise.n_parties - 1}, one for each other party. Got "
                 f"{len(keys)}."
             )
+        check_keys(keys)
         self.name, self.noise = name, noise
         self._rows, self._keys = (X, y), dict(keys)
+        self._like = like_of(X), None if y is None else like_of(y)
         budget = PrivacyBudget(epsilon, delta, Adjacency.parse(adjacency))
         self._ledger, self._lock = Ledger(budget), Lock()
         self._is_closed = False
@@ -94,8 +104,7 @@ class GuardedParty:
     @property
     def like(self) -> Any:
         """Columns and dtypes, which are public: a table without rows, to be sent."""
-        X, y = self._rows
-        return like_of(X), None if y is None else like_of(y)
+        return self._like
 
     @property
     def privacy_(self) -> PrivacyReport:
@@ -105,35 +114,57 @@ class GuardedParty:
     def answer(self, question: Question) -> NoisyShare:
         """Return the sums of its rows with its share of noise, masked.
 
-        What cannot be asked of a table without rows is an error, and costs nothing. If
-        a question fails at the rows themselves, that it failed tells of them: the party
-        answers no other one.
+        What cannot be asked of public rows is an error, and costs nothing. If a
+        question fails at the rows themselves, that it failed tells of them: it is paid
+        for, and the party answers no other one.
         """
-        layouts, task = question.layouts, question.task
+        question = self._checked(question)
         with self._lock:  # one account, one question at a time
             if self._is_closed:
                 raise RowsElsewhereError(
                     f"{self.name} was asked what its rows could not answer, and "
                     "answers no more. Begin with new parties and new keys."
                 )
-            question.query.sums(read_part(*self.like, layouts, task))
-            self._is_closed = True
-            totals = _sums(question, read_part(*self._rows, layouts, task))
-            self._is_closed = False
-            return noisy_share(
+            share = noisy_share(
                 question,
-                totals,
+                lambda: self._sums(question),
                 self._ledger,
                 self.noise,
                 name=self.name,
                 keys=self._keys,
             )
+            self._is_closed = False
+            return share
+
+    def _checked(self, question: Question) -> Question:
+        """Return the question as its bytes say it, tried on public rows."""
+        question = Question.from_bytes(question.to_bytes())
+        check_asked(question)
+        layouts, task = question.layouts, question.task
+        for _ in read_part(*self.like, layouts, task):
+            pass  # raises if the question is about another table
+        chunk, n_rows = public_rows(question.query.encoder, layouts, task)
+        try:
+            with np.errstate(all="ignore"):
+                question.query.try_out(chunk, n_rows)
+        except Exception as error:
+            raise RowsElsewhereError(
+                "A question must have an answer for any row. Got one that fails at "
+                "made-up rows; ask as a fit to `Parties(..., noise=...)` does."
+            ) from error
+        return question
+
+    def _sums(self, question: Question) -> dict[str, Any]:
+        """Return sums of the rows; closed from here on, until the answer is made."""
+        self._is_closed = True
+        return _sums(question, read_part(*self._rows, question.layouts, question.task))
 
 
 def _sums(question: Question, chunks: Any) -> dict[str, Any]:
     """Return sums; an error says no more than that there was one."""
     try:
-        return question.query.sums(chunks)
+        with np.errstate(all="ignore"):
+            return question.query.sums(chunks)
     except Exception:
         pass
     raise RowsElsewhereError(

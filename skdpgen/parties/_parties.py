@@ -185,7 +185,8 @@ class PartiesRows:
 
 def _is_of(answer: Any, name: str) -> bool:
     """Say whether all sources are a party or batches of it, ``name/batch``."""
-    return all(one.partition("/")[0] == name for one in answer.sources)
+    sources = [one.partition("/")[0] for one in answer.sources]
+    return bool(sources) and set(sources) == {name}
 
 
 def first_question(estimator: Any, like: Any, n_rows: int | None = None) -> Question:

@@ -24,7 +24,7 @@ from skdpgen.privacy._budget import (
 from skdpgen.privacy._distinct import DistinctCounts
 from skdpgen.privacy._functional import functional_oracle, kernel_slopes
 from skdpgen.privacy._ledger import Ledger
-from skdpgen.privacy._masks import fit_name, pair_keys
+from skdpgen.privacy._masks import check_keys, fit_name, pair_keys
 from skdpgen.privacy._noise import insecure_noise_seed
 from skdpgen.privacy._noise_shares import NoiseShares
 from skdpgen.privacy._noisy_share import NoisyShare, noisy_share, noisy_values
@@ -96,6 +96,7 @@ __all__ = [
     "Weighted",
     "WithCounts",
     "WithSquares",
+    "check_keys",
     "compose_mu",
     "default_delta",
     "fit_curve",

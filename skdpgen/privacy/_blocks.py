@@ -11,16 +11,20 @@ from numpy.typing import NDArray
 
 from skdpgen.privacy._exact_sum import ExactSum, below, cut_digits, top_of
 from skdpgen.privacy._sensitivity import (
+    HEAVIEST,
+    LIGHTEST,
     NonNegative,
     OneHot,
     Signed,
     Structure,
     Weighted,
+    check_accurate,
 )
-from skdpgen.utils import saved
+from skdpgen.utils import asked, is_whole, refuse_unless, saved
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+WIDEST = 2**26  # numbers of a block that a guarded party sums
 CACHED = 2**18  # numbers in a block of rows: 2 MiB in float64, small enough for a cache
 
 
@@ -38,6 +42,7 @@ class Tokens(Protocol):
     values: Sequence[str]
 
 
+@asked("block")
 @saved
 @dataclass(frozen=True)
 class Histograms:
@@ -75,9 +80,33 @@ class Histograms:
         n = len(self.widths)
         if len(self.scales) != n:
             raise ValueError(f"scales must be {n} numbers. Got {len(self.scales)}.")
-        if not all(0 <= scale < math.inf for scale in self.scales):
-            raise ValueError(f"scales must be in [0, inf). Got {self.scales!r}.")
+        for scale in self.scales:
+            if scale != 0:
+                check_accurate("scales", scale, LIGHTEST, HEAVIEST)
         object.__setattr__(self, "scales", tuple(map(shortened, self.scales)))
+
+    def check_asked(self) -> None:
+        """Check what the proof assumes of one that someone else made."""
+        sizes, subsets = self.sizes, self.subsets
+        refuse_unless(
+            type(sizes) is tuple and all(is_whole(size, 1, WIDEST) for size in sizes),
+            "sizes that are counts of cells",
+        )
+        refuse_unless(
+            subsets is None
+            or (
+                type(subsets) is tuple
+                and all(_are_places(which, len(sizes)) for which in subsets)
+            ),
+            "subsets that are distinct columns",
+        )
+        refuse_unless(self.scales is None or type(self.scales) is tuple, "scales")
+        refuse_unless(self.width <= WIDEST, "histograms that are not too wide")
+
+    @property
+    def width(self) -> int:
+        """Cells of all histograms."""
+        return sum(self.widths)
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -131,6 +160,7 @@ class Histograms:
         return np.asarray(total * np.repeat(scales, self.widths))
 
 
+@asked("block")
 @saved
 @dataclass(frozen=True)
 class Vectors:
@@ -155,6 +185,11 @@ class Vectors:
         """Check that the bound has a grid, in the precision of the proof."""
         object.__setattr__(self, "bound", float(self.bound))
         top_of(self.bound)
+
+    def check_asked(self) -> None:
+        """Check what the proof assumes of one that someone else made."""
+        refuse_unless(is_whole(self.width, 1, WIDEST), "vectors that have a width")
+        refuse_unless(type(self.is_nonnegative) is bool, "whether vectors have signs")
 
     @property
     def structure(self) -> Structure:
@@ -221,6 +256,7 @@ class Vectors:
         return below(self.width) * self.bound / step / norms.clamp_min(self.bound)
 
 
+@asked("block")
 @saved
 @dataclass(frozen=True)
 class Counts:
@@ -228,6 +264,15 @@ class Counts:
 
     beta: float = 1.0
     structure: Structure = field(default=NonNegative(1.0), init=False)
+
+    def __post_init__(self) -> None:
+        """Check that float64 is accurate with the weight and with its square."""
+        check_accurate("beta", self.beta, LIGHTEST**2, HEAVIEST**2)
+
+    width = 1
+
+    def check_asked(self) -> None:
+        """Nothing else can be wrong with it."""
 
     def start(self, n_classes: int) -> Floats:
         """Return the sum over no rows."""
@@ -296,6 +341,16 @@ def check_shape(rows: Any, labels: Integers, width: int) -> None:
             f"A batch must hold one label and {width} values per row. "
             "Got another shape."
         )
+
+
+def _are_places(which: Any, n: int) -> bool:
+    """Say whether these are distinct columns of n, at least one."""
+    is_tuple = type(which) is tuple and len(which) > 0
+    return (
+        is_tuple
+        and all(is_whole(j, 0, n - 1) for j in which)
+        and len(set(which)) == len(which)
+    )
 
 
 def shortened(scale: float) -> float:

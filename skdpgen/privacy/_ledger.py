@@ -13,11 +13,13 @@ from skdpgen.privacy._report import (
     valid_mu,
 )
 from skdpgen.privacy._selection import selection_threshold
-from skdpgen.privacy._sensitivity import Signed, sensitivity
+from skdpgen.privacy._sensitivity import Signed, check_accurate, sensitivity
 from skdpgen.privacy._subsampled import subsampled_noise_multiplier
-from skdpgen.utils import BudgetExceededError
+from skdpgen.utils import BudgetExceededError, check_count
 
 ROUNDING = 1e-9  # people write shares as decimals, and 0.1 * 3 counts as 0.3
+SMALLEST_SHARE = 1e-12  # far below what any release can use
+SMALLEST_RATE = 1e-12  # of sampling
 
 
 class Ledger:
@@ -79,9 +81,16 @@ class Ledger:
         sensitivity: float,
         mechanism: str = "Gaussian",
     ) -> float:
-        """Enter a Gaussian release and return the noise std that it must add."""
+        """Enter a Gaussian release and return the noise std that it must add.
+
+        A sensitivity that is 0, subnormal, infinite or no number is an error: either
+        nothing is released, or rounding has hidden how far a row moves it.
+        """
+        sensitivity = check_accurate("sensitivity", sensitivity)
         share = self._admit(share)
         std = self.noise_std(share=share, sensitivity=sensitivity)
+        if self.budget.is_private:
+            check_accurate("noise std", std)
         self._enter(LedgerEntry(name, mechanism, sensitivity, std, share))
         return std
 
@@ -103,6 +112,9 @@ class Ledger:
         than that are not admitted. Their rates, steps and shares must all be fixed
         before anything is released.
         """
+        norm_bound = check_accurate("norm_bound", norm_bound)
+        check_accurate("sampling_rate", sampling_rate, SMALLEST_RATE, 1.0)
+        check_count(n_steps, "n_steps")
         self._admit(share)  # and no less: the share was fixed beforehand
         multiplier = 0.0
         adjacency = self.budget.adjacency
@@ -118,13 +130,23 @@ class Ledger:
             )
         mechanism = SUBSAMPLED.format(sampling_rate, n_steps)
         std = multiplier * norm_bound
+        if self.budget.is_private:
+            check_accurate("noise std", std)
         delta = sensitivity(Signed(norm_bound), adjacency)
         facts = (sampling_rate, n_steps)
         self._enter(LedgerEntry(name, mechanism, delta, std, share, *facts))
         return multiplier
 
     def admit_selection(self, n_columns: int, noise_std: float) -> float:
-        """Enter ``n_columns`` selections; return the count above which to show."""
+        """Enter ``n_columns`` selections; return the count above which to show.
+
+        Noise of 0 would show what a single row has, so only a budget that promises
+        nothing may have it.
+        """
+        if n_columns < 0:  # it would hand reservations back
+            raise ValueError(f"n_columns must not be negative. Got {n_columns!r}.")
+        if self.budget.is_private or noise_std != 0:
+            check_accurate("noise_std", noise_std)
         self._n_selected += n_columns
         if self._n_selected > self.budget.n_selections:
             raise BudgetExceededError(
@@ -156,15 +178,15 @@ class Ledger:
         )
 
     def _admit(self, share: float) -> float:
-        if not 0 < share <= 1 + ROUNDING:
-            raise ValueError(f"share must be in (0, 1]. Got {share!r} instead.")
-        if share > self.remaining + ROUNDING:
+        share = check_accurate("share", share, SMALLEST_SHARE, 1 + ROUNDING)
+        remaining = self.remaining
+        if share > remaining + ROUNDING or remaining < SMALLEST_SHARE:
             raise BudgetExceededError(
-                f"Asked for a share of {share:g}, but {self.remaining:g} of the budget "
+                f"Asked for a share of {share:g}, but {remaining:g} of the budget "
                 f"(epsilon={self.budget.epsilon:g}) is left. "
                 "Release fewer quantities or raise `epsilon`."
             )
-        return min(share, self.remaining)
+        return min(share, remaining)
 
     def _enter(self, entry: LedgerEntry) -> None:
         self._insecure |= is_noise_insecure()

@@ -111,16 +111,8 @@ def whole_noise(shape: tuple[int, int], std: float, steps: NDArray[np.float64]) 
     >>> whole_noise((1, 2), 0.0, np.ones(2)).tolist()
     [[0, 0]]
     """
+    fine = check_steps(std, steps)
     noise = gaussian_noise(shape, std)
-    fine = np.zeros(shape[1], dtype=np.int64)
-    if std > 0:
-        apart = np.log2(std) - np.log2(np.maximum(steps, np.finfo(float).tiny))
-        fine = np.maximum(np.floor(apart).astype(np.int64) - UNIT, 0)
-    if (fine > WORD).any():
-        raise ValueError(
-            f"Steps of a sum must be at least 2**-{UNIT + WORD} of its noise. Got "
-            "finer ones; choose larger weights and scales."
-        )
     whole = np.vectorize(int, otypes=[object])
     units = whole(np.rint(np.ldexp(noise / steps, -fine)))
     if not fine.any():
@@ -128,6 +120,29 @@ def whole_noise(shape: tuple[int, int], std: float, steps: NDArray[np.float64]) 
     words = _random_words(noise.size).reshape(shape).astype(object)
     sizes = np.array([1 << int(bits) for bits in fine], dtype=object)
     return units * sizes + words % sizes
+
+
+def check_steps(std: float, steps: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return how many bits steps are finer than units of noise; raise for too many.
+
+    Examples
+    --------
+    >>> check_steps(1.0, np.array([1.0, 2.0**-42]))
+    array([0, 2])
+    """
+    _check_std(std)
+    if not (np.isfinite(steps) & (steps >= np.finfo(float).tiny)).all():
+        raise ValueError("Steps of a sum must be normal numbers. Got others.")
+    if std == 0:
+        return np.zeros(len(steps), dtype=np.int64)
+    apart = np.log2(std) - np.log2(steps)
+    fine = np.maximum(np.floor(apart).astype(np.int64) - UNIT, 0)
+    if (fine > WORD).any():
+        raise ValueError(
+            f"Steps of a sum must be at least 2**-{UNIT + WORD} of its noise. Got "
+            "finer ones; choose larger weights and scales."
+        )
+    return np.asarray(fine)
 
 
 def on_grid(noisy: NDArray[np.float64], std: float) -> NDArray[np.float64]:

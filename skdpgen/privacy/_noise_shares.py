@@ -6,9 +6,10 @@ from typing import Self
 
 from skdpgen.privacy._accounting import gaussian_epsilon
 from skdpgen.privacy._budget import PrivacyBudget
-from skdpgen.utils import saved
+from skdpgen.utils import asked, is_whole, refuse_unless, saved
 
 
+@asked("shares")
 @saved
 @dataclass(frozen=True)
 class NoiseShares:
@@ -62,6 +63,13 @@ class NoiseShares:
                 f"{self.n_colluding!r} of {self.n_parties!r}."
             )
 
+    def check_asked(self) -> None:
+        """Check that both are whole numbers."""
+        refuse_unless(
+            is_whole(self.n_parties, 2) and is_whole(self.n_colluding, 0),
+            "shares of a number of parties",
+        )
+
     @classmethod
     def honest_majority(cls, n_parties: int) -> Self:
         """Return shares for as many colluders as are fewer than half."""
@@ -104,5 +112,7 @@ class NoiseShares:
         return (
             f"noise in shares of {m} parties, which follow the protocol: epsilon is "
             f"for up to {k} of them that work with whoever adds up (it is "
-            f"{', '.join(more)}), and against attackers with limited computers"
+            f"{', '.join(more)}), and against attackers with limited computers; a "
+            "question that fails at the rows of a party is the last one that it "
+            "answers, and that it failed is not covered by noise"
         )

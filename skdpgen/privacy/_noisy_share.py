@@ -1,7 +1,7 @@
 """What a party that adds noise sends: its sums, its share of noise, behind masks."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,15 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.privacy._ledger import Ledger
-from skdpgen.privacy._masks import masked, unmasked
-from skdpgen.privacy._noise import on_grid, whole_noise
+from skdpgen.privacy._masks import about_words, masked, unmasked
+from skdpgen.privacy._noise import check_steps, on_grid, whole_noise
 from skdpgen.privacy._noise_shares import NoiseShares
 from skdpgen.privacy._partial_sum import Question
-from skdpgen.privacy._release import joint_sensitivity, joint_weights
-from skdpgen.privacy._whole_sums import whole_sums
-from skdpgen.utils import from_bytes, saved, to_bytes
+from skdpgen.privacy._release import (
+    joint_sensitivity,
+    joint_weights,
+    noise_of_blocks,
+)
+from skdpgen.privacy._whole_sums import steps_of, whole_sums
+from skdpgen.utils import BudgetExceededError, from_bytes, saved, to_bytes
 
 Floats = NDArray[np.float64]
+LEAST_SHARE = 1e-3  # of the budget of a party, for one question; fits ask for .01
+MOST_QUESTIONS = 100  # of one fit; fits ask about ten
 
 
 @saved
@@ -62,17 +68,20 @@ class NoisyShare:
 
 def noisy_share(
     question: Question,
-    totals: Mapping[str, Any],
+    sums: Callable[[], Mapping[str, Any]],
     ledger: Ledger,
     shares: NoiseShares,
     *,
     name: str,
     keys: Mapping[str, bytes],
 ) -> NoisyShare:
-    """Charge a party's own account, add its share of the noise, mask.
+    """Charge a party's own account, sum its rows, add its share of the noise, mask.
 
-    The sensitivity is worked out here, from the blocks that were summed: who asks is
-    not trusted with it. The share of noise is in the ledger before it is drawn.
+    The sensitivity is worked out here, from the blocks that are summed: who asks is
+    not trusted with it. All that a question may be refused for is looked at before
+    ``sums`` reads a row, and the charge stands whatever comes of it. A question costs
+    ``LEAST_SHARE`` at least, and there are ``MOST_QUESTIONS`` at most: what is learnt
+    from whether a question succeeds is never cheap.
     """
     wanted, blocks = question.noise, question.query.blocks
     if wanted is None:
@@ -85,6 +94,16 @@ def noisy_share(
             f"The fit and {name} must have noise in the same shares. Got "
             f"{wanted.shares!r} where {name} has {shares!r}."
         )
+    if not LEAST_SHARE <= wanted.share <= 1:
+        raise ValueError(
+            f"A question must cost a share from {LEAST_SHARE:g} to 1 of the budget. "
+            f"Got {wanted.share!r}; ask for fewer quantities."
+        )
+    if len(ledger.entries) >= MOST_QUESTIONS:
+        raise BudgetExceededError(
+            f"{name} answers {MOST_QUESTIONS} questions, and has answered them. Begin "
+            "with new parties and new keys."
+        )
     weights = joint_weights(blocks, wanted.weights)
     delta = joint_sensitivity(blocks, weights, ledger.budget.adjacency)
     std = ledger.noise_std(share=wanted.share, sensitivity=delta)
@@ -93,13 +112,16 @@ def noisy_share(
             f"The fit and {name} must have one budget. Got noise of {wanted.std:g} "
             f"where {name} adds up to {std:g}; compare epsilon, delta and adjacency."
         )
+    for key, own in noise_of_blocks(std * shares.each, weights).items():
+        check_steps(own, steps_of(blocks[key], own))
     std = ledger.charge(wanted.name, share=wanted.share, sensitivity=delta)
-    number, words = len(ledger.entries), {}
-    for key, block in blocks.items():
-        own = std / weights[key] * shares.each
-        numbers, steps = whole_sums(block, totals[key], own)
+    number, words, totals = len(ledger.entries), {}, sums()
+    for key, own in noise_of_blocks(std * shares.each, weights).items():
+        numbers, steps = whole_sums(blocks[key], totals[key], own)
         numbers = numbers + whole_noise(numbers.shape, own, steps)
-        about = f"{question.digest} {number} {key}"
+        about = about_words(
+            question.digest, number, key, shares.n_parties, shares.n_colluding
+        )
         words[key] = masked(numbers.ravel().tolist(), name, keys, about)
     return NoisyShare(question.digest, name, number, words)
 
@@ -115,7 +137,8 @@ def noisy_values(
     ``noise_std`` is that of the release, block by block; there is ``shares.excess`` as
     much in the sum.
     """
-    query, values = question.query, {}
+    query = question.query
+    values: dict[str, Floats] = {}
     for key, block in query.blocks.items():
         empty = block.start(query.n_classes)
         zeros, steps = whole_sums(block, empty, noise_std[key] * shares.each)

@@ -9,9 +9,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from skdpgen.privacy._exact_sum import ExactSum, below, cut_digits, top_of
+from skdpgen.privacy._blocks import WIDEST
+from skdpgen.privacy._exact_sum import (
+    LARGEST,
+    SMALLEST,
+    ExactSum,
+    below,
+    cut_digits,
+    top_of,
+)
 from skdpgen.privacy._sensitivity import NonNegative, Signed, Structure, Weighted
-from skdpgen.utils import saved
+from skdpgen.utils import asked, is_amount, is_whole, refuse_unless, saved
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -20,6 +28,7 @@ N_BITS = 42  # of a product, half of them of each factor
 Kind = Literal["signed", "nonnegative", "square"]
 
 
+@asked("block")
 @saved
 @dataclass(frozen=True)
 class OuterProducts:
@@ -84,6 +93,28 @@ class OuterProducts:
                     f"kinds must be among {', '.join(FORMED)}, and a square needs u as "
                     f"long as v. Got {kind!r} for lengths {a} and {b}."
                 )
+
+    def check_asked(self) -> None:
+        """Check what the proof assumes of one that someone else made."""
+        shapes, bound, kinds = self.shapes, self.bound, self.kinds
+        refuse_unless(
+            type(shapes) is tuple
+            and len(shapes) > 0
+            and all(type(shape) is tuple and len(shape) == 2 for shape in shapes)
+            and all(is_whole(n, 1, WIDEST) for shape in shapes for n in shape)
+            and self.width <= WIDEST,
+            "layers that have a width",
+        )
+        bounds = bound if type(bound) is tuple else (bound,)
+        refuse_unless(
+            all(is_amount(one, SMALLEST, LARGEST) for one in bounds), "bounds"
+        )
+        refuse_unless(kinds is None or type(kinds) is tuple, "kinds of layers")
+
+    @property
+    def width(self) -> int:
+        """Numbers of all layers."""
+        return sum(a * b for a, b in self.shapes)
 
     @property
     def structure(self) -> Structure:

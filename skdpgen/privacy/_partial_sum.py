@@ -1,5 +1,6 @@
 """What parties and a combiner send each other: a question, and sums that answer it."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,9 +9,22 @@ from typing import Any, Self
 from skdpgen.privacy._checked_sums import are_alike
 from skdpgen.privacy._noise_shares import NoiseShares
 from skdpgen.privacy._query import Query
-from skdpgen.utils import digest_of, from_bytes, saved, to_bytes
+from skdpgen.privacy._sensitivity import HEAVIEST, LIGHTEST
+from skdpgen.utils import (
+    asked,
+    digest_of,
+    from_bytes,
+    has_role,
+    is_amount,
+    refuse_unless,
+    saved,
+    to_bytes,
+)
+
+LONGEST_NAME = 1000
 
 
+@asked("noise")
 @saved
 @dataclass(frozen=True, eq=False)
 class NoiseWanted:
@@ -39,7 +53,26 @@ class NoiseWanted:
     shares: NoiseShares | None = None
     fit: str = ""
 
+    def check_asked(self) -> None:
+        """Check numbers and names: the latter stand in a party's certificate."""
+        for text in (self.name, self.fit):
+            refuse_unless(
+                isinstance(text, str) and len(text) <= LONGEST_NAME, "short names"
+            )
+        refuse_unless(self.name.isprintable(), "names that are one line")
+        refuse_unless(is_amount(self.share, 0, 1), "a share of the budget")
+        refuse_unless(is_amount(self.std, 0, sys.float_info.max), "a noise std")
+        weights: Any = self.weights
+        refuse_unless(
+            type(weights) is dict
+            and all(isinstance(key, str) for key in weights)
+            and all(is_amount(w, LIGHTEST, HEAVIEST) for w in weights.values()),
+            f"weights in [{LIGHTEST:.3g}, {HEAVIEST:.3g}]",
+        )
+        refuse_unless(self.shares is None or has_role(self.shares, "shares"), "shares")
 
+
+@asked("question")
 @saved
 @dataclass(frozen=True)
 class Question:
@@ -61,6 +94,23 @@ class Question:
     layouts: tuple[Any, Any]
     task: str
     noise: NoiseWanted | None = None
+
+    def check_asked(self) -> None:
+        """Check its parts, and that weights are those of its blocks."""
+        layouts: Any = self.layouts
+        refuse_unless(
+            type(layouts) is tuple
+            and len(layouts) == 2
+            and has_role(layouts[0], "layout")
+            and (layouts[1] is None or has_role(layouts[1], "layout")),
+            "the layout of a table, and of its target",
+        )
+        refuse_unless(has_role(self.query, "query"), "a query")
+        refuse_unless(isinstance(self.task, str), "a task")
+        if self.noise is not None:
+            refuse_unless(has_role(self.noise, "noise"), "how much noise is wanted")
+            mine = set(self.query.blocks)
+            refuse_unless(set(self.noise.weights) <= mine, "weights of its blocks")
 
     @cached_property
     def digest(self) -> str:
@@ -104,6 +154,8 @@ class PartialSum:
 
     def __add__(self, other: Self) -> Self:
         """Return the sum over the rows of both."""
+        if not (self.sources and other.sources):
+            raise ValueError("Sums must name their sources. Got some without any.")
         if self.digest != other.digest:
             raise ValueError(
                 "Sums must answer the same question. Got answers to two; let every "

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy._blocks import Floats, Integers
+from skdpgen.privacy._blocks import WIDEST, Floats, Integers
 from skdpgen.privacy._sensitivity import SignProducts, Structure
-from skdpgen.utils import saved
+from skdpgen.utils import asked, is_whole, refuse_unless, saved
 
 Words = NDArray[np.uint64]
+MOST_COLUMNS, MOST_TOGETHER = 4096, 8  # that someone else may ask about
 
 
+@asked("block")
 @saved
 @dataclass(frozen=True)
 class Parities:
@@ -37,6 +39,23 @@ class Parities:
         if len(set(self.orders)) < len(self.orders):
             raise ValueError("orders must be distinct. Got one twice.")
 
+    def check_asked(self) -> None:
+        """Check what the proof assumes of one that someone else made."""
+        n, orders = self.n_columns, self.orders
+        refuse_unless(is_whole(n, 1, MOST_COLUMNS), "a number of columns")
+        refuse_unless(
+            type(orders) is tuple
+            and len(orders) > 0
+            and all(is_whole(k, 1, min(n, MOST_TOGETHER)) for k in orders)
+            and self.width <= WIDEST,
+            "sizes of sets of columns",
+        )
+
+    @property
+    def width(self) -> int:
+        """How many sets there are."""
+        return SignProducts(self.n_columns, self.orders).width
+
     @property
     def structure(self) -> Structure:
         """Products of signs."""
@@ -44,8 +63,7 @@ class Parities:
 
     def start(self, n_classes: int) -> Floats:
         """Return the sum over no rows."""
-        width = SignProducts(self.n_columns, self.orders).width
-        return np.zeros((n_classes, width))
+        return np.zeros((n_classes, self.width))
 
     def add(self, total: Floats, codes: Integers, labels: Integers) -> Floats:
         """Add the rows of one batch."""

@@ -6,9 +6,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from skdpgen.privacy._blocks import Batch, Block
+from skdpgen.privacy._blocks import WIDEST, Batch, Block
+from skdpgen.privacy._checked_sums import are_alike
 from skdpgen.privacy._noise import random_groups
-from skdpgen.utils import RowsElsewhereError, saved
+from skdpgen.utils import (
+    RowsElsewhereError,
+    asked,
+    has_role,
+    is_whole,
+    refuse_unless,
+    saved,
+)
 
 
 class Encoder(Protocol):
@@ -18,6 +26,7 @@ class Encoder(Protocol):
         """Encode rows, chunk by chunk."""
 
 
+@asked("query")
 @saved
 @dataclass(frozen=True, eq=False)
 class Query:
@@ -41,9 +50,41 @@ class Query:
     blocks: Mapping[str, Block]
     n_classes: int
 
+    def check_asked(self) -> None:
+        """Check that blocks have names of their own, and a size."""
+        refuse_unless(has_role(self.encoder, "encoder"), "an encoder of tables")
+        refuse_unless(is_whole(self.n_classes, 1, WIDEST), "a number of classes")
+        blocks: Any = self.blocks
+        refuse_unless(
+            type(blocks) is dict
+            and len(blocks) > 0
+            and all(type(key) is str for key in blocks)
+            and all(has_role(block, "block") for block in blocks.values())
+            and sum(one.width for one in blocks.values()) * self.n_classes <= WIDEST,
+            "blocks that parties can sum, each with a name",
+        )
+
     def sums(self, chunks: Iterable[Any]) -> dict[str, Any]:
         """Return the sums over some rows, without noise."""
         return sum_rows(self.encoder.batches(chunks), self.blocks, self.n_classes)
+
+    def try_out(self, chunk: Any, n_rows: int) -> None:
+        """Sum public rows as private ones would be; raise for what must not happen.
+
+        Each row is sent on once, whatever it holds: a row that came twice would count
+        twice, and no block would know.
+        """
+        n_sent = 0
+
+        def watched() -> Iterable[Batch]:
+            nonlocal n_sent
+            for batch in self.encoder.batches([chunk]):
+                n_sent += len(batch.labels)
+                yield batch
+
+        totals = sum_rows(watched(), self.blocks, self.n_classes)
+        if n_sent != n_rows or not are_alike(totals, self.sums(())):
+            raise ValueError("A question must send each row on once.")
 
     def merge(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
         """Return the sums over the rows of two parts; changes neither."""

@@ -14,7 +14,14 @@ from skdpgen.privacy._noise import add_noise
 from skdpgen.privacy._partial_sum import NoiseWanted
 from skdpgen.privacy._query import query_of, totals_of
 from skdpgen.privacy._selection import Selections
-from skdpgen.privacy._sensitivity import Weighted, WithCounts, sensitivity
+from skdpgen.privacy._sensitivity import (
+    HEAVIEST,
+    LIGHTEST,
+    Weighted,
+    WithCounts,
+    check_accurate,
+    sensitivity,
+)
 from skdpgen.utils import saved
 
 
@@ -85,7 +92,7 @@ def release(
     weights = joint_weights(blocks, weights)
     delta = joint_sensitivity(blocks, weights, ledger.budget.adjacency)
     std = ledger.charge(name, share=share, sensitivity=delta)
-    noise_std = {key: std / weights[key] for key in blocks}
+    noise_std = noise_of_blocks(std, weights)
     mu = delta / std if std else float("inf")
     there: Any = getattr(batches, "elsewhere", None)
     if getattr(there, "noise", None) is not None:  # each party adds its share of it
@@ -109,15 +116,26 @@ def joint_weights(
     blocks: Mapping[str, Block], given: Mapping[str, float] | None
 ) -> dict[str, float]:
     """Return by what each block is scaled; counts say it themselves."""
-    weights = dict.fromkeys(blocks, 1.0) | dict(given or {})
+    weights: dict[str, float] = {}
     for key, block in blocks.items():
-        if isinstance(block, Counts):
-            weights[key] = math.sqrt(block.beta)
-        if not 0 < weights[key] < math.inf:
-            raise ValueError(
-                f"weights must be in (0, inf). Got {weights[key]!r} for {key!r}."
-            )
+        own = (given or {}).get(key, 1.0)
+        own = math.sqrt(block.beta) if isinstance(block, Counts) else own
+        weights[key] = check_accurate("weights", own, LIGHTEST, HEAVIEST)
     return weights
+
+
+def noise_of_blocks(std: float, weights: Mapping[str, float]) -> dict[str, float]:
+    r"""Return the noise of each block in its own unit.
+
+    The joint vector has block k times :math:`w_k`, and noise of ``std`` in each entry.
+    Values are those of a block without its weight, so their noise is divided by it.
+
+    Examples
+    --------
+    >>> noise_of_blocks(3.0, {"light": 0.5, "heavy": 2.0})
+    {'light': 6.0, 'heavy': 1.5}
+    """
+    return {key: std / weight for key, weight in weights.items()}
 
 
 def joint_sensitivity(

@@ -12,8 +12,12 @@ is at least :math:`\sqrt 2 B`.
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from skdpgen.privacy._budget import Adjacency
+
+SMALLEST, LARGEST = 2.0**-500, 2.0**500  # of a sensitivity, a norm bound, a noise std
+LIGHTEST, HEAVIEST = 2.0**-100, 2.0**100  # of a weight of a block, a scale in one
 
 
 @dataclass(frozen=True)
@@ -222,3 +226,31 @@ def sensitivity(structure: Structure, adjacency: Adjacency) -> float:
     if Adjacency.parse(adjacency) is Adjacency.ADD_REMOVE:
         return structure.bound
     return structure.replace()
+
+
+def check_accurate(
+    name: str, value: float, smallest: float = SMALLEST, largest: float = LARGEST
+) -> float:
+    r"""Return a number as a float; raise unless float64 computes with it accurately.
+
+    A product that underflows is 0, and noise that is calibrated to it is none; in a
+    subnormal number few digits are left. *Why the ranges suffice.* Weights and scales
+    are in :math:`2^{\pm 100}`, bounds of rows in :math:`10^{\pm 100}`, widths below
+    :math:`2^{64}`. So a product of a weight, a scale and a bound is in
+    :math:`2^{\pm 533}` and its square is normal; what is charged is in
+    :math:`2^{\pm 500}`, so its square is, too, and noise over a weight is in
+    :math:`2^{\pm 600}`. Each operation on normal numbers is off by a relative
+    :math:`2^{-53}` at most.
+
+    Examples
+    --------
+    >>> check_accurate("sensitivity", 2)
+    2.0
+    """
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not smallest <= value <= largest:
+        raise ValueError(
+            f"{name} must be in [{smallest:.3g}, {largest:.3g}], where float64 is "
+            f"accurate. Got {value!r} instead."
+        )
+    return float(value)

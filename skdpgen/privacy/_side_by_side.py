@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy._blocks import Vectors
+from skdpgen.privacy._blocks import WIDEST, Vectors
 from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._sensitivity import Structure, Weighted
-from skdpgen.utils import saved
+from skdpgen.utils import asked, refuse_unless, saved
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+@asked("block")
 @saved
 @dataclass(frozen=True)
 class SideBySide:
@@ -37,6 +38,16 @@ class SideBySide:
     """
 
     parts: tuple[Vectors, ...]
+
+    def check_asked(self) -> None:
+        """Check what the proof assumes of one that someone else made."""
+        refuse_unless(
+            type(self.parts) is tuple
+            and len(self.parts) > 0
+            and all(type(part) is Vectors for part in self.parts)
+            and self.width <= WIDEST,
+            "vectors side by side",
+        )
 
     @property
     def width(self) -> int:

@@ -37,32 +37,64 @@ def whole_sums(block: Any, total: Any, std: float) -> tuple[Any, NDArray[np.floa
     array([1., 1.])
     """
     if isinstance(block, Histograms):
-        scales = np.repeat(block.scales or (1.0,) * len(block.widths), block.widths)
-        parts = [math.frexp(scale) for scale in scales]
-        whole = [int(math.ldexp(mantissa, 23)) for mantissa, _ in parts]
-        steps = np.array([math.ldexp(1.0, exponent - 23) for _, exponent in parts])
-        numbers = total.astype(object) * np.array(whole, dtype=object)
+        scales = block.scales or (1.0,) * len(block.widths)
+        whole = [int(math.ldexp(math.frexp(scale)[0], 23)) for scale in scales]
+        times = np.repeat(np.array(whole, dtype=object), block.widths)
+        numbers = total.astype(object) * times
     elif isinstance(block, Counts | Parities):
         numbers = total.astype(np.int64).astype(object)
-        steps = np.ones(total.shape[1])
     elif isinstance(block, Vectors):
-        numbers, steps = _exact(total)
-    elif isinstance(block, OuterProducts) or _are_vectors(block):
-        found = [_exact(own) for own in total]
-        numbers = np.concatenate([one for one, _ in found], axis=1)
-        steps = np.concatenate([own for _, own in found])
+        numbers = _exact(total)
     else:
-        raise RowsElsewhereError(
-            f"{type(block).__name__} cannot be summed by parties that add noise "
-            "themselves. Give a schema of all columns and `classes`, or trust a "
-            "combiner."
+        steps_of(block, std)  # raises for blocks without any
+        numbers = np.concatenate([_exact(own) for own in total], axis=1)
+    steps, times = _fine(_steps(block), std)
+    if times.max(initial=1.0) > 1:
+        numbers = numbers * np.array(list(map(int, times.tolist())), dtype=object)
+    return numbers, steps
+
+
+def steps_of(block: Any, std: float) -> NDArray[np.float64]:
+    """Return the steps of a block's sums under noise of ``std``; they are public.
+
+    Examples
+    --------
+    >>> steps_of(Counts(), 1.0) * 2**20
+    array([1.])
+    """
+    return _fine(_steps(block), std)[0]
+
+
+def _steps(block: Any) -> NDArray[np.float64]:
+    """Return what sums are multiples of, whatever the noise."""
+    if isinstance(block, Histograms):
+        scales = block.scales or (1.0,) * len(block.widths)
+        own = [math.ldexp(1.0, math.frexp(scale)[1] - 23) for scale in scales]
+        return np.repeat(own, block.widths)
+    if isinstance(block, Counts | Parities):
+        return np.ones(block.width)
+    if isinstance(block, Vectors):
+        return np.full(block.width, block.start(0).step)
+    if isinstance(block, OuterProducts) or _are_vectors(block):
+        return np.concatenate(
+            [np.full(own.low.shape[1], own.step) for own in block.start(0)]
         )
+    raise RowsElsewhereError(
+        f"{type(block).__name__} cannot be summed by parties that add noise "
+        "themselves. Give a schema of all columns and `classes`, or trust a "
+        "combiner."
+    )
+
+
+def _fine(
+    steps: NDArray[np.float64], std: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return steps that are fine beside the noise, and how many are in a given one."""
+    times = np.ones(len(steps))
     if std > 0:
         finest = math.ldexp(1.0, math.frexp(std)[1] - 1 - FINER)
         times = np.maximum(steps / finest, 1.0)
-        numbers = numbers * np.array([int(one) for one in times], dtype=object)
-        steps = steps / times
-    return numbers, steps
+    return steps / times, times
 
 
 def _are_vectors(block: Any) -> bool:
@@ -70,8 +102,8 @@ def _are_vectors(block: Any) -> bool:
     return is_many and all(isinstance(part, Vectors) for part in block.parts)
 
 
-def _exact(total: ExactSum) -> tuple[Any, NDArray[np.float64]]:
+def _exact(total: ExactSum) -> Any:
     """Return a sum in steps; ``high`` may hold more of them than 53 bits say."""
     tops = np.vectorize(int, otypes=[object])(total.high / total.top)
     rest = np.vectorize(int, otypes=[object])(total.low / total.step)
-    return tops * 2**total.n_bits + rest, np.full(total.low.shape[1], total.step)
+    return tops * 2**total.n_bits + rest

@@ -7,7 +7,10 @@ from skdpgen.tables._cells import (
     CategoryCells,
     Cells,
     NumberCells,
+    are_classes,
     bounds,
+    class_of,
+    code_or_none,
     fine_cells,
     mirrored,
     simple_cells,
@@ -52,6 +55,7 @@ from skdpgen.tables._like import like_of
 from skdpgen.tables._obeying import obey
 from skdpgen.tables._passes import layouts_of, read_part
 from skdpgen.tables._points import cell_points
+from skdpgen.tables._public_rows import public_rows
 from skdpgen.tables._restoring import restore_series, restore_table
 from skdpgen.tables._role import TARGET
 from skdpgen.tables._rows import Rows, holds_images
@@ -120,6 +124,7 @@ __all__ = [
     "Schema",
     "SumOf",
     "TextKinds",
+    "are_classes",
     "as_arrow",
     "as_chunks",
     "as_numbers",
@@ -130,6 +135,8 @@ __all__ = [
     "check_rules",
     "chosen_form",
     "chosen_iso_form",
+    "class_of",
+    "code_or_none",
     "discovered_column",
     "draw_values",
     "each_cell",
@@ -150,6 +157,7 @@ __all__ = [
     "like_of",
     "mirrored",
     "obey",
+    "public_rows",
     "quantile_bins",
     "read_number",
     "read_off",

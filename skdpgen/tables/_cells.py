@@ -28,12 +28,21 @@ from skdpgen.tables._values import (
     as_numbers,
     as_seconds,
 )
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    are_whole,
+    asked,
+    is_amount,
+    is_whole,
+    refuse_unless,
+    saved,
+)
 
 UNIFORM = 128  # cells between the bounds of a number
+MOST_ENDS = 2**22  # of intervals, or points, that someone else may ask with
 TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
 
 
+@asked("cells")
 @saved
 @dataclass(frozen=True)
 class CategoryCells:
@@ -53,6 +62,17 @@ class CategoryCells:
     other: int | None = None
 
     is_lattice = False
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        last, other = len(self.categories) - 1, self.other
+        refuse_unless(
+            type(self.categories) is tuple
+            and type(self.nullable) is bool
+            and type(self.is_ordered) is bool
+            and (other is None or is_whole(other, 0, last)),
+            "categories, one of which may stand for others",
+        )
 
     @property
     def n_known(self) -> int:
@@ -83,6 +103,7 @@ class CategoryCells:
         return np.array([*table, void], dtype=np.int64)[values.codes]
 
 
+@asked("cells")
 @saved
 @dataclass(frozen=True, eq=False)
 class NumberCells:
@@ -108,6 +129,18 @@ class NumberCells:
 
     is_ordered = True
     other = None
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        refuse_unless(
+            is_increasing(self.edges, 2)
+            and np.isfinite(self.searched).all()
+            and type(self.nullable) is bool
+            and type(self.is_time) is bool
+            and (self.step is None or is_amount(self.step, 0, np.finfo(float).max))
+            and is_amount(self.origin, -np.inf, np.inf),
+            "edges of intervals, from the first to the last",
+        )
 
     @property
     def n_known(self) -> int:
@@ -152,6 +185,53 @@ class NumberCells:
 
 
 Cells = CategoryCells | NumberCells
+
+
+def is_increasing(values: Any, fewest: int) -> bool:
+    """Say whether these are floats in an array, none below the one before.
+
+    Examples
+    --------
+    >>> is_increasing(np.array([0.0, 1.0]), 2), is_increasing(np.array([1.0, 0.0]), 2)
+    (True, False)
+    """
+    is_array = isinstance(values, np.ndarray) and values.dtype == np.float64
+    if not is_array or values.ndim != 1 or not fewest <= len(values) <= MOST_ENDS:
+        return False
+    return bool((values[1:] >= values[:-1]).all())
+
+
+def code_or_none(codes: Codes, n: int) -> Codes:
+    """Return codes, with -1 for each that is none of n.
+
+    Examples
+    --------
+    >>> code_or_none(np.array([-7, 0, 2, 3]), 3)
+    array([-1,  0,  2, -1])
+    """
+    return np.where((codes >= 0) & (codes < n), codes, -1)
+
+
+def are_classes(of_class: Any) -> bool:
+    """Say whether these tell with which classes each class is counted; or None.
+
+    Examples
+    --------
+    >>> are_classes(None), are_classes(np.array([0, 0, 1])), are_classes(np.zeros(2))
+    (True, True, False)
+    """
+    return of_class is None or are_whole(of_class, -1)
+
+
+def class_of(of_class: Codes, labels: Codes) -> Codes:
+    """Return with which classes labels are counted; -1 for a label that is no class.
+
+    Examples
+    --------
+    >>> class_of(np.array([1, 0]), np.array([0, 1, 2, -1]))
+    array([ 1,  0, -1, -1])
+    """
+    return np.append(of_class, -1)[code_or_none(labels, len(of_class))]
 
 
 def bounds(column: Column) -> tuple[float, float]:

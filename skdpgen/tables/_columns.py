@@ -11,12 +11,13 @@ import pandas as pd
 
 from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._spelling import has_date, has_time_of_day, is_form, read_time
-from skdpgen.utils import SchemaError, saved
+from skdpgen.utils import SchemaError, asked, refuse_unless, saved
 
 DAY = 86_400.0  # seconds
 MAX_CELLS = 2**31  # a lattice with more points than this counts as continuous
 
 
+@asked("column")
 @saved
 @dataclass(frozen=True)
 class Numeric:
@@ -51,6 +52,10 @@ class Numeric:
     parse: bool = False
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
+    def check_asked(self) -> None:
+        """Check what says how text is read, if someone else may have made it."""
+        refuse_unless(type(self.parse) is bool, "how numbers are read")
+
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
         _check_bounds(name, self, self.lower, self.upper)
@@ -70,6 +75,7 @@ class Numeric:
         return count if count < MAX_CELLS else None
 
 
+@asked("column")
 @saved
 @dataclass(frozen=True)
 class Integer:
@@ -89,6 +95,10 @@ class Integer:
 
     decimals = 0
 
+    def check_asked(self) -> None:
+        """Check what says how text is read, if someone else may have made it."""
+        refuse_unless(type(self.parse) is bool, "how numbers are read")
+
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
         _check_bounds(name, self, self.lower, self.upper)
@@ -105,6 +115,7 @@ class Integer:
         return Numeric(self.lower, self.upper, 0).n_values
 
 
+@asked("column")
 @saved
 @dataclass(frozen=True)
 class Datetime:
@@ -138,6 +149,11 @@ class Datetime:
     nullable: bool = True
     format: str | None = None
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
+
+    def check_asked(self) -> None:
+        """Check what says how text is read, if someone else may have made it."""
+        is_fine = self.format is None or type(self.format) is str
+        refuse_unless(is_fine, "how times are read")
 
     def __post_init__(self) -> None:
         """Store ISO text, whatever kind of time came in."""

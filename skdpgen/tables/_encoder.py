@@ -20,7 +20,7 @@ from skdpgen.tables._spikes import Points
 from skdpgen.tables._text_columns import read_text
 from skdpgen.tables._told_apart import as_levels, as_tokens
 from skdpgen.tables._values import Codes, TokenColumn, Values
-from skdpgen.utils import Key, saved
+from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
 
 Chunk = tuple[dict[Any, Any], Values | None]  # columns by name, and the target
 
@@ -36,6 +36,7 @@ class EncodedBatch:
 Step = Callable[[Iterable[EncodedBatch]], Iterator[EncodedBatch]]
 
 
+@asked("encoder")
 @saved
 @dataclass(frozen=True, eq=False)
 class Encoder:
@@ -66,6 +67,19 @@ class Encoder:
     points: Mapping[Any, Points] = field(default_factory=dict)
     written: Mapping[Any, Column] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+
+    def check_asked(self) -> None:
+        """Check that it sends each row on by itself, without text of the rows."""
+        refuse_unless(not self.tokens and not self.distinct, "no words of rows")
+        labels = () if self.labels is None else (self.labels,)
+        cells = *self.cells.values(), *labels, *self.points.values()
+        columns, steps = self.written.values(), self.steps
+        refuse_unless(
+            all(has_role(one, "cells", "points") for one in cells)
+            and all(has_role(column, "column") for column in columns)
+            and all(has_role(step, "step") for step in steps),
+            "cells, columns and steps of a fit",
+        )
 
     def through(self, step: Step) -> "Encoder":
         """Return an encoder that takes one more step."""

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from skdpgen.tables._cells import Cells
 from skdpgen.tables._values import Codes, Floats
-from skdpgen.utils import saved
+from skdpgen.utils import are_whole, asked, is_whole, refuse_unless, saved
 
 
+@asked("groups")
 @saved
 @dataclass(frozen=True, eq=False)
 class CellGroups:
@@ -28,8 +29,17 @@ class CellGroups:
     n_groups: int
     n_ordered: int
 
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        refuse_unless(
+            is_whole(self.n_groups, 1)
+            and is_whole(self.n_ordered, 0, self.n_groups)
+            and are_whole(self.of_cell, 0, self.n_groups - 1),
+            "groups of cells",
+        )
+
     def encode(self, codes: Codes) -> Codes:
-        """Return the groups of cells; -1 stays -1."""
+        """Return the groups of cells; -1 stays -1, and what is no cell becomes it."""
         table = np.append(self.of_cell, -1).astype(np.int64)
         known = (codes >= 0) & (codes < len(self.of_cell))
         return np.asarray(table[np.where(known, codes, -1)])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skdpgen.utils import saved
+from skdpgen.utils import asked, refuse_unless, saved
 
 NEVER_MISSING = re.compile(r"u?int\d+|bool")  # numpy's; pandas' own can
 NUMBER = re.compile(r"u?int\d+|float\d+")
@@ -29,6 +29,7 @@ class Kind(StrEnum):
     DATETIME = "datetime"
 
 
+@asked("layout")
 @saved
 @dataclass(frozen=True)
 class Layout:
@@ -52,6 +53,17 @@ class Layout:
     names: tuple[Any, ...]
     kinds: tuple[Kind, ...]
     dtypes: tuple[str, ...]
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        refuse_unless(
+            isinstance(self.container, str)
+            and type(self.names) is tuple
+            and all(isinstance(kind, Kind) for kind in self.kinds)
+            and all(isinstance(dtype, str) for dtype in self.dtypes)
+            and len(self.names) == len(self.kinds) == len(self.dtypes),
+            "a kind and a dtype of each column",
+        )
 
     @property
     def n_features(self) -> int:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import norm
 
-from skdpgen.tables._cells import NumberCells
+from skdpgen.tables._cells import NumberCells, is_increasing
 from skdpgen.tables._columns import DAY
 from skdpgen.tables._search import Search
 from skdpgen.tables._values import Codes, Floats, Values, as_numbers, as_seconds
-from skdpgen.utils import saved
+from skdpgen.utils import asked, refuse_unless, saved
 
 DECADES = 6  # below the largest magnitude of a column
 FALSE_ALARMS = 0.05  # expected in all columns together
@@ -18,6 +18,7 @@ NEAR = 1e-9  # relative: values this near to a point are on it
 TINY = 1e-300
 
 
+@asked("points")
 @saved
 @dataclass(frozen=True, eq=False)
 class Points:
@@ -69,6 +70,15 @@ class Points:
             values = np.concatenate([-values[:0:-1], values])
         values = values[(values >= lower) & (values <= upper)]
         return cls(values * unit, cells.is_time)
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        refuse_unless(
+            is_increasing(self.values, 1)
+            and np.isfinite(self.values).all()
+            and type(self.is_time) is bool,
+            "points in order",
+        )
 
     @property
     def n_cells(self) -> int:

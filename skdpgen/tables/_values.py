@@ -34,7 +34,7 @@ class Numbers:
 
     values: Floats
 
-    def __getitem__(self, rows: slice) -> "Numbers":
+    def __getitem__(self, rows: slice | Codes) -> "Numbers":
         """Return some of the rows."""
         return Numbers(self.values[rows])
 
@@ -65,7 +65,7 @@ class TokenColumn:
     values: tuple[str, ...]
     marks: tuple[Mark, ...] | None = None
 
-    def __getitem__(self, rows: slice) -> "TokenColumn":
+    def __getitem__(self, rows: slice | Codes) -> "TokenColumn":
         """Return some of the rows."""
         return TokenColumn(self.codes[rows], self.values, self.marks)
 

@@ -1,5 +1,15 @@
 """What every other package may use; imports no other package of skdpgen."""
 
+from skdpgen.utils._asked import (
+    are_amounts,
+    are_whole,
+    asked,
+    check_asked,
+    has_role,
+    is_amount,
+    is_whole,
+    refuse_unless,
+)
 from skdpgen.utils._counts import check_count
 from skdpgen.utils._errors import (
     BudgetExceededError,
@@ -57,15 +67,23 @@ __all__ = [
     "SearchCostWarning",
     "StrOptions",
     "SupportWarning",
+    "are_amounts",
+    "are_whole",
+    "asked",
+    "check_asked",
     "check_count",
     "clone_parametrized",
     "digest_of",
     "from_bytes",
     "from_plain",
+    "has_role",
     "in_a_line",
+    "is_amount",
+    "is_whole",
     "on_one_thread",
     "pick_device",
     "products_of_rows",
+    "refuse_unless",
     "require",
     "saved",
     "seed_of",

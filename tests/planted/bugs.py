@@ -134,18 +134,16 @@ BUGS = (
         "wrong-block-weight",
         "noise of a block is multiplied by its weight instead of divided",
         P + "_release.py",
-        "noise_std = {key: std / weights[key] for key in blocks}",
-        "noise_std = {key: std * weights[key] for key in blocks}",
+        "return {key: std / weight for key, weight in weights.items()}",
+        "return {key: std * weight for key, weight in weights.items()}",
         (TABLES,),
     ),
     Bug(
         "less-noise-for-mini-batches",
         "each of k mini-batches gets the noise of the whole over root k",
         P + "_release.py",
-        "noise_std = {key: std / weights[key] for key in blocks}",
-        "noise_std = {\n"
-        "        key: std / weights[key] / math.sqrt(n_minibatches) for key in blocks\n"
-        "    }",
+        "noise_std = noise_of_blocks(std, weights)",
+        "noise_std = noise_of_blocks(std / math.sqrt(n_minibatches), weights)",
         (TABLES + "[DPMERFSynthesizer, mini-batches-frame-replace]",),
     ),
     Bug(
@@ -213,8 +211,8 @@ BUGS = (
         "a-fifth-more-than-the-budget",
         "a release may take 1.2 of what is left",
         P + "_ledger.py",
-        "if share > self.remaining + ROUNDING:",
-        "if share > 1.2 * self.remaining + ROUNDING:",
+        "if share > remaining + ROUNDING or",
+        "if share > 1.2 * remaining + ROUNDING or",
         ("tests/privacy/test_report.py::test_nobody_gets_more_than_is_left",),
     ),
     Bug(

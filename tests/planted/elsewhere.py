@@ -1,8 +1,10 @@
 """Planted bugs of sums that are formed elsewhere, and of noise that comes in shares."""
 
-from tests.planted.bug import Bug, P, T
+from tests.planted.bug import Bug, P, S, T
 
 DECEIVED = "tests/test_parties_deceived.py::"
+ATTACKED, REPORT = "tests/test_parties_attacked.py::", "tests/privacy/test_report.py::"
+GUARDED = "skdpgen/parties/_guarded_party.py"
 DASK, PARTIES = "tests/synthesizers/test_dask.py::", "tests/test_parties.py::"
 MERGED, SHARES = (
     "tests/privacy/test_merged_sums.py::",
@@ -54,8 +56,8 @@ WHAT_OTHERS_SUM = (
         "a-mask-twice",
         "masks of a party are the same for a question that is asked again",
         P + "_noisy_share.py",
-        'about = f"{question.digest} {number} {key}"',
-        'about = f"{question.digest} {key}"',
+        "question.digest, number, key, shares.n_parties, shares.n_colluding",
+        "question.digest, 1, key, shares.n_parties, shares.n_colluding",
         (SHARES + "test_a_mask_is_used_once",),
     ),
     Bug(
@@ -85,9 +87,159 @@ WHAT_OTHERS_SUM = (
     Bug(
         "a-question-that-fails-again",
         "a party can be asked row by row whether a question fails",
-        "skdpgen/parties/_guarded_party.py",
-        "            self._is_closed = True\n",
+        GUARDED,
+        "        self._is_closed = True\n",
         "",
-        (DECEIVED + "test_a_question_that_fails_at_a_row_is_the_last",),
+        (ATTACKED + "test_a_question_that_fails_at_rows_is_paid_for_and_the_last",),
+    ),
+    Bug(
+        "two-blocks-under-one-mask",
+        "blocks of one answer have the same mask, so that their difference shows",
+        P + "_noisy_share.py",
+        "question.digest, number, key, shares.n_parties, shares.n_colluding",
+        'question.digest, number, "", shares.n_parties, shares.n_colluding',
+        (SHARES + "test_no_two_messages_have_one_mask",),
+    ),
+    Bug(
+        "one-mask-for-all-pairs",
+        "masks do not name the pair: of one key, a party adds and subtracts the same",
+        P + "_masks.py",
+        "pair = json.dumps([*sorted((name, other)), about])",
+        "pair = about",
+        (SHARES + "test_one_key_for_all_does_not_cancel",),
+    ),
+    Bug(
+        "masks-without-shares",
+        "answers add up although parties disagree about how much noise each adds",
+        P + "_noisy_share.py",
+        "question.digest, number, key, shares.n_parties, shares.n_colluding",
+        "question.digest, number, key, 2, 0",
+        (ATTACKED + "test_parties_that_disagree_about_shares_cannot_be_read",),
+    ),
+    Bug(
+        "a-key-twice",
+        "a party takes one key for two others",
+        GUARDED,
+        "        check_keys(keys)\n",
+        "",
+        (ATTACKED + "test_keys_that_cancel_are_refused",),
+    ),
+    Bug(
+        "weights-forgotten-in-shares",
+        "parties add the noise of a block as if its weight were 1",
+        P + "_noisy_share.py",
+        "noise_of_blocks(std * shares.each, weights).items():\n        numbers, steps",
+        "dict.fromkeys(blocks, std * shares.each).items():\n        numbers, steps",
+        (
+            SHARES + "test_a_block_has_noise_by_its_weight",
+            ATTACKED + "test_no_question_gets_less_noise_than_is_paid_for",
+        ),
+    ),
+    Bug(
+        "weights-of-any-size",
+        "weights may be so small that a sensitivity is 0, or so large that it is none",
+        P + "_release.py",
+        'check_accurate("weights", own, LIGHTEST, HEAVIEST)',
+        "own",
+        (REPORT + "test_no_release_has_weights_that_float64_cannot_hold",),
+    ),
+    Bug(
+        "sensitivity-of-nothing",
+        "a ledger takes a sensitivity of 0, for which there is no noise",
+        P + "_ledger.py",
+        '        sensitivity = check_accurate("sensitivity", sensitivity)\n',
+        "",
+        (REPORT + "test_no_ledger_takes_what_float64_cannot_hold",),
+    ),
+    Bug(
+        "steps-of-no-norm",
+        "a ledger takes sub-sampled steps with a norm bound of 0",
+        P + "_ledger.py",
+        '        norm_bound = check_accurate("norm_bound", norm_bound)\n',
+        "",
+        (REPORT + "test_no_ledger_takes_what_float64_cannot_hold",),
+    ),
+    Bug(
+        "selected-without-noise",
+        "values are selected with noise of 0, so all are shown",
+        P + "_ledger.py",
+        "        if self.budget.is_private or noise_std != 0:\n",
+        "        if noise_std < 0:\n",
+        (REPORT + "test_nothing_is_selected_without_noise",),
+    ),
+    Bug(
+        "rounding-again-and-again",
+        "what rounding allows beyond the budget is allowed again when all is spent",
+        P + "_ledger.py",
+        " or remaining < SMALLEST_SHARE:",
+        ":",
+        (REPORT + "test_nothing_is_admitted_once_all_is_spent",),
+    ),
+    Bug(
+        "questions-for-nothing",
+        "a party answers questions that cost a billionth of its budget",
+        P + "_noisy_share.py",
+        "if not LEAST_SHARE <= wanted.share <= 1:",
+        "if not 0 < wanted.share <= 1:",
+        (ATTACKED + "test_questions_cost_a_least_share_and_are_few",),
+    ),
+    Bug(
+        "questions-without-end",
+        "a party answers as many questions as there are",
+        P + "_noisy_share.py",
+        "if len(ledger.entries) >= MOST_QUESTIONS:",
+        "if len(ledger.entries) < 0:",
+        (ATTACKED + "test_questions_cost_a_least_share_and_are_few",),
+    ),
+    Bug(
+        "rows-before-the-charge",
+        "a question that fails at the rows of a party costs nothing",
+        P + "_noisy_share.py",
+        "    std = ledger.charge(wanted.name, share=wanted.share, sensitivity=delta)\n"
+        "    number, words, totals = len(ledger.entries), {}, sums()\n",
+        "    totals = sums()\n"
+        "    std = ledger.charge(wanted.name, share=wanted.share, sensitivity=delta)\n"
+        "    number, words = len(ledger.entries), {}\n",
+        (ATTACKED + "test_a_question_that_fails_at_rows_is_paid_for_and_the_last",),
+    ),
+    Bug(
+        "questions-of-any-type",
+        "a party answers questions with any objects in them, and any fields",
+        GUARDED,
+        "        check_asked(question)\n",
+        "",
+        (ATTACKED + "test_what_is_not_what_it_says_is_refused",),
+    ),
+    Bug(
+        "not-tried-on-public-rows",
+        "a question is not tried before private rows are asked",
+        GUARDED,
+        "                question.query.try_out(chunk, n_rows)\n",
+        "                pass\n",
+        (ATTACKED + "test_rows_that_come_twice_are_seen_on_public_rows",),
+    ),
+    Bug(
+        "a-group-without-a-sign",
+        "a step fails at a cell that was left out, which tells that some row has it",
+        S + "pairwise/_parities.py",
+        "[code_or_none(one.encode(codes[:, j]), len(sign))]",
+        "[one.encode(codes[:, j])]",
+        (ATTACKED + "test_a_maximum_is_not_found_by_questions_that_fail",),
+    ),
+    Bug(
+        "a-label-without-a-class",
+        "a step fails at a label that no class is for",
+        T + "_cells.py",
+        "np.append(of_class, -1)[code_or_none(labels, len(of_class))]",
+        "np.append(of_class, -1)[labels]",
+        (ATTACKED + "test_no_cell_and_no_label_makes_a_step_fail",),
+    ),
+    Bug(
+        "sums-of-nobody",
+        "sums that name no source are taken, and may be added twice",
+        "skdpgen/parties/_parties.py",
+        "return bool(sources) and set(sources) == {name}",
+        "return set(sources) <= {name}",
+        (DECEIVED + "test_sums_name_whose_they_are",),
     ),
 )

@@ -18,13 +18,13 @@ from skdpgen.privacy import (
     Question,
     Selections,
     Vectors,
+    _masks,
     _noise,
     noisy_share,
     noisy_values,
     pair_keys,
 )
-from skdpgen.privacy._exact_sum import ExactSum
-from skdpgen.privacy._masks import masked, unmasked
+from skdpgen.privacy._masks import about_words, masked, unmasked
 from skdpgen.privacy._noise import whole_noise
 from skdpgen.privacy._release import joint_sensitivity, joint_weights
 from skdpgen.privacy._whole_sums import whole_sums
@@ -53,7 +53,7 @@ def answers(totals, asked, ledgers=None, keys=None):
     return [
         noisy_share(
             asked,
-            {"columns": total},
+            lambda total=total: {"columns": total},
             ledgers[name],
             SHARES,
             name=name,
@@ -170,6 +170,71 @@ def test_a_mask_is_used_once(monkeypatch):
     assert (one == two).sum() == 0
 
 
+WEIGHED = {"light": 2.0**-10, "heavy": 2.0**10}
+
+
+def weighed(share=SHARE):
+    """Ask for two blocks of two weights, as a fit would."""
+    blocks = dict.fromkeys(WEIGHED, BLOCK)
+    delta = joint_sensitivity(blocks, WEIGHED, BUDGET.adjacency)
+    std = Ledger(BUDGET).noise_std(share=share, sensitivity=delta)
+    wanted = NoiseWanted("both", share, WEIGHED, std)
+    return Question(Query(Encoder({}), blocks, 1), (None, None), "", wanted)
+
+
+def answer_weighed(ledgers, keys):
+    asked, none = weighed(), dict.fromkeys(WEIGHED, zeros()[0])
+    return asked, [
+        noisy_share(asked, lambda: none, ledgers[name], SHARES, name=name, keys=own)
+        for name, own in keys.items()
+    ]
+
+
+def test_a_block_has_noise_by_its_weight():
+    """Values are sent without the weight, so their noise is divided by it."""
+    keys = pair_keys(NAMES)
+    asked, sent = answer_weighed({name: Ledger(BUDGET) for name in NAMES}, keys)
+    std = {key: asked.noise.std / weight for key, weight in WEIGHED.items()}
+    found = noisy_values(asked, sent, std, SHARES)
+    for key, weight in WEIGHED.items():
+        assert_std(found[key], asked.noise.std / weight * SHARES.excess)
+
+
+def test_no_two_messages_have_one_mask(monkeypatch):
+    """Not two blocks, nor two answers, nor two pairs that were dealt one key."""
+    used, words = [], _masks._words
+
+    def spy(key, about, n):
+        used.append(about)
+        return words(key, about, n)
+
+    monkeypatch.setattr(_masks, "_words", spy)
+    ledgers = {name: Ledger(BUDGET) for name in NAMES}
+    same = {a: {b: b"k" * 32 for b in NAMES if b != a} for a in NAMES}
+    for _ in range(2):
+        answer_weighed(ledgers, same)
+    n_pairs = math.comb(len(NAMES), 2)
+    counts = np.unique(used, return_counts=True)[1]
+    assert (counts == 2).all()  # by the two of a pair
+    assert len(counts) == n_pairs * 2 * len(WEIGHED)
+
+
+def test_one_key_for_all_does_not_cancel():
+    """A party in the middle would add and subtract the same words: nothing hidden."""
+    key = b"k" * 32
+    (found,) = np.array([masked([7], "b", {"a": key, "c": key}, "1")])
+    assert int.from_bytes(found, "little") != 7
+
+
+def test_what_words_are_computed_from_tells_all_apart():
+    one = ("ab", 1, "x", 4, 1)
+    others = ("a", 1, "x", 4, 1), ("ab", 11, "x", 4, 1), ("ab", 1, "x 1", 4, 1)
+    others += ("ab", 1, "x", 41, 1), ("ab", 1, "x", 4, 2), ('ab", 1', 1, "x", 4, 1)
+    assert len({about_words(*own) for own in (one, *others)}) == 7
+    with pytest.raises(TypeError, match="named by text"):
+        about_words("ab", 1, 1, 4, 1)
+
+
 @pytest.mark.parametrize("name", [n for n in BLOCKS if "moments" not in n])
 def test_whole_sums_are_the_sums(name):
     """To the last bit, of parts as of the whole, whatever the noise."""
@@ -193,12 +258,14 @@ def test_whole_sums_are_the_sums(name):
 
 
 def test_sums_beyond_53_bits_stay_whole():
-    total = ExactSum.of((1, 1), bound=1.0, n_bits=44)
+    block = Vectors(512)
+    total = block.start(1)
+    assert total.n_bits == 44
     for _ in range(5000):
         total.room_for(1)[:] += 1.0
     total.room_for(1)[:] += total.step
-    (numbers,), (step,) = (one.ravel() for one in whole_sums(Vectors(1), total, 0.0))
-    assert numbers * Fraction(float(step)) == 5000 + Fraction(1, 2**44)
+    numbers, steps = whole_sums(block, total, 0.0)
+    assert numbers[0, 7] * Fraction(float(steps[7])) == 5000 + Fraction(1, 2**44)
 
 
 def test_a_party_pays_for_what_it_answers():
@@ -253,7 +320,12 @@ def test_noise_is_random_to_the_last_digit(name):
     keys, totals = pair_keys("ab"), {key: one.start(1) for key, one in blocks.items()}
     sent = [
         noisy_share(
-            asked, totals, Ledger(budget), NoiseShares(2, 0), name=own, keys=keys[own]
+            asked,
+            lambda: totals,
+            Ledger(budget),
+            NoiseShares(2, 0),
+            name=own,
+            keys=keys[own],
         )
         for own in "ab"
     ]

@@ -7,10 +7,13 @@ import pytest
 
 from skdpgen.privacy import (
     Adjacency,
+    Counts,
+    Histograms,
     Ledger,
     PrivacyBudget,
     PrivacyReport,
     gaussian_epsilon,
+    release,
 )
 from skdpgen.utils import BudgetExceededError
 
@@ -136,3 +139,88 @@ def test_a_statement_can_be_taken_back():
     assert report.stating("three").without("three") == report
     assert report.without("one").statements == ("two",)
     assert report.without("never said") == report
+
+
+# ------------------------------------------------- numbers that float64 cannot hold
+
+STRANGE = (0.0, 5e-324, 1e-310, 1e-200, 1e200, math.inf, -1.0, math.nan)
+STRANGE += (True, "1", None)
+
+
+def ledger_of(epsilon=1.0, **how):
+    return Ledger(PrivacyBudget(epsilon, DELTA, **how))
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=repr)
+@pytest.mark.parametrize("epsilon", [1.0, math.inf])
+def test_no_ledger_takes_what_float64_cannot_hold(strange, epsilon):
+    """Noise that is calibrated to a sensitivity of 0 is none; a NaN is never above."""
+    ledger = ledger_of(epsilon)
+    for fields in (
+        {"share": 0.1, "sensitivity": strange},
+        {"share": strange, "sensitivity": 1.0},
+    ):
+        with pytest.raises((ValueError, BudgetExceededError)):
+            ledger.charge("counts", **fields)
+    for name in ("share", "sampling_rate", "norm_bound", "n_steps"):
+        if (name, strange) == ("n_steps", True):  # one step
+            continue
+        with pytest.raises((ValueError, BudgetExceededError)):
+            ledger.charge_subsampled("steps", **{"share": 0.1, **STEPS, name: strange})
+    assert ledger.entries == []
+
+
+def test_noise_that_overflows_is_no_noise():
+    """At a tiny epsilon noise may be larger than float64 can say."""
+    ledger = ledger_of(1e-8)
+    with pytest.raises(ValueError, match="noise std"):
+        ledger.charge("counts", share=1e-12, sensitivity=1e149)
+    assert ledger.entries == []
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=repr)
+def test_nothing_is_selected_without_noise(strange):
+    """A threshold of 0 would show what a single row has."""
+    ledger = ledger_of(delta_selection=1e-6, n_selections=3)
+    with pytest.raises(ValueError, match="noise_std"):
+        ledger.admit_selection(1, strange)
+    with pytest.raises(ValueError, match="n_columns"):
+        ledger.admit_selection(-5, 1.0)  # would hand reservations back
+    for _ in range(3):
+        assert ledger.admit_selection(1, 1.0) > 1.0
+    with pytest.raises(BudgetExceededError):
+        ledger.admit_selection(1, 1.0)
+    assert ledger_of(math.inf).budget.n_selections == 0
+
+
+def test_nothing_is_admitted_once_all_is_spent():
+    """Rounding lets shares of decimals add up to 1, and no share after that."""
+    ledger = ledger_of()
+    for _ in range(10):
+        ledger.charge("tenths", share=0.1, sensitivity=1.0)
+    spent = ledger.report().spent
+    for share in (1e-9, 5e-10, 1e-12):
+        for _ in range(3):
+            with pytest.raises(BudgetExceededError):
+                ledger.charge("more", share=share, sensitivity=1.0)
+            with pytest.raises(BudgetExceededError):
+                ledger.charge_subsampled("more", share=share, **STEPS)
+    assert ledger.report().spent == spent <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=repr)
+def test_no_release_has_weights_that_float64_cannot_hold(strange):
+    ledger, block = ledger_of(), Histograms((2,))
+    with pytest.raises(ValueError, match="weights"):
+        release(
+            [], {"x": block}, name="x", ledger=ledger, share=0.1, weights={"x": strange}
+        )
+    zero = {"x": Histograms((2,), (0.0,))}
+    with pytest.raises(ValueError, match="sensitivity"):
+        release([], zero, name="x", ledger=ledger, share=0.1)
+    assert ledger.entries == []
+    if strange != 0.0:
+        with pytest.raises((TypeError, ValueError)):
+            Histograms((2,), (strange,))
+    with pytest.raises((TypeError, ValueError)):
+        Counts(strange)

@@ -35,17 +35,28 @@ from skdpgen.synthesizers.models import (
     train_table,
 )
 from skdpgen.synthesizers.opening import Facts, Opening, cell_scales, decode_rows
-from skdpgen.tables import Cells, EncodedBatch, cell_points
-from skdpgen.utils import Key, saved
+from skdpgen.tables import Cells, EncodedBatch, cell_points, code_or_none
+from skdpgen.utils import (
+    Key,
+    are_amounts,
+    asked,
+    has_role,
+    is_amount,
+    is_whole,
+    refuse_unless,
+    saved,
+)
 
 RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
 TYPICAL = 5e-3
+FARTHEST = 2.0  # that a cell's point may lie from 0; they lie in [0, 1]
 DRAWN, ROUNDS = 1024, 16  # rows of a class in each round that estimate a mean
 
 
 Draw = Callable[[Sequence[int], Sequence[bool]], FeatureMap]
 
 
+@asked("kernel")
 @saved
 @dataclass(frozen=True, eq=False)
 class RowKernel:
@@ -79,6 +90,22 @@ class RowKernel:
     sizes: tuple[int, ...]
     ordered: tuple[bool, ...]
     share: float | None
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise.
+
+        Points are near: beyond, a map may compute all rows of a batch in another way
+        (:func:`~skdpgen.features._mehler.hermite_functions`), and rounding grows.
+        """
+        last = len(self.sizes) - 1
+        refuse_unless(
+            (self.phi is None or has_role(self.phi, "map"))
+            and all(is_whole(j, 0, last) for j in (*self.seen, *self.counted))
+            and len(self.seen) == len(self.points_at)
+            and all(are_amounts(at, FARTHEST, 2) and at.size for at in self.points_at)
+            and (self.share is None or is_amount(self.share, 0, 1)),
+            "a kernel of columns that there are",
+        )
 
     @classmethod
     def of(
@@ -200,7 +227,7 @@ class RowKernel:
         x = np.zeros((len(codes), self.width), dtype=np.float32)
         ends = np.cumsum([0, *(at.shape[1] for at in self.points_at)])
         for j, at, place in zip(self.seen, self.points_at, pairwise(ends), strict=True):
-            known = codes[:, j] >= 0
+            known = code_or_none(codes[:, j], len(at)) >= 0
             x[known, slice(*place)] = at[codes[known, j]]
         return x
 

@@ -17,7 +17,7 @@ from skdpgen.synthesizers.models import (
 from skdpgen.synthesizers.opening import Opening, n_classes_of
 from skdpgen.tables import Cells, EncodedBatch
 from skdpgen.training import class_correlations
-from skdpgen.utils import Key, saved
+from skdpgen.utils import Key, asked, has_role, is_amount, refuse_unless, saved
 
 SHARES = (0.05, 0.3)  # of what is left, for products: at least, at most
 POOLED_EDGE, CLASS_EDGE = 0.01, 0.05  # largest eigenvalue of noise, of all there may be
@@ -25,6 +25,8 @@ CALM, MOST_ROOM = (
     0.005,
     3.0,
 )  # such an edge where noise matters; of a row's squared norm
+
+SMALLEST_ROOM = 1e-6  # that someone else may ask with
 
 
 def measure_copula(
@@ -74,6 +76,7 @@ def measure_copula(
     opening.keep(mixture_=replace(model, correlations=correlations))
 
 
+@asked("step")
 @saved
 @dataclass(frozen=True, eq=False)
 class ScoresOfRows:
@@ -82,6 +85,15 @@ class ScoresOfRows:
     scores: NormalScores
     room: float
     by_class: bool
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        refuse_unless(
+            has_role(self.scores, "scores")
+            and is_amount(self.room, SMALLEST_ROOM, 1 / SMALLEST_ROOM)
+            and type(self.by_class) is bool,
+            "scores of rows",
+        )
 
     def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
         """Yield scores, and labels as classes are counted."""

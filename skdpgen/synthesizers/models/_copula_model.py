@@ -11,9 +11,9 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import norm, rankdata
 
 from skdpgen.synthesizers.opening import Facts, decode_rows
-from skdpgen.tables import Cells
+from skdpgen.tables import Cells, code_or_none
 from skdpgen.training import ClassConditional
-from skdpgen.utils import saved
+from skdpgen.utils import are_amounts, asked, refuse_unless, saved
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]
@@ -99,6 +99,7 @@ class CopulaModel:
         return {name: found[:, j] for j, name in enumerate(names)}
 
 
+@asked("scores")
 @saved
 @dataclass(frozen=True, eq=False)
 class NormalScores:
@@ -111,6 +112,16 @@ class NormalScores:
 
     orders: Mapping[Any, Codes]
     tables: tuple[Floats, ...]  # (n_classes, n_cells), column by column
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        refuse_unless(
+            len(self.tables) > 0
+            and all(are_amounts(table, FARTHEST, 2) for table in self.tables)
+            and all(table.size for table in self.tables)
+            and len({len(table) for table in self.tables}) == 1,
+            "a score for each class and cell",
+        )
 
     @classmethod
     def of(cls, known: ClassConditional, cells: Mapping[Any, Cells]) -> "NormalScores":
@@ -134,10 +145,12 @@ class NormalScores:
 
     def encode(self, codes: Codes, labels: Codes) -> Floats:
         """Return a vector for each row; a label that is no class may have any."""
-        known = np.maximum(labels, 0)
-        columns = [table[known, codes[:, j]] for j, table in enumerate(self.tables)]
-        found = np.where(codes >= 0, np.stack(columns, axis=1), 0.0)  # -1: no cell
-        return np.asarray(found / np.sqrt(len(self.tables)))
+        known = code_or_none(labels, len(self.tables[0]))
+        columns = []
+        for j, table in enumerate(self.tables):
+            cells = code_or_none(codes[:, j], table.shape[1])
+            columns.append(np.where(cells >= 0, table[known, cells], 0.0))
+        return np.stack(columns, axis=1) / np.sqrt(len(self.tables))
 
 
 def order_of(column: Any, counts: Floats) -> Codes:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from skdpgen.privacy import Histograms, Release, release
 from skdpgen.synthesizers.opening import Opening, cell_scales
 from skdpgen.synthesizers.pairwise._levels import Levels
-from skdpgen.tables import CellGroups, Cells, EncodedBatch
-from skdpgen.utils import Key, saved
+from skdpgen.tables import CellGroups, Cells, EncodedBatch, are_classes, class_of
+from skdpgen.utils import Key, asked, has_role, is_whole, refuse_unless, saved
 
 Pair = tuple[int, int]
 
@@ -55,15 +55,33 @@ class PairRelease:
             start += width
 
 
+@asked("step")
 @saved
 @dataclass(frozen=True, eq=False)
 class PairCodes:
-    """From cells of rows to what pairs count: groups of cells, each row by itself."""
+    """From cells of rows to what pairs count: groups of cells, each row by itself.
+
+    No cell and no label raises: one that is not known counts as none.
+    """
 
     groups: tuple[CellGroups, ...]
     looks: tuple[tuple[int, CellGroups | None], ...]
     by_class: bool
     of_class: NDArray[np.int64] | None = None
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        last = len(self.groups) - 1
+        refuse_unless(
+            len(self.groups) > 0
+            and len(self.looks) > 0
+            and all(has_role(one, "groups") for one in self.groups)
+            and all(is_whole(j, 0, last) for j, _ in self.looks)
+            and all(one is None or has_role(one, "groups") for _, one in self.looks)
+            and type(self.by_class) is bool
+            and are_classes(self.of_class),
+            "groups of cells, and which of them are looked at",
+        )
 
     def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
         """Yield every look at a column, and labels as classes are counted."""
@@ -73,7 +91,7 @@ class PairCodes:
             coarse = [one.encode(fine[j]) if one else fine[j] for j, one in self.looks]
             label = batch.labels
             if self.of_class is not None:
-                label = np.append(self.of_class, -1)[label]
+                label = class_of(self.of_class, label)
             elif not self.by_class:
                 label = np.where(label >= 0, 0, -1)
             yield EncodedBatch(label, {Key.PAIRS: np.stack(coarse).T})

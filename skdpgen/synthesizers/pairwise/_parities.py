@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from skdpgen.privacy import Parities, Release, release
 from skdpgen.synthesizers.opening import Opening
 from skdpgen.synthesizers.pairwise._halves import ParityPlan, halves
-from skdpgen.tables import CellGroups, Cells, EncodedBatch
+from skdpgen.tables import (
+    CellGroups,
+    Cells,
+    EncodedBatch,
+    are_classes,
+    class_of,
+    code_or_none,
+)
 from skdpgen.training import (
     ClassConditional,
     ParityTarget,
@@ -19,7 +26,7 @@ from skdpgen.training import (
     mixture_parities,
     stand_out,
 )
-from skdpgen.utils import Key, saved
+from skdpgen.utils import Key, are_amounts, asked, has_role, refuse_unless, saved
 
 
 @saved
@@ -102,28 +109,44 @@ class ParityRelease:
         return found, mine, shifts
 
 
+@asked("step")
 @saved
 @dataclass(frozen=True, eq=False)
 class SignCodes:
-    """From cells of rows to the halves of columns that they are in, row by row."""
+    """From cells of rows to the halves of columns that they are in, row by row.
+
+    No cell and no label raises: a group without a sign has that of no group, 1.
+    """
 
     groups: tuple[CellGroups, ...]
     signs: tuple[Any, ...]
     of_class: NDArray[np.int64]
 
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        refuse_unless(
+            len(self.groups) == len(self.signs) > 0
+            and all(has_role(one, "groups") for one in self.groups)
+            and all(are_amounts(sign, 1.0, 1) for sign in self.signs)
+            and self.of_class is not None
+            and are_classes(self.of_class),
+            "a sign for each group of each column",
+        )
+
     def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
         """Yield 1 for the sign -1, and labels as classes are counted."""
-        of_label = np.append(self.of_class, -1)
         for batch in batches:
             codes = batch.parts[Key.COLUMNS]
             found = [
-                np.append(sign, 1.0)[one.encode(codes[:, j])] < 0
+                np.append(sign, 1.0)[code_or_none(one.encode(codes[:, j]), len(sign))]
+                < 0
                 for j, (one, sign) in enumerate(
                     zip(self.groups, self.signs, strict=True)
                 )
             ]
             bits = np.stack(found, axis=1).astype(np.int64)
-            yield EncodedBatch(of_label[batch.labels], {Key.PARITIES: bits})
+            labels = class_of(self.of_class, batch.labels)
+            yield EncodedBatch(labels, {Key.PARITIES: bits})
 
 
 def measure_parities(

@@ -18,7 +18,7 @@ from skdpgen.privacy import (
 from skdpgen.synthesizers.opening import Opening, cell_scales, n_classes_of
 from skdpgen.tables import CellGroups, Cells, EncodedBatch, group_cells
 from skdpgen.training import column_counts, denoised_histogram
-from skdpgen.utils import Key, saved
+from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
 
 FINE = 0.2  # of the budget of columns goes to all rows together
 NOISE_OF_GROUP = 1.0  # a group should hold this many noise stds of rows in each class
@@ -136,12 +136,22 @@ def spread_groups(
     return replace(released, values=values), tuple(finer)
 
 
+@asked("step")
 @saved
 @dataclass(frozen=True, eq=False)
 class Coarse:
     """From cells of rows to cells as one class, or to their groups by class."""
 
     groups: tuple[CellGroups, ...] | None = None
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        groups = self.groups
+        refuse_unless(
+            groups is None
+            or (len(groups) > 0 and all(has_role(one, "groups") for one in groups)),
+            "groups of cells",
+        )
 
     def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
         """Yield coarse codes, each row by itself."""
