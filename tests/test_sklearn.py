@@ -18,6 +18,7 @@ from skdpgen import (
     DPGANSynthesizer,
     DPIndependentSynthesizer,
     DPKernelSynthesizer,
+    DPMEPFSynthesizer,
     DPMERFSynthesizer,
     SearchCostWarning,
     SyntheticUtility,
@@ -254,6 +255,7 @@ SAMPLED = [
     DPKernelSynthesizer(release="per_step", max_iter=50),
     DPMERFSynthesizer(encoder="private"),
     DPGANSynthesizer(max_iter=50),
+    DPMEPFSynthesizer(lens="private"),
 ]
 
 

@@ -28,9 +28,14 @@ class Rows:
     sums that were made for releases to come, and are as private as the rows.
     """
 
-    def __init__(self, passes: Passes, elsewhere: Elsewhere | None = None) -> None:
+    def __init__(
+        self,
+        passes: Passes,
+        elsewhere: Elsewhere | None = None,
+        is_size_public: bool = True,
+    ) -> None:
         self._passes: Passes | None = passes
-        self.elsewhere = elsewhere
+        self.elsewhere, self._is_size_public = elsewhere, is_size_public
         self.layout = passes.layout
         self.target_layout = passes.target_layout
         self.beforehand: Any = None
@@ -48,24 +53,35 @@ class Rows:
         """Open a table in memory, or :class:`Chunks` of one, or what these are of.
 
         A source of chunks that has another number of rows in a later pass is refused
-        if that number is public; if not, the refusal would tell it.
+        if that number is public; if not, the refusal would tell it. Where it is not
+        public, ``n_rows`` raises: there is a released one.
         """
         X, y = as_chunks(X, y)
         there = elsewhere_of(X, y, task)
         if there is not None:
-            return cls(NoPasses(there, is_size_public), there)
+            return cls(NoPasses(there, is_size_public), there, is_size_public)
         if not isinstance(X, Chunks):
-            return cls(WholeTable(X, y, task, (CHUNK, IMAGES)))
+            table = WholeTable(X, y, task, (CHUNK, IMAGES))
+            return cls(table, is_size_public=is_size_public)
         if y is not None:
             raise ValueError(
                 "y must be None when X is Chunks. Got both; let the chunks be "
                 "(X, y) pairs."
             )
-        return cls(ChunkPasses(X, task, is_size_public))
+        passes = ChunkPasses(X, task, is_size_public)
+        return cls(passes, is_size_public=is_size_public)
 
     @property
     def n_rows(self) -> int:
-        """Number of rows; of chunks counted in the first pass, or in one for it."""
+        """Number of rows, if it is public; of chunks counted in the first pass.
+
+        Under "add_remove" nothing may depend on it, so nobody can ask for it.
+        """
+        if not self._is_size_public:
+            raise RuntimeError(
+                "n_rows is private under adjacency='add_remove'. Use the number that "
+                "was released."
+            )
         return self._open.n_rows
 
     @property

@@ -1,14 +1,18 @@
 """The command line, from a file to a synthetic file and its report."""
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tqdm.std import tqdm
 
 from skdpgen import Integer, Schema, load
 from skdpgen.cli import _demo_command, main
 from skdpgen.datasets import load_example
+from tests.guards._doors import Tape, through
+from tests.guards._state import differences
 
 # rare values are found or not as the noise has it
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
@@ -252,6 +256,47 @@ def test_a_bar_for_rows_unless_quiet(folder, tmp_path):
     said = run("sample", folder / "model", "-n", 50, "-o", tmp_path / "b.csv",
                "--quiet")  # fmt: skip
     assert said.splitlines() == [f"Wrote 50 synthetic rows to {tmp_path / 'b.csv'}."]
+
+
+def files_of(folder):
+    """Return what each file of a folder holds, in a form that compares."""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        is_model = path.suffix == ".npz"  # whose bytes hold the time of day
+        found[path.name] = vars(load(path)) if is_model else path.read_bytes()
+    return found
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("known", [(), ("--classes", "left,stayed")])
+def test_all_that_fit_shows_and_writes_is_known_by_releases(
+    kind, known, monkeypatch, tmp_path
+):
+    """Another file of another number of rows, with the releases of the first."""
+    X, y = load_example(700)
+    X = X[["age", "job", "income"]].assign(status=y)
+    tape, seen, bars = Tape(), [], []
+    monkeypatch.setattr(tqdm, "display", lambda bar, *a, **k: None)  # shows seconds
+
+    def watch(bar, *args, original=tqdm.__init__, **params):
+        original(bar, *args, **params)
+        bars.append((bar.desc, bar.total))
+
+    monkeypatch.setattr(tqdm, "__init__", watch)
+    monkeypatch.chdir(tmp_path)
+    for rows in (X[:400], X[350:].assign(job="pilot")):
+        to = {"csv": rows.to_csv, "parquet": rows.to_parquet}[kind]
+        to(f"people.{kind}", index=False)
+        bars.clear()
+        with through(monkeypatch, tape):
+            said = run("fit", f"people.{kind}", "--target", "status", "--out", "model",
+                       "--adjacency", "add_remove", "--epsilon", 40, "--seed", 0,
+                       "--method", "independent", *known)  # fmt: skip
+        seen.append((said, list(bars), files_of(tmp_path / "model")))
+        shutil.rmtree("model")
+        tape.rewind()
+    assert len(tape.values) > 2
+    assert differences(*seen) == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

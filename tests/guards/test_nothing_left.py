@@ -18,23 +18,25 @@ OF_TABLES, OF_IMAGES = _variants.of_tables(), _variants.of_images()
 ON_FRAMES = OF_TABLES | _variants.with_public_rows("frame")
 GENEROUS = 40.0
 SENTINEL = 735.8291634509121  # a value of one row, told by its bytes
-
-
-def arrays():
-    """Yield every array that anything alive refers to."""
-    gc.collect()
-    held = gc.get_referents(*gc.get_objects())  # at once: a million of them
-    kinds = {kind for kind in set(map(type, held)) if issubclass(kind, np.ndarray)}
-    yield from {id(value): value for value in held if type(value) in kinds}.values()
+WORD = "Zweitausend", "undeins"  # of one row, when put together
 
 
 def hold_the_sentinel():
-    """Return the arrays of floats that hold the one value."""
-    return [
+    """Return arrays of floats that hold the one value, and texts that are the word."""
+    gc.collect()
+    held = gc.get_referents(*gc.get_objects())  # at once: a million of them
+    kinds = {kind for kind in set(map(type, held)) if issubclass(kind, np.ndarray)}
+    arrays = {id(value): value for value in held if type(value) in kinds}.values()
+    found = [
         array
-        for array in arrays()
+        for array in arrays
         if array.dtype.kind == "f" and array.size and (array == SENTINEL).any()
     ]
+    return found, [one for one in held if type(one) is str and is_the_word(one)]
+
+
+def is_the_word(text):
+    return text.startswith(WORD[0]) and text[len(WORD[0]) :] == WORD[1]
 
 
 @pytest.mark.parametrize("name", ON_FRAMES)
@@ -42,14 +44,16 @@ def test_the_rows_are_let_go_of(name):
     case = TABLES["frame"]
     X, y = case.X.copy(), case.y.copy()
     X.loc[5, "income"] = SENTINEL
+    X.loc[5, "job"] = "".join(WORD)
     frames = weakref.ref(X), weakref.ref(y)
     synth = ON_FRAMES[name](epsilon=GENEROUS).fit(X, y)
     synth.sample(5)
-    assert hold_the_sentinel()  # the search finds what is there
-    del X, y
+    texts = ["".join(WORD)]
+    assert all(hold_the_sentinel())  # the search finds what is there
+    del X, y, texts
     gc.collect()
     assert [frame() for frame in frames] == [None, None]
-    assert not hold_the_sentinel()
+    assert hold_the_sentinel() == ([], [])
 
 
 @pytest.mark.parametrize("name", ON_FRAMES)

@@ -155,6 +155,22 @@ def test_images_are_known_by_their_releases_alone(name, case, adjacency, monkeyp
     check(OF_IMAGES[name], IMAGES[case], adjacency, monkeypatch)
 
 
+BALANCED = [
+    "DPGANSynthesizer",
+    "DPKernelSynthesizer, steps",
+    "DPMERFSynthesizer",
+    "DPPairwiseSynthesizer",
+]
+
+
+@pytest.mark.parametrize("name", BALANCED)
+def test_weights_of_classes_are_those_of_released_counts(name, monkeypatch):
+    def make(**params):
+        return OF_TABLES[name](class_weight="balanced", **params)
+
+    check(make, TABLES["frame, public"], "replace", monkeypatch)
+
+
 def test_a_fit_that_remembers_a_row_is_caught(monkeypatch):
     class Leaky(DPIndependentSynthesizer):
         def fit(self, X, y=None):

@@ -35,7 +35,7 @@ WHAT_PUBLIC_ROWS_LET_IN = (
         "public counts are scaled to the exact number of private rows",
         S + "opening/_public_rows.py",
         "    return replace(tables, pairs=found)\n",
-        "    factor = np.float32(opening.rows.n_rows / public.n_rows)\n"
+        "    factor = np.float32(opening.rows._open.n_rows / public.n_rows)\n"
         "    return replace(tables, pairs=factor * found)\n",
         (PUBLIC_ROWS,),
     ),

@@ -23,6 +23,7 @@ from tests.planted.games import WHAT_A_GAME_IS_TOLD
 from tests.planted.moves import HOW_FAR_ROWS_MOVE
 from tests.planted.public import WHAT_PUBLIC_ROWS_DO
 from tests.planted.said import WHAT_IS_SAID
+from tests.planted.sampled import WHO_IS_DRAWN
 
 BUGS = (
     # ------------------------------------------------------ noise that is missing
@@ -73,6 +74,17 @@ BUGS = (
         "            part[:] = noise[: part.size] / std if start else "
         "_standard_normal(part.size)\n",
         (NOISE + "test_noise_of_one_chunk_says_nothing_about_the_next",),
+    ),
+    Bug(
+        "last-digits-of-one-class-for-all",
+        "what noise has below the last digit of a float is the same in every class",
+        P + "_noise.py",
+        "    words = _random_words(noise.size).reshape(shape).astype(object)\n",
+        "    words = _random_words(shape[1]).astype(object)\n",
+        (
+            "tests/privacy/test_noise.py::"
+            "test_noise_in_whole_steps_is_drawn_independently_beyond_a_chunk",
+        ),
     ),
     Bug(
         "noise-by-random-state-of-numpy",
@@ -253,6 +265,7 @@ BUGS = (
             "::test_several_subsampled_releases_cost_the_budget_together",
         ),
     ),
+    *WHO_IS_DRAWN,
     # ----------------------------------------------------- how far a row moves sums
     *WHAT_A_GAME_IS_TOLD,
     *HOW_FAR_ROWS_MOVE,
@@ -281,15 +294,37 @@ BUGS = (
         "the true number of rows decides what features get, under add/remove",
         S + "embedding/_row_kernel.py",
         "noise = (std / opening.facts.n_rows) ** 2 / RICH",
-        "noise = (std / opening.rows.n_rows) ** 2 / RICH",
+        "noise = (std / opening.rows._open.n_rows) ** 2 / RICH",
         (TABLES,),
+    ),
+    Bug(
+        "a-private-number-for-whoever-asks",
+        "rows tell how many they are where nobody may know",
+        T + "_rows.py",
+        "        if not self._is_size_public:\n",
+        "        if False:\n",
+        (
+            "tests/tables/test_row_by_row.py::"
+            "test_nobody_is_told_a_number_of_rows_that_is_private",
+        ),
+    ),
+    Bug(
+        "voters-by-the-true-n",
+        "the true number of rows decides how much the networks of a vote learn from",
+        S + "gaussian/_prior.py",
+        "rows.opening.facts.n_rows, *N_DRAWN",
+        "rows.opening.rows._open.n_rows, *N_DRAWN",
+        (
+            "tests/synthesizers/test_mge_privacy.py::"
+            "test_networks_of_a_vote_learn_from_as_many_pictures_as_are_known",
+        ),
     ),
     Bug(
         "true-n-for-class-totals",
         "sums of codes are divided by the true number of rows, under add/remove",
         S + "gaussian/_pictures.py",
         "opening.facts.public_total(found.adjacency, self.rows.labels)",
-        "opening.rows.n_rows",
+        "opening.rows._open.n_rows",
         (
             "tests/synthesizers/test_mge_privacy.py::"
             "test_no_picture_moves_a_release_further[add_remove-float32]",
@@ -337,7 +372,7 @@ BUGS = (
         "slopes are divided by the true number of rows, under add/remove",
         S + "embedding/_slope_steps.py",
         "expected_rows=opening.facts.n_rows,",
-        "expected_rows=float(opening.rows.n_rows),",
+        "expected_rows=float(opening.rows._open.n_rows),",
         (TABLES + "[DPKernelSynthesizer, steps-frame-add_remove]",),
     ),
     Bug(
@@ -346,7 +381,7 @@ BUGS = (
         S + "base/_embedding_synthesizer.py",
         "        del X, y, opening  # private data ends here; what follows is post-processing\n"
         "        return self.refit()",
-        "        first = opening.rows.n_rows\n"
+        "        first = opening.rows._open.n_rows\n"
         "        del X, y, opening\n"
         "        self.refit().loss_curve_.insert(0, first)\n"
         "        return self",
@@ -380,7 +415,7 @@ BUGS = (
         "the progress bar counts rows",
         S + "opening/_context.py",
         "progress = tqdm(total=N_STAGES, disable=not verbose,",
-        "progress = tqdm(total=rows.n_rows, disable=not verbose,",
+        "progress = tqdm(total=rows._open.n_rows, disable=not verbose,",
         (TABLES, IMAGES),
     ),
     Bug(
@@ -400,6 +435,16 @@ BUGS = (
         "        self._columns = part.columns(part.layout)\n"
         "        WholeTable.latest = self._columns  # type: ignore[attr-defined]\n",
         (LEFT + "test_the_rows_are_let_go_of",),
+    ),
+    Bug(
+        "cache-of-words",
+        "a module remembers the words of the columns of text that were read",
+        T + "_text_kinds.py",
+        "        marks = values.marks or (Mark.TEXT,) * len(values.values)\n",
+        "        known = [*vars(TextKinds).get('words', ()), *values.values]\n"
+        "        TextKinds.words = known  # type: ignore[attr-defined]\n"
+        "        marks = values.marks or (Mark.TEXT,) * len(values.values)\n",
+        (LEFT + "test_the_rows_are_let_go_of[DPIndependentSynthesizer]",),
     ),
     Bug(
         "cache-that-survives-clone",

@@ -29,6 +29,24 @@ WHAT_A_GAME_IS_TOLD = (
         (IMAGES + "[DPGANSynthesizer-images-replace]",),
     ),
     Bug(
+        "balanced-by-exact-labels",
+        "class_weight='balanced' weighs by how many private rows have each label",
+        S + "adversarial/_game.py",
+        "    counts = torch.full_like(shares, 1 / n_classes) if is_balanced else "
+        "shares\n",
+        "    counts = shares\n"
+        "    if is_balanced:\n"
+        '        batches = opening.rows.batches({}, kept["_labels"])\n'
+        "        y = torch.cat([torch.as_tensor(b.labels) for b in batches])\n"
+        "        n_rows = torch.bincount(y.clamp_min(0), minlength=n_classes)\n"
+        "        counts = (1.0 / n_rows.clamp_min(1)).float()\n"
+        "        counts = counts / counts.sum()\n",
+        (
+            "tests/guards/test_replay.py::"
+            "test_weights_of_classes_are_those_of_released_counts[DPGANSynthesizer]",
+        ),
+    ),
+    Bug(
         "codes-as-if-they-had-one-sign",
         "means of codes get the noise of vectors that are not negative",
         S + "adversarial/_frame.py",

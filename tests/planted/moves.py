@@ -344,7 +344,40 @@ HOW_FAR_ROWS_MOVE = (
         S + "gaussian/_copula.py",
         "v = torch.from_numpy(rows / math.sqrt(self.room))\n",
         "v = torch.from_numpy((rows - rows.mean(axis=0)) / math.sqrt(self.room))\n",
-        (MGE + "test_no_row_moves_products_of_scores_further",),
+        (
+            MGE + "test_scores_are_those_of_the_row_alone",
+            SUMS + "test_chunks_add_up_to_the_whole[DPMGESynthesizer-frame, public]",
+        ),
+    ),
+    Bug(
+        "days-first-if-any-is",
+        "dates are read day-first if one cell of the column can be read no other way",
+        T + "_text_kinds.py",
+        "        table = [said(text, mark) for text, mark in pairs]\n",
+        "        table = [said(text, mark) for text, mark in pairs]\n"
+        "        form = {len(Says) + k: one for k, one in enumerate(FORMS)}\n"
+        "        certain = {form.get(code) for code in table}\n"
+        "        for k, code in enumerate(table):\n"
+        '            first = form.get(code, "").split("|")[0]\n'
+        "            if first and first in certain:\n"
+        "                table[k] = len(Says) + PLACES[first]\n",
+        (
+            "tests/tables/test_text_kinds.py::"
+            "test_one_row_does_not_decide_which_number_of_a_date_is_the_day",
+            "tests/tables/test_text_kinds.py::test_each_date_says_what_it_says_alone",
+        ),
+    ),
+    Bug(
+        "months-first-if-none-is-read",
+        "if no date of a chunk is in the form of its column, months and days change places",
+        T + "_text_columns.py",
+        "        read = [read_time(text, form) for text in values.values]\n",
+        "        read = [read_time(text, form) for text in values.values]\n"
+        "        if np.isnan(read).all():\n"
+        '            form = form.replace("%d", "%_").replace("%m", "%d")\n'
+        '            form = form.replace("%_", "%m")\n'
+        "            read = [read_time(text, form) for text in values.values]\n",
+        ("tests/tables/test_spelling.py::test_dates_are_read_row_by_row",),
     ),
     Bug(
         "squares-by-the-largest-of-the-batch",

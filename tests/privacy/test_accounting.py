@@ -24,6 +24,8 @@ from skdpgen.privacy._accounting import (
 from skdpgen.privacy._budget import Adjacency
 from skdpgen.privacy._subsampled import (
     ORDERS,
+    SampledSteps,
+    _renyi_cost,
     moments,
     renyi_epsilon,
     steps_curve,
@@ -220,6 +222,37 @@ def test_replace_beside_a_gaussian_is_never_below_pld():
     ours = subsampled_epsilon(*steps, DELTA, "replace", gaussian_mu=0.2)
     tight = pld_epsilon(event(*steps, mu=0.1), "replace", pessimistic=False)
     assert tight <= ours <= tight * 1.003
+
+
+ENTRIES = {  # one may cost next to nothing alone
+    "loud and quiet": ((200.0, 0.01, 5), (1.2, 0.02, 200)),
+    "two alike": ((1.5, 0.01, 100), (1.5, 0.01, 100)),
+    "all rows beside some": ((60.0, 1.0, 4), (1.0, 0.01, 100)),
+}
+
+
+@pytest.mark.parametrize("adjacency", list(NEIGHBOURS))
+@pytest.mark.parametrize("mu", [0.0, 0.2])
+@pytest.mark.parametrize("entries", ENTRIES)
+def test_each_of_two_entries_counts_whichever_comes_last(entries, mu, adjacency):
+    one, two = (SampledSteps(*steps) for steps in ENTRIES[entries])
+    costs = [
+        cost(*last, DELTA, adjacency, gaussian_mu=mu, beside=(first,))
+        for cost in (subsampled_epsilon, renyi_cost)
+        for first, last in ((one, two), (two, one))
+    ]
+    alone = max(
+        subsampled_epsilon(*steps, DELTA, adjacency, gaussian_mu=mu)
+        for steps in (one, two)
+    )
+    assert costs[1::2] == pytest.approx(costs[::2], rel=1e-6)
+    assert min(costs) >= alone * (1 - 1e-6)
+
+
+def renyi_cost(*steps_and_delta, gaussian_mu, beside):
+    *steps, delta, adjacency = steps_and_delta
+    together = [SampledSteps(*steps), *beside]
+    return _renyi_cost(together, gaussian_mu, delta, adjacency)
 
 
 def test_subsampled_agrees_with_another_renyi_accountant(caplog):

@@ -1,5 +1,6 @@
 """The noise: its distribution, its secrecy, and the one way to seed it."""
 
+import itertools
 import math
 import multiprocessing
 import time
@@ -18,6 +19,8 @@ from skdpgen.privacy._noise import (
     insecure_noise_seed,
     is_noise_insecure,
     poisson_sample,
+    random_groups,
+    whole_noise,
 )
 from skdpgen.utils import NotPrivateWarning
 
@@ -175,6 +178,41 @@ def test_inclusion_is_bernoulli(rate):
     assert stats.binomtest(len(chosen), n, rate).pvalue > ALPHA
     first = int((chosen < n // 2).sum())
     assert stats.binomtest(first, n // 2, rate).pvalue > ALPHA
+
+
+def agree(one, two):
+    """Whether two secret samples agree as often as independent ones at rate 1/2."""
+    alike = int((one == two).sum())
+    return stats.binomtest(alike, one.size, 0.5).pvalue > ALPHA / 10
+
+
+def test_rows_beyond_a_chunk_are_drawn_independently():
+    """Whoever learns who was drawn of the first 2^18 rows learns nothing of others."""
+    n_chunks = 3
+    drawn = np.zeros(n_chunks * _noise.CHUNK, dtype=bool)
+    drawn[poisson_sample(drawn.size, 0.5)] = True
+    chunks = drawn.reshape(n_chunks, -1)
+    for i, one in enumerate(chunks):
+        for other in chunks[:i]:
+            assert agree(one, other)
+            assert agree(one, other[::-1])
+            assert agree(one[1:], other[:-1])
+    assert not agree(chunks[0], chunks[0])
+
+
+def test_groups_of_many_rows_are_drawn_independently():
+    groups = random_groups(3 * _noise.CHUNK, 2).reshape(3, -1)
+    for one, other in itertools.combinations(groups, 2):
+        assert agree(one, other)
+
+
+def test_noise_in_whole_steps_is_drawn_independently_beyond_a_chunk(monkeypatch):
+    """What is noise below the last bit of a float is of its own at each entry."""
+    monkeypatch.setattr(_noise, "CHUNK", 1024)
+    noise = whole_noise((4, 1024), 2.0**50, np.ones(1024))
+    low = np.array([[int(v) & 1 for v in row] for row in noise])
+    for one, other in itertools.combinations(low, 2):
+        assert agree(one, other)
 
 
 def test_inclusion_at_the_ends():

@@ -9,9 +9,9 @@ from scipy import stats
 
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._ledger import Ledger
-from skdpgen.privacy._noise import add_noise, poisson_sample
+from skdpgen.privacy._noise import add_noise, insecure_noise_seed, poisson_sample
 from skdpgen.privacy._oracle import private_oracle
-from skdpgen.utils import BudgetExceededError
+from skdpgen.utils import BudgetExceededError, NotPrivateWarning
 
 ALPHA = 1e-6
 
@@ -20,6 +20,10 @@ class FakeLedger:
     def __init__(self, noise_multiplier):
         self.noise_multiplier = noise_multiplier
         self.charges = []
+        self.is_insecure = False
+
+    def mark_insecure(self):
+        self.is_insecure = True
 
     def charge_subsampled(self, name, **charge):
         self.charges.append((name, charge))
@@ -223,6 +227,21 @@ def test_the_ledger_is_charged_once_on_entry():
     with oracle as step:
         step(itself)
     assert ledger.charges == [("sgd", charge)]
+
+
+def test_seeded_noise_is_told_to_the_ledger():
+    """Entered before the seed was set: only the step itself can tell."""
+    ledger = FakeLedger(1.0)
+    rows = ArrayRows(np.ones((4, 1)))
+    charge = {"share": 0.5, "sampling_rate": 0.5, "n_steps": 2, "norm_bound": 2.0}
+    with private_oracle(
+        rows, ledger, name="sgd", width=1, expected_rows=4, **charge
+    ) as step:
+        step(itself)
+        assert not ledger.is_insecure
+        with pytest.warns(NotPrivateWarning), insecure_noise_seed(0):
+            step(itself)
+    assert ledger.is_insecure
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)

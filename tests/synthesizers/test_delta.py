@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from skdpgen import (
     Chunks,
@@ -162,6 +163,9 @@ def test_a_hidden_number_of_rows_is_judged_as_it_was_released(
         report = fitted(800, adjacency="add_remove", delta=delta).privacy_
     assert (_context.EXPOSED in said(report)) == (used > 1 / released)
     assert len(of_delta(warned)) == (used > 1 / released)
+    for one in of_delta(warned):  # nor do its numbers tell another
+        assert f"over the number of rows, {1 / released:.2g}:" in str(one.message)
+        assert f"Give {default_delta(round(released)):g} or" in str(one.message)
 
 
 # ------------------------------------------------------------ what is too large
@@ -216,6 +220,14 @@ def test_a_search_counts_every_delta_that_a_fold_may_have(synth):
         assert known.mu is None or known.mu <= unknown.mu
         if delta == 1e-5:  # shares of steps are divided into parts at other places
             assert known.epsilon <= unknown.epsilon * 1.005
+
+
+@pytest.mark.parametrize("synth", STEPPED, ids=lambda one: type(one).__name__)
+def test_steps_at_an_unknown_delta_may_have_any_share(synth):
+    known = synth._subsampling()
+    assert known.largest_share < 1.0
+    assert _steps(synth).largest_share == 1.0  # s of m² is more than s of mu²
+    assert _steps(clone(synth).set_params(delta=1e-6)) == known
 
 
 def test_the_cost_at_the_largest_delta():

@@ -15,6 +15,7 @@ from hypothesis.extra.numpy import arrays
 from skdpgen import DPMGESynthesizer
 from skdpgen.lenses import CosineLens, ModuleLens
 from skdpgen.synthesizers.gaussian import _lens_map, _prior
+from skdpgen.synthesizers.gaussian._copula import ScoresOfRows
 from skdpgen.synthesizers.gaussian._lens_map import (
     GRID,
     Pictures,
@@ -23,8 +24,18 @@ from skdpgen.synthesizers.gaussian._lens_map import (
     nearest,
 )
 from skdpgen.synthesizers.gaussian._public_basis import PublicBasis
-from skdpgen.synthesizers.models import _picture_mixture
-from skdpgen.tables import CategoryCells, Integer, Numeric, Rows, Schema, _rows
+from skdpgen.synthesizers.models import NormalScores, _picture_mixture
+from skdpgen.synthesizers.opening import _context
+from skdpgen.tables import (
+    CategoryCells,
+    EncodedBatch,
+    Integer,
+    Numeric,
+    Rows,
+    Schema,
+    _rows,
+)
+from skdpgen.utils import Key
 from tests.guards._doors import Spy, Tape, through
 from tests.guards._state import differences
 
@@ -209,6 +220,59 @@ def test_no_picture_without_a_label_moves_a_release_further(adjacency, monkeypat
 
     largest = furthest(make, (images,), others, monkeypatch)
     assert max(largest.values()) > 0.6
+
+
+@pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")  # labels are fewer
+@both
+def test_networks_of_a_vote_learn_from_as_many_pictures_as_are_known(
+    adjacency, monkeypatch
+):
+    """The true number of rows, if it is private, must not choose the networks."""
+    images, y = pictures()
+    released, drawn, taught = 123.4, [], _prior._taught
+
+    def spy(model, choice, n_drawn, rng):
+        drawn.append(n_drawn)
+        return taught(model, choice, n_drawn, rng)
+
+    monkeypatch.setattr(_prior, "_taught", spy)
+    monkeypatch.setattr(_prior, "N_DRAWN", (30, 10_000))
+    monkeypatch.setattr(_context, "count_rows", counted_as(released))
+    known = {"classes": CLASSES, "n_prototypes": 1, "random_state": 0}
+    DPMGESynthesizer(epsilon=30.0, adjacency=adjacency, **known).fit(images, y)
+    n = N_ROWS if adjacency == "replace" else int(released)
+    assert drawn == [n] * len(_prior.CHOICES)
+
+
+def counted_as(released, count=_context.count_rows):
+    """Return what releases the number of rows, with a certain result."""
+
+    def count_rows(rows, ledger):
+        count(rows, ledger)
+        return released
+
+    return count_rows
+
+
+@pytest.mark.parametrize("by_class", [True, False])
+def test_scores_are_those_of_the_row_alone(by_class):
+    """Products are clipped row by row, so nothing else may make a row depend on all."""
+    rng = np.random.default_rng(0)
+    sizes, n = (5, 3, 7), 40
+    scores = NormalScores({}, tuple(rng.normal(size=(2, size)) for size in sizes))
+    codes = np.stack([rng.integers(-1, size, n) for size in sizes], axis=1)
+    labels = rng.integers(-1, 2, n)
+    step = ScoresOfRows(scores, 1.5, by_class)
+
+    def read(some):
+        (found,) = step([EncodedBatch(labels[some], {Key.COLUMNS: codes[some]})])
+        ((one, two),) = found.parts[Key.FEATURES]
+        return found.labels, one.numpy(), two.numpy()
+
+    whole = read(slice(None))
+    for k in range(n):
+        for one, every in zip(read([k]), whole, strict=True):
+            np.testing.assert_array_equal(one[0], every[k])
 
 
 @both

@@ -250,3 +250,13 @@ def test_chunks_with_and_without_labels_do_not_mix():
     X, y = pd.DataFrame({"a": [1, 2]}), [0, 1]
     with pytest.raises(ValueError, match="a mixture"):
         _ = Rows.read(Chunks(lambda: [(X, y), X])).n_rows
+
+
+@pytest.mark.parametrize("wrap", [lambda X: X, lambda X: Chunks(lambda: [X, X])])
+def test_nobody_is_told_a_number_of_rows_that_is_private(wrap):
+    X = pd.DataFrame({"a": [1, 2]})
+    rows = Rows.read(wrap(X), is_size_public=False)
+    assert sum(len(batch.labels) for batch in rows.batches({})) in (2, 4)
+    with pytest.raises(RuntimeError, match="n_rows is private"):
+        _ = rows.n_rows
+    assert Rows.read(wrap(X)).n_rows in (2, 4)

@@ -70,5 +70,19 @@ def test_text_is_read_row_by_row(kind, rows):
     np.testing.assert_array_equal(read(rows), alone)
 
 
+DATES = ["1/2/2024", "3/4/2024", "31/12/2024", "12/31/2024", "5/6/7", None, "soon"]
+
+
+@pytest.mark.parametrize("form", ["%d/%m/%Y", "%m/%d/%Y"])
+@given(rows=st.lists(st.sampled_from(DATES), min_size=1, max_size=6))
+def test_dates_are_read_row_by_row(form, rows):
+    def read(several):
+        values = read_values(column(several), Kind.TEXT)
+        return read_text(values, Datetime(format=form)).values
+
+    alone = np.concatenate([read([row]) for row in rows])
+    np.testing.assert_array_equal(read(rows), alone)
+
+
 def test_times_with_a_zone_are_utc():
     assert read_time("2000-01-01 02:00 +0100", "%Y-%m-%d %H:%M %z") == 3600

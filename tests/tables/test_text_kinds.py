@@ -128,6 +128,26 @@ def test_each_row_says_what_it_says_alone(values):
     assert together == [kinds([value])[0] for value in values]
 
 
+EITHER_WAY = ["1/2/2024", "03/04/2024", "5-6-24", "7/8/24 9:05", "2024-01-02"]
+DECIDED = ["31/12/2024", "12/31/2024", "31-12-24", "12-31-24", "31/12/24 9:05", "soon"]
+
+
+@given(st.lists(st.sampled_from([*EITHER_WAY, *DECIDED, None]), min_size=1))
+def test_each_date_says_what_it_says_alone(values):
+    codes = GRID.encode(read(values))
+    assert codes.tolist() == [GRID.encode(read([v])).item() for v in values]
+
+
+@pytest.mark.parametrize("one", DECIDED)
+def test_one_row_does_not_decide_which_number_of_a_date_is_the_day(one):
+    """Else it moves each of a thousand other rows to another cell of the histogram."""
+    cells = EITHER_WAY * 200
+    codes = GRID.encode(read(cells))
+    for place in (0, len(cells)):
+        more = [*cells[:place], one, *cells[place:]]
+        np.testing.assert_array_equal(np.delete(GRID.encode(read(more)), place), codes)
+
+
 @given(st.lists(st.text(max_size=12), min_size=1))
 def test_what_says_a_number_or_a_time_can_be_read_as_one(values):
     column = read(values)

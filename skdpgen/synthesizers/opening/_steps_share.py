@@ -27,7 +27,9 @@ def steps_share(opening: Opening, part: float) -> float:
     their divergence is bounded at every order, however they were chosen, and that of
     the steps adds to it.
     """
-    left = least_left(opening.opened, opening.ledger, opening.rows.n_rows)
+    is_public = opening.ledger.budget.adjacency is Adjacency.REPLACE
+    n_rows = opening.rows.n_rows if is_public else 0
+    left = least_left(opening.opened, opening.ledger, n_rows)
     checked = 0.0 if opening.public is None else CHECK_SHARES[1]  # of public columns
     return part * (left - checked)
 
