@@ -11,7 +11,7 @@ import pandas as pd
 from skdpgen.cli._fit_command import FILE, FOLDER
 from skdpgen.cli._image_files import some_images
 from skdpgen.cli._model_folder import About, read_model
-from skdpgen.cli._table_files import TableFile, kind_of
+from skdpgen.cli._table_files import TableFile, kind_of, text_options
 
 FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 IMAGES = 5_000  # of each side
@@ -30,17 +30,15 @@ NUMBER = "\0number"  # a column that no file has
 )
 @click.option("--real", type=FILE, help="Real rows to compare with: NOT private.")
 @click.option("--test", type=FILE, help="Real rows that were not fitted.")
-@click.option("--separator", help="Between cells of a CSV; `,` by default.")
-@click.option("--missing", multiple=True, help="As for fit.")
+@text_options
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(
     model: Path,
     out: Path,
     real: Path | None,
     test: Path | None,
-    separator: str | None,
-    missing: tuple[str, ...],
     quiet: bool,
+    **text: Any,
 ) -> None:
     """Write a page about the folder MODEL: the guarantee, and what it is good for.
 
@@ -52,7 +50,7 @@ def command(
         raise click.UsageError("--test needs --real: the rows that were fitted.")
     synthesizer, about = read_model(model)
     rows = [
-        _rows_of(one, part, synthesizer, about, separator, missing)
+        _rows_of(one, part, synthesizer, about, text)
         for part, one in (("train", real), ("test", test))
     ]
     if real is not None and not quiet:
@@ -76,7 +74,7 @@ def write_report(
         Real rows as they were read.
     """
     from skdpgen.cli._as_text import typed
-    from skdpgen.report import as_html, beside_real, report_content
+    from skdpgen.report import as_html, beside_real, report_content, with_real
 
     content = report_content(synthesizer)
     if real is not None:
@@ -86,7 +84,7 @@ def write_report(
         rows = [synthesizer.sample(n_rows, random_state=0), real, test]
         if not about.is_image:
             rows = [None if one is None else typed(one, synthesizer) for one in rows]
-        content["real"] = beside_real(*rows)
+        content = with_real(content, beside_real(*rows))
     out.write_text(as_html(content), encoding="utf-8")
     for part in (content, content["real"] or {}):
         part.pop("figures", None)  # pictures are for the page
@@ -99,14 +97,13 @@ def _rows_of(
     part: str,
     synthesizer: Any,
     about: About,
-    separator: str | None,
-    missing: tuple[str, ...],
+    text: dict[str, Any],
 ) -> Any:
     if path is None:
         return None
     if about.is_image:
         return _images(path, part, synthesizer)
-    return _rows(TableFile(path, separator, missing), about)
+    return _rows(TableFile(path, **text), about)
 
 
 def _images(path: Path, part: str, synthesizer: Any) -> Any:

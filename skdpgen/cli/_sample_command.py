@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 import numpy as np
+import pandas as pd
 
 from skdpgen.cli._fit_command import FOLDER
 from skdpgen.cli._model_folder import read_model
@@ -47,7 +48,7 @@ def command(
         for drawn in synthesizer.iter_sample(rows, random_state=seed):
             X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
             if y is not None:
-                X = X.assign(**{about.target: np.asarray(y)})
+                X = X.assign(**{about.target: pd.Series(y).array})
             X = X[about.columns]
             if about.is_text and kind_of(out) not in TEXT:
                 X = _of_one_type(typed(X, synthesizer), synthesizer)

@@ -1,6 +1,7 @@
 """What a report says beside real rows: outside the guarantee, and marked so."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,27 @@ from skdpgen.metrics import SyntheticUtility
 from skdpgen.report._beside_images import IMAGES
 from skdpgen.report._beside_tables import TABLES
 from skdpgen.tables import is_image
+
+ALARM = (
+    "NOT PRIVATE: this report reads real rows. What stands under “Beside real rows” "
+    "(“real” in the JSON file) was computed from them without noise: keep the report "
+    "where the real rows are kept."
+)
+
+
+def with_real(content: Mapping[str, Any], real: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a report says with a comparison to real rows; its alarm comes first.
+
+    Parameters
+    ----------
+    content : mapping
+        Of :func:`report_content`.
+    real : mapping
+        Of :func:`beside_real`.
+    """
+    alarms = [real["alarm"], *content["alarms"]]
+    promised = {**content["guarantee"], "alarms": alarms}
+    return {**content, "alarms": alarms, "guarantee": promised, "real": dict(real)}
 
 
 def beside_real(
@@ -36,7 +58,7 @@ def beside_real(
     Returns
     -------
     dict
-        What :func:`report_content` has under ``"real"``.
+        For :func:`with_real`, with the alarm first.
     """
     kind = IMAGES if is_image(real[0] if isinstance(real, tuple) else real) else TABLES
     train, held_out = _halves(real, random_state) if test is None else (real, test)
@@ -55,7 +77,12 @@ def beside_real(
             }
             scores = _scores(utility, rows, held_out)
     figures = kind.figures(held_out, synthetic) if pictures else []
-    return {"distances": distances, "scores": scores, "figures": figures}
+    return {
+        "alarm": ALARM,
+        "distances": distances,
+        "scores": scores,
+        "figures": figures,
+    }
 
 
 def _scores(
