@@ -36,7 +36,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     type=click.Choice(["auto", "classification", "regression"]),
     default="auto",
     show_default=True,
-    help="Say regression if the target is a number in a CSV.",
+    help="auto finds out privately whether a target in a CSV is a number.",
 )
 @click.option(
     "--adjacency",
@@ -73,6 +73,7 @@ def command(file: Path, out: Path, **asked: Any) -> None:
             check_columns(table, asked["target"], schema),
             asked["target"],
             table.is_text,
+            decimal=table.decimal,
         )
         rows = private_rows(table, about, schema, asked, synthesizer)
     make_folder(out)
@@ -186,7 +187,7 @@ def private_rows(
 
 def _refuse_for_images(asked: dict[str, Any]) -> None:
     for name in ("target", "schema", *TEXT_OPTIONS):
-        if asked[name]:
+        if asked[name] and asked[name] != ".":
             raise click.UsageError(f"--{name} is for tables. An .npz holds images.")
 
 

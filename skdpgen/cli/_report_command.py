@@ -82,14 +82,43 @@ def write_report(
         if about.is_image:
             n_rows = IMAGES
         rows = [synthesizer.sample(n_rows, random_state=0), real, test]
+        left_out: list[str] = []
         if not about.is_image:
-            rows = [None if one is None else typed(one, synthesizer) for one in rows]
-        content = with_real(content, beside_real(*rows))
+            left_out = _written_anew(synthesizer)
+            rows = [
+                None if one is None else typed(_without(one, left_out), synthesizer)
+                for one in rows
+            ]
+        task = getattr(synthesizer, "task_", None)
+        found = {**beside_real(*rows, task=task), "left_out": left_out}
+        content = with_real(content, found)
     out.write_text(as_html(content), encoding="utf-8")
     for part in (content, content["real"] or {}):
         part.pop("figures", None)  # pictures are for the page
     data = json.dumps(content, indent=2, default=str)
     out.with_suffix(".json").write_text(data, encoding="utf-8")
+
+
+def _written_anew(synthesizer: Any) -> list[str]:
+    """Return the columns whose values were made up: identifiers, numbers, free text.
+
+    None of their synthetic values has a counterpart, so they have no distance, and real
+    ones must not be shown.
+    """
+    types = synthesizer.columns_["type"]
+    names = list(types.index[types.isin(["Regenerate", "Drop"])])
+    if len(names) == sum(name != "(target)" for name in types.index):
+        raise click.UsageError(
+            "All columns hold identifiers or free text, so none can be compared. "
+            "Leave --real out."
+        )
+    return names
+
+
+def _without(rows: Any, names: list[str]) -> Any:
+    if isinstance(rows, tuple):
+        return _without(rows[0], names), rows[1]
+    return rows.drop(columns=[name for name in names if name in rows])
 
 
 def _rows_of(

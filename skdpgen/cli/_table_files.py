@@ -24,7 +24,10 @@ ARROW = (".arrow", ".feather", ".ipc")
 READ = (*TEXT, *PARQUET, *ARROW, ".npz")
 MARKS = {".tsv": "\t"}
 UNKNOWN = "{path} must be one of {known}{more}. Got {suffix!r}; rename or convert it."
-TEXT_OPTIONS = ("separator", "encoding", "multiline", "missing")
+TEXT_OPTIONS = ("separator", "decimal", "encoding", "multiline", "missing")
+NO_DECIMAL = "--decimal must be a point or a comma, and not the separator. Got {!r}."
+# with a comma before decimals: 1.234,50 and 1.234 and 0,5; dates are none of them
+COMMA_NUMBER = r"\s*[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][+-]?\d+)?\s*"
 
 
 def text_options(command: Any) -> Any:
@@ -41,6 +44,9 @@ def text_options(command: Any) -> Any:
         click.option(
             "--encoding", help="Of a CSV, as cp1252; utf-8 by default, utf-16 by mark."
         ),
+        click.option(
+            "--decimal", default=".", help="Before decimals in a CSV: `.` or `,`."
+        ),
         click.option("--separator", help="Between cells of a CSV; `,` by default."),
     ):
         command = option(command)
@@ -56,6 +62,8 @@ class TableFile:
     path : Path
     separator : str or None, default=None
         Between cells of text. None is a comma, or a tab in ``.tsv``.
+    decimal : {".", ","}, default="."
+        Before decimals. Numbers with a comma there are read as if it were a point.
     encoding : str or None, default=None
     multiline : bool, default=False
         As :class:`Dialect` takes them.
@@ -65,6 +73,7 @@ class TableFile:
 
     path: Path
     separator: str | None = None
+    decimal: str = "."
     encoding: str | None = None
     multiline: bool = False
     missing: Sequence[str] = ()
@@ -80,7 +89,9 @@ class TableFile:
                     suffix=kind_of(self.path),
                 )
             )
-        _ = self._records  # its parameters are checked
+        mark = self._records.dialect.separator  # its parameters are checked
+        if self.decimal not in (".", ",") or self.decimal == mark:
+            raise click.UsageError(NO_DECIMAL.format(self.decimal))
 
     @property
     def is_text(self) -> bool:
@@ -120,7 +131,22 @@ class TableFile:
         names, dialect = self.columns, self._records.dialect
         pieces = self._records.pieces(rows) if rows else [[]]
         for records in pieces:
-            yield table_of(records, names, dialect, self.missing)
+            table = table_of(records, names, dialect, self.missing)
+            yield table if self.decimal == "." else table.apply(_with_points)
+
+
+def _with_points(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return text in which numbers have a decimal point; each cell by itself.
+
+    Examples
+    --------
+    >>> cells = pd.Series(["1.234,50", "0,5", "1.234", "2.50", "01.02.2024"], dtype=str)
+    >>> _with_points(cells).tolist()
+    ['1234.50', '0.5', '1234', '2.50', '01.02.2024']
+    """
+    is_number = column.str.fullmatch(COMMA_NUMBER).fillna(False).astype(bool)
+    plain = column.str.replace(".", "").str.replace(",", ".")
+    return column.mask(is_number, plain)
 
 
 def kind_of(path: Path) -> str:
@@ -196,10 +222,11 @@ def _text(content: bytes | None) -> str | None:
 
 
 class TableWriter:
-    """A file to which rows are added, as its ending says."""
+    """A file to which rows are added, as its ending says; ``-`` prints a CSV."""
 
     def __init__(self, path: Path, separator: str = ",") -> None:
-        self.path, self.n_rows, kind = path, 0, kind_of(path)
+        self.path, self.n_rows = path, 0
+        kind = ".csv" if str(path) == "-" else kind_of(path)
         self._separator = MARKS.get(kind, separator) if kind in TEXT else None
         self._file = ArrowFile(path, is_parquet=kind in PARQUET)
 
@@ -217,7 +244,9 @@ class TableWriter:
             self._file.add(_without_pandas(table))
         else:
             how: Any = {"mode": "a", "header": False} if self.n_rows else {}
-            table.to_csv(self.path, index=False, sep=self._separator, **how)
+            is_printed = str(self.path) == "-"
+            place: Any = click.get_text_stream("stdout") if is_printed else self.path
+            table.to_csv(place, index=False, sep=self._separator, **how)
         self.n_rows += len(table)
 
 
@@ -236,6 +265,8 @@ def _without_pandas(table: pd.DataFrame) -> Any:
 
 def check_writable(path: Path, *, images: bool = False) -> None:
     """Raise if rows cannot be written there: before any work."""
+    if str(path) == "-" and not images:
+        return
     known = [".npz"] if images else [*TEXT, *PARQUET, *ARROW]
     if kind_of(path) not in known:
         raise click.UsageError(

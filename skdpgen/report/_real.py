@@ -39,6 +39,7 @@ def beside_real(
     real: Any,
     test: Any = None,
     *,
+    task: str | None = None,
     random_state: int = 0,
     pictures: bool = True,
 ) -> dict[str, Any]:
@@ -51,6 +52,9 @@ def beside_real(
     test : table, images, or tuple (X, y), or None, default=None
         Real rows that were not fitted; models are tested on them, and they are the
         floor of all distances. None takes a quarter of ``real`` for both.
+    task : {"classification", "regression"} or None, default=None
+        What the fit took the target for, ``task_``. None goes by its dtype, of which
+        an integer with many values is a class for each.
     random_state : int, default=0
     pictures : bool, default=True
         Whether to draw; needs matplotlib.
@@ -68,17 +72,18 @@ def beside_real(
         scores = None
         if isinstance(real, tuple):
             utility = SyntheticUtility(
-                classifiers=kind.models, random_state=random_state
+                classifiers=kind.models, random_state=random_state, task=task or "auto"
             )
             rows = {
                 "synthetic": synthetic,
-                "floor": kind.without_relations(synthetic, random_state),
+                "floor": kind.without_relations(synthetic, task, random_state),
                 "real": train,
             }
             scores = _scores(utility, rows, held_out)
     figures = kind.figures(held_out, synthetic) if pictures else []
     return {
         "alarm": ALARM,
+        "left_out": [],
         "distances": distances,
         "scores": scores,
         "figures": figures,

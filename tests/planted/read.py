@@ -2,7 +2,7 @@
 
 from tests.planted.bug import Bug
 
-READERS = "skdpgen/cli/"
+READERS, OPENING = "skdpgen/cli/", "skdpgen/synthesizers/opening/"
 RECORDS = "tests/cli/test_text_records.py::"
 ONE_ROW = RECORDS + "test_one_changed_record_changes_one_row"
 NO_RECORD_DECIDES = RECORDS + "test_no_record_decides_how_a_fit_ends"
@@ -48,5 +48,19 @@ WHAT_A_RECORD_DECIDES = (
         "made.to_pandas(types_mapper=pd.ArrowDtype)",
         "made.to_pandas()",
         (RECORDS + "test_a_missing_cell_of_parquet_changes_no_type",),
+    ),
+    Bug(
+        "numbers-to-predict-by-exact-counts",
+        "whether a target of text says numbers is decided by its cells without noise",
+        OPENING + "_column_kinds.py",
+        "    counts = by_column(released, {TARGET: grid})[TARGET]\n",
+        "    counts = 0 * by_column(released, {TARGET: grid})[TARGET]\n"
+        "    for batch in rows.batches({TARGET: grid}):\n"
+        "        for code in batch.parts[Key.COLUMNS][:, 0].tolist():\n"
+        "            counts[code] += 1\n",
+        (
+            "tests/synthesizers/test_text_targets.py::"
+            "test_released_counts_decide_and_not_the_rows",
+        ),
     ),
 )
