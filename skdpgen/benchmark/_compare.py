@@ -129,13 +129,17 @@ def compare(
     utility = utility or SyntheticUtility()
     entrants, notes = _with_floor(dict(synthesizers), floor)
     test = X_test, y_test
-    runs = [_Run.of_real((X_train, y_train), test, utility)]
+    runs: list[_Run] = []
     for name, synthesizer in entrants.items():
         for k in range(n_releases):
             seed = None if random_state is None else random_state + k
             runs.append(
                 _Run.of(name, k, synthesizer, (X_train, y_train), test, utility, seed)
             )
+    # real rows are scored as what the synthesizers took y for: integers may be a number
+    is_number = runs[0].scores.attrs["task"] == "regression"
+    utility = replace(utility, task="regression" if is_number else "classification")
+    runs.insert(0, _Run.of_real((X_train, y_train), test, utility))
     return _collect(runs, utility, notes)
 
 

@@ -60,7 +60,7 @@ def target_of_text(target: pd.Series, schema: Schema, task: str) -> pd.Series:
         known |= {"false": False, "0": False, "no": False}
         return target.str.strip().str.lower().map(known).astype("boolean")
     if isinstance(schema.target, NUMBERS) or task == "regression":
-        return pd.to_numeric(target, errors="coerce").astype(float)
+        return _numbers(target)
     return target
 
 
@@ -85,7 +85,10 @@ def typed(rows: Any, synthesizer: Any) -> Any:
             found[name] = _numbers(found[name])
         elif kind == "Datetime":
             form = getattr(synthesizer.schema_.columns.get(name), "format", None)
-            found[name] = pd.to_datetime(found[name], errors="coerce", format=form)
+            # in UTC, because the cells of a column may have several offsets
+            found[name] = pd.to_datetime(
+                found[name], errors="coerce", format=form or "ISO8601", utc=True
+            ).dt.tz_localize(None)
     return found
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from skdpgen.cli._image_files import image_chunks
 from skdpgen.cli._model_folder import About, make_folder, write_model
-from skdpgen.cli._table_files import TableFile, kind_of
+from skdpgen.cli._table_files import TEXT_OPTIONS, TableFile, kind_of, text_options
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -36,7 +36,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     type=click.Choice(["auto", "classification", "regression"]),
     default="auto",
     show_default=True,
-    help="Say regression if the target is a number in a CSV.",
+    help="auto finds out privately whether a target in a CSV is a number.",
 )
 @click.option(
     "--adjacency",
@@ -44,12 +44,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     default="replace",
     show_default=True,
 )
-@click.option("--separator", help="Between cells of a CSV; `,` by default.")
-@click.option(
-    "--missing",
-    multiple=True,
-    help="Text that means a cell is missing, as NA; may be repeated.",
-)
+@text_options
 @click.option(
     "--set",
     "settings",
@@ -72,12 +67,13 @@ def command(file: Path, out: Path, **asked: Any) -> None:
         _refuse_for_images(asked)
         about, rows = About([], None, False, is_image=True), image_chunks(file)
     else:
-        table = TableFile(file, asked["separator"], asked["missing"])
+        table = TableFile(file, **{name: asked[name] for name in TEXT_OPTIONS})
         schema = read_schema(asked["schema"]) if asked["schema"] else Schema()
         about = About(
             check_columns(table, asked["target"], schema),
             asked["target"],
             table.is_text,
+            decimal=table.decimal,
         )
         rows = private_rows(table, about, schema, asked, synthesizer)
     make_folder(out)
@@ -190,8 +186,8 @@ def private_rows(
 
 
 def _refuse_for_images(asked: dict[str, Any]) -> None:
-    for name in ("target", "schema", "separator", "missing"):
-        if asked[name]:
+    for name in ("target", "schema", *TEXT_OPTIONS):
+        if asked[name] and asked[name] != ".":
             raise click.UsageError(f"--{name} is for tables. An .npz holds images.")
 
 

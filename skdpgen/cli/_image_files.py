@@ -45,10 +45,24 @@ class StoredArray:
 
             def more(n_rows: int) -> Any:
                 content = stream.read(n_rows * size)
-                rows = np.frombuffer(content, self.dtype)
+                rows = _readable(np.frombuffer(content, self.dtype))
                 return rows.reshape(-1, *self.shape[1:])
 
             yield more
+
+
+def _readable(rows: Any) -> Any:
+    """Return rows; a text that holds what is no character is empty, and never raises.
+
+    Each text is judged independently of the others.
+    """
+    if rows.dtype.kind != "U" or not rows.dtype.itemsize:
+        return rows
+    unit = np.dtype(np.uint32).newbyteorder(rows.dtype.byteorder)
+    codes = rows.view(unit).reshape(len(rows), -1).copy()
+    is_half = (codes >= 0xD800) & (codes < 0xE000)  # of a pair, which is no character
+    codes[((codes > 0x10FFFF) | is_half).any(axis=1)] = 0
+    return codes.view(rows.dtype).reshape(-1)
 
 
 def image_chunks(path: Path) -> Any:

@@ -19,6 +19,7 @@ class About:
     target: str | None
     is_text: bool
     is_image: bool = False
+    decimal: str = "."
 
 
 def make_folder(folder: Path) -> None:

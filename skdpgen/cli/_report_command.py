@@ -11,7 +11,7 @@ import pandas as pd
 from skdpgen.cli._fit_command import FILE, FOLDER
 from skdpgen.cli._image_files import some_images
 from skdpgen.cli._model_folder import About, read_model
-from skdpgen.cli._table_files import TableFile, kind_of
+from skdpgen.cli._table_files import TableFile, kind_of, text_options
 
 FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 IMAGES = 5_000  # of each side
@@ -30,17 +30,15 @@ NUMBER = "\0number"  # a column that no file has
 )
 @click.option("--real", type=FILE, help="Real rows to compare with: NOT private.")
 @click.option("--test", type=FILE, help="Real rows that were not fitted.")
-@click.option("--separator", help="Between cells of a CSV; `,` by default.")
-@click.option("--missing", multiple=True, help="As for fit.")
+@text_options
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(
     model: Path,
     out: Path,
     real: Path | None,
     test: Path | None,
-    separator: str | None,
-    missing: tuple[str, ...],
     quiet: bool,
+    **text: Any,
 ) -> None:
     """Write a page about the folder MODEL: the guarantee, and what it is good for.
 
@@ -52,7 +50,7 @@ def command(
         raise click.UsageError("--test needs --real: the rows that were fitted.")
     synthesizer, about = read_model(model)
     rows = [
-        _rows_of(one, part, synthesizer, about, separator, missing)
+        _rows_of(one, part, synthesizer, about, text)
         for part, one in (("train", real), ("test", test))
     ]
     if real is not None and not quiet:
@@ -76,7 +74,7 @@ def write_report(
         Real rows as they were read.
     """
     from skdpgen.cli._as_text import typed
-    from skdpgen.report import as_html, beside_real, report_content
+    from skdpgen.report import as_html, beside_real, report_content, with_real
 
     content = report_content(synthesizer)
     if real is not None:
@@ -84,9 +82,16 @@ def write_report(
         if about.is_image:
             n_rows = IMAGES
         rows = [synthesizer.sample(n_rows, random_state=0), real, test]
+        left_out: list[str] = []
         if not about.is_image:
-            rows = [None if one is None else typed(one, synthesizer) for one in rows]
-        content["real"] = beside_real(*rows)
+            left_out = _written_anew(synthesizer)
+            rows = [
+                None if one is None else typed(_without(one, left_out), synthesizer)
+                for one in rows
+            ]
+        task = getattr(synthesizer, "task_", None)
+        found = {**beside_real(*rows, task=task), "left_out": left_out}
+        content = with_real(content, found)
     out.write_text(as_html(content), encoding="utf-8")
     for part in (content, content["real"] or {}):
         part.pop("figures", None)  # pictures are for the page
@@ -94,19 +99,40 @@ def write_report(
     out.with_suffix(".json").write_text(data, encoding="utf-8")
 
 
+def _written_anew(synthesizer: Any) -> list[str]:
+    """Return the columns whose values were made up: identifiers, numbers, free text.
+
+    None of their synthetic values has a counterpart, so they have no distance, and real
+    ones must not be shown.
+    """
+    types = synthesizer.columns_["type"]
+    names = list(types.index[types.isin(["Regenerate", "Drop"])])
+    if len(names) == sum(name != "(target)" for name in types.index):
+        raise click.UsageError(
+            "All columns hold identifiers or free text, so none can be compared. "
+            "Leave --real out."
+        )
+    return names
+
+
+def _without(rows: Any, names: list[str]) -> Any:
+    if isinstance(rows, tuple):
+        return _without(rows[0], names), rows[1]
+    return rows.drop(columns=[name for name in names if name in rows])
+
+
 def _rows_of(
     path: Path | None,
     part: str,
     synthesizer: Any,
     about: About,
-    separator: str | None,
-    missing: tuple[str, ...],
+    text: dict[str, Any],
 ) -> Any:
     if path is None:
         return None
     if about.is_image:
         return _images(path, part, synthesizer)
-    return _rows(TableFile(path, separator, missing), about)
+    return _rows(TableFile(path, **text), about)
 
 
 def _images(path: Path, part: str, synthesizer: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 import numpy as np
+import pandas as pd
 
 from skdpgen.cli._fit_command import FOLDER
 from skdpgen.cli._model_folder import read_model
@@ -19,9 +20,9 @@ from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
 @click.option(
     "-o",
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
     required=True,
-    help=".csv, .tsv, .parquet, .feather; .npz for images.",
+    help=".csv, .tsv, .parquet, .feather; .npz for images; - prints a CSV.",
 )
 @click.option("--seed", type=int, help="The same seed gives the same rows.")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -39,6 +40,7 @@ def command(
         np.savez_compressed(out, **({"x": X} if y is None else {"x": X, "y": y}))
         click.echo(f"Wrote {len(X)} synthetic rows to {out}.")
         return
+    is_printed = str(out) == "-"
     from tqdm import tqdm
 
     n_rows = synthesizer.n_samples_ if rows is None else rows
@@ -47,13 +49,28 @@ def command(
         for drawn in synthesizer.iter_sample(rows, random_state=seed):
             X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
             if y is not None:
-                X = X.assign(**{about.target: np.asarray(y)})
+                X = X.assign(**{about.target: pd.Series(y).array})
             X = X[about.columns]
-            if about.is_text and kind_of(out) not in TEXT:
+            if about.is_text and not (is_printed or kind_of(out) in TEXT):
                 X = _of_one_type(typed(X, synthesizer), synthesizer)
+            elif about.decimal != ".":
+                X = _with_decimal(X, synthesizer, about)
             file.add(X)
             bar.update(len(X))
-    click.echo(f"Wrote {file.n_rows} synthetic rows to {out}.")
+    if not is_printed:
+        click.echo(f"Wrote {file.n_rows} synthetic rows to {out}.")
+
+
+def _with_decimal(X: Any, synthesizer: Any, about: Any) -> Any:
+    """Return text whose numbers have the decimal mark of the file that was fitted."""
+    types = synthesizer.columns_["type"].to_dict()
+    names = {name for name, kind in types.items() if kind in ("Integer", "Numeric")}
+    if synthesizer.task_ == "regression":
+        names.add(about.target)
+    for name in names & set(X.columns):
+        known = {v: str(v).replace(".", about.decimal) for v in X[name].dropna()}
+        X[name] = X[name].map(known).astype(object)
+    return X
 
 
 def _of_one_type(X: Any, synthesizer: Any) -> Any:

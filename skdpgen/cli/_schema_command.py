@@ -1,11 +1,13 @@
 """``skdpgen schema``: a file to fill in with what is public, and its check."""
 
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import click
 
 from skdpgen.cli._fit_command import FILE, check_columns, read_schema
-from skdpgen.cli._table_files import TableFile
+from skdpgen.cli._table_files import TableFile, text_options
 
 HEAD = """\
 # What is public about the columns of {file}: from the form, the codebook or the law,
@@ -50,33 +52,31 @@ def command() -> None:
     help="A .toml file.",
 )
 @click.option("--target", help="Column that models are to predict.")
-@click.option("--separator")
+@text_options
 @click.option(
     "--infer",
     is_flag=True,
     help="Fill it in from the rows. This leaks if they are private.",
 )
-def init(
-    file: Path, out: Path, target: str | None, separator: str | None, infer: bool
-) -> None:
+def init(file: Path, out: Path, target: str | None, infer: bool, **text: Any) -> None:
     """Write a schema of FILE to fill in. Only its header is read."""
     from skdpgen.tables import Schema
 
-    table = TableFile(file, separator)
+    table = TableFile(file, **text)
     names = check_columns(table, target, Schema())
     if out.suffix != ".toml":
         raise click.UsageError(f"--out must be a .toml file. Got {out}.")
     if out.exists():
         raise click.UsageError(f"{out} is there already. Name another file.")
-    text = HEAD.format(file=file.name)
+    content = HEAD.format(file=file.name)
     if infer:
         click.echo(f"Warning: {INFERRED.format(file=file)}", err=True)
-        text += "\n" + _inferred(table, target)
+        content += "\n" + _inferred(table, target)
     else:
         columns = [f"columns.{_quoted(name)}" for name in names if name != target]
         tables = columns + ["target"] * (target is not None)
-        text += "".join(COLUMN.format(table=one) for one in tables)
-    out.write_text(text, encoding="utf-8")
+        content += "".join(COLUMN.format(table=one) for one in tables)
+    out.write_text(content, encoding="utf-8")
     click.echo(f"Wrote {out}. Fill it in, then: skdpgen schema check {out} {file}")
 
 
@@ -84,15 +84,13 @@ def init(
 @click.argument("schema", type=FILE)
 @click.argument("file", type=FILE, required=False)
 @click.option("--target", help="Column that models are to predict.")
-@click.option("--separator")
-def check(
-    schema: Path, file: Path | None, target: str | None, separator: str | None
-) -> None:
+@text_options
+def check(schema: Path, file: Path | None, target: str | None, **text: Any) -> None:
     """Check SCHEMA by itself, and against the header of FILE. Reads no row."""
     found = read_schema(schema).check()
     said = f"{len(found.columns)} columns described"
     if file is not None:
-        names = check_columns(TableFile(file, separator), target, found)
+        names = check_columns(TableFile(file, **text), target, found)
         n_open = len(names) - len(found.columns) - (target is not None)
         said += f", {n_open} left to private discovery"
     click.echo(f"{schema}: {said}.")
@@ -110,9 +108,8 @@ def _inferred(table: TableFile, target: str | None) -> str:
 
     from skdpgen.tables import Schema
 
+    rows = pd.concat(table.pieces(), ignore_index=True)
     if table.is_text:
-        rows = pd.read_csv(table.path, sep=table.separator or ",", encoding="utf-8-sig")
-    else:
-        rows = pd.concat(table.pieces(), ignore_index=True)
+        rows = pd.read_csv(StringIO(rows.to_csv(index=False)))
     y = rows.pop(target) if target is not None else None
     return Schema.infer(rows, y).to_toml()

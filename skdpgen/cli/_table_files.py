@@ -2,11 +2,10 @@
 
 A reader of CSV that guesses dtypes looks at all values of a column: one cell decides
 what all others become, and dtypes count as public. So cells of CSV stay text, which
-the private first look at text columns understands; a schema says what they are.
+the private first look at text columns understands; a schema says what they are. Files
+of Arrow and Parquet keep the types that they declare.
 """
 
-import csv
-import gzip
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, Self
 import click
 import pandas as pd
 
+from skdpgen.cli._text_records import Dialect, Records, table_of
 from skdpgen.tables import ArrowFile
 
 ROWS = 65_536  # of a piece
@@ -24,18 +24,62 @@ ARROW = (".arrow", ".feather", ".ipc")
 READ = (*TEXT, *PARQUET, *ARROW, ".npz")
 MARKS = {".tsv": "\t"}
 UNKNOWN = "{path} must be one of {known}{more}. Got {suffix!r}; rename or convert it."
+TEXT_OPTIONS = ("separator", "decimal", "encoding", "multiline", "missing")
+NO_DECIMAL = "--decimal must be a point or a comma, and not the separator. Got {!r}."
+# with a comma before decimals: 1.234,50 and 1.234 and 0,5; dates are none of them
+COMMA_NUMBER = r"\s*[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][+-]?\d+)?\s*"
+
+
+def text_options(command: Any) -> Any:
+    """Add the options that say how a file of text is written: :data:`TEXT_OPTIONS`."""
+    for option in (
+        click.option(
+            "--missing",
+            multiple=True,
+            help="Text that means a cell is missing, as NA; may be repeated.",
+        ),
+        click.option(
+            "--multiline", is_flag=True, help="Quoted cells may hold line breaks."
+        ),
+        click.option(
+            "--encoding", help="Of a CSV, as cp1252; utf-8 by default, utf-16 by mark."
+        ),
+        click.option(
+            "--decimal", default=".", help="Before decimals in a CSV: `.` or `,`."
+        ),
+        click.option("--separator", help="Between cells of a CSV; `,` by default."),
+    ):
+        command = option(command)
+    return command
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file of rows: its columns, and its pieces as often as wanted."""
+    """A file of rows: its columns, and its pieces as often as wanted.
+
+    Parameters
+    ----------
+    path : Path
+    separator : str or None, default=None
+        Between cells of text. None is a comma, or a tab in ``.tsv``.
+    decimal : {".", ","}, default="."
+        Before decimals. Numbers with a comma there are read as if it were a point.
+    encoding : str or None, default=None
+    multiline : bool, default=False
+        As :class:`Dialect` takes them.
+    missing : sequence of str, default=()
+        Texts that mean that a cell is missing, besides an empty one.
+    """
 
     path: Path
     separator: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
+    multiline: bool = False
     missing: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Raise if the file is of no kind that is known."""
+        """Raise if the file is of no kind that is known, or cannot be split so."""
         if kind_of(self.path) not in READ:
             raise click.UsageError(
                 UNKNOWN.format(
@@ -45,6 +89,9 @@ class TableFile:
                     suffix=kind_of(self.path),
                 )
             )
+        mark = self._records.dialect.separator  # its parameters are checked
+        if self.decimal not in (".", ",") or self.decimal == mark:
+            raise click.UsageError(NO_DECIMAL.format(self.decimal))
 
     @property
     def is_text(self) -> bool:
@@ -56,11 +103,7 @@ class TableFile:
         """Names, from the header alone."""
         if not self.is_text:
             return list(next(iter(self.pieces(0))).columns)
-        opened = gzip.open if self.path.suffix == ".gz" else open
-        with opened(self.path, "rt", encoding="utf-8-sig", newline="") as file:
-            names = next(csv.reader(file, delimiter=self._mark), [])
-        if not names:
-            raise click.UsageError(f"{self.path} must begin with names. It is empty.")
+        names = self._records.names()
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise click.UsageError(
@@ -69,8 +112,10 @@ class TableFile:
         return names
 
     @property
-    def _mark(self) -> str:
-        return self.separator or MARKS.get(kind_of(self.path), ",")
+    def _records(self) -> Records:
+        mark = self.separator or MARKS.get(kind_of(self.path), ",")
+        mark = "\t" if mark == "\\t" else mark
+        return Records(self.path, Dialect(mark, self.encoding, self.multiline))
 
     def pieces(self, rows: int = ROWS) -> Iterator[pd.DataFrame]:
         """Yield tables of up to so many rows; 0 yields one without rows."""
@@ -83,25 +128,25 @@ class TableFile:
             yield from _pieces_of_arrow(self.path, kind, rows)
 
     def _pieces_of_text(self, rows: int) -> Iterator[pd.DataFrame]:
-        options = {
-            "sep": self._mark,
-            "dtype": str,
-            "keep_default_na": False,
-            "na_values": ["", *self.missing],
-            "encoding": "utf-8-sig",
-            "index_col": False,
-        }
-        if not rows:
-            yield pd.read_csv(self.path, nrows=0, **options)
-            return
-        try:
-            with pd.read_csv(self.path, chunksize=rows, **options) as reader:
-                yield from reader
-        except (pd.errors.ParserError, UnicodeDecodeError):
-            raise click.ClickException(
-                f"{self.path} is no table of text in UTF-8 with {self._mark!r} between "
-                "cells, as many in each row. Say --separator, or mend the file."
-            ) from None
+        names, dialect = self.columns, self._records.dialect
+        pieces = self._records.pieces(rows) if rows else [[]]
+        for records in pieces:
+            table = table_of(records, names, dialect, self.missing)
+            yield table if self.decimal == "." else table.apply(_with_points)
+
+
+def _with_points(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return text in which numbers have a decimal point; each cell by itself.
+
+    Examples
+    --------
+    >>> cells = pd.Series(["1.234,50", "0,5", "1.234", "2.50", "01.02.2024"], dtype=str)
+    >>> _with_points(cells).tolist()
+    ['1234.50', '0.5', '1234', '2.50', '01.02.2024']
+    """
+    is_number = column.str.fullmatch(COMMA_NUMBER).fillna(False).astype(bool)
+    plain = column.str.replace(".", "").str.replace(",", ".")
+    return column.mask(is_number, plain)
 
 
 def kind_of(path: Path) -> str:
@@ -117,31 +162,71 @@ def kind_of(path: Path) -> str:
 
 
 def _pieces_of_arrow(path: Path, kind: str, rows: int) -> Iterator[pd.DataFrame]:
+    import pyarrow as arrow
+
     if kind in PARQUET:
         import pyarrow.parquet as parquet
 
         with parquet.ParquetFile(path) as file:
             if not rows:
-                yield file.schema_arrow.empty_table().to_pandas()
+                yield _with_arrow_types(file.schema_arrow.empty_table())
                 return
             for batch in file.iter_batches(rows):
-                yield batch.to_pandas()
+                yield _with_arrow_types(arrow.Table.from_batches([batch]))
         return
-    import pyarrow as arrow
-
     with arrow.memory_map(str(path)) as source, arrow.ipc.open_file(source) as file:
         if not rows:
-            yield file.schema.empty_table().to_pandas()
+            yield _with_arrow_types(file.schema.empty_table())
             return
         for i in range(file.num_record_batches):
-            yield file.get_batch(i).to_pandas()
+            yield _with_arrow_types(arrow.Table.from_batches([file.get_batch(i)]))
+
+
+def _with_arrow_types(table: Any) -> pd.DataFrame:
+    """Return a table of Arrow with the types that its file declares, whatever it holds.
+
+    The usual conversion to pandas looks at values: one missing cell turns a column of
+    truth values into objects in this piece and not in others. What a file declares as
+    text need not be text; such cells are missing.
+    """
+    import pyarrow as arrow
+
+    columns = [_with_text_alone(column) for column in table.columns]
+    made = arrow.Table.from_arrays(columns, names=table.column_names)
+    return made.to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def _with_text_alone(column: Any) -> Any:
+    """Return a column whose cells are missing where the bytes of text are none."""
+    import pyarrow as arrow
+    from pyarrow import types
+
+    is_listed = types.is_dictionary(column.type)
+    kind = column.type.value_type if is_listed else column.type
+    if not (types.is_string(kind) or types.is_large_string(kind)):
+        return column
+    try:
+        column.validate(full=True)
+    except arrow.ArrowInvalid:
+        cells = column.cast(kind) if is_listed else column
+        as_bytes = cells.cast(arrow.large_binary()).to_pylist()
+        return arrow.chunked_array([arrow.array(map(_text, as_bytes), column.type)])
+    return column
+
+
+def _text(content: bytes | None) -> str | None:
+    try:
+        return None if content is None else content.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 class TableWriter:
-    """A file to which rows are added, as its ending says."""
+    """A file to which rows are added, as its ending says; ``-`` prints a CSV."""
 
     def __init__(self, path: Path, separator: str = ",") -> None:
-        self.path, self.n_rows, kind = path, 0, kind_of(path)
+        self.path, self.n_rows = path, 0
+        kind = ".csv" if str(path) == "-" else kind_of(path)
         self._separator = MARKS.get(kind, separator) if kind in TEXT else None
         self._file = ArrowFile(path, is_parquet=kind in PARQUET)
 
@@ -156,15 +241,32 @@ class TableWriter:
     def add(self, table: pd.DataFrame) -> None:
         """Write rows; of text the first time with names."""
         if self._separator is None:
-            self._file.add(table)
+            self._file.add(_without_pandas(table))
         else:
             how: Any = {"mode": "a", "header": False} if self.n_rows else {}
-            table.to_csv(self.path, index=False, sep=self._separator, **how)
+            is_printed = str(self.path) == "-"
+            place: Any = click.get_text_stream("stdout") if is_printed else self.path
+            table.to_csv(place, index=False, sep=self._separator, **how)
         self.n_rows += len(table)
+
+
+def _without_pandas(table: pd.DataFrame) -> Any:
+    """Return a table of Arrow whose types are its own, not notes for pandas.
+
+    pandas cannot read its own note on a column of Arrow's dictionaries.
+    """
+    if not any(isinstance(dtype, pd.ArrowDtype) for dtype in table.dtypes):
+        return table
+    import pyarrow as arrow
+
+    made = arrow.Table.from_pandas(table, preserve_index=False)
+    return made.replace_schema_metadata(None)
 
 
 def check_writable(path: Path, *, images: bool = False) -> None:
     """Raise if rows cannot be written there: before any work."""
+    if str(path) == "-" and not images:
+        return
     known = [".npz"] if images else [*TEXT, *PARQUET, *ARROW]
     if kind_of(path) not in known:
         raise click.UsageError(

@@ -184,6 +184,8 @@ def keys(column: pd.Series) -> NDArray[np.object_]:
 def _seconds(column: pd.Series) -> NDArray[np.float64]:
     if isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
+    if str(column.dtype).startswith(("date32", "date64")):  # of Arrow
+        column = column.astype("timestamp[s][pyarrow]")
     if pd.api.types.is_timedelta64_dtype(column):
         return column.dt.total_seconds().to_numpy(dtype=np.float64, na_value=np.nan)
     if column.dt.tz is not None:

@@ -6,6 +6,6 @@ that needs nothing from elsewhere.
 
 from skdpgen.report._content import report_content
 from skdpgen.report._page import as_html
-from skdpgen.report._real import beside_real
+from skdpgen.report._real import beside_real, with_real
 
-__all__ = ["as_html", "beside_real", "report_content"]
+__all__ = ["as_html", "beside_real", "report_content", "with_real"]

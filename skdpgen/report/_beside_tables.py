@@ -27,12 +27,13 @@ def _distances(train: Any, test: Any, synthetic: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _without_relations(synthetic: Any, random_state: int) -> Any:
+def _without_relations(synthetic: Any, task: str | None, random_state: int) -> Any:
     """Return synthetic rows whose columns are shuffled within each class."""
     X, y = synthetic
     rng = np.random.default_rng(random_state)
     labels = pd.Series(np.asarray(y))
-    if labels.dtype.kind == "f":  # bins of a number
+    if task == "regression" or (task is None and labels.dtype.kind == "f"):
+        labels = pd.to_numeric(labels, errors="coerce")
         labels = pd.qcut(labels, 10, labels=False, duplicates="drop")
     X = pd.DataFrame(X).reset_index(drop=True)
     groups = list(labels.groupby(labels, sort=True).indices.values())

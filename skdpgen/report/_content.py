@@ -68,11 +68,13 @@ def report_content(
     is_table = hasattr(synthesizer, "columns_") and bool(
         getattr(synthesizer, "cells_", None)
     )
+    promised = guarantee(report)
     content = {
+        "alarms": promised["alarms"],  # first, for whoever reads the file
         "method": type(synthesizer).__name__,
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "n_rows": int(synthesizer.n_samples_),
-        "guarantee": guarantee(report),
+        "guarantee": promised,
         "budget": [
             {"name": one.name, "share": one.share, "noise": one.noise_std}
             for one in report.releases

@@ -18,7 +18,8 @@ class KindOfRows:
     distances : callable
         Of real rows to train on and to test on, and of synthetic ones.
     without_relations : callable
-        Of synthetic rows and a seed: the same with columns shuffled within classes.
+        Of synthetic rows, a task or None, and a seed: the same with columns shuffled
+        within classes, or within tenths of a number.
     figures : callable
         Of real and synthetic rows.
     """
@@ -26,5 +27,5 @@ class KindOfRows:
     models: Sequence[str] | None
     most: int
     distances: Callable[[Any, Any, Any], list[dict[str, Any]]]
-    without_relations: Callable[[Any, int], Any]
+    without_relations: Callable[[Any, str | None, int], Any]
     figures: Callable[[Any, Any], list[dict[str, str]]]

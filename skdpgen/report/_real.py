@@ -1,6 +1,7 @@
 """What a report says beside real rows: outside the guarantee, and marked so."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,34 @@ from skdpgen.report._beside_images import IMAGES
 from skdpgen.report._beside_tables import TABLES
 from skdpgen.tables import is_image
 
+ALARM = (
+    "NOT PRIVATE: this report reads real rows. What stands under “Beside real rows” "
+    "(“real” in the JSON file) was computed from them without noise: keep the report "
+    "where the real rows are kept."
+)
+
+
+def with_real(content: Mapping[str, Any], real: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a report says with a comparison to real rows; its alarm comes first.
+
+    Parameters
+    ----------
+    content : mapping
+        Of :func:`report_content`.
+    real : mapping
+        Of :func:`beside_real`.
+    """
+    alarms = [real["alarm"], *content["alarms"]]
+    promised = {**content["guarantee"], "alarms": alarms}
+    return {**content, "alarms": alarms, "guarantee": promised, "real": dict(real)}
+
 
 def beside_real(
     synthetic: Any,
     real: Any,
     test: Any = None,
     *,
+    task: str | None = None,
     random_state: int = 0,
     pictures: bool = True,
 ) -> dict[str, Any]:
@@ -29,6 +52,9 @@ def beside_real(
     test : table, images, or tuple (X, y), or None, default=None
         Real rows that were not fitted; models are tested on them, and they are the
         floor of all distances. None takes a quarter of ``real`` for both.
+    task : {"classification", "regression"} or None, default=None
+        What the fit took the target for, ``task_``. None goes by its dtype, of which
+        an integer with many values is a class for each.
     random_state : int, default=0
     pictures : bool, default=True
         Whether to draw; needs matplotlib.
@@ -36,7 +62,7 @@ def beside_real(
     Returns
     -------
     dict
-        What :func:`report_content` has under ``"real"``.
+        For :func:`with_real`, with the alarm first.
     """
     kind = IMAGES if is_image(real[0] if isinstance(real, tuple) else real) else TABLES
     train, held_out = _halves(real, random_state) if test is None else (real, test)
@@ -46,16 +72,22 @@ def beside_real(
         scores = None
         if isinstance(real, tuple):
             utility = SyntheticUtility(
-                classifiers=kind.models, random_state=random_state
+                classifiers=kind.models, random_state=random_state, task=task or "auto"
             )
             rows = {
                 "synthetic": synthetic,
-                "floor": kind.without_relations(synthetic, random_state),
+                "floor": kind.without_relations(synthetic, task, random_state),
                 "real": train,
             }
             scores = _scores(utility, rows, held_out)
     figures = kind.figures(held_out, synthetic) if pictures else []
-    return {"distances": distances, "scores": scores, "figures": figures}
+    return {
+        "alarm": ALARM,
+        "left_out": [],
+        "distances": distances,
+        "scores": scores,
+        "figures": figures,
+    }
 
 
 def _scores(

@@ -156,7 +156,7 @@ def _split(table: Any, target: Any) -> tuple[Any, Any]:
     """Return a table without its target, and the target as a series of its name."""
     if target is None:
         return table, None
-    is_arrow = hasattr(table, "drop_columns")
-    column = table.column(target) if is_arrow else table[target].to_arrow()
-    rest = table.drop_columns([target]) if is_arrow else table.drop(target)
+    if not hasattr(table, "drop_columns"):  # of polars
+        return table.drop(target), table[target]
+    column, rest = table.column(target), table.drop_columns([target])
     return rest, pd.Series(pd.arrays.ArrowExtensionArray(column), name=target)

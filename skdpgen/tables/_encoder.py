@@ -106,8 +106,10 @@ class Encoder:
         self, columns: dict[Any, Any], target: Values | None, encode: Any, looked: Any
     ) -> EncodedBatch:
         if target is not None:
+            if TARGET in self.written:  # labels are read from it, too
+                target = read_text(target, self.written[TARGET])
             columns = {**columns, TARGET: target}
-        for name in self.written.keys() & {*self.cells, *self.points}:
+        for name in self.written.keys() & {*self.cells, *self.points} - {TARGET}:
             read = read_text(columns[name], self.written[name])
             columns = {**columns, name: read}
         n_rows = _length(columns)

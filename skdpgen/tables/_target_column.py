@@ -21,9 +21,9 @@ def read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
             raise ValueError(f"y must be one column. Got {y.shape[1]} instead.")
         y = y.iloc[:, 0]
     container = "pandas" if isinstance(y, pd.Series) else "numpy"
-    kinds = None
+    foreign = None
     if not isinstance(y, pd.Series):
-        y, kinds = _target_series(y)
+        y, foreign = _target_series(y)
     if len(y) != n_rows:
         raise ValueError(
             "X and y must have one label a row. Got inconsistent numbers of samples; "
@@ -32,12 +32,17 @@ def read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
     series = y.reset_index(drop=True)
     pandas_kind(series.dtype, "y")
     _, layout = read_table(series.to_frame(name=y.name))
-    kinds = kinds or layout.kinds
+    if foreign is not None and foreign.container in ("polars", "pyarrow"):
+        return series, foreign  # labels come back in it
+    kinds = layout.kinds if foreign is None else foreign.kinds
     return series, Layout(container, layout.names, kinds, layout.dtypes)
 
 
-def _target_series(y: Any) -> tuple["pd.Series[Any]", tuple[Kind, ...] | None]:
-    """Return y as a series whose dtype is its own, not guessed from its values."""
+def _target_series(y: Any) -> tuple["pd.Series[Any]", Layout | None]:
+    """Return y as a series whose dtype is its own, not guessed from its values.
+
+    The layout is that of its container if narwhals knows it, else None.
+    """
     if isinstance(y, pd.Index | pd.api.extensions.ExtensionArray):
         return pd.Series(y, name=None), None
     if hasattr(y, "detach"):
@@ -48,7 +53,7 @@ def _target_series(y: Any) -> tuple["pd.Series[Any]", tuple[Kind, ...] | None]:
         frame, layout = read_table(table.to_native())
         if frame.shape[1] != 1:
             raise ValueError(f"y must be one column. Got {frame.shape[1]} instead.")
-        return frame.iloc[:, 0].rename(None), layout.kinds
+        return frame.iloc[:, 0].rename(None), layout
     array = y if isinstance(y, np.ma.MaskedArray) else plain_array(y, "y")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

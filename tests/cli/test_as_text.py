@@ -1,13 +1,20 @@
 """Real rows of a CSV are compared as what the fit took them for."""
 
 import json
+from io import StringIO
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
-from skdpgen import DPIndependentSynthesizer
-from skdpgen.cli import _report_command
+from skdpgen import (
+    DPIndependentSynthesizer,
+    NotPrivateWarning,
+    insecure_noise_seed,
+    load,
+)
+from skdpgen.cli import _report_command, main
 from skdpgen.cli._as_text import typed
 from skdpgen.cli._model_folder import About
 from skdpgen.cli._report_command import write_report
@@ -64,3 +71,67 @@ def test_rows_of_long_files_are_a_fair_sample(people, tmp_path, monkeypatch):
     assert abs(places.mean() - N / 2) < 4 * N / (12 * 300) ** 0.5
     assert (people["y"].to_numpy()[places] == y.to_numpy()).all()
     assert list(X.columns) == ["amount", "day", "place"]
+
+
+@pytest.fixture(scope="module")
+def prices(tmp_path_factory):
+    """A CSV with a numeric target, of which one value has 5 % of the rows."""
+    folder = tmp_path_factory.mktemp("prices")
+    rng = np.random.default_rng(0)
+    size = rng.uniform(20, 200, 3000).round(1)
+    price = np.minimum((size * 3000 + rng.normal(0, 9000, 3000)).round(2), 560_001)
+    table = pd.DataFrame({"size": size, "price": price, "code": np.arange(3000) % 3})
+    table.to_csv(folder / "point.csv", index=False)
+    table.to_csv(folder / "comma.csv", index=False, sep=";", decimal=",")
+    return folder
+
+
+def run(*arguments, code=0):
+    with pytest.warns(NotPrivateWarning), insecure_noise_seed(0):
+        found = CliRunner().invoke(main, [str(one) for one in arguments])
+    assert found.exit_code == code, found.output
+    return found.stdout
+
+
+def test_a_number_to_predict_is_known_by_released_counts(prices, tmp_path):
+    """One class of 5 % of the rows was found, and all others were left out."""
+    arguments = ["--quiet", "--method", "independent", "--epsilon", 5]
+    run("fit", prices / "point.csv", "--target", "price", "--out", tmp_path / "m",
+        *arguments)  # fmt: skip
+    synthesizer = load(tmp_path / "m" / "model.npz")
+    assert synthesizer.task_ == "regression"
+    names = [one.name for one in synthesizer.privacy_.releases]
+    assert "kinds of values of the target" in names
+    run("sample", tmp_path / "m", "-o", tmp_path / "s.csv", "--seed", 0)
+    drawn = pd.read_csv(tmp_path / "s.csv")["price"]
+    assert drawn.nunique() > 1000
+    assert abs(drawn.median() - 330_000) < 30_000
+    # few values that carry all rows are classes, and cost no look at their text
+    run("fit", prices / "point.csv", "--target", "code", "--out", tmp_path / "c",
+        *arguments)  # fmt: skip
+    synthesizer = load(tmp_path / "c" / "model.npz")
+    assert list(synthesizer.classes_) == ["0", "1", "2"]
+    names = [one.name for one in synthesizer.privacy_.releases]
+    assert "kinds of values of the target" not in names
+
+
+def test_a_decimal_comma_is_read_and_written(prices, tmp_path):
+    run("fit", prices / "comma.csv", "--target", "price", "--out", tmp_path / "m",
+        "--separator", ";", "--decimal", ",", "--quiet", "--epsilon", 5,
+        "--method", "independent")  # fmt: skip
+    said = run("sample", tmp_path / "m", "-n", 500, "-o", "-", "--quiet")
+    drawn = pd.read_csv(StringIO(said), decimal=",")
+    assert len(drawn) == 500
+    assert drawn["size"].dtype.kind == drawn["price"].dtype.kind == "f"
+    assert drawn["size"].between(-1, 260).all()
+    assert '"' in said.splitlines()[1]
+    found = read_rows_of(prices / "comma.csv", separator=";", decimal=",")
+    assert_same(found, read_rows_of(prices / "point.csv"))
+    run("fit", prices / "comma.csv", "--out", tmp_path / "n", "--decimal", ",", code=2)
+
+
+def read_rows_of(path, **how):
+    return pd.concat(TableFile(path, **how).pieces())
+
+
+assert_same = pd.testing.assert_frame_equal

@@ -49,6 +49,17 @@ def test_a_fit_of_images(tmp_path):
     assert load(tmp_path / "other" / "model.npz").sample(10).shape == (10, 8, 8)
 
 
+def test_a_label_that_is_no_text_is_empty(tmp_path):
+    """Its bytes are no character; as a label of one row it ended the fit."""
+    labels = np.array(["a", "bc"])[Y % 2]
+    codes = labels.view(np.uint32).reshape(50, 2).copy()
+    codes[7], codes[9, 1] = 0x7FFFFFFF, 0xD800
+    np.savez(tmp_path / "a.npz", x=X, y=codes.view("U2").reshape(-1))
+    found = np.concatenate([y for _, y in image_chunks(tmp_path / "a.npz")])
+    labels[[7, 9]] = ""
+    assert found.tolist() == labels.tolist()
+
+
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory):
     """Bright halves of small images, labelled; their model, and a file of others."""

@@ -22,6 +22,7 @@ from tests.planted.elsewhere import WHAT_OTHERS_SUM
 from tests.planted.games import WHAT_A_GAME_IS_TOLD
 from tests.planted.moves import HOW_FAR_ROWS_MOVE
 from tests.planted.public import WHAT_PUBLIC_ROWS_DO
+from tests.planted.read import WHAT_A_RECORD_DECIDES
 from tests.planted.said import WHAT_IS_SAID
 from tests.planted.sampled import WHO_IS_DRAWN
 
@@ -526,6 +527,7 @@ BUGS = (
             "test_a_table_is_known_by_its_releases_alone",
         ),
     ),
+    *WHAT_A_RECORD_DECIDES,
     *WHAT_PUBLIC_ROWS_LET_IN,
     *WHAT_OTHERS_SUM,
     # ---------------------------------------------------------------- what is said

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from skdpgen import DPIndependentSynthesizer
-from skdpgen.report import as_html, beside_real, report_content
+from skdpgen.report import as_html, beside_real, report_content, with_real
 from tests.report._chromium import PLACE, Chromium, browser
 
 N = 1500
@@ -28,7 +28,7 @@ def page(tmp_path_factory):
     y = pd.Series(np.where(age + rng.normal(size=N) * 9 > 60, "yes", "no"))
     synthesizer = DPIndependentSynthesizer(5.0, classes=["no", "yes"]).fit(X, y)
     content = report_content(synthesizer)
-    content["real"] = beside_real(synthesizer.sample(N), (X, y))
+    content = with_real(content, beside_real(synthesizer.sample(N), (X, y)))
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(as_html(content), encoding="utf-8")
     return path

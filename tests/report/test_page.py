@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from skdpgen import DPIndependentSynthesizer, DPMGESynthesizer
-from skdpgen.report import as_html, beside_real, report_content
+from skdpgen.report import as_html, beside_real, report_content, with_real
 
 N = 1500
 
@@ -48,7 +48,7 @@ def test_names_of_columns_are_no_html(fitted):
 def test_the_page_asks_for_nothing_from_elsewhere(fitted):
     synthesizer, real = fitted
     content = report_content(synthesizer)
-    content["real"] = beside_real(synthesizer.sample(N), real)
+    content = with_real(content, beside_real(synthesizer.sample(N), real))
     page = as_html(content)
     assert "default-src 'none'" in page
     assert not re.findall(r"(?:src|href)=\"(?!data:)", page)

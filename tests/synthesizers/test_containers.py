@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpgen import DPIndependentSynthesizer
+from skdpgen import DPIndependentSynthesizer, load
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.tables import (
     Boolean,
@@ -154,3 +154,34 @@ def test_whole_numbers_stay_within_their_dtype(dtype, epsilon):
         ends = getattr(column, "values", None) or (column.lower, column.upper)
         assert info.min <= min(ends) <= max(ends) <= info.max
         assert_obeys(drawn, synth.schema_)
+
+
+@pytest.mark.parametrize("target", ["whole", "flag", "word"])
+@pytest.mark.parametrize("how", ["series", "frame", "lazy", "arrow"])
+def test_labels_of_polars_and_arrow_come_back_as_they_were(target, how, tmp_path):
+    """Integers and truth values came back as floats, those of a query as pandas."""
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    n = np.arange(600)
+    columns = {"a": n % 7, "whole": (n % 3).astype("i2"), "flag": n % 2 == 0}
+    table = pl.DataFrame(columns | {"word": np.where(n % 2, "u", "v")})
+    X, y = table.drop(target), table[target]
+    given = {
+        "series": (X, y),
+        "frame": (X, table.select(target)),
+        "lazy": (table.lazy(), target),
+        "arrow": (X.to_arrow(), table.to_arrow().column(target)),
+    }
+    synthesizer = DPIndependentSynthesizer(20.0).fit(*given[how])
+    synthesizer.save(tmp_path / "m.npz")
+    for one in (synthesizer, load(tmp_path / "m.npz")):
+        _, drawn = one.sample(50, random_state=0)
+        if how == "arrow":
+            assert isinstance(drawn, pa.ChunkedArray)
+            drawn = pl.from_arrow(drawn)
+        assert isinstance(drawn, pl.Series)
+        assert drawn.dtype == y.dtype
+        assert set(drawn) == set(y)
+    X_drawn, y_drawn = synthesizer.sample(y=y.to_list()[:4])
+    found = y_drawn.to_pylist() if how == "arrow" else y_drawn.to_list()
+    assert found == y.to_list()[:4]
+    assert len(X_drawn) == 4

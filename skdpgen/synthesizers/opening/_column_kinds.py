@@ -148,6 +148,36 @@ def look_at_kinds(
     return replace(unknown, few=tuple(few))
 
 
+def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
+    """Release what the cells of a target of text say; whether nine in ten are numbers.
+
+    A cell falls into one cell of one histogram. So replacing a row moves it by at most
+    sqrt(2), and adding or removing one by at most 1, as ``OneHot(1)`` says.
+    """
+    structure, grid = OneHot(1), TextKinds()
+    share = share_for(structure, n_rows * LOOK_STD, ledger, LOOK_SHARES)
+    delta = sensitivity(structure, ledger.budget.adjacency)
+    std = ledger.noise_std(share=share, sensitivity=delta)
+    if std > BLURRED * n_rows:
+        return False
+    released = release(
+        rows.batches({TARGET: grid}),
+        {Key.COLUMNS: Histograms((grid.n_cells,))},
+        name="kinds of values of the target",
+        ledger=ledger,
+        share=share,
+    )
+    counts = by_column(released, {TARGET: grid})[TARGET]
+    present = n_rows - counts[Says.NOTHING]
+    noise = SURE * std
+    enough = max(MOST * present - noise, 0.5 * present + noise, SEEN * std)
+    is_padded = counts[Says.PADDED] >= SOME * present + SURER * std
+    is_number = counts[Says.NUMBER] + counts[Says.SPELLED] > enough and not is_padded
+    if is_number:
+        rows.read_as({TARGET: Numeric(parse=True)})
+    return bool(is_number)
+
+
 def looked_at(unknown: Unknown) -> tuple[Any, ...]:
     """Return the columns whose different values are counted: not times, not y."""
     numbers = (

@@ -21,7 +21,10 @@ from skdpgen.synthesizers.opening._classes import (
     discover_classes,
     parse_classes,
 )
-from skdpgen.synthesizers.opening._column_kinds import Unknown
+from skdpgen.synthesizers.opening._column_kinds import (
+    Unknown,
+    target_says_numbers,
+)
 from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts, joined_earlier
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._first_pass import pass_first
@@ -43,6 +46,7 @@ from skdpgen.tables import TARGET, Chunks, Column, ImageLayout, Rows, Schema
 from skdpgen.utils import LargeDeltaWarning, SchemaRequiredError, warn_caller
 
 IS_NUMBER = "y: no few integers carry most rows, so it is taken as a number"
+SAYS_NUMBERS = "y: its text says numbers, most of them rare, so it is taken as a number"
 EXPOSED = "delta exceeds 1 / rows: it may expose a row outright"
 LARGE_DELTA = (
     "delta={:g} is above one over the number of rows, {:.2g}: it may expose a row "
@@ -161,10 +165,17 @@ class Opening:
             if known.has_unknown_classes:
                 found, least = discover_classes(self.rows, self.ledger)
                 can_tell = least < n_rows * CLASS_SEEN
-                is_asked = known.may_be_a_number and can_tell
-                if is_asked and not are_classes(found, n_rows):
+                is_number = can_tell and not are_classes(found, n_rows)
+                if known.may_say_a_number:  # what text says is released only then
+                    is_number = is_number and target_says_numbers(
+                        self.rows, self.ledger, n_rows
+                    )
+                elif not known.may_be_a_number:
+                    is_number = False
+                if is_number:
                     known = self.known = known.with_number()
-                    self.statements.append(IS_NUMBER)
+                    is_text = known.is_text_asked
+                    self.statements.append(SAYS_NUMBERS if is_text else IS_NUMBER)
                 else:
                     classes = parse_classes(found, self.rows.target_layout)
                     text = f"{len(found)} discovered privately"

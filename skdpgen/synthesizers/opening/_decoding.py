@@ -74,6 +74,10 @@ def decode_target(facts: Facts, values: Any) -> Any:
     layout = facts.target_layout
     assert layout is not None
     categories = facts.classes or ()
+    if layout.container in ("polars", "pyarrow"):
+        (name,) = layout.names
+        table = restore_table(layout, {name: pd.Series(values)}, {name: categories})
+        return table[name]
     series = restore_series(pd.Series(values), layout.dtypes[0], categories)
     series = series.rename(layout.names[0])
     if layout.container == "pandas":

@@ -43,6 +43,7 @@ class Known:
     origin: str = ""  # of the schema
     other: str = "other"
     is_asked: bool = False
+    is_text_asked: bool = False  # a target of text may say numbers
     rules: tuple[Rule, ...] = ()
 
     @classmethod
@@ -64,8 +65,11 @@ class Known:
         known = {name: c for name, c in known.items() if name not in hints}
         found = public_classes(classes, schema, found_task)
         target = rows.target_layout
-        is_asked = (
-            task == "auto" and target is not None and target.kinds[0] is Kind.INTEGER
+        is_auto = task == "auto" and target is not None and classes is None
+        kind = target.kinds[0] if target is not None else None
+        is_asked = is_auto and kind is Kind.INTEGER
+        is_text_asked = (
+            is_auto and kind is Kind.TEXT and isinstance(rows.layout, Layout)
         )
         return cls(
             found_task,
@@ -76,6 +80,7 @@ class Known:
             schema.origin,
             schema.other,
             is_asked,
+            is_text_asked,
             tuple(schema.rules),
         )
 
@@ -99,9 +104,15 @@ class Known:
         """Whether released labels decide what y is: integers that nothing explains."""
         return self.is_asked and self.has_unknown_classes
 
+    @property
+    def may_say_a_number(self) -> bool:
+        """Whether releases decide what y is: text, of which no label is known."""
+        return self.is_text_asked and self.has_unknown_classes
+
     def with_number(self) -> "Known":
         """Return the same with a target that turned out to be a number."""
-        kinds = {**self.kinds, TARGET: Kind.INTEGER}
+        kind = Kind.FLOAT if self.is_text_asked else Kind.INTEGER
+        kinds = {**self.kinds, TARGET: kind}
         return replace(self, task="regression", kinds=kinds, is_asked=False)
 
     @property
@@ -116,7 +127,8 @@ class Known:
     @property
     def most_numbers(self) -> int:
         """Columns that may need bins, text that may say numbers included."""
-        return self.n_numbers + len(self.unknown.texts) + self.may_be_a_number
+        may_be_number = self.may_be_a_number or self.may_say_a_number
+        return self.n_numbers + len(self.unknown.texts) + may_be_number
 
     @property
     def has_unknown_classes(self) -> bool:

@@ -37,7 +37,8 @@ def steps_share(opening: Opening, part: float) -> float:
 def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
     """Return the least that discovery leaves; reads ``n_rows`` only if it is public."""
     is_public = ledger.budget.adjacency is Adjacency.REPLACE
-    unknown = (known.with_number() if known.may_be_a_number else known).unknown
+    may_be_number = known.may_be_a_number or known.may_say_a_number
+    unknown = (known.with_number() if may_be_number else known).unknown
     n_unknown, n_numbers, left = len(unknown), known.most_numbers, 1.0
     schema, bins = SCHEMA_SHARES[1], BIN_SHARES[1]
     if is_public:
@@ -48,6 +49,7 @@ def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
         bins = share_for(structure, wanted, ledger, BIN_SHARES)
     left -= 0.0 if is_public else COUNT_SHARE
     left -= CLASS_SHARE * known.has_unknown_classes
+    left -= LOOK_SHARES[1] * known.may_say_a_number
     left -= (schema + LOOK_SHARES[1]) * (n_unknown > 0)
     spikes = SPIKE_SHARES[1] * (n_numbers > 0)
     return left * (1.0 - bins * (n_numbers > 0)) * (1.0 - spikes)
