@@ -358,7 +358,7 @@ def tiny_and_huge(rng):
 def codes_far_apart(rng):
     codes = rng.choice([3, 17, 4000, 90_000], N, p=[0.4, 0.3, 0.2, 0.1])
     X = pd.DataFrame({"code": codes, **beside(rng)})
-    return Messy(X, kinds={"code": "Ordinal"})
+    return Messy(X, kinds={"code": "Integer"})
 
 
 @table

@@ -49,11 +49,12 @@ from skdpgen.synthesizers.pairwise._pair_release import PairCodes
 from skdpgen.synthesizers.pairwise._parities import SignCodes
 from skdpgen.synthesizers.pairwise._two_levels import Coarse
 from skdpgen.tables import (
+    Asked,
     CategoryCells,
     CellGroups,
+    DigitCells,
     Encoder,
     NumberCells,
-    Points,
     layouts_of,
     read_part,
 )
@@ -385,7 +386,9 @@ MALICIOUS = {
     "edges that are whole": of_cells("b", edges=np.array([0, 1, 2])),
     "edges that are complex": of_cells("b", edges=np.array([0.0, 1j, 2.0])),
     "no edges": of_cells("b", edges=np.array([])),
-    "no points": question(points={"b": Points(np.array([]))}),
+    "gaps that are no cells": of_cells("b", gaps=(7,)),
+    "cells that are asked for": question(asked=Asked({}, {})),
+    "how many digits": question(digits={"b": DigitCells()}),
     "a column that is not there": question(cells={"z": CELLS["a"]}),
     "cells that are a block": question(cells={"a": Histograms((3,))}),
     "labels that are a step": question(labels=PAIRS),
@@ -445,7 +448,7 @@ def test_questions_of_honest_kinds_are_answered():
     """Or the refusals above would say nothing."""
     for asked_for in (
         question(),
-        question(points={"b": Points(np.array([0.5]))}),
+        of_cells("b", gaps=(0, 1)),
         of_step(PAIRS),
         of_step(SIGNS, {"parities": Parities(2, (1, 2))}),
         of_step(Encoding(KERNEL, "cpu"), FEATURES),

@@ -21,6 +21,7 @@ from skdpgen.privacy._budget import (
     PrivacyBudget,
     default_delta,
 )
+from skdpgen.privacy._clipped import ClippedCounts
 from skdpgen.privacy._distinct import DistinctCounts
 from skdpgen.privacy._functional import functional_oracle, kernel_slopes
 from skdpgen.privacy._ledger import Ledger
@@ -63,6 +64,7 @@ __all__ = [
     "Adjacency",
     "Batch",
     "Beforehand",
+    "ClippedCounts",
     "Counts",
     "Distinct",
     "DistinctCounts",

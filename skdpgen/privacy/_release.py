@@ -1,7 +1,7 @@
 """The joint release: one pass, one noise, every block at once."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from skdpgen.privacy._blocks import Batch, Block, Counts
 from skdpgen.privacy._budget import Adjacency
+from skdpgen.privacy._clipped import ClippedCounts
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import add_noise
 from skdpgen.privacy._partial_sum import NoiseWanted
@@ -23,6 +24,8 @@ from skdpgen.privacy._sensitivity import (
     sensitivity,
 )
 from skdpgen.utils import saved
+
+EVIDENCE = 4.25  # noise stds at which a public value is kept: few by chance
 
 
 @saved
@@ -105,9 +108,15 @@ def release(
     values: dict[str, Any] = {}
     for key, block in blocks.items():
         if isinstance(block, Selections):
-            values[key] = _select(totals[key], noise_std[key], ledger)
+            values[key] = _select(totals[key], noise_std[key], ledger, block.public)
             continue
         exact = block.value(totals.pop(key))
+        if isinstance(block, ClippedCounts):
+            values[key] = {
+                "cells": add_noise(exact["cells"], noise_std[key]),
+                "words": _select(exact["words"], noise_std[key], ledger, block.public),
+            }
+            continue
         values[key] = add_noise(exact, noise_std[key])
     return Release(values, noise_std, delta, mu, ledger.budget.adjacency)
 
@@ -159,18 +168,28 @@ def _structure(blocks: Mapping[str, Block], weights: Mapping[str, float]) -> Any
 
 
 def _select(
-    totals: dict[Any, dict[str, int]], std: float, ledger: Ledger
+    totals: Mapping[Any, Mapping[str, float]],
+    std: float,
+    ledger: Ledger,
+    public: Sequence[str] = (),
 ) -> dict[Any, dict[str, float]]:
-    """Add noise to counts of all existing values; keep those above the threshold."""
+    """Add noise to counts of all existing values; keep those above the threshold.
+
+    Public values are noised whether they exist or not, and need less evidence.
+    """
+    if not totals:
+        return {}
     threshold = ledger.admit_selection(len(totals), std)
+    least = dict.fromkeys(public, max(EVIDENCE * std, 0.5))
     shown: dict[Any, dict[str, float]] = {}
     for column, counts in totals.items():
-        values = sorted(counts)  # the order of rows must not show
-        noisy = add_noise(np.array([counts[v] for v in values], dtype=float), std)
+        values = sorted({*counts, *public})  # the order of rows must not show
+        exact = np.array([counts.get(value, 0) for value in values], dtype=float)
+        noisy = add_noise(exact, std)
         kept: list[tuple[str, float]] = [
             (value, float(count))
             for value, count in zip(values, noisy, strict=True)
-            if count > threshold
+            if count > least.get(value, threshold)
         ]
         shown[column] = dict(kept)
     return shown

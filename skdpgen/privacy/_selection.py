@@ -16,9 +16,15 @@ from skdpgen.utils import saved
 @saved
 @dataclass(frozen=True)
 class Selections:
-    """Counts of values that are not known beforehand; shown only above a threshold."""
+    """Counts of values that are not known beforehand; shown only above a threshold.
+
+    Values of a ``public`` list are counted whether or not a row has them, each with
+    noise, so that they need no threshold: which of them are kept follows from noisy
+    counts alone.
+    """
 
     columns: tuple[Any, ...]
+    public: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check names: a column named twice would count each row twice."""

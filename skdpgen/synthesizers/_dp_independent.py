@@ -103,7 +103,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self : DPIndependentSynthesizer
         """
         with self._opened(X, y) as opening:
-            cells, labels = discover_bins(opening)
+            cells, labels = discover_bins(opening, keeps_gaps=True)
             public = count_public(opening.public, cells, labels)
             opening.keep(cells_=cells, _labels=labels, _public=public)
             opening.release(

@@ -160,7 +160,7 @@ class DPMGESynthesizer(BaseSynthesizer):
             self._lens_of(image_size(X))  # of chunks the shape is seen when they open
         (for_public,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
-            cells, labels = discover_bins(opening)
+            cells, labels = discover_bins(opening, keeps_gaps=True)
             opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_public))
             if opening.holds_images:
                 opening.keep(deformations_=given_prior(self.prior))

@@ -163,7 +163,8 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             opening.keep(groups_=(), pair_releases_=(), parity_release_=None)
             opening.keep(_seed=seed_of(for_training))
             n_pairs = number_of_pairs(opening, self.pair_budget)
-            cells, labels = discover_bins(opening, FINE_BINS if n_pairs else MAX_BINS)
+            n_bins = FINE_BINS if n_pairs else MAX_BINS
+            cells, labels = discover_bins(opening, n_bins, keeps_gaps=True)
             for_pairs = pair_share(opening, n_pairs, self.pair_budget)
             asked = {"for_pairs": for_pairs, "is_trial": not n_pairs}
             known = measure_columns(opening, cells, labels, **asked)

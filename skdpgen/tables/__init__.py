@@ -1,19 +1,17 @@
 """Schema, encoding, and rows that can be read chunk by chunk."""
 
 from skdpgen.tables._arrow_files import ArrowFile, as_arrow
-from skdpgen.tables._bins import quantile_bins, tree_estimate
 from skdpgen.tables._cells import (
-    UNIFORM,
     CategoryCells,
     Cells,
+    MixedCells,
     NumberCells,
     are_classes,
     bounds,
     class_of,
     code_or_none,
-    fine_cells,
-    mirrored,
     simple_cells,
+    with_codes,
 )
 from skdpgen.tables._chunks import Chunks, as_chunks
 from skdpgen.tables._columns import (
@@ -27,12 +25,7 @@ from skdpgen.tables._columns import (
     Ordinal,
 )
 from skdpgen.tables._containers import read_table
-from skdpgen.tables._discovery import (
-    MagnitudeCells,
-    discovered_column,
-    leans_to_both_signs,
-)
-from skdpgen.tables._draw import draw_values, regenerate
+from skdpgen.tables._draw import draw_values, regenerate, with_named
 from skdpgen.tables._elsewhere import Elsewhere, is_dask, stands_elsewhere
 from skdpgen.tables._encoder import Batches, EncodedBatch, Encoder
 from skdpgen.tables._groups import (
@@ -52,6 +45,29 @@ from skdpgen.tables._inferring import infer_column
 from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._like import like_of
+from skdpgen.tables._line import (
+    FINE_PARTS,
+    DigitCells,
+    Line,
+    asked_cells,
+    divided,
+    divided_again,
+    joined_parts,
+    line_between,
+    line_of_octaves,
+    octave_edges,
+    refined,
+    worth_dividing,
+)
+from skdpgen.tables._line_bins import (
+    bins_of,
+    outside_of,
+    smoothed,
+    summary_of,
+    with_range_of,
+    within_limits,
+    without_outer_gaps,
+)
 from skdpgen.tables._obeying import obey
 from skdpgen.tables._passes import layouts_of, read_part
 from skdpgen.tables._points import cell_points
@@ -69,29 +85,29 @@ from skdpgen.tables._schema import (
     read_off,
 )
 from skdpgen.tables._spelling import read_number
-from skdpgen.tables._spikes import Points, spikes_among, with_spikes
 from skdpgen.tables._text_columns import (
     hinted_kind,
     is_written,
-    read_text,
+    read_column,
     with_hint,
     write_text,
 )
-from skdpgen.tables._text_kinds import ISO, Says, TextKinds
+from skdpgen.tables._text_kinds import ISO, Says, TextKinds, plausible_codes
 from skdpgen.tables._time_forms import chosen_form, chosen_iso_form
-from skdpgen.tables._trimming import is_far_from_zero, trimmed, within
+from skdpgen.tables._told_apart import Asked, OpenWords
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
 
 __all__ = [
     "EPOCH",
+    "FINE_PARTS",
     "FROM_PUBLIC",
     "INFERRED",
     "ISO",
     "NUMBERS",
     "READ_OFF",
     "TARGET",
-    "UNIFORM",
     "ArrowFile",
+    "Asked",
     "Batches",
     "Boolean",
     "Categorical",
@@ -102,6 +118,7 @@ __all__ = [
     "Column",
     "Datetime",
     "Determines",
+    "DigitCells",
     "Drop",
     "Elsewhere",
     "EncodedBatch",
@@ -111,12 +128,13 @@ __all__ = [
     "Kind",
     "Layout",
     "LessEqual",
-    "MagnitudeCells",
+    "Line",
     "MissingIf",
+    "MixedCells",
     "NumberCells",
     "Numeric",
+    "OpenWords",
     "Ordinal",
-    "Points",
     "Regenerate",
     "Rows",
     "Rule",
@@ -130,6 +148,8 @@ __all__ = [
     "as_numbers",
     "as_pixels",
     "as_seconds",
+    "asked_cells",
+    "bins_of",
     "bounds",
     "cell_points",
     "check_rules",
@@ -137,44 +157,50 @@ __all__ = [
     "chosen_iso_form",
     "class_of",
     "code_or_none",
-    "discovered_column",
+    "divided",
+    "divided_again",
     "draw_values",
     "each_cell",
     "each_group",
-    "fine_cells",
     "group_cells",
     "hinted_kind",
     "holds_images",
     "image_size",
     "infer_column",
     "is_dask",
-    "is_far_from_zero",
     "is_image",
     "is_written",
     "join_groups",
+    "joined_parts",
     "layouts_of",
-    "leans_to_both_signs",
     "like_of",
-    "mirrored",
+    "line_between",
+    "line_of_octaves",
     "obey",
+    "octave_edges",
+    "outside_of",
+    "plausible_codes",
     "public_rows",
-    "quantile_bins",
+    "read_column",
     "read_number",
     "read_off",
     "read_part",
     "read_table",
-    "read_text",
     "read_values",
+    "refined",
     "regenerate",
     "restore_series",
     "restore_table",
     "simple_cells",
-    "spikes_among",
+    "smoothed",
     "stands_elsewhere",
-    "tree_estimate",
-    "trimmed",
+    "summary_of",
+    "with_codes",
     "with_hint",
-    "with_spikes",
-    "within",
+    "with_named",
+    "with_range_of",
+    "within_limits",
+    "without_outer_gaps",
+    "worth_dividing",
     "write_text",
 ]

@@ -20,24 +20,27 @@ from skdpgen.tables._columns import (
     number,
 )
 from skdpgen.tables._search import Search
+from skdpgen.tables._spelling import read_number, read_time
 from skdpgen.tables._values import (
     Codes,
     Floats,
     Numbers,
+    TokenColumn,
     Values,
     as_numbers,
     as_seconds,
+    seconds_of_text,
 )
 from skdpgen.utils import (
     are_whole,
     asked,
+    has_role,
     is_amount,
     is_whole,
     refuse_unless,
     saved,
 )
 
-UNIFORM = 128  # cells between the bounds of a number
 MOST_ENDS = 2**22  # of intervals, or points, that someone else may ask with
 TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
 
@@ -62,6 +65,7 @@ class CategoryCells:
     other: int | None = None
 
     is_lattice = False
+    gaps = ()
 
     def check_asked(self) -> None:
         """Check what someone else may have made otherwise."""
@@ -89,7 +93,7 @@ class CategoryCells:
         void = self.n_known if self.nullable else -1
         strange = void if self.other is None else self.other
         if isinstance(values, Numbers):
-            known = [(_as_float(c), i) for i, c in enumerate(self.categories)]
+            known = [(as_float(c), i) for i, c in enumerate(self.categories)]
             pairs = sorted((c, i) for c, i in known if not np.isnan(c))
             if not pairs:
                 return np.where(np.isnan(values.values), void, strange)
@@ -119,6 +123,9 @@ class NumberCells:
         A point of the lattice.
     is_time : bool
         Whether text is read as times.
+    gaps : tuple of int, default=()
+        Cells in which no row was found so far: none is drawn there, unless a later
+        release shows that there are some.
     """
 
     edges: Floats
@@ -126,6 +133,7 @@ class NumberCells:
     step: float | None = None
     origin: float = 0.0
     is_time: bool = False
+    gaps: tuple[int, ...] = ()
 
     is_ordered = True
     other = None
@@ -138,7 +146,9 @@ class NumberCells:
             and type(self.nullable) is bool
             and type(self.is_time) is bool
             and (self.step is None or is_amount(self.step, 0, np.finfo(float).max))
-            and is_amount(self.origin, -np.inf, np.inf),
+            and is_amount(self.origin, -np.inf, np.inf)
+            and type(self.gaps) is tuple
+            and all(is_whole(gap, 0, self.n_known - 1) for gap in self.gaps),
             "edges of intervals, from the first to the last",
         )
 
@@ -184,7 +194,105 @@ class NumberCells:
         return np.asarray(widths <= np.maximum(TINY, 1.5 * np.spacing(self.edges[:-1])))
 
 
-Cells = CategoryCells | NumberCells
+@asked("cells")
+@saved
+@dataclass(frozen=True, eq=False)
+class MixedCells:
+    """Cells of numbers or times, and named values beside them: codes, words, "N".
+
+    Ordered cells come first, then one cell for each named value, then "missing".
+
+    Parameters
+    ----------
+    numbers : NumberCells
+        The ordered part; it is not nullable.
+    named : tuple
+        Values that are kept exactly as they are, and never averaged.
+    nullable : bool
+    other : int or None, default=None
+        The cell of text that is neither named nor a number; None is missing.
+    written : Column or None, default=None
+        How numbers or times are written in text, if not as a computer would.
+    """
+
+    numbers: NumberCells
+    named: tuple[Any, ...]
+    nullable: bool
+    other: int | None = None
+    written: Column | None = None
+
+    is_ordered = True
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        last, other = self.n_known + len(self.named) - 1, self.other
+        refuse_unless(
+            type(self.numbers) is NumberCells
+            and not self.numbers.nullable
+            and type(self.named) is tuple
+            and all(type(value) in (str, int, float) for value in self.named)
+            and type(self.nullable) is bool
+            and (other is None or is_whole(other, self.n_known, last))
+            and (self.written is None or has_role(self.written, "column")),
+            "numbers, and values beside them that have names",
+        )
+
+    @property
+    def n_known(self) -> int:
+        """Number of ordered cells."""
+        return self.numbers.n_known
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return self.n_known + len(self.named) + self.nullable
+
+    @property
+    def is_lattice(self) -> bool:
+        """Whether every ordered cell holds one single value."""
+        return self.numbers.is_lattice
+
+    @property
+    def gaps(self) -> tuple[int, ...]:
+        """Cells of numbers in which no row was found so far."""
+        return self.numbers.gaps
+
+    def encode(self, values: Values) -> Codes:
+        """Return a cell for each value."""
+        void = self.n_cells - 1 if self.nullable else -1
+        n = self.n_known
+        if isinstance(values, Numbers):
+            codes = np.where(np.isnan(values.values), void, self.numbers.encode(values))
+            for place, value in enumerate(self.named):
+                codes[values.values == as_float(value)] = n + place
+            return codes
+        strange = void if self.other is None else self.other
+        read = read_text(values, self.written)
+        one_each = Numbers(read)
+        table = np.where(np.isnan(read), strange, self.numbers.encode(one_each))
+        index = {text: n + place for place, text in enumerate(map(str, self.named))}
+        for place, text in enumerate(values.values):
+            table[place] = index.get(text, table[place])
+        return np.append(table, void)[values.codes]
+
+
+def read_text(values: TokenColumn, written: Column | None) -> Floats:
+    """Return the number or time that each distinct text says; NaN of other text."""
+    texts = values.values
+    form = getattr(written, "format", None)
+    if form is not None:
+        read = [read_time(text, form) for text in texts]
+    elif isinstance(written, Datetime):
+        read = [seconds_of_text(text) for text in texts]
+    elif getattr(written, "parse", False):
+        read = [read_number(text) for text in texts]
+    else:
+        found = as_numbers(TokenColumn(np.arange(len(texts)), texts))
+        return np.asarray(found)
+    return np.array(read, dtype=np.float64)
+
+
+Cells = CategoryCells | NumberCells | MixedCells
 
 
 def is_increasing(values: Any, fewest: int) -> bool:
@@ -272,46 +380,24 @@ def simple_cells(column: Column, max_lattice: int) -> Cells | None:
     return None
 
 
-def fine_cells(column: Column, n_uniform: int = UNIFORM) -> NumberCells:
-    """Return a fine grid between the bounds of a number column; knows no data.
-
-    Uniform cells resolve a shifted range, octaves around 0 a skewed one; their union
-    resolves both. Cells cost no noise by themselves: a row is in one of them.
-    """
-    lower, upper = bounds(column)
-    step, n_values = step_of(column), column.n_values  # type: ignore[union-attr]
-    if step is not None and n_values is not None and n_values <= 2 * n_uniform:
-        cells = simple_cells(column, n_values)
-        assert isinstance(cells, NumberCells)
-        return cells
-    span = upper - lower
-    top = max(abs(lower), abs(upper))
-    octaves = top * np.exp2(-np.arange(0, 20, 0.5))
-    octaves = octaves[octaves > max(span * 2.0**-20, TINY)]
-    spike = np.array([0.0, TINY]) if step is None else np.array([-0.5, 0.5]) * step
-    inner = np.concatenate(
-        [np.linspace(lower, upper, n_uniform + 1), octaves, -octaves, spike]
-    )
-    if step is not None:
-        inner = lower + step * (np.round((inner - lower) / step - 0.5) + 0.5)
-        lower, upper = lower - 0.5 * step, upper + 0.5 * step
-    inner = np.unique(inner)
-    inner = inner[(inner > lower) & (inner < upper)]
-    edges = np.concatenate([[lower], inner, [upper]])
-    is_time = isinstance(column, Datetime)
-    return NumberCells(edges, column.nullable, step, bounds(column)[0], is_time)
-
-
-def mirrored(cells: NumberCells) -> NumberCells:
-    """Return the cells with those of the other sign.
+def with_codes(column: Column, cells: Cells) -> Cells:
+    """Return the cells of numbers with a cell for each code of the column.
 
     Examples
     --------
-    >>> mirrored(NumberCells(np.array([1.0, 2.0, 4.0]), nullable=False)).edges.tolist()
-    [-4.0, -2.0, -1.0, 1.0, 2.0, 4.0]
+    >>> from skdpgen.tables import Integer
+    >>> score = Integer(300, 850, codes=[-9])
+    >>> cells = NumberCells(np.array([300.0, 600.0, 850.5]), nullable=True)
+    >>> with_codes(score, cells).encode(Numbers(np.array([-9.0, 700.0, np.nan])))
+    array([2, 1, 3])
     """
-    edges = np.unique(np.concatenate([-cells.edges, cells.edges]))
-    return replace(cells, edges=edges)
+    codes = getattr(column, "codes", ())
+    if not codes or not isinstance(cells, NumberCells):
+        return cells
+    numbers = replace(cells, nullable=False)
+    is_written = getattr(column, "parse", False) or isinstance(column, Datetime)
+    written = column if is_written else None
+    return MixedCells(numbers, tuple(codes), cells.nullable, None, written)
 
 
 def encoders(cells: Iterable[Any]) -> list[Callable[[Values], Codes]]:
@@ -347,7 +433,8 @@ def _is_ordinal(column: Categorical) -> bool:
     return type(column).__name__ == "Ordinal"
 
 
-def _as_float(value: Any) -> float:
+def as_float(value: Any) -> float:
+    """Return a code as a number; NaN of text."""
     try:
         return float(value)
     except (TypeError, ValueError):

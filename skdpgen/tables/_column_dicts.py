@@ -42,7 +42,7 @@ def column_to_dict(column: Column) -> dict[str, Any]:
         value = getattr(column, item.name)
         if isinstance(value, tuple):
             value = list(value)
-        if value is not None and (value or item.name != "parse"):
+        if value is not None and (value or item.name not in ("parse", "codes")):
             content[item.name] = value
     return content
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any
 
@@ -35,6 +35,9 @@ class Numeric:
     parse : bool, default=False
         Whether text is read as people write numbers: spaces around, a sign, thousands
         apart, as in " +1,234.50". Other text is missing; text is what comes back.
+    codes : sequence, default=()
+        Values beside the numbers that are kept as they are and never averaged, as -9
+        or "N"; they may lie outside the bounds, and be text in a column of text.
     origin : str, default=""
         The marks of the schema that the column is from; certificates repeat them
         (:class:`Schema`).
@@ -50,11 +53,21 @@ class Numeric:
     decimals: int | None = None
     nullable: bool = True
     parse: bool = False
+    codes: Sequence[Any] = ()
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Store a tuple of plain values, whatever sequence came in."""
+        object.__setattr__(self, "codes", _plain(self.codes))
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
     def check_asked(self) -> None:
         """Check what says how text is read, if someone else may have made it."""
-        refuse_unless(type(self.parse) is bool, "how numbers are read")
+        are_plain = all(type(code) in (str, int, float) for code in self.codes)
+        is_fine = type(self.parse) is bool and are_plain
+        refuse_unless(is_fine, "how numbers are read")
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
@@ -91,13 +104,23 @@ class Integer:
     upper: int | None = None
     nullable: bool = True
     parse: bool = False
+    codes: Sequence[Any] = ()
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     decimals = 0
 
+    def __post_init__(self) -> None:
+        """Store a tuple of plain values, whatever sequence came in."""
+        object.__setattr__(self, "codes", _plain(self.codes))
+
+    def __repr__(self) -> str:
+        return _shown(self)
+
     def check_asked(self) -> None:
         """Check what says how text is read, if someone else may have made it."""
-        refuse_unless(type(self.parse) is bool, "how numbers are read")
+        are_plain = all(type(code) in (str, int, float) for code in self.codes)
+        is_fine = type(self.parse) is bool and are_plain
+        refuse_unless(is_fine, "how numbers are read")
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
@@ -133,6 +156,8 @@ class Datetime:
     format : str or None, default=None
         How text is written, as :meth:`datetime.datetime.strptime` has it; other text is
         missing, and text is what comes back. None is ISO format.
+    codes : sequence, default=()
+        Words beside times in text that are kept as they are, as "never".
     origin : str, default=""
         The marks of the schema that the column is from; certificates repeat them
         (:class:`Schema`).
@@ -148,15 +173,21 @@ class Datetime:
     whole_days: bool = False
     nullable: bool = True
     format: str | None = None
+    codes: Sequence[Any] = ()
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def check_asked(self) -> None:
         """Check what says how text is read, if someone else may have made it."""
         is_fine = self.format is None or type(self.format) is str
-        refuse_unless(is_fine, "how times are read")
+        are_plain = all(type(code) is str for code in self.codes)
+        refuse_unless(is_fine and are_plain, "how times are read")
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
     def __post_init__(self) -> None:
         """Store ISO text, whatever kind of time came in."""
+        object.__setattr__(self, "codes", _plain(self.codes))
         if self.format is not None:
             self._take_format(self.format)
         for name in ("lower", "upper"):
@@ -346,16 +377,36 @@ def number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
+def _shown(column: Any) -> str:
+    """Return the text of a column without codes that it does not have."""
+    given = [
+        f"{item.name}={getattr(column, item.name)!r}"
+        for item in fields(column)
+        if item.repr and (item.name != "codes" or column.codes)
+    ]
+    return f"{type(column).__name__}({', '.join(given)})"
+
+
+def _plain(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(v.item() if isinstance(v, np.generic) else v for v in values)
+
+
 def is_hint(column: Any) -> bool:
-    """Say whether a column tells how its text is written, and leaves bounds open.
+    """Say whether a column tells how its values are written, and leaves bounds open.
 
     Examples
     --------
-    >>> is_hint(Numeric(parse=True)), is_hint(Numeric(0, 1, parse=True))
-    (True, False)
+    >>> is_hint(Numeric(parse=True)), is_hint(Numeric(0, codes=["N"]))
+    (True, True)
+    >>> is_hint(Numeric(0, 1, parse=True)), is_hint(Numeric(0))
+    (False, False)
     """
-    is_told = getattr(column, "parse", False) or getattr(column, "format", None)
-    return bool(is_told) and column.lower is None and column.upper is None
+    codes = getattr(column, "codes", ())
+    says = getattr(column, "parse", False) or getattr(column, "format", None) or codes
+    if not says:
+        return False
+    is_open = column.lower is None and column.upper is None
+    return is_open or (bool(codes) and (column.lower is None or column.upper is None))
 
 
 def _iso(value: Any, form: str | None) -> str:

@@ -8,10 +8,17 @@ import pandas as pd
 from numpy.random import Generator
 from scipy.optimize import brentq
 
-from skdpgen.tables._cells import CategoryCells, Cells, NumberCells, bounds
+from skdpgen.tables._cells import (
+    CategoryCells,
+    Cells,
+    MixedCells,
+    NumberCells,
+    bounds,
+)
 from skdpgen.tables._columns import Column, Datetime, Integer, Numeric
 from skdpgen.tables._layout import EPOCH
 from skdpgen.tables._left_out_columns import Regenerate
+from skdpgen.tables._restoring import times_as_text
 from skdpgen.tables._values import Codes, Floats
 
 
@@ -27,7 +34,8 @@ def draw_values(
     if isinstance(cells, CategoryCells):
         table = pd.Series([*cells.categories, None], dtype=object)
         return table.iloc[np.minimum(codes, cells.n_known)].reset_index(drop=True)
-    values = draw_numbers(cells, codes, marginal, rng=rng)
+    numbers = cells.numbers if isinstance(cells, MixedCells) else cells
+    values = draw_numbers(numbers, codes, marginal, rng=rng)
     values = values.clip(*bounds(column))
     missing = codes >= cells.n_known
     if isinstance(column, Datetime):
@@ -37,9 +45,28 @@ def draw_values(
         whole = pd.Series(np.round(values), dtype="Float64").astype("Int64")
         return whole.mask(missing)
     decimals = column.decimals if isinstance(column, Numeric) else None
-    if decimals is not None and cells.step is None:  # too many values for a lattice
+    if decimals is not None and numbers.step is None:  # too many for a lattice
         values = values.round(decimals).clip(*bounds(column))
     return pd.Series(values).mask(missing)
+
+
+def with_named(
+    values: "pd.Series[Any]", cells: Cells, codes: Codes
+) -> "pd.Series[Any]":
+    """Put the named values of drawn cells in place of what is missing there."""
+    if not isinstance(cells, MixedCells) or not cells.named:
+        return values
+    place = codes - cells.n_known
+    is_named = (place >= 0) & (place < len(cells.named))
+    table = pd.Series(cells.named, dtype=object)
+    values = times_as_text(values)
+    mixed = values.astype(object).where(values.notna(), None)
+    mixed[is_named] = table.iloc[place[is_named]].to_numpy()
+    return mixed if _are_text(cells.named) else mixed.infer_objects()
+
+
+def _are_text(named: tuple[Any, ...]) -> bool:
+    return any(isinstance(value, str) for value in named)
 
 
 def regenerate(column: Regenerate, n_samples: int, first: int = 0) -> "pd.Series[Any]":
@@ -61,13 +88,17 @@ def draw_numbers(
         widths = np.maximum(right - left, 1e-300)
         density = marginal[:n] / widths
         atoms = cells.is_atom()
-        for end, inner in ((n - 1, n - 2), (0, 1)):
+        full = np.flatnonzero(marginal[:n] > 0).tolist()
+        ends = ((full[-1], full[-1] - 1), (full[0], full[0] + 1)) if full else ()
+        for end, inner in ends:
+            if not 0 <= inner < n:
+                continue
             if atoms[end] or atoms[inner] or density[inner] <= density[end]:
                 continue
             rate = decay_rate(density[end] / density[inner])
             mine = known == end
             decayed = -np.log1p(places[mine] * math.expm1(-rate)) / rate
-            places[mine] = decayed if end else 1.0 - decayed
+            places[mine] = decayed if inner < end else 1.0 - decayed
     values = left[known] + places * (right - left)[known]
     if cells.step is not None:
         values = cells.origin + cells.step * np.round(

@@ -120,7 +120,8 @@ def _grouped(
         most = np.argsort(-marginal, kind="stable")[: n_groups - 1]
         of_cell[most] = np.arange(n_groups - 1)
         return of_cell, n_groups, 0
-    runs = max(n_groups - (n > known), 1)
+    beside = min(n - known, max(n_groups // 2, 1))  # groups of what is not ordered
+    runs = max(n_groups - beside, 1)
     of_cell, group = np.zeros(n, dtype=np.int32), 0
     held, left = 0.0, float(marginal[:known].sum())
     for k in range(known):
@@ -130,5 +131,5 @@ def _grouped(
         is_full = held + 0.5 * ahead >= left / (runs - group)
         if is_full and k + 1 < known and group + 1 < runs:
             group, left, held = group + 1, left - held, 0.0
-    of_cell[known:] = group + 1
-    return of_cell, group + 1 + (n > known), group + 1
+    of_cell[known:] = group + 1 + np.minimum(np.arange(n - known), beside - 1)
+    return of_cell, group + 1 + beside, group + 1

@@ -25,8 +25,9 @@ def cell_points(cells: Cells) -> Floats:
     if not cells.is_ordered:
         return np.eye(cells.n_cells) * math.sqrt(0.5)
     known = cells.n_known
-    points = np.zeros((cells.n_cells, 1 + cells.nullable))
+    beside = cells.n_cells - known  # named values and "missing"
+    points = np.zeros((cells.n_cells, 1 + beside))
     points[:known, 0] = (np.arange(known) + 0.5) / max(known, 1)
-    if cells.nullable:
-        points[known] = (0.5, 0.5)
+    points[known:, 0] = 0.5
+    points[known:, 1:] = 0.5 * np.eye(beside)
     return points

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skdpgen.tables._cells import MixedCells
 from skdpgen.tables._columns import Datetime
 from skdpgen.tables._encoder import Chunk, Encoder
 from skdpgen.tables._layout import Layout
@@ -24,7 +25,7 @@ def public_rows(
 ) -> tuple[Chunk, int]:
     """Return rows that a question can be tried on before private ones, and how many.
 
-    Each column goes through the values that its cells, points and labels stand for,
+    Each column goes through the values that its cells and labels stand for,
     those between them, missing and strange ones; with each label, if that is not too
     many rows. They depend on the question alone.
 
@@ -66,10 +67,9 @@ def _objects(values: list[Any]) -> "pd.Series[Any]":
 
 def _values_of(encoder: Encoder, name: Any) -> list[Any]:
     """Return what a column may hold, as far as a question knows."""
-    known = [of[name] for of in (encoder.cells, encoder.points) if name in of]
-    written = encoder.written.get(name)
-    meant = [value for cells in known for value in _meant_by(cells, written)]
-    return [*STRANGE, *meant]
+    if name not in encoder.cells:
+        return [*STRANGE]
+    return [*STRANGE, *_meant_by(encoder.cells[name], encoder.written.get(name))]
 
 
 def _meant_by(cells: Any, written: Any) -> list[Any]:
@@ -77,9 +77,9 @@ def _meant_by(cells: Any, written: Any) -> list[Any]:
     categories = getattr(cells, "categories", None)
     if categories is not None:
         return _spread(list(categories))
-    ends = getattr(cells, "values", None)
-    if ends is None:
-        ends = cells.edges[np.isfinite(cells.edges)]
+    if isinstance(cells, MixedCells):
+        return [*cells.named, *_meant_by(cells.numbers, written)]
+    ends = cells.edges[np.isfinite(cells.edges)]
     with np.errstate(all="ignore"):
         between = 0.5 * ends[:-1] + 0.5 * ends[1:]
     numbers = _spread(np.unique(np.concatenate([ends, between])).tolist())

@@ -10,6 +10,7 @@ from skdpgen.tables._dask_rows import DaskRows
 from skdpgen.tables._elsewhere import Elsewhere, is_dask
 from skdpgen.tables._encoder import Batches, Chunk, encoder_of
 from skdpgen.tables._images import is_image
+from skdpgen.tables._line import DigitCells
 from skdpgen.tables._passes import (
     CHUNK,
     IMAGES,
@@ -18,7 +19,7 @@ from skdpgen.tables._passes import (
     Passes,
     WholeTable,
 )
-from skdpgen.tables._spikes import Points
+from skdpgen.tables._told_apart import Asked, OpenWords
 
 
 class Rows:
@@ -109,17 +110,20 @@ class Rows:
         labels: Cells | None = None,
         tokens: Sequence[Any] = (),
         distinct: Sequence[Any] = (),
-        points: Mapping[Any, Points] | None = None,
+        digits: Mapping[Any, DigitCells] | None = None,
+        words: Mapping[Any, OpenWords] | None = None,
+        asked: Asked | None = None,
     ) -> Batches:
         """Return the rows as batches, encoded chunk by chunk at every pass.
 
         Parameters
         ----------
-        cells, labels, tokens, distinct, points
+        cells, labels, tokens, distinct, digits, words, asked
             As :class:`~skdpgen.tables._encoder.Encoder` has them. The target can be
             read as one more column, under the name TARGET.
         """
-        encoder = encoder_of(cells, labels, tokens, distinct, points, self._written)
+        asks = digits, words, asked
+        encoder = encoder_of(cells, labels, tokens, distinct, self._written, *asks)
         return Batches(encoder, self._read, self.elsewhere)
 
     def _read(self, names: Collection[Any]) -> Iterator[Chunk]:

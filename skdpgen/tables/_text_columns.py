@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skdpgen.tables._cells import as_float, read_text
 from skdpgen.tables._columns import (
     Categorical,
     Column,
@@ -19,8 +20,8 @@ from skdpgen.tables._columns import (
     is_hint,
 )
 from skdpgen.tables._layout import Kind
-from skdpgen.tables._spelling import read_number, read_time, write_number
-from skdpgen.tables._values import Numbers, Values, as_numbers, as_seconds
+from skdpgen.tables._spelling import write_number
+from skdpgen.tables._values import Numbers, Values
 
 KINDS = {
     Numeric: Kind.FLOAT,
@@ -66,26 +67,36 @@ def with_hint(found: Column, hint: Column) -> Column:
     if isinstance(hint, Datetime):
         whole = hint.whole_days or found.whole_days  # type: ignore[union-attr]
         return replace(hint, **_bounds(found), whole_days=whole, nullable=nullable)
-    if isinstance(hint, Numeric) and hint.decimals is not None:
+    if isinstance(hint, Numeric) and hint.decimals is not None and not hint.codes:
         return replace(hint, **_bounds(found), nullable=nullable)
     assert isinstance(hint, Numeric | Integer)
     assert isinstance(found, Numeric | Integer)
-    return replace(found, nullable=nullable, parse=hint.parse)
+    lower = found.lower if hint.lower is None else hint.lower
+    upper = found.upper if hint.upper is None else hint.upper
+    ends: Any = {"lower": min(lower, upper), "upper": max(lower, upper)}  # type: ignore[type-var]
+    given: Any = {"nullable": nullable, "parse": hint.parse, "codes": hint.codes}
+    given["origin"] = hint.origin
+    return replace(found, **ends, **given)
 
 
-def read_text(values: Values, column: Column) -> Values:
-    """Read text as the column says it is written, value by value; NaN elsewhere."""
+def read_column(values: Values, column: Column) -> Values:
+    """Read text as the column says it is written, value by value; NaN elsewhere.
+
+    Codes of the column are no numbers: they become NaN as well.
+    """
+    codes = getattr(column, "codes", ())
     if isinstance(values, Numbers):
-        return values
-    if isinstance(column, Datetime) and column.format is not None:
-        form = column.format
-        read = [read_time(text, form) for text in values.values]
-    elif getattr(column, "parse", False):
-        read = [read_number(text) for text in values.values]
-    else:
-        is_time = isinstance(column, Datetime)
-        return Numbers(as_seconds(values) if is_time else as_numbers(values))
-    return Numbers(np.array([*read, np.nan], dtype=np.float64)[values.codes])
+        if not codes:
+            return values
+        numbers = values.values.copy()
+        for code in codes:
+            numbers[numbers == as_float(code)] = np.nan
+        return Numbers(numbers)
+    read = read_text(values, column)
+    texts = set(map(str, codes))
+    if texts:
+        read[[text in texts for text in values.values]] = np.nan
+    return Numbers(np.append(read, np.nan)[values.codes])
 
 
 def write_text(drawn: "pd.Series[Any]", column: Column) -> "pd.Series[Any]":

@@ -48,7 +48,14 @@ class Says(IntEnum):
     SPELLED = 7
     """Text of a number as people write it: with a sign, spaces, thousands apart."""
 
+    CODE = 8
+    """A word of a public list that stands where a number would: N, NA, unknown."""
 
+
+_SYMBOLS = "?", "-", "--", ".", "x"
+_SHORT = "n", "na", "n/a", "n.a.", "nan", "none", "null", "nil"
+_LONG = "unknown", "missing", "other", "refused", "not applicable", "not available"
+CODES = frozenset((*_SYMBOLS, *_SHORT, *_LONG))
 ISO = len(Says) + len(FORMS)  # where ISO forms begin
 
 
@@ -102,7 +109,10 @@ def said(text: str, mark: Mark = Mark.TEXT) -> int:
     form = form_of(text)
     if form is not None:
         return len(Says) + PLACES[form]
-    return Says.SPELLED if _is_spelled(text) else Says.WORD
+    if _is_spelled(text):
+        return Says.SPELLED
+    plain = " ".join(text.lower().split())
+    return Says.CODE if plain in CODES else Says.WORD
 
 
 def _is_spelled(text: str) -> bool:
@@ -111,3 +121,17 @@ def _is_spelled(text: str) -> bool:
     if plain != text and NUMBER.fullmatch(plain):
         return True
     return bool(APART.fullmatch(plain)) and not np.isnan(read_number(text))
+
+
+def plausible_codes() -> tuple[str, ...]:
+    """Return values that are common in columns of text everywhere; no data.
+
+    They need no partition selection: each is counted, whether or not a row has it.
+    """
+    numbers = [*range(100), 777, 888, 999, 9999, -1, -2, -7, -8, -9, -99, -999]
+    letters = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", *"abcdefghijklmnopqrstuvwxyz"]
+    words = ["?", "-", ".", "N/A", "NA", "None", "none", "n/a", "unknown", "Unknown"]
+    words += ["UNKNOWN", "other", "Other", "OTHER", "missing", "yes", "no", "Yes"]
+    words += ["No", "YES", "NO", "true", "false", "True", "False", "TRUE", "FALSE"]
+    words += ["male", "female", "Male", "Female", "not applicable", "refused"]
+    return (*map(str, numbers), *letters, *words)

@@ -33,6 +33,7 @@ class ColumnCells(Protocol):
     is_ordered: bool
     is_lattice: bool
     other: int | None
+    gaps: tuple[int, ...]
 
 
 @saved
@@ -114,6 +115,7 @@ def class_conditional_model(
             pooled_std / math.sqrt(len(counts)),
             n_ordered=n_ordered if may_cut else 0,
             rare=_may_be_empty(column),
+            gaps=column.gaps,
         )
         marginals[name], conditionals[name] = conditional_histogram(
             counts,

@@ -13,6 +13,7 @@ Floats = NDArray[np.float64]
 POWERS = (0.5, 1.0)
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
 EMPTY = 2.0
+IN_GAP = 1.75  # times as much, where no row was found before
 OF_NOTHING = 0.4  # stds that counts above 0 have on average where there is only noise
 STRENGTHS = (0.1, 0.3, 0.9)  # coarse: a fine grid near 0 would be a prior for 0
 
@@ -41,7 +42,12 @@ def class_sums(blocks: list[Floats], stds: Floats | None = None) -> Floats:
 
 
 def without_empty_cells(
-    counts: Floats, noise_std: float, *, n_ordered: int, rare: Sequence[int]
+    counts: Floats,
+    noise_std: float,
+    *,
+    n_ordered: int,
+    rare: Sequence[int],
+    gaps: Sequence[int] = (),
 ) -> Floats:
     """Return the counts, with -inf in cells that look empty.
 
@@ -49,7 +55,8 @@ def without_empty_cells(
     from an end counts as empty while the sum over it and all classes stays below
     ``EMPTY`` stds of its noise, and so do ``rare`` cells, as "missing" and "other",
     one by one; else the noise of such cells would become rows. Of many classes each
-    would make some of its own, so rare cells must hold more than that.
+    would make some of its own, so rare cells must hold more than that, and ``gaps``, in
+    which earlier releases found no row, still more.
 
     Examples
     --------
@@ -67,9 +74,10 @@ def without_empty_cells(
         result[:, left[:n_empty]] = -np.inf
         left = left[n_empty:][::-1]
     limit = noise_std * max(EMPTY * math.sqrt(len(counts)), OF_NOTHING * len(counts))
-    others = np.isfinite(result[0]).sum() - len(rare)
-    for cell in rare:
-        if pooled[cell] <= limit and (others or limit < pooled.max()):
+    others = np.isfinite(result[0]).sum() - len(rare) - len(gaps)
+    limits = {**dict.fromkeys(rare, limit), **dict.fromkeys(gaps, IN_GAP * limit)}
+    for cell, least in limits.items():
+        if pooled[cell] <= least and (others or least < pooled.max()):
             result[:, cell] = -np.inf
     return result
 

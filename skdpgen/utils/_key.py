@@ -30,8 +30,11 @@ class Key(StrEnum):
     TOKENS = "tokens"
     """Text, before its values are known."""
 
-    POINTS = "points"
-    """Single values of columns of numbers."""
+    DIGITS = "digits"
+    """How many decimals numbers have."""
+
+    OPEN = "open"
+    """Cells and words of a row that earlier releases left open."""
 
     DISTINCT = "distinct"
     """Values of a column, to be told apart and counted."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skdpgen import privacy
-from skdpgen.privacy import _functional, _noise, _oracle, _release
+from skdpgen.privacy import ClippedCounts, _functional, _noise, _oracle, _release
 from skdpgen.privacy._selection import Selections
 
 
@@ -61,11 +61,12 @@ def through(monkeypatch, tape):
             return drawn
         return np.copy(tape.pass_on(("noise", np.shape(exact), float(std)), drawn))
 
-    def select(totals, std, ledger, original=_release._select):
+    def select(totals, std, ledger, public=(), original=_release._select):
         inside.append(True)
-        drawn = original(totals, std, ledger)
+        drawn = original(totals, std, ledger, public)
         inside.clear()
-        return dict(tape.pass_on(("selection", tuple(totals), float(std)), drawn))
+        what = "selection", tuple(totals), float(std), tuple(public)
+        return dict(tape.pass_on(what, drawn))
 
     def on_grid(noisy, std, original=_noise.on_grid):
         drawn = original(noisy, std)
@@ -126,7 +127,7 @@ class Spy:
                 params.get("n_classes", 1),
             )
             entry = given.arguments["ledger"].entries[-1]
-            exact, noisy = {}, {}
+            exact, noisy, std = {}, {}, dict(released.noise_std)
             for key, block in blocks.items():
                 total = block.start(n_classes)
                 for batch in kept:
@@ -134,11 +135,16 @@ class Spy:
                 noisy[key] = released.values[key]
                 if isinstance(block, Selections):
                     total = {c: dict(counts) for c, counts in total.items()}
+                elif isinstance(block, ClippedCounts):  # two parts of one block
+                    both, drawn = block.value(total), released.values[key]
+                    total, noisy[key] = both["cells"], drawn["cells"]
+                    words = f"{key} words"
+                    exact[words], noisy[words] = both["words"], drawn["words"]
+                    std[words] = std[key]
                 else:
                     total = block.value(total)
                     noisy[key] = noisy[key].reshape(groups, n_classes, -1).sum(axis=0)
                 exact[key] = total
-            std = dict(released.noise_std)
             self.releases.append(
                 Watched(entry.name, mu_of(entry), exact, noisy, std, blocks, groups)
             )

@@ -370,13 +370,13 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "months-first-if-none-is-read",
         "if no date of a chunk is in the form of its column, months and days change places",
-        T + "_text_columns.py",
-        "        read = [read_time(text, form) for text in values.values]\n",
-        "        read = [read_time(text, form) for text in values.values]\n"
+        T + "_cells.py",
+        "        read = [read_time(text, form) for text in texts]\n",
+        "        read = [read_time(text, form) for text in texts]\n"
         "        if np.isnan(read).all():\n"
         '            form = form.replace("%d", "%_").replace("%m", "%d")\n'
         '            form = form.replace("%_", "%m")\n'
-        "            read = [read_time(text, form) for text in values.values]\n",
+        "            read = [read_time(text, form) for text in texts]\n",
         ("tests/tables/test_spelling.py::test_dates_are_read_row_by_row",),
     ),
     Bug(

@@ -10,8 +10,9 @@ WHAT_PUBLIC_ROWS_DO = (
         "private-bins-from-private-rows",
         "what bins of numbers should hold is counted in private rows",
         S + "opening/_binning.py",
-        "    counted = count_public(public, {name: grid}, None)\n",
-        "    counted = count_public(type(public)(opening.rows), {name: grid}, None)\n",
+        "    counted = count_public(public, {name: line.grid}, None)\n",
+        "    private = type(public)(opening.rows)\n"
+        "    counted = count_public(private, {name: line.grid}, None)\n",
         (REPLAYED,),
     ),
     Bug(

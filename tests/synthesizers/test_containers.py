@@ -101,7 +101,7 @@ def test_what_a_partial_schema_leaves_open_is_discovered():
     synth = fit(table, y, schema=schema, epsilon=float("inf"))
     assert synth.schema_.columns["age"] == Integer(0, 120, nullable=False)
     assert "office" in synth.schema_.columns["job"].categories
-    assert synth.schema_.columns["n_products"].upper == 7
+    assert synth.schema_.columns["n_products"].upper == table["n_products"].max()
     assert "2 columns: discovered privately" in str(synth.privacy_)
     assert_obeys(synth.sample(100)[0], synth.schema_)
 

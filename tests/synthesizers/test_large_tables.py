@@ -133,7 +133,7 @@ def test_a_source_that_changes_is_an_error_that_keeps_what_was_paid(change, at):
     assert rows.n_passes == at
     names = [entry.name for entry in synth.privacy_.releases]
     assert names[:2] == ["class labels", "kinds and numbers of values of 12 columns"]
-    assert ("bounds" in " ".join(names)) == (at > 1)
+    assert ("octaves" in " ".join(names)) == (at > 1)
     assert 0 < synth.privacy_.spent <= 1
     assert not hasattr(synth, "_model")
 

@@ -14,6 +14,7 @@ from skdpgen import DPIndependentSynthesizer
 from skdpgen.datasets import load_example
 from skdpgen.privacy import (
     Adjacency,
+    ClippedCounts,
     Counts,
     DistinctCounts,
     Histograms,
@@ -123,6 +124,9 @@ def joint_sum(blocks, batches, weights, n_classes=N_CLASSES):
             totals[key] = block.add(totals[key], rows.parts.get(key), rows.labels)
     for key, total in totals.items():
         total = blocks[key].value(total)
+        if isinstance(blocks[key], ClippedCounts):
+            cells, total = total["cells"].ravel(), total["words"]
+            found |= {(key, i): weights[key] * n for i, n in enumerate(cells)}
         if isinstance(total, dict):
             for column, counts in total.items():
                 for value, n in counts.items():

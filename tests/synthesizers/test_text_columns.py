@@ -75,7 +75,7 @@ def test_hints_are_discovered_and_paid_for():
     assert 4000 < found["steps"].upper < 40_000  # 8191, 16383 in one fit of 50
     assert found["day"].lower < "2021-04-01"
     report = str(hinted.privacy_)
-    assert "bounds and categories of 3 columns" in report
+    assert "octaves and words of 3 columns" in report
     assert "text of columns is written: taken as public (day, paid, steps)" in report
     assert "schema of 3 columns: discovered privately" in report
     known = DPIndependentSynthesizer(10.0, schema=Schema(KNOWN)).fit(X)

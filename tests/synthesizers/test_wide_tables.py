@@ -6,9 +6,8 @@ import pytest
 
 from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer, plan
 from skdpgen.privacy import insecure_noise_seed
-from skdpgen.synthesizers.opening import _separate_spikes
 from skdpgen.synthesizers.tools._cost_model import fit_costs_of
-from skdpgen.tables import NumberCells, _passes
+from skdpgen.tables import _passes
 from skdpgen.training import _tiles
 from skdpgen.utils import NotPrivateWarning
 
@@ -44,15 +43,6 @@ def test_fewer_rows_at_once_change_nothing(table, monkeypatch):
     monkeypatch.setattr(_passes, "CELLS", 10 * WIDE)
     again = fitted(DPIndependentSynthesizer, table).sample(50, random_state=0)
     pd.testing.assert_frame_equal(whole, again)
-
-
-def test_all_columns_together_have_few_points():
-    cells = NumberCells(np.array([0.0, 1.0]), nullable=False)
-    for n_columns in (1, 128, 129, 2_000, 100_000):
-        points = _separate_spikes._points(cells, n_columns)
-        assert n_columns * points.n_cells <= _separate_spikes.ALL_POINTS
-    alone, among = (_separate_spikes._points(cells, n) for n in (1, 128))
-    assert alone.n_cells == among.n_cells > 10_000
 
 
 @pytest.mark.parametrize("columns", [2, 20, 2_000])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skdpgen.tables import Datetime, Integer, Kind, Numeric, read_text, read_values
+from skdpgen.tables import Datetime, Integer, Kind, Numeric, read_column, read_values
 from skdpgen.tables._spelling import read_number, read_time, write_number
 from tests.tables.test_row_by_row import NASTY, column
 
@@ -64,7 +64,7 @@ COLUMNS = [Numeric(parse=True), Integer(parse=True), Datetime(format="%Y-%m-%d")
 def test_text_is_read_row_by_row(kind, rows):
     def read(several):
         values = read_values(column([NASTY[row] for row in several]), Kind.TEXT)
-        return read_text(values, kind).values
+        return read_column(values, kind).values
 
     alone = np.concatenate([read([row]) for row in rows])
     np.testing.assert_array_equal(read(rows), alone)
@@ -78,7 +78,7 @@ DATES = ["1/2/2024", "3/4/2024", "31/12/2024", "12/31/2024", "5/6/7", None, "soo
 def test_dates_are_read_row_by_row(form, rows):
     def read(several):
         values = read_values(column(several), Kind.TEXT)
-        return read_text(values, Datetime(format=form)).values
+        return read_column(values, Datetime(format=form)).values
 
     alone = np.concatenate([read([row]) for row in rows])
     np.testing.assert_array_equal(read(rows), alone)

@@ -77,7 +77,7 @@ def kinds(values):
         ("5 ", Says.SPELLED),
         (".5", Says.WORD),
         ("5.", Says.WORD),
-        ("nan", Says.WORD),
+        ("nan", Says.CODE),
         ("inf", Says.WORD),
         ("True", Says.WORD),
         ("", Says.WORD),

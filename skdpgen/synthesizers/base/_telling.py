@@ -12,6 +12,7 @@ from skdpgen.synthesizers.models import (
     counted_columns,
     describe_columns,
     rare_values,
+    with_ranges,
 )
 from skdpgen.synthesizers.opening import ROWS_COUNTED, Facts
 from skdpgen.tables import Cells
@@ -62,8 +63,8 @@ class TellsColumns:
 
         A data frame with a line for each column: type, number of values, bounds and
         cells; noisy shares of the rows that are missing, that are "other", that have no
-        cell at all, and that were clipped to public bounds from below or above; and the
-        noise of one such share.
+        cell at all, and that lie below or above the range; and the standard errors of
+        such shares.
         """
         check_is_fitted(self)
         cells, scales = self._counted()
@@ -78,8 +79,20 @@ class TellsColumns:
         """Return shares of rows outside public bounds, and their noise."""
         return getattr(self, "_outside", {})
 
+    @property
+    def _cells(self) -> Mapping[Any, Cells]:
+        return getattr(self, "cells_", {})
+
+    def _drawn_marginals(self) -> Mapping[Any, Any]:
+        """Return the denoised rows of each cell, of columns that the model has."""
+        known = getattr(self._model, "known", self._model)
+        return getattr(known, "marginals", {})
+
     def _telling_losses(self, kept: float, noise: float) -> Any:
         """Warn, and say in the certificate, of what released counts show to be lost."""
+        self._facts = with_ranges(self._facts, self._drawn_marginals(), self._cells)
+        if hasattr(self, "schema_"):
+            self.schema_ = self._facts.schema
         lines, half = [], 0.5 * self.n_samples_
         paid = self.privacy_.releases
         doubt = [0.5 * one.noise_std for one in paid if one.name == ROWS_COUNTED]

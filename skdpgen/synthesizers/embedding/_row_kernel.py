@@ -35,7 +35,13 @@ from skdpgen.synthesizers.models import (
     train_table,
 )
 from skdpgen.synthesizers.opening import Facts, Opening, cell_scales, decode_rows
-from skdpgen.tables import Cells, EncodedBatch, cell_points, code_or_none
+from skdpgen.tables import (
+    Cells,
+    EncodedBatch,
+    MixedCells,
+    cell_points,
+    code_or_none,
+)
 from skdpgen.utils import (
     Key,
     are_amounts,
@@ -133,7 +139,10 @@ class RowKernel:
         """
         columns = list(cells.values())
         every = tuple(range(len(columns)))
-        ordered = tuple(column.is_ordered for column in columns)
+        ordered = tuple(
+            column.is_ordered and not isinstance(column, MixedCells)
+            for column in columns
+        )
         is_split = layout == "split"
         seen = tuple(j for j in every if ordered[j] or not is_split)
         counted = tuple(j for j in every if not ordered[j] or not is_split)

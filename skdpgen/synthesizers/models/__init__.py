@@ -6,6 +6,7 @@ from skdpgen.synthesizers.models._column_facts import (
     counted_columns,
     describe_columns,
     rare_values,
+    with_ranges,
 )
 from skdpgen.synthesizers.models._copula_model import CopulaModel, NormalScores
 from skdpgen.synthesizers.models._deformations import Deformations
@@ -63,4 +64,5 @@ __all__ = [
     "systematic",
     "train_images",
     "train_table",
+    "with_ranges",
 ]

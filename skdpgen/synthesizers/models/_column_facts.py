@@ -14,10 +14,11 @@ from skdpgen.tables import (
     TARGET,
     Boolean,
     Categorical,
-    CategoryCells,
     Cells,
     Kind,
+    bounds,
     is_written,
+    with_range_of,
 )
 from skdpgen.training import column_counts
 from skdpgen.utils import Key
@@ -43,8 +44,8 @@ def describe_columns(
     cells : mapping of name to Cells
     counts : mapping of name to (ndarray, float)
         RELEASED counts of the cells, and their noise; columns may be absent.
-    outside : mapping of name to (float, float, float)
-        RELEASED shares of rows below and above public bounds, and their noise.
+    outside : mapping of name to (float, float, float, float)
+        RELEASED shares of rows below and above bounds, and their standard errors.
     """
     lines = {}
     for name, column in facts.schema.columns.items():
@@ -64,12 +65,15 @@ def describe_columns(
             line |= _shares(known, shares) | {"noise": std}
             if _other_is_listed(column):
                 line["other"] = math.nan
-        below, above, _ = outside.get(name, (math.nan,) * 3)
-        lines[name] = {**line, "below": below, "above": above}
-    columns = [*LINE, "other", "missing", "no_cell", "noise", "below", "above"]
+        range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)
+        asked = known, range_, counts.get(name), outside.get(name)
+        line |= _outside(*asked, facts.n_rows)
+        lines[name] = line
+    columns = [*LINE, "other", "missing", "no_cell", "noise", *OUTSIDE]
     return pd.DataFrame.from_dict(lines, orient="index").reindex(columns=columns)
 
 
+OUTSIDE = ("below", "above", "below_noise", "above_noise")
 LINE = ("type", "is_discovered", "n_values", "lower", "upper", "n_cells")
 
 
@@ -81,12 +85,39 @@ def _other_is_listed(column: Any) -> bool:
 
 def _shares(cells: Cells, shares: Any) -> dict[str, float]:
     """Return the shares of rows that have none of the values that were listed."""
-    is_listed = isinstance(cells, CategoryCells) and cells.other is not None
     return {
-        "other": float(shares[cells.other]) if is_listed else math.nan,
+        "other": math.nan if cells.other is None else float(shares[cells.other]),
         "missing": float(shares[-1]) if cells.nullable else 0.0,
         "no_cell": 1.0 - float(shares.sum()),
     }
+
+
+def _outside(
+    cells: Cells | None,
+    range_: tuple[float, float],
+    counted: Any,
+    earlier: Any,
+    n_rows: float,
+) -> dict[str, float]:
+    """Return the shares of rows below and above a range, and their standard errors.
+
+    The main release counts the gaps at both ends. What it did not count was estimated
+    by the releases before. Rows beyond a range that grew into a gap are not known.
+    """
+    numbers: Any = getattr(cells, "numbers", cells)
+    gaps = getattr(numbers, "gaps", ())
+    found = dict.fromkeys(OUTSIDE, math.nan)
+    if earlier is not None:
+        found = dict(zip(OUTSIDE, map(float, earlier), strict=True))
+    for where, gap in (("below", 0), ("above", getattr(cells, "n_known", 0) - 1)):
+        if counted is None or gap not in gaps:
+            continue
+        edge = numbers.edges[1] if gap == 0 else numbers.edges[-2]
+        has_grown = range_[0] < edge if gap == 0 else range_[1] > edge
+        share, noise = float(counted[0][gap] / n_rows), counted[1] / n_rows
+        found[where] = math.nan if has_grown else share
+        found[f"{where}_noise"] = math.nan if has_grown else noise
+    return found
 
 
 def counted_columns(
@@ -101,6 +132,21 @@ def counted_columns(
         name: (block.sum(axis=0), float(std) * math.sqrt(len(block)))
         for name, block, std in zip(cells, blocks, stds, strict=True)
     }
+
+
+def with_ranges(
+    facts: Facts, marginals: Mapping[Any, Any], cells: Mapping[Any, Cells]
+) -> Facts:
+    """Return what is known of a table, with the ranges in which rows are drawn.
+
+    The main release counts gaps, too: where it shows rows in one, the range grows.
+    """
+    for name in facts.discovered:
+        if name in cells and name in marginals and name is not TARGET:
+            column, marginal = facts.schema.columns[name], np.asarray(marginals[name])
+            found = with_range_of(column, cells[name], marginal)
+            facts = facts.corrected(name, found)
+    return facts
 
 
 def rare_values(table: pd.DataFrame) -> dict[Any, float]:
@@ -137,8 +183,8 @@ def contradictions(
                 "its categories; are they spelt as in the table?"
             )
         if isinstance(column, NUMBERS) and name in outside and name is not TARGET:
-            noise = SURELY * outside[name][2]
             for where, bound in (("below", column.lower), ("above", column.upper)):
+                noise = SURELY * line[f"{where}_noise"]
                 if line[where] - noise > MOST:
                     yield (
                         f"column {name!r}: {min(line[where], 1.0):.0%} of the rows are "

@@ -1,238 +1,364 @@
-"""Cells of every column; numbers get bins of about equal mass, privately."""
+"""Cells of every column: what earlier releases left open is asked twice more."""
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from skdpgen.privacy import (
-    Beforehand,
+    ClippedCounts,
     Histograms,
+    NonNegative,
     OneHot,
-    Release,
-    Selections,
     release,
     sensitivity,
-    sum_beforehand,
 )
-from skdpgen.synthesizers.opening._codes import as_codes, may_be_codes
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._public_rows import count_public
-from skdpgen.synthesizers.opening._separate_spikes import (
-    points_to_look_at,
-    separate_spikes,
-)
 from skdpgen.synthesizers.opening._shares import by_column, share_for
+from skdpgen.synthesizers.opening._unknown_columns import (
+    PLAUSIBLE,
+    SECOND_PART,
+    THIRD_PART,
+    discovery_share,
+    open_words,
+)
 from skdpgen.tables import (
+    FINE_PARTS,
     TARGET,
-    UNIFORM,
+    Asked,
+    Categorical,
     Cells,
-    Column,
-    ImageLayout,
     Kind,
-    Layout,
+    Line,
+    MixedCells,
     NumberCells,
-    Points,
-    bounds,
-    fine_cells,
-    is_far_from_zero,
-    mirrored,
-    quantile_bins,
+    OpenWords,
+    asked_cells,
+    bins_of,
+    divided,
+    divided_again,
+    joined_parts,
+    line_between,
+    outside_of,
+    refined,
     simple_cells,
-    trimmed,
-    within,
+    smoothed,
+    summary_of,
+    with_codes,
+    with_hint,
+    without_outer_gaps,
+    worth_dividing,
 )
 from skdpgen.utils import Key
 
-BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most
+BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most, where bounds are public
 BIN_STD = 1 / 24  # of the rows: the noise at which a bin's place is good enough
-PLACE_STD = 1 / 60  # and at which a range far from zero is found
+THIRD_SHARES, THIRD_STD = (0.01, 0.05), 1 / 200  # the same of the third release
 MAX_LATTICE = 32  # columns with at most so many values are their own bins
 MAX_BINS = 64
 MAX_TARGET_BINS = 16
 NOISE_OF_BIN = 4.0  # a bin should hold this many noise stds of rows
-MIRRORED = 0.2  # of the rows are beyond 0: a sign was missed
-LEFT_OUT, SURE = 0.05, 3.0  # of the rows, and noise stds: a bound is wrong
-FINER = 1024  # uniform cells of a range whose place is not known well
+MOST_CELLS, FEWEST_PARTS = 2**21, 16  # of the third release; parts of a cell
+FEWEST_OPEN = 1.0  # places of a row that are asked for whole
+
+
+@dataclass
+class Estimates:
+    """What releases say of number lines, and how many rows each column misses."""
+
+    lines: dict[Any, Line]  # after the second release
+    missing: dict[Any, float]
+    std: float
 
 
 def discover_bins(
-    opening: Opening, max_bins: int = MAX_BINS
+    opening: Opening, max_bins: int = MAX_BINS, *, keeps_gaps: bool = False
 ) -> tuple[dict[Any, Cells], Cells | None]:
     """Choose cells of columns and labels from public and released quantities alone.
 
-    Categories, truth values and short lattices are their own cells. Other numbers
-    share one joint release of a histogram on a fine grid, whose cells are merged to
-    hold about as many rows as the main release can tell from its noise; a range that
-    was discovered far from zero is cut to where they are. Whole numbers with few
-    values are looked at value by value beside, and may turn out to be codes. A numeric
-    target gets few bins: they are the labels of a regression.
+    Categories, truth values and short lattices are their own cells. Other numbers have
+    a number line: a second release counts its parts, and a third one the parts of those
+    parts that hold many rows, beside words that have no name yet. Its cells are then
+    merged to hold about as many rows as the main release can separate from its noise.
+
+    Parameters
+    ----------
+    opening : Opening
+    max_bins : int, default=MAX_BINS
+    keeps_gaps : bool, default=False
+        Whether the ends of a number line, where no row was found, are cells of their
+        own: the method counts them, and draws rows there if it turns out that there
+        are some. Else they join the end cells.
     """
     opening.step("bins")
     columns = opening.facts.columns
     cells: dict[Any, Cells | None] = {
-        name: simple_cells(column, MAX_TARGET_BINS if name is TARGET else MAX_LATTICE)
+        name: None
+        if name in opening.lines
+        else simple_cells(column, MAX_TARGET_BINS if name is TARGET else MAX_LATTICE)
         for name, column in columns.items()
     }
-    grids = {
-        name: _fine_grid(columns[name], is_discovered=name in opening.facts.discovered)
+    known = {
+        name: line_between(columns[name])
         for name in cells
-        if cells[name] is None
+        if cells[name] is None and name not in opening.lines
     }
-    if grids:
-        codes = tuple(n for n in grids if _may_be_codes(opening, n))
-        share = _share_of_grids(opening, grids, codes)
-        left = opening.ledger.remaining * (1.0 - share)
-        ranges = {n: inside_of(grids[n]) if n in grids else cells[n] for n in cells}
-        looked = points_to_look_at(opening, ranges, left)
-        sums = _sum_grids(opening, grids, codes, looked)
-        released = _release_grids(opening, sums, grids, codes, share)
-        std = released.noise_std[Key.COLUMNS]
-        counts = _inside(opening, grids, by_column(released, grids), std)
-        cells |= _bins(opening, grids, counts, std, max_bins)
-        cells |= _codes(opening, grids, counts, released)
-        cells |= separate_spikes(
-            opening, cells, _least_mass(opening, max_bins), looked, sums
-        )
+    second = _second_release(opening, known)
+    cells |= _third_release(opening, second, max_bins, keeps_gaps)
+    for name, column in opening.facts.columns.items():  # words may have been named
+        if isinstance(column, Categorical) and name in opening.seen:
+            cells[name] = simple_cells(column, MAX_LATTICE)
+    for name, column in opening.facts.columns.items():
+        if cells[name] is not None:
+            cells[name] = with_codes(column, cells[name])
     opening.settle(cells)
     opening.step("histograms")
     labels = cells.pop(TARGET, opening.facts.labels)
     return {name: known for name, known in cells.items() if known is not None}, labels
 
 
-def _may_be_codes(opening: Opening, name: Any) -> bool:
-    """Say whether values are looked at one by one; text may write one in many ways."""
-    return (
-        opening.unknown is not None
-        and name in opening.unknown.few
-        and opening.known.kinds[name] is not Kind.TEXT
-        and may_be_codes(opening.facts.columns[name])
-    )
-
-
-def _fine_grid(column: Column, *, is_discovered: bool) -> NumberCells:
-    """Return a grid fine enough for what is known of a column's range.
-
-    One more cell at each end counts what is outside its bounds.
-    """
-    is_unsure = is_discovered and is_far_from_zero(column)
-    return fine_cells(column, FINER if is_unsure else UNIFORM).with_outside()
-
-
-def inside_of(grid: NumberCells) -> NumberCells:
-    """Return a grid without the cells that count what is outside."""
-    return replace(grid, edges=grid.edges[1:-1])
-
-
-def _inside(
-    opening: Opening,
-    grids: dict[Any, NumberCells],
-    counts: dict[Any, Any],
-    std: float,
-) -> dict[Any, Any]:
-    """Keep what was counted outside the bounds, and leave it out of what was inside."""
-    facts, outside = opening.facts, {}
-    for name in grids:
-        known = counts[name][: grids[name].n_known]
-        below, above = (float(known[end] / facts.n_rows) for end in (0, -1))
-        outside[name] = below, above, float(std / facts.n_rows)
-        counts[name] = np.concatenate([known[1:-1], counts[name][len(known) :]])
-        grids[name] = inside_of(grids[name])
-    opening.keep(_outside=outside)
-    opening.outside = outside
-    return counts
-
-
-def _share_of_grids(
-    opening: Opening, grids: Mapping[Any, NumberCells], codes: tuple[Any, ...]
-) -> float:
-    """Return the part of what is left that bins get, and values that may be codes."""
-    is_unsure = any(grid.n_known >= FINER for grid in grids.values())
-    wanted = opening.facts.n_rows * (PLACE_STD if is_unsure else BIN_STD)
-    structure = OneHot(len(grids) + len(codes))
-    return share_for(structure, wanted, opening.ledger, BIN_SHARES)
-
-
-def _sum_grids(
-    opening: Opening,
-    grids: Mapping[Any, NumberCells],
-    codes: tuple[Any, ...],
-    looked: Mapping[Any, Points],
-) -> Beforehand | None:
-    """Go over the rows once: for bins, for codes, and for what is asked after bins."""
-    blocks: dict[str, Any] = {Key.COLUMNS: _histograms(grids)}
-    if codes:
-        blocks[Key.TOKENS] = Selections(codes)
-    if looked:
-        blocks[Key.POINTS] = _histograms(looked)
-    columns = {Key.COLUMNS: tuple(grids), Key.POINTS: tuple(looked)}
-    batches = opening.rows.batches(grids, tokens=codes, points=looked)
-    return sum_beforehand(batches, blocks, columns)
-
-
-def _histograms(grids: Mapping[Any, Any]) -> Histograms:
-    return Histograms(tuple(grid.n_cells for grid in grids.values()))
-
-
-def _release_grids(
-    opening: Opening,
-    sums: Beforehand | None,
-    grids: Mapping[Any, NumberCells],
-    codes: tuple[Any, ...],
-    share: float,
-) -> Release:
-    """Release the fine histograms, and beside them values that may be codes."""
-    batches: Any = ()
-    blocks: dict[str, Any] = {}
-    if sums is None:
-        batches = opening.rows.batches(grids, tokens=codes)
-        blocks[Key.COLUMNS] = _histograms(grids)
-    else:
-        blocks[Key.COLUMNS] = sums.histograms(Key.COLUMNS, tuple(grids))
-    if codes:
-        blocks[Key.TOKENS] = (
-            sums.selections(Key.TOKENS, codes) if sums else Selections(codes)
-        )
-    return release(
-        batches,
-        blocks,
-        name=f"bins of {len(grids)} columns",
+def _second_release(opening: Opening, known: Mapping[Any, Line]) -> Estimates:
+    """Count the parts of number lines: one place a row and column."""
+    n_lines = len(opening.lines) + len(known)
+    if not n_lines:
+        return Estimates({}, {}, 0.0)
+    share = _second_share(opening, n_lines)
+    delta = sensitivity(OneHot(n_lines), opening.ledger.budget.adjacency)
+    std = opening.ledger.noise_std(share=share, sensitivity=delta)
+    asked = {name: divided(line, std) for name, line in opening.lines.items()}
+    asked |= known
+    grids = {name: line.grid for name, line in asked.items()}
+    released = release(
+        opening.rows.batches(grids),
+        {Key.COLUMNS: Histograms(tuple(g.n_cells for g in grids.values()))},
+        name=f"parts of {len(grids)} number lines",
         ledger=opening.ledger,
-        share=share * opening.ledger.remaining,
+        share=share,
+    )
+    std = released.noise_std[Key.COLUMNS]
+    found: dict[Any, Line] = {}
+    missing: dict[Any, float] = {}
+    for name, counts in by_column(released, grids).items():
+        line, missing[name] = asked[name], float(counts[-1])
+        if name in known:
+            variances = np.full(line.n_cells, std**2)
+            found[name] = replace(line, counts=counts[:-1], variances=variances)
+        else:
+            coarse = opening.lines[name]
+            found[name] = refined(coarse, line, counts[:-1], std**2)
+    n_rows = opening.facts.n_rows
+    outside = {
+        name: tuple(float(found[name].counts[k] / n_rows) for k in (0, -1))
+        for name in known
+    }
+    noise = std / n_rows
+    opening.outside = {name: (*ends, noise, noise) for name, ends in outside.items()}
+    opening.keep(_outside=opening.outside)
+    return Estimates(found, missing, std)
+
+
+def _second_share(opening: Opening, n_columns: int) -> float:
+    left, n_rows = opening.ledger.remaining, opening.facts.n_rows
+    if opening.lines:
+        assert opening.unknown is not None
+        whole = discovery_share(opening.unknown, n_rows, opening.ledger)
+        return min(SECOND_PART * whole, 0.5 * left)
+    wanted = n_rows * BIN_STD
+    return left * share_for(OneHot(n_columns), wanted, opening.ledger, BIN_SHARES)
+
+
+def _third_release(
+    opening: Opening,
+    second: Estimates,
+    max_bins: int,
+    keeps_gaps: bool,
+) -> dict[Any, Cells | None]:
+    """Count parts of the cells that hold many rows, and words without a name."""
+    share = _third_share(opening, len(second.lines))
+    asked, words, limit = _still_open(opening, second, share)
+    most = MOST_CELLS // max(sum(int(found.sum()) for found in asked.values()), 1)
+    n_parts = min(max(most, FEWEST_PARTS), FINE_PARTS)
+    fine = {n: divided_again(second.lines[n], asked[n], n_parts) for n in asked}
+    grids = {
+        name: asked_cells(second.lines[name], fine[name], asked[name]) for name in asked
+    }
+    counts: dict[Any, Any] = {}
+    std = 0.0
+    if grids and not opening.lines and not words:  # the schema is public
+        released = release(
+            opening.rows.batches(grids),
+            {Key.COLUMNS: Histograms(tuple(g.n_cells for g in grids.values()))},
+            name=f"parts of {len(grids)} columns",
+            ledger=opening.ledger,
+            share=share,
+        )
+        std, counts = released.noise_std[Key.COLUMNS], by_column(released, grids)
+    elif grids or words:
+        sizes = tuple(grid.n_cells for grid in grids.values())
+        released = release(
+            opening.rows.batches({}, asked=Asked(grids, words)),
+            {Key.OPEN: ClippedCounts(sizes, tuple(words), limit, PLAUSIBLE)},
+            name=f"parts of {len(grids)} columns, words of {len(words)}",
+            ledger=opening.ledger,
+            share=share,
+        )
+        std = released.noise_std[Key.OPEN]
+        found = released.values[Key.OPEN]
+        ends = np.cumsum(sizes)[:-1]
+        parts = np.split(found["cells"][0], ends) if grids else []
+        counts = dict(zip(grids, parts, strict=True))
+        _name_words(opening, found["words"])
+    cells: dict[Any, Cells | None] = {}
+    for name, line in second.lines.items():
+        last = line
+        if name in grids:
+            last = joined_parts(line, fine[name], grids[name], counts[name], std)
+        else:
+            last = replace(line, families=np.arange(line.n_cells))
+        cells[name] = _cells_of(opening, name, line, last, max_bins, keeps_gaps)
+    return cells
+
+
+def _third_share(opening: Opening, n_lines: int) -> float:
+    left, n_rows = opening.ledger.remaining, opening.facts.n_rows
+    if opening.unknown is not None and len(opening.unknown):
+        whole = discovery_share(opening.unknown, n_rows, opening.ledger)
+        return min(THIRD_PART * whole, 0.5 * left)
+    wanted = n_rows * THIRD_STD
+    return left * share_for(
+        OneHot(max(n_lines, 1)), wanted, opening.ledger, THIRD_SHARES
     )
 
 
-def _bins(
+def _still_open(
+    opening: Opening, second: Estimates, share: float
+) -> tuple[dict[Any, Any], dict[Any, OpenWords], float]:
+    """Return the cells and words to ask for, and the squared norm of a row.
+
+    The norm is the number of open places that a row has on average: rows with more
+    count less. Fewer places mean less noise, which opens more cells; a few rounds
+    settle that. Reads released counts only.
+    """
+    ledger, n_rows = opening.ledger, opening.facts.n_rows
+    words, of_words = _open_words(opening)
+    limit = float(len(second.lines) + len(words))
+    asked: dict[Any, Any] = {}
+    for _ in range(4):
+        limit = max(limit, FEWEST_OPEN)
+        structure = NonNegative(math.sqrt(limit))
+        delta = sensitivity(structure, ledger.budget.adjacency)
+        std = ledger.noise_std(share=share, sensitivity=delta)
+        asked, places = {}, of_words
+        for name, line in second.lines.items():
+            found = worth_dividing(line, std)
+            if found.any():
+                asked[name] = found
+                places += float(line.counts[found].sum())
+        limit = min(places / max(n_rows, 1.0), float(len(asked) + len(words)))
+    return asked, words, max(limit, FEWEST_OPEN)
+
+
+def _open_words(opening: Opening) -> tuple[dict[Any, OpenWords], float]:
+    """Return the columns whose words may lack a name, and how many rows have such.
+
+    They cost little: a row counts only in columns where its word has no name.
+    """
+    unknown, words, rows = opening.unknown, {}, 0.0
+    if unknown is None:
+        return {}, 0.0
+    n_rows = opening.facts.n_rows
+    for name in unknown.texts:
+        counts, _ = opening.seen[name]
+        left = n_rows - sum(counts.values()) - unknown.not_words.get(name, 0.0)
+        words[name] = open_words(unknown, name, counts)
+        rows += min(max(left, 0.0), n_rows)
+    for name, about in unknown.beside.items():
+        words[name] = open_words(unknown, name)
+        rows += min(about, n_rows)
+    return words, rows
+
+
+def _name_words(opening: Opening, found: Mapping[Any, Mapping[str, float]]) -> None:
+    """Add the words that the third release showed to the columns that have them."""
+    for name, words in found.items():
+        column = opening.facts.columns[name]
+        if isinstance(column, Categorical):
+            listed = sorted({*map(str, column.categories or ()), *words})
+            opening.correct(name, replace(column, categories=listed))
+        else:
+            opening.named[name] = tuple(sorted(words))
+
+
+def _cells_of(
     opening: Opening,
-    grids: Mapping[Any, NumberCells],
-    counts: Mapping[Any, Any],
-    std: float,
+    name: Any,
+    coarse: Line,
+    fine: Line,
     max_bins: int,
-) -> dict[Any, NumberCells]:
-    """Merge fine cells; ranges that turn out narrower are kept so."""
-    facts, mass = opening.facts, _least_mass(opening, max_bins)
-    cells: dict[Any, NumberCells] = {}
-    for name, grid in grids.items():
-        column, known = facts.columns[name], counts[name]
-        if name in facts.discovered and is_far_from_zero(column):
-            there = facts.n_rows * (1.0 - sum(opening.outside[name][:2]))
-            there -= float(known[grid.n_known :].sum())
-            grid, known = trimmed(grid, known, std, there)
-            opening.correct(name, within(column, grid))
-        elif name in facts.discovered:
-            most = max(LEFT_OUT * facts.n_rows, SURE * std)
-            grid, known = _down_to_zero(opening, name, grid, known, most)
-        least = max(mass, facts.n_rows / MAX_TARGET_BINS) if name is TARGET else mass
-        expected = _expected(opening, name, grid)
-        missing = float(known[grid.n_known :].sum())
-        total = max(facts.n_rows - max(missing, 0.0), SURE * std)
-        cells[name] = quantile_bins(grid, known, std, least, expected, total)
-        if _has_both_signs(opening, name, std):
-            cells[name] = mirrored(cells[name])
-            opening.correct(name, within(column, cells[name]))
-    return cells
+    keeps_gaps: bool,
+) -> Cells:
+    """Merge the cells of a number line; say in the schema what they hold."""
+    facts, unknown = opening.facts, opening.unknown
+    column, mass = facts.columns[name], _least_mass(opening, max_bins)
+    is_known = name not in opening.lines
+    if name is TARGET:
+        mass = max(mass, facts.n_rows / MAX_TARGET_BINS)
+    rows = smoothed(coarse, fine, _expected(opening, name, fine))
+    if is_known:
+        return _between(fine, rows, mass, nullable=column.nullable)
+    nullable = _may_be_missing(opening, name)
+    has_gaps = name is not TARGET
+    cells = bins_of(fine, rows, mass, nullable=nullable, has_gaps=has_gaps)
+    *outside, below, above = outside_of(fine, cells)
+    n_rows = facts.n_rows
+    opening.outside[name] = tuple(x / n_rows for x in (*outside, below, above))
+    assert unknown is not None
+    kind = unknown.numbers[name]
+    described: Any = summary_of(cells, kind, nullable=nullable)
+    if name in unknown.written:
+        described = with_hint(described, unknown.written[name])
+    elif name in unknown.parsed and kind is not Kind.DATETIME:
+        described = replace(described, parse=True)
+    if name in opening.known.hints:
+        described = with_hint(described, opening.known.hints[name])
+    if not keeps_gaps:
+        cells = without_outer_gaps(cells)
+    named = opening.named.get(name, ())
+    if not named:
+        opening.correct(name, described)
+        return cells
+    opening.correct(name, replace(described, codes=named))
+    place = cells.n_known + len(named)
+    written = open_words(unknown, name).written
+    numbers = replace(cells, nullable=False)
+    return MixedCells(numbers, (*named, facts.schema.other), nullable, place, written)
+
+
+def _may_be_missing(opening: Opening, name: Any) -> bool:
+    """Say whether the dtype of a column can hold missing values; that is public."""
+    layout = opening.facts.layout
+    if name is TARGET:
+        return False
+    return bool(dict(zip(layout.names, layout.can_be_missing, strict=True))[name])  # type: ignore[union-attr]
+
+
+def _between(line: Line, rows: Any, mass: float, *, nullable: bool) -> NumberCells:
+    """Merge the cells between public bounds; values outside count in the end cells."""
+    inside = Line(
+        line.edges[1:-1],
+        line.counts[1:-1],
+        line.variances[1:-1],
+        line.is_open[1:-1],
+        line.families[1:-1],
+        line.step,
+        line.is_time,
+    )
+    return bins_of(
+        inside, rows[1:-1], mass, nullable=nullable, has_gaps=False, keeps_ends=True
+    )
 
 
 def _least_mass(opening: Opening, max_bins: int) -> float:
@@ -243,67 +369,10 @@ def _least_mass(opening: Opening, max_bins: int) -> float:
     return max(facts.n_rows / max_bins, NOISE_OF_BIN * noise)
 
 
-def _expected(opening: Opening, name: Any, grid: NumberCells) -> Any:
-    """Return the counts of public rows on a grid; None if there are none."""
+def _expected(opening: Opening, name: Any, line: Line) -> Any:
+    """Return the counts of public rows in the cells of a line; None without any."""
     public = opening.public
     if public is None or (name is TARGET and not public.has_labels):
         return None
-    counted = count_public(public, {name: grid}, None)
-    return None if counted is None else counted.columns[name][0]
-
-
-def _has_both_signs(opening: Opening, name: Any, std: float) -> bool:
-    """Say whether many rows are beyond 0, of a column that leans to both signs."""
-    if opening.unknown is None or name not in opening.unknown.leaning:
-        return False
-    below, above = opening.outside[name][:2]
-    lower, upper = bounds(opening.facts.columns[name])
-    least = max(MIRRORED, SURE * std / opening.facts.n_rows)
-    return (lower >= 0 and below > least) or (upper <= 0 and above > least)
-
-
-def _down_to_zero(
-    opening: Opening, name: Any, grid: NumberCells, counts: Any, most: float
-) -> tuple[NumberCells, Any]:
-    """Add a cell between a bound and 0 if too many rows turned out to be there."""
-    lower, upper = float(grid.edges[0]), float(grid.edges[-1])
-    below, above = (part * opening.facts.n_rows for part in opening.outside[name][:2])
-    step = 0.5 * (grid.step or 0.0)
-    if lower > step and below > most:
-        edges, counts = np.insert(grid.edges, 0, -step), np.insert(counts, 0, below)
-    elif upper < -step and above > most:
-        edges = np.append(grid.edges, step)
-        counts = np.insert(counts, grid.n_known, above)
-    else:
-        return grid, counts
-    grid = replace(grid, edges=edges)
-    opening.correct(name, within(opening.facts.columns[name], grid))
-    return grid, counts
-
-
-def _codes(
-    opening: Opening,
-    grids: Mapping[Any, NumberCells],
-    counts: Mapping[Any, Any],
-    released: Release,
-) -> dict[Any, Cells]:
-    """Return the cells of columns whose values turned out to be codes."""
-    cells: dict[Any, Cells] = {}
-    for name, found in released.values.get(Key.TOKENS, {}).items():
-        column, std = opening.facts.columns[name], released.noise_std[Key.TOKENS]
-        missing = float(counts[name][grids[name].n_known :].sum())
-        lowest = _lowest(opening.facts.layout, name)
-        codes = as_codes(column, found, opening.facts.n_rows - missing, std, lowest)
-        known = codes and simple_cells(codes, MAX_LATTICE)
-        if codes and known:
-            opening.correct(name, codes)
-            opening.seen[name] = found, std
-            cells[name] = known
-    return cells
-
-
-def _lowest(layout: Layout | ImageLayout, name: Any) -> float:
-    """Return the least number that the dtype of a column can hold."""
-    assert isinstance(layout, Layout)
-    limits = layout.limits[layout.names.index(name)]
-    return -math.inf if limits is None else limits[0]
+    counted = count_public(public, {name: line.grid}, None)
+    return None if counted is None else counted.columns[name][0][: line.n_cells]

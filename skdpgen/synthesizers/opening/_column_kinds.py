@@ -39,6 +39,7 @@ ALL_DIFFERENT = 0.8  # different values of so many cells are identifiers, or fre
 FEW = 1 / 20  # different values of so many rows may be codes
 SOME = 0.01  # of the cells begin with a zero: the digits are codes
 WORDS = 0.01  # of the cells are words among few different numbers: these are codes
+MIXED = 0.2  # of the cells are numbers: beside words they are a column of both
 SURE = 2.0  # noise stds
 SURER = 3.0  # the same where a mistake would make a column of numbers one of names
 SEEN = 5.0  # noise stds that a kind has at least: no kind is made of noise alone
@@ -62,12 +63,12 @@ class Unknown:
         Numbers that were text.
     dated : tuple of names
         Times that were text.
-    few : tuple of names
-        Numbers with few different values.
-    leaning : tuple of names
-        Numbers that may have both signs, whatever their bounds say.
+    beside : mapping of name to float
+        Text of numbers or times, and about how many rows hold words beside them.
     written : mapping of name to Column
         How numbers and times that were text are written, if not as a computer would.
+    not_words : mapping of name to float
+        Released number of rows of a column of text that are missing.
     """
 
     numbers: Mapping[Any, Kind]
@@ -76,9 +77,9 @@ class Unknown:
     truths: tuple[Any, ...] = ()
     parsed: tuple[Any, ...] = ()
     dated: tuple[Any, ...] = ()
-    few: tuple[Any, ...] = ()
-    leaning: tuple[Any, ...] = ()
+    beside: Mapping[Any, float] = field(default_factory=dict)
     written: Mapping[Any, Column] = field(default_factory=dict)
+    not_words: Mapping[Any, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kinds: Mapping[Any, Kind], known: Mapping[Any, Column]) -> "Unknown":
@@ -138,14 +139,9 @@ def look_at_kinds(
     }
     for name, counts in by_column(released, grids).items():
         unknown = sorted_in(unknown, name, counts, distinct[name], std, n_rows)
-    nothing = n_rows, 0.0
-    few = (
-        name
-        for name in unknown.numbers
-        for number, blur in [distinct.get(name, nothing)]
-        if number <= FEW * n_rows + SURE * blur
-    )
-    return replace(unknown, few=tuple(few))
+        not_words = {**unknown.not_words, name: float(counts[Says.NOTHING])}
+        unknown = replace(unknown, not_words=not_words)
+    return unknown
 
 
 def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
@@ -179,13 +175,8 @@ def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
 
 
 def looked_at(unknown: Unknown) -> tuple[Any, ...]:
-    """Return the columns whose different values are counted: not times, not y."""
-    numbers = (
-        name
-        for name, kind in unknown.numbers.items()
-        if kind is not Kind.DATETIME and name is not TARGET
-    )
-    return (*unknown.texts, *numbers)
+    """Return the columns whose different values are counted: text."""
+    return unknown.texts
 
 
 def sorted_in(
@@ -221,24 +212,38 @@ def sorted_in(
     else:
         form = chosen_form(counts[len(Says) : ISO], enough, noise)
     if is_iso or form is not None:
-        dated = replace(left, numbers=times, dated=(*unknown.dated, name))
+        others = max(float(present - n_times - counts[len(Says) : ISO].sum()), 0.0)
+        dated = replace(
+            left,
+            numbers=times,
+            dated=(*unknown.dated, name),
+            beside={**unknown.beside, name: others},
+        )
         if form is None:
             return dated
         written = {**unknown.written, name: Datetime(format=form)}
         return replace(dated, written=written)
     is_written = n_text > counts[Says.NUMBER_ITSELF]
     is_padded = counts[Says.PADDED] >= SOME * present + SURER * std
-    has_words = counts[Says.WORD] >= WORDS * present + SURER * std  # would be lost
+    names = counts[Says.WORD] >= WORDS * present + SURER * std  # would be lost
+    n_words = counts[Says.WORD] + counts[Says.CODE]
+    has_words = n_words > WORDS * present + SURER * std
     are_few = distinct <= FEW * present + SURE * blur
-    are_codes = is_written and (is_padded or (has_words and are_few))
-    if n_numbers > enough and not are_codes:
+    are_codes = is_written and (is_padded or (names and are_few))
+    some = max(MIXED * present, SEEN * std)
+    is_number = n_numbers > enough or (is_written and n_text > some and has_words)
+    if is_number and not are_codes:
         left = replace(left, numbers={**unknown.numbers, name: Kind.FLOAT})
         if not is_written:
             return left
         if n_spelled > SOME * present + noise:
             written = {**unknown.written, name: Numeric(parse=True)}
             left = replace(left, written=written)
-        return replace(left, parsed=(*unknown.parsed, name))
+        return replace(
+            left,
+            parsed=(*unknown.parsed, name),
+            beside={**unknown.beside, name: max(float(n_words), 0.0)},
+        )
     if counts[Says.TRUTH] > enough:
         return replace(left, truths=(*unknown.truths, name))
     if distinct > max(ALL_DIFFERENT * present, 0.5 * present + SURE * blur):

@@ -42,7 +42,7 @@ from skdpgen.synthesizers.opening._unknown_columns import (
     count_rows,
     discover_columns,
 )
-from skdpgen.tables import TARGET, Chunks, Column, ImageLayout, Rows, Schema
+from skdpgen.tables import TARGET, Chunks, Column, ImageLayout, Line, Rows, Schema
 from skdpgen.utils import LargeDeltaWarning, SchemaRequiredError, warn_caller
 
 IS_NUMBER = "y: no few integers carry most rows, so it is taken as a number"
@@ -78,9 +78,14 @@ class Opening:
     unknown : Unknown or None
         What columns without a schema turned out to hold.
     seen : mapping of name to (mapping, float)
-        Released counts of values, and their noise.
-    outside : mapping of name to (float, float)
-        Released shares of rows below and above the bounds of a column.
+        Released counts of words, and their noise.
+    lines : mapping of name to Line
+        What the first release says of number lines without a schema.
+    named : mapping of name to tuple
+        Words beside numbers that the third release named.
+    outside : mapping of name to (float, float, float, float)
+        Released shares of rows below and above the bounds of a column, and the
+        standard errors of both.
     public : PublicRows or None
         Rows that are no secret, with the columns of the private ones.
     """
@@ -94,7 +99,9 @@ class Opening:
     kept: dict[str, Any] = field(default_factory=dict)
     unknown: Unknown | None = None
     seen: dict[Any, Seen] = field(default_factory=dict)
-    outside: Mapping[Any, Any] = field(default_factory=dict)
+    lines: dict[Any, Line] = field(default_factory=dict)
+    named: dict[Any, tuple[str, ...]] = field(default_factory=dict)
+    outside: dict[Any, Any] = field(default_factory=dict)
     public: PublicRows | None = None
     _facts: Facts | None = None
 
@@ -135,12 +142,7 @@ class Opening:
 
     def correct(self, name: Any, column: Column) -> None:
         """Put what a later release says of a column in place of what was found."""
-        schema = self.facts.schema
-        if name is TARGET:
-            schema = replace(schema, target=column)
-        else:
-            schema = schema.with_column(name, column)
-        self._facts = replace(self.facts, schema=schema)
+        self._facts = self.facts.corrected(name, column)
 
     def settle(self, cells: Mapping[Any, Any]) -> None:
         """Keep what discovery counted already, in line with the cells of the fit."""
@@ -179,7 +181,7 @@ class Opening:
                 else:
                     classes = parse_classes(found, self.rows.target_layout)
                     text = f"{len(found)} discovered privately"
-            columns, unknown, self.seen = discover_columns(
+            columns, unknown, self.seen, self.lines = discover_columns(
                 self.rows,
                 known.kinds,
                 {**known.columns, **described},
@@ -271,7 +273,7 @@ def open_rows(
     pass_first(rows, known, is_size_public=is_size_public)
     unknown = known.unknown
     check_known(rows.elsewhere, known)
-    n_selections = len(unknown) + known.has_unknown_classes
+    n_selections = 2 * len(unknown.texts) + known.has_unknown_classes
     chosen = default_delta(rows.n_rows if is_size_public else None)
     used = chosen if delta is None else delta
     budget = PrivacyBudget.reserving(float(epsilon), used, neighbours, n_selections)

@@ -21,6 +21,7 @@ from skdpgen.tables import (
     regenerate,
     restore_series,
     restore_table,
+    with_named,
     write_text,
 )
 
@@ -61,6 +62,9 @@ def decode_rows(
     for name, column in schema.columns.items():
         if name in columns and name not in fixed and is_written(column):
             columns[name] = write_text(columns[name], column)
+    for name, drawn in codes.items():
+        if name in columns and name not in fixed:
+            columns[name] = with_named(columns[name], cells[name], drawn)
     categories = {
         name: column.categories or ()
         for name, column in facts.schema.columns.items()

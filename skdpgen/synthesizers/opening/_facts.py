@@ -1,7 +1,7 @@
 """What may be kept of a table: public, or released and paid for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skdpgen.tables import (
@@ -14,6 +14,7 @@ from skdpgen.tables import (
     Layout,
     Regenerate,
     Schema,
+    within_limits,
 )
 from skdpgen.utils import saved
 
@@ -53,6 +54,15 @@ class Facts:
     def n_columns(self) -> int:
         """Columns to encode, without the target."""
         return len(self.columns) - (TARGET in self.columns)
+
+    def corrected(self, name: Any, column: Column) -> "Facts":
+        """Return the facts with what a later release says of a column."""
+        if name is TARGET:
+            return replace(self, schema=replace(self.schema, target=column))
+        assert isinstance(self.layout, Layout)
+        limits = self.layout.limits[self.layout.names.index(name)]
+        column = within_limits(column, limits)
+        return replace(self, schema=self.schema.with_column(name, column))
 
     def public_total(self, adjacency: str, labels: Cells | None) -> float | None:
         """Return the number of rows if it is public and each of them counts."""

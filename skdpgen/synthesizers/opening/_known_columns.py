@@ -27,6 +27,7 @@ from skdpgen.tables import (
     hinted_kind,
     is_written,
     with_hint,
+    within_limits,
 )
 from skdpgen.utils import SchemaError
 
@@ -88,7 +89,11 @@ class Known:
     def written(self) -> dict[Any, Column]:
         """The columns that say how their text is written."""
         every = {**self.columns, **self.hints}
-        return {name: column for name, column in every.items() if is_written(column)}
+        return {
+            name: column
+            for name, column in every.items()
+            if is_written(column) or getattr(column, "codes", ())
+        }
 
     def with_hints(self, found: Mapping[Any, Column]) -> dict[Any, Column]:
         """Return discovered columns with what hints say of them."""
@@ -231,16 +236,12 @@ def _check_dtypes(known: Mapping[Any, Column], layout: Layout) -> None:
             )
 
 
-def _within_dtypes(columns: Mapping[Any, Column], layout: Layout) -> dict[Any, Column]:
-    """Cut bounds to what a public dtype can hold; others would wrap when decoded."""
-    result = dict(columns)
-    for name, limits in zip(layout.names, layout.limits, strict=True):
-        column = columns[name]
-        if limits is not None and isinstance(column, Integer | Numeric):
-            ends: Any = (column.lower, column.upper)
-            lower, upper = (min(max(end, limits[0]), limits[1]) for end in ends)
-            result[name] = replace(column, lower=lower, upper=upper)
-    return result
+def _within_dtypes(
+    columns: Mapping[Any, Column], layout: Layout | ImageLayout
+) -> dict[Any, Column]:
+    """Cut bounds to what public dtypes can hold."""
+    limits = dict(zip(layout.names, layout.limits, strict=True))
+    return {n: within_limits(c, limits.get(n)) for n, c in columns.items()}
 
 
 def _without_impossible_missing(

@@ -19,8 +19,10 @@ def share_for(
     return min(max((whole / wanted_std) ** 2, limits[0]), limits[1])
 
 
-def by_column(released: Release, grids: Mapping[Any, Any]) -> dict[Any, Any]:
+def by_column(
+    released: Release, grids: Mapping[Any, Any], key: str = Key.COLUMNS
+) -> dict[Any, Any]:
     """Cut the joint histogram of an unlabelled release into its columns."""
     ends = list(accumulate(grid.n_cells for grid in grids.values()))[:-1]
-    parts = np.split(released.values[Key.COLUMNS][0], ends) if grids else []
+    parts = np.split(released.values[key][0], ends) if grids else []
     return dict(zip(grids, parts, strict=True))

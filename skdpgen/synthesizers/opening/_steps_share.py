@@ -1,18 +1,21 @@
 """What steps on secret samples may spend: fixed before anything is released."""
 
 from skdpgen.privacy import Adjacency, Ledger, OneHot
-from skdpgen.synthesizers.opening._binning import BIN_SHARES, BIN_STD, PLACE_STD
+from skdpgen.synthesizers.opening._binning import (
+    BIN_SHARES,
+    BIN_STD,
+    THIRD_SHARES,
+)
 from skdpgen.synthesizers.opening._classes import CLASS_SHARE
 from skdpgen.synthesizers.opening._column_kinds import LOOK_SHARES
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._known_columns import Known
 from skdpgen.synthesizers.opening._public_schema import CHECK_SHARES
-from skdpgen.synthesizers.opening._separate_spikes import SPIKE_SHARES
 from skdpgen.synthesizers.opening._shares import share_for
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,
-    SCHEMA_SHARES,
-    schema_share,
+    MOST_SHARE,
+    discovery_share,
 )
 
 
@@ -40,16 +43,14 @@ def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
     may_be_number = known.may_be_a_number or known.may_say_a_number
     unknown = (known.with_number() if may_be_number else known).unknown
     n_unknown, n_numbers, left = len(unknown), known.most_numbers, 1.0
-    schema, bins = SCHEMA_SHARES[1], BIN_SHARES[1]
+    first, bins, third = MOST_SHARE, BIN_SHARES[1], THIRD_SHARES[1]
     if is_public:
-        schema = schema_share(unknown, n_rows, ledger) if n_unknown else 0.0
-        # a number may be counted twice: in bins, and by its values
-        structure = OneHot(max(2 * n_numbers, 1))
-        wanted = n_rows * (PLACE_STD if n_unknown else BIN_STD)
-        bins = share_for(structure, wanted, ledger, BIN_SHARES)
+        first = discovery_share(unknown, n_rows, ledger) if n_unknown else 0.0
+        structure = OneHot(max(n_numbers, 1))
+        bins = share_for(structure, n_rows * BIN_STD, ledger, BIN_SHARES)
     left -= 0.0 if is_public else COUNT_SHARE
     left -= CLASS_SHARE * known.has_unknown_classes
     left -= LOOK_SHARES[1] * known.may_say_a_number
-    left -= (schema + LOOK_SHARES[1]) * (n_unknown > 0)
-    spikes = SPIKE_SHARES[1] * (n_numbers > 0)
-    return left * (1.0 - bins * (n_numbers > 0)) * (1.0 - spikes)
+    if n_unknown:  # all three releases of discovery
+        return left - first - LOOK_SHARES[1]
+    return left * (1.0 - bins * (n_numbers > 0)) * (1.0 - third * (n_numbers > 0))

@@ -1,9 +1,11 @@
 """What estimators learn about a table before the main release, and what it costs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from skdpgen.privacy import (
     Counts,
@@ -23,26 +25,30 @@ from skdpgen.tables import (
     Categorical,
     Column,
     Datetime,
+    DigitCells,
     Drop,
-    Integer,
     Kind,
-    MagnitudeCells,
-    Numeric,
+    Line,
+    NumberCells,
+    OpenWords,
     Regenerate,
     Rows,
-    discovered_column,
-    leans_to_both_signs,
-    with_hint,
+    bins_of,
+    line_of_octaves,
+    octave_edges,
+    plausible_codes,
+    summary_of,
 )
 from skdpgen.utils import Key, SchemaRequiredError
 
 LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
-SCHEMA_SHARES = (0.05, 0.4)  # of mu², at least and at most
-TEXT_SHARES = (0.2, 0.35)  # with columns of text: what is not found is lost
+SHARES, MOST_SHARE = (0.10, 0.20), 0.45  # of mu², for all that is discovered
+GOOD_STD, POOR_STD = 1 / 200, 1 / 64  # of the rows: the noise of a count
+FIRST_PART, SECOND_PART, THIRD_PART = 0.3, 0.25, 0.45  # of that share
+DIGITS_WEIGHT = 0.5
 STANDS_OUT = 4.5  # noise stds at which a value surely shows
-SCHEMA_STD = 1 / 64  # of the rows: the noise that discovery aims at
-TEXT_STD = 1 / 280  # that finds nearly all values that 3 % of the rows have
+PLAUSIBLE = plausible_codes()
 
 ROWS_COUNTED = "number of rows"  # its line in the certificate
 
@@ -67,12 +73,14 @@ def discover_columns(
     ledger: Ledger,
     n_rows: float,
     other: str,
-) -> tuple[dict[Any, Column], Unknown, dict[Any, Seen]]:
+) -> tuple[dict[Any, Column], Unknown, dict[Any, Seen], dict[Any, Line]]:
     """Describe every column; those not known share joint releases.
 
-    Also returns what the columns turned out to hold, and counts of values by column.
+    Also returns what the columns turned out to hold, counts of words by column, and the
+    number line of each column of numbers.
     """
     seen: dict[Any, Seen] = {}
+    lines: dict[Any, Line] = {}
     unknown = Unknown.of(kinds, known)
     found: dict[Any, Column] = {
         name: Boolean() for name, kind in kinds.items() if kind is Kind.BOOLEAN
@@ -88,10 +96,9 @@ def discover_columns(
         found |= {name: _written_anew(name) for name in unknown.identifiers}
         rows.read_as(unknown.written)
     if len(unknown):
-        columns, seen, leaning = _release_columns(rows, unknown, ledger, n_rows, other)
+        columns, seen, lines = _release_columns(rows, unknown, ledger, n_rows, other)
         found |= columns
-        unknown = replace(unknown, leaning=leaning)
-    return {name: found[name] for name in kinds}, unknown, seen
+    return {name: found[name] for name in kinds}, unknown, seen, lines
 
 
 def _is_anything_left(
@@ -105,58 +112,75 @@ def _is_anything_left(
 
 def _release_columns(
     rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float, other: str
-) -> tuple[dict[Any, Column], dict[Any, Seen], tuple[Any, ...]]:
-    """Release magnitudes of numbers and values of text at once.
+) -> tuple[dict[Any, Column], dict[Any, Seen], dict[Any, Line]]:
+    r"""Release octaves and decimals of numbers, and words of text, at once.
 
-    Values of text are worth a larger share than magnitudes, whose histograms weigh less
-    then, so that numbers have no more noise than they would have by themselves.
+    *Sensitivity.* In each column of numbers a row is in one octave and, with half the
+    weight, has one number of decimals; in each column of text it holds one word. These
+    are one-hot blocks of a vector that is not negative
+    (:class:`~skdpgen.privacy.Weighted`).
     """
-    grids = {name: MagnitudeCells(kind) for name, kind in unknown.numbers.items()}
+    kinds = unknown.numbers
+    grids = {
+        name: NumberCells(octave_edges(kind), True, is_time=kind is Kind.DATETIME)
+        for name, kind in kinds.items()
+    }
+    digits = {
+        name: DigitCells(kind is Kind.DATETIME)
+        for name, kind in kinds.items()
+        if kind is not Kind.INTEGER
+    }
+    with_words = unknown.texts
     blocks: dict[str, Any] = {}
     if grids:
         blocks[Key.COLUMNS] = Histograms(tuple(g.n_cells for g in grids.values()))
-    if unknown.texts:
-        blocks[Key.TOKENS] = Selections(unknown.texts)
-    share = schema_share(unknown, n_rows, ledger)
-    weight = math.sqrt(_share_of_numbers(unknown, n_rows, ledger) / share)
+    if digits:
+        blocks[Key.DIGITS] = Histograms(tuple(g.n_cells for g in digits.values()))
+    if with_words:
+        blocks[Key.TOKENS] = Selections(with_words, PLAUSIBLE)
     released = release(
-        rows.batches(grids, tokens=unknown.texts),
+        rows.batches(grids, tokens=with_words, digits=digits),
         blocks,
-        weights={Key.COLUMNS: weight} if grids else None,
-        name=f"bounds and categories of {len(unknown)} columns",
+        weights={Key.DIGITS: DIGITS_WEIGHT} if digits else None,
+        name=f"octaves and words of {len(unknown)} columns",
         ledger=ledger,
-        share=share,
+        share=FIRST_PART * discovery_share(unknown, n_rows, ledger),
     )
     found: dict[Any, Column] = {}
-    leaning = []
+    lines: dict[Any, Line] = {}
+    seen: dict[Any, Seen] = {}
+    decimals = by_column(released, digits, Key.DIGITS)
+    for name in with_words:
+        seen[name] = released.values[Key.TOKENS][name], released.noise_std[Key.TOKENS]
     for name, counts in by_column(released, grids).items():
         std = released.noise_std[Key.COLUMNS]
-        kind = grids[name].kind
-        column = discovered_column(counts, std, kind, len(unknown), n_rows)
-        if column is None:
-            column = _without_size(kind, is_missing=counts[-1] > 0.5 * n_rows)
-        if name in unknown.written:
-            column = with_hint(column, unknown.written[name])
-        elif name in unknown.parsed and isinstance(column, Integer | Numeric):
-            column = replace(column, parse=True)
-        found[name] = column
-        if leans_to_both_signs(counts, std, kind):
-            leaning.append(name)
-    seen: dict[Any, Seen] = {}
+        step: float | None = 1.0
+        if name in digits:
+            step = digits[name].step(decimals[name], released.noise_std[Key.DIGITS])
+        present = n_rows - float(counts[-1])
+        lines[name] = line_of_octaves(
+            kinds[name], counts[:-1], std, step, present, n_rows
+        )
+        is_missing = counts[-1] > max(std, 0.5)
+        found[name] = _provisional(lines[name], kinds[name], nullable=bool(is_missing))
     for name in unknown.texts:
-        shown = released.values[Key.TOKENS][name]
-        found[name] = Categorical(list(shown), other=other)
-        seen[name] = shown, released.noise_std[Key.TOKENS]
-    return found, seen, tuple(leaning)
+        found[name] = Categorical(list(seen[name][0]), other=other)
+    return found, seen, lines
 
 
-def _without_size(kind: Kind, *, is_missing: bool) -> Column:
-    """Return what is said of a column whose magnitudes were all lost in the noise."""
-    if is_missing:
-        return Categorical([])
-    if kind is Kind.DATETIME:
-        return Datetime("2000-01-01", "2000-01-01", whole_days=True)
-    return Integer(0, 0)
+def _provisional(line: Line, kind: Kind, *, nullable: bool) -> Column:
+    """Describe a column by the octaves that hold rows; later releases refine it."""
+    rows = np.where(line.is_open, np.maximum(line.counts, 0.0), 0.0)
+    cells = bins_of(line, rows, math.inf, nullable=nullable)
+    return summary_of(cells, kind, nullable=nullable)
+
+
+def open_words(unknown: Unknown, name: Any, known: Iterable[str] = ()) -> OpenWords:
+    """Return which text of a column is a word that has no name yet."""
+    written = unknown.written.get(name)
+    if written is None and name in unknown.dated:
+        written = Datetime()
+    return OpenWords(tuple(known), name in unknown.beside, written)
 
 
 def _written_anew(name: Any) -> Regenerate:
@@ -165,26 +189,23 @@ def _written_anew(name: Any) -> Regenerate:
     return Regenerate(text + "-{i}")
 
 
-def schema_share(unknown: Unknown, n_rows: float, ledger: Ledger) -> float:
-    """Return the share of mu² that bounds and categories get; by public quantities."""
-    share = _share_of_numbers(unknown, n_rows, ledger)
-    if not unknown.texts:
-        return share
-    structure = OneHot(len(unknown))
-    return max(share, share_for(structure, n_rows * TEXT_STD, ledger, TEXT_SHARES))
+def discovery_share(unknown: Unknown, n_rows: float, ledger: Ledger) -> float:
+    """Return the part of mu² that all three releases of discovery get.
 
-
-def _share_of_numbers(unknown: Unknown, n_rows: float, ledger: Ledger) -> float:
-    """Return the share of mu² that bounds of as many columns of numbers would get."""
-    structure = OneHot(len(unknown))
-    return share_for(structure, n_rows * SCHEMA_STD, ledger, SCHEMA_SHARES)
+    It follows from public quantities, and from the number of rows and the types of
+    columns as released.
+    """
+    structure = OneHot(max(len(unknown.numbers) + len(unknown.texts), 1))
+    share = share_for(structure, n_rows * GOOD_STD, ledger, SHARES)
+    poor = share_for(structure, n_rows * POOR_STD, ledger, (0.0, MOST_SHARE))
+    return max(share, poor)
 
 
 def check_feasible(unknown: Unknown, n_rows: float, ledger: Ledger) -> None:
     """Raise where public quantities show that discovery cannot work."""
     if not len(unknown):
         return
-    share = schema_share(unknown, n_rows, ledger)
+    share = discovery_share(unknown, n_rows, ledger)
     delta = sensitivity(OneHot(len(unknown)), ledger.budget.adjacency)
     needed = STANDS_OUT * ledger.noise_std(share=share, sensitivity=delta)
     if needed > n_rows / 2:

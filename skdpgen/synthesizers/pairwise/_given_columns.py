@@ -9,11 +9,12 @@ import pandas as pd
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import (
     Cells,
+    MixedCells,
     NumberCells,
     as_numbers,
     as_seconds,
     is_written,
-    read_text,
+    read_column,
     read_values,
 )
 
@@ -38,8 +39,8 @@ def read_given(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> tuple[An
     for name in given.columns:
         column = given[name].reset_index(drop=True)
         values, known = read_values(column, kinds[name]), cells[name]
-        if is_written(facts.columns[name]):
-            values = read_text(values, facts.columns[name])
+        if is_written(facts.columns[name]) and not isinstance(known, MixedCells):
+            values = read_column(values, facts.columns[name])
         found = known.encode(values)
         wrong = (found < 0) | ((found >= known.n_known) & column.notna().to_numpy())
         if isinstance(known, NumberCells):

@@ -1,5 +1,6 @@
 """What a budget buys, before any data is touched."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -23,7 +24,8 @@ from skdpgen.synthesizers.opening._column_kinds import Unknown
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,
     STANDS_OUT,
-    schema_share,
+    THIRD_PART,
+    discovery_share,
 )
 from skdpgen.synthesizers.pairwise import affordable_pairs, rows_for_pairs
 from skdpgen.synthesizers.tools._cost_model import FitCost, fit_costs_of
@@ -33,6 +35,8 @@ N_FEATURES = 1000  # the default of DPMERFSynthesizer
 PASSES = 4  # over the rows: a first look, bounds, bins, and the release
 OF_BOUNDS = 1  # which is not needed with a schema
 MORE_FOR_PAIRS = 5  # groups, parities, all pairs, columns again, the pairs that matter
+
+STILL_OPEN = 1 / 3  # of the columns, on average, when words are searched again
 
 
 @dataclass(frozen=True)
@@ -138,10 +142,10 @@ def plan(
     --------
     >>> plan(32_561, 14)
     Plan for 32561 rows x 14 columns at (1, 1e-06), 'replace', mu = 0.2355
-      schema discovery takes 20.0% of mu^2: noise std 50 rows
-      a category is found from about 286 rows (0.9%)
-      a class, unless `classes` is given, from about 153 rows
-      each cell of a class histogram has noise std 25.5 rows (0.08%)
+      schema discovery takes 10.0% of mu^2: noise std 71 rows
+      a category is found from about 355 rows (1.1%)
+      a class, unless `classes` is given, from about 156 rows
+      each cell of a class histogram has noise std 23.7 rows (0.07%)
       DPPairwiseSynthesizer looks at 91 of 91 pairs of columns
       embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn relations:
       noise 0.2 times what relations are
@@ -157,21 +161,25 @@ def plan(
     neighbours = Adjacency.parse(adjacency)
     if delta is None:
         delta = default_delta(n if neighbours is Adjacency.REPLACE else None)
-    n_selections = 0 if is_schema_public else columns
+    n_selections = 0 if is_schema_public else 2 * columns
     budget = PrivacyBudget.reserving(epsilon, delta, neighbours, n_selections)
     ledger = Ledger(budget)
     one = sensitivity(OneHot(1), neighbours)
     whole = sensitivity(OneHot(columns), neighbours)
     share, noise, category, label = 0.0, 0.0, 0.0, 0.0
     if not is_schema_public:
-        share = schema_share(Unknown({}, tuple(range(columns))), n, ledger)
+        share = discovery_share(Unknown({}, tuple(range(columns))), n, ledger)
         noise = ledger.noise_std(share=share, sensitivity=whole)
+        open_places = NonNegative(math.sqrt(max(columns * STILL_OPEN, 1.0)))
+        third = ledger.noise_std(
+            share=THIRD_PART * share, sensitivity=sensitivity(open_places, neighbours)
+        )
         failure = budget.delta_selection
-        category = selection_threshold(noise, failure, n_selections)
+        category = selection_threshold(third, failure, n_selections)
         std = ledger.noise_std(share=CLASS_SHARE, sensitivity=one)
         label = selection_threshold(std, failure, n_selections)
     count = COUNT_SHARE if neighbours is Adjacency.ADD_REMOVE else 0.0
-    left = (1.0 - share - count) * (1.0 - BIN_SHARES[0])
+    left = (1.0 - share - count) * (1.0 - BIN_SHARES[0] * is_schema_public)
     main = ledger.noise_std(share=left, sensitivity=whole)
     n_passes = PASSES - OF_BOUNDS * is_schema_public
     n_pairs = affordable_pairs(ledger, float(n), columns, PAIR_BUDGET)

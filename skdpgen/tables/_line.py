@@ -1,0 +1,608 @@
+"""The number line of one column, cut into cells that released counts refine.
+
+Cells partition the whole line, so no value lies outside. Where the evidence for rows is
+thin, a cell stays coarse: it is never removed. Three releases refine the same cells:
+octaves (powers of two of both signs), parts of the octaves that hold rows, and parts of
+those parts. Everything here reads RELEASED counts only.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdpgen.tables._cells import (
+    TINY,
+    NumberCells,
+    bounds,
+    is_increasing,
+    step_of,
+)
+from skdpgen.tables._columns import (
+    DAY,
+    Column,
+    Datetime,
+)
+from skdpgen.tables._layout import Kind
+from skdpgen.tables._search import Search
+from skdpgen.tables._values import Codes, Floats, Values, as_numbers, as_seconds
+from skdpgen.utils import asked, refuse_unless, saved
+
+Flags = NDArray[np.bool_]
+
+LOWEST, HIGHEST = -40, 62  # octaves of numbers; those of times end with the year 2272
+FIRST_SECOND, LAST_SECOND = 0, 33
+MOST_DECIMALS, DECIMALS_SURE = 4, 4.0  # that are counted; noise stds of evidence
+USUAL = (-20, 34)  # octaves of magnitudes that people use
+SURE, ELSEWHERE, NEAR = 5.0, 4.5, 3.0  # noise stds at which an octave holds rows
+FAR = 3  # octaves from one of the same sign that surely does: NEAR is enough
+LIKELY = 3.5  # noise stds of the other sign, and of what makes a range much wider
+SPREAD, SHOWN = 0.3, 0.6  # of the rows hold a number; of these are in open octaves
+WINDOW, WINDOW_STD = 6, 2.0  # octaves that are taken together, and their evidence
+PARTS, FINE_PARTS, GAP_PARTS = 16, 1024, 2  # of an octave, of a part, in a gap
+SPLIT, REOPENED = 3.0, 3.0  # noise stds of rows at which a cell, or a gap, is divided
+FINEST = 2.0**-40  # of a number: cells of this width are not cut
+UNIFORM = 128  # cells between public bounds
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Cells of the whole number line, and estimates of their rows.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (n + 1,)
+        Increasing, from -inf to inf; cell k is ``[edges[k], edges[k + 1])``.
+    counts, variances : ndarray of shape (n,)
+        Estimated rows of each cell, and the variance of the estimate.
+    is_open : ndarray of bool of shape (n,)
+        Whether rows were found in the cell; all others are gaps.
+    families : ndarray of int of shape (n,)
+        Cells that were parts of one cell have the same number.
+    sums : tuple of (ndarray of int, ndarray, ndarray), default=()
+        From coarse to fine: in which group a cell is, the variance of the sum of its
+        group, which is smaller than that of its cells together, and the sum.
+    step : float or None, default=None
+        Distance of the lattice of values; None is continuous.
+    is_time : bool, default=False
+        Whether values are seconds.
+    """
+
+    edges: Floats
+    counts: Floats
+    variances: Floats
+    is_open: Flags
+    families: NDArray[np.int64]
+    step: float | None = None
+    is_time: bool = False
+    sums: tuple[tuple[NDArray[np.int64], Floats, Floats], ...] = ()
+
+    def noise(self, start: int, stop: int) -> float:
+        """Return the std of the sum of a run of cells."""
+        return math.sqrt(max(self._variance(start, stop, 0), 0.0))
+
+    def _variance(self, start: int, stop: int, level: int) -> float:
+        """Take whole groups of a level by their sums, and the rest by finer ones."""
+        if start >= stop:
+            return 0.0
+        ends, reached = self._groups[level]
+        first, last = np.searchsorted(ends, [start, stop])
+        last -= ends[min(last, len(ends) - 1)] > stop or last == len(ends)
+        if level == len(self.sums):
+            return float(reached[stop] - reached[start])
+        if first >= last:
+            return self._variance(start, stop, level + 1)
+        inner = float(reached[last] - reached[first])
+        before = self._variance(start, int(ends[first]), level + 1)
+        return before + inner + self._variance(int(ends[last]), stop, level + 1)
+
+    @cached_property
+    def _groups(self) -> list[tuple[Any, Any]]:
+        """Where groups of each level begin, single cells last, and summed variances."""
+        found = []
+        for groups, variances, _ in self.sums:
+            starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
+            reached = np.concatenate([[0.0], np.cumsum(variances[starts])])
+            found.append((np.append(starts, self.n_cells), reached))
+        every = np.concatenate([[0.0], np.cumsum(self.variances)])
+        return [*found, (np.arange(self.n_cells + 1), every)]
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.counts)
+
+    @property
+    def grid(self) -> NumberCells:
+        """The cells, for a histogram; the last one is "missing"."""
+        return NumberCells(self.edges, True, is_time=self.is_time)
+
+    def is_single(self) -> Flags:
+        """Whether each cell holds one value of the lattice, or is zero."""
+        widths = np.diff(self.edges)
+        if self.step is None:
+            is_zero = (self.edges[:-1] == 0) & (widths <= 2.0**LOWEST)
+            left = np.where(np.isfinite(self.edges[:-1]), self.edges[:-1], 0.0)
+            return np.asarray(is_zero | (widths <= FINEST * np.abs(left)))
+        return np.asarray(widths <= 1.5 * self.step)
+
+
+def octave_edges(kind: Kind) -> Floats:
+    """Return the public cells that every column of a kind begins with.
+
+    Examples
+    --------
+    >>> octave_edges(Kind.INTEGER)[62:68].tolist()
+    [-3.5, -1.5, -0.5, 0.5, 1.5, 3.5]
+    """
+    lowest, highest = LOWEST, HIGHEST
+    if kind is Kind.DATETIME:
+        lowest, highest = FIRST_SECOND, LAST_SECOND - 1
+    elif kind is Kind.INTEGER:
+        lowest = 0
+    ends = np.exp2(np.arange(lowest, highest + 2))
+    if kind is Kind.INTEGER:  # between whole numbers, alike for both signs
+        ends -= 0.5
+        return np.concatenate([[-np.inf], -ends[::-1], ends, [np.inf]])
+    return np.concatenate([[-np.inf], -ends[:0:-1], [0.0], ends, [np.inf]])
+
+
+@saved
+@dataclass(frozen=True)
+class DigitCells:
+    """How many decimals a number has; of times, whether it is a whole day.
+
+    Examples
+    --------
+    >>> from skdpgen.tables._values import Numbers
+    >>> numbers = Numbers(np.array([3.0, 0.5, 1 / 3, np.nan]))
+    >>> DigitCells().encode(numbers).tolist()
+    [0, 1, 5, -1]
+    """
+
+    is_time: bool = False
+
+    nullable = False
+    is_ordered = False
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return 2 if self.is_time else MOST_DECIMALS + 2
+
+    def encode(self, values: Values) -> Codes:
+        """Return the number of decimals; one more than the most that are counted."""
+        x = as_seconds(values) if self.is_time else as_numbers(values)
+        missing = np.isnan(x)
+        x = np.where(missing, 0.0, x)
+        is_finer = np.mod(x, DAY) != 0
+        found = is_finer.astype(np.int64) if self.is_time else _decimals(x)
+        return np.where(missing, -1, found)
+
+    def step(self, counts: Floats, noise_std: float) -> float | None:
+        """Return the lattice that RELEASED counts show; None if there is none."""
+        finer = np.flatnonzero(counts > max(DECIMALS_SURE * noise_std, 0.5))
+        finest = int(finer.max(initial=0))
+        if self.is_time:
+            return DAY if finest == 0 else None
+        return None if finest > MOST_DECIMALS else float(10.0**-finest)
+
+
+def _decimals(x: Floats) -> Codes:
+    found = np.full(len(x), MOST_DECIMALS + 1, dtype=np.int64)
+    for digits in reversed(range(MOST_DECIMALS + 1)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = x * 10.0**digits
+            size = np.abs(scaled)
+            off = np.abs(scaled - np.round(scaled))
+            limit = 1e-6 * np.minimum(size, 1.0) + 1e-11 * size
+        found[off <= limit] = digits
+    return found
+
+
+def line_of_octaves(
+    kind: Kind,
+    counts: Floats,
+    noise_std: float,
+    step: float | None,
+    n_present: float,
+    n_rows: float,
+) -> Line:
+    """Return the line that released counts of octaves describe.
+
+    Parameters
+    ----------
+    kind : Kind
+    counts : ndarray
+        Of the cells between :func:`octave_edges`, without "missing".
+    noise_std : float
+    step : float or None
+        Of the lattice of values.
+    n_present : float
+        About how many rows hold a number.
+    n_rows : float
+        Rows of the table.
+    """
+    edges = octave_edges(kind)
+    is_open = _occupied(edges, counts, noise_std, n_present, n_rows)
+    n = len(counts)
+    line = Line(
+        edges,
+        counts,
+        np.full(n, noise_std**2),
+        is_open,
+        np.arange(n),
+        None,
+        kind is Kind.DATETIME,
+    )
+    return on_lattice(line, step)
+
+
+def on_lattice(line: Line, step: float | None) -> Line:
+    """Move edges half a step before the first value of the lattice behind them.
+
+    Cells without a value of the lattice are left out, and so is what noise counted
+    there.
+    """
+    if step is None:
+        return line
+    with np.errstate(invalid="ignore"):
+        moved = _before(line.edges, step)
+    edges = np.where(np.isfinite(line.edges), moved, line.edges)
+    kept = np.diff(edges) > 0.25 * step
+    return Line(
+        np.append(edges[:-1][kept], np.inf),
+        line.counts[kept],
+        line.variances[kept],
+        line.is_open[kept],
+        np.arange(int(kept.sum())),
+        step,
+        line.is_time,
+    )
+
+
+def _before(edges: Floats, step: float) -> Floats:
+    """Return the places half a step before the first lattice value of each cell."""
+    places = edges / step
+    return np.asarray((np.ceil(places - 1e-9 * np.abs(places)) - 0.5) * step)
+
+
+def _occupied(
+    edges: Floats, counts: Floats, std: float, n_present: float, n_rows: float
+) -> Flags:
+    """Return the octaves in which there are rows.
+
+    The nearer an octave is to one that surely holds rows, the less evidence it takes.
+    Where no octave stands alone but most rows hold a number, the numbers are spread:
+    the likeliest run of octaves is taken, of one sign or both.
+    """
+    if std == 0:
+        return np.asarray((counts > 0) & np.isfinite(edges[:-1] + edges[1:]))
+    n, middle = len(counts), len(counts) // 2
+    z = counts / std
+    ranks = np.abs(np.arange(n) - middle)
+    inner, outer = np.abs(edges[:-1]), np.abs(edges[1:])
+    size = np.minimum(inner, outer)
+    usual = (size >= 2.0 ** USUAL[0]) & (size <= 2.0 ** USUAL[1]) | (ranks == 0)
+    is_sure = z > SURE
+    is_open = is_sure | (usual & (z > ELSEWHERE))
+    signs = np.sign(np.arange(n) - middle)
+    for place in np.flatnonzero(is_sure & (ranks > 0)):
+        is_near = (np.abs(ranks - ranks[place]) <= FAR) & (ranks > 0)
+        least = np.where(signs == signs[place], NEAR, LIKELY)
+        is_open |= is_near & (z > least)
+    is_open[[0, -1]] = False
+    is_shown = counts[is_open].sum() > SHOWN * n_present
+    if not is_shown and n_present > SPREAD * n_rows:
+        is_open |= _spread(z, usual, middle)
+    is_open[[0, -1]] = False  # what is not even finite stays one cell
+    return np.asarray(is_open)
+
+
+def _spread(z: Floats, usual: Flags, middle: int) -> Flags:
+    """Return octaves of numbers that are too spread out to show one by one.
+
+    The furthest run of octaves, signs together, that is no chance says how large
+    numbers get. A sign is taken down to small numbers, if its octaves together show:
+    a range that reaches too near to 0 costs little.
+    """
+    found = np.zeros(len(z), dtype=bool)
+    above, below = z[middle + 1 :], z[:middle][::-1]
+    folded = np.where(usual[middle + 1 :], (above + below) / math.sqrt(2.0), 0.0)
+    last, best = -1, WINDOW_STD
+    for width in range(1, WINDOW + 1):
+        sums = np.convolve(folded, np.ones(width), "valid") / math.sqrt(width)
+        best = max(best, float(sums.max()))
+        full = np.flatnonzero(sums > max(WINDOW_STD + 1.0, 0.75 * best))
+        last = max(last, int(full.max(initial=-width)) + width - 1)
+    if last < 0:
+        return found
+    run = np.arange(max(last - WINDOW + 1, 0), last + 1)
+    sides = {1: float(above[run].sum()), -1: float(below[run].sum())}
+    for sign, total in sides.items():
+        if total == max(sides.values()) or total > math.sqrt(len(run)):
+            down = np.arange(max(last - 2 * WINDOW + 1, 0), last + 1)
+            found[middle + sign * (1 + down)] = True
+    return found
+
+
+def spans_of(families: NDArray[np.int64]) -> list[tuple[int, slice]]:
+    """Return each family and where its cells are; they stand side by side."""
+    starts = np.flatnonzero(np.diff(families, prepend=families[0] - 1)).tolist()
+    ends = [*starts[1:], len(families)]
+    return [
+        (int(families[start]), slice(start, end))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def divided(line: Line, noise_std: float) -> Line:
+    """Return the cells for the second release, without counts of their own.
+
+    Open octaves are cut into parts, into fewer where they would hold less than the
+    noise of that release. A closed octave beside an open one stays as it is,
+    and runs of other closed octaves become one gap each.
+    """
+    n = line.n_cells
+    beside = line.is_open.copy()
+    beside[1:] |= line.is_open[:-1]
+    beside[:-1] |= line.is_open[1:]
+    zero = int(np.searchsorted(line.edges, 0.0, side="right")) - 1
+    beside[zero] = True
+    edges = [line.edges[:1]]
+    for k in range(n):
+        inner = np.empty(0)
+        if line.is_open[k] and k != zero:
+            n_parts = PARTS
+            if noise_std:
+                n_parts = int(min(max(line.counts[k] / noise_std, 1.0), PARTS))
+            inner = cut(line.edges[k], line.edges[k + 1], n_parts, line.step)
+        is_last = k + 1 == n
+        closes = is_last or beside[k] or beside[k + 1]
+        edges.append(np.append(inner, line.edges[k + 1 : k + 2]) if closes else inner)
+    return _with_edges(line, np.concatenate(edges))
+
+
+def cut(left: float, right: float, parts: int, step: float | None) -> Floats:
+    """Return the inner edges of equal parts, or of single values if they are few.
+
+    Examples
+    --------
+    >>> cut(15.5, 31.5, 4, 1.0).tolist(), cut(0.0, 1.0, 2, None).tolist()
+    ([19.5, 23.5, 27.5], [0.5])
+    """
+    if step is not None:
+        n_values = round((right - left) / step)
+        if n_values <= parts:
+            return np.asarray(left + step * np.arange(1, n_values), dtype=np.float64)
+        even = np.linspace(0.0, float(n_values), parts + 1)[1:-1]
+        places = np.unique(np.round(even))
+        return np.asarray(left + step * places, dtype=np.float64)
+    return np.asarray(np.linspace(left, right, parts + 1)[1:-1], dtype=np.float64)
+
+
+def _with_edges(line: Line, edges: Floats) -> Line:
+    """Return a line with other edges; each cell knows in which cell of it lies."""
+    n = len(edges) - 1
+    family = np.searchsorted(line.edges, edges[:-1], side="right") - 1
+    return Line(
+        edges,
+        np.zeros(n),
+        np.full(n, np.inf),
+        line.is_open[family],
+        family,
+        line.step,
+        line.is_time,
+    )
+
+
+def refined(coarse: Line, fine: Line, counts: Floats, variance: float) -> Line:
+    """Join two estimates: a fine one, and one of cells that fine ones divide or join.
+
+    The total of a family of cells is the mean of both by precision, and what the finer
+    count lacks is shared alike: the least squares solution.
+
+    Parameters
+    ----------
+    coarse : Line
+        What was known.
+    fine : Line
+        From :func:`divided`.
+    counts : ndarray
+        Released counts of the cells of ``fine``.
+    variance : float
+        Of each.
+    """
+    starts = np.searchsorted(fine.edges, coarse.edges[:-1], side="right") - 1
+    n = fine.n_cells
+    known = np.bincount(starts, weights=coarse.counts, minlength=n)
+    spread = np.bincount(starts, weights=coarse.variances, minlength=n)
+    estimate = np.asarray(counts, dtype=float).copy()
+    variances, of_sums = np.full(n, float(variance)), np.zeros((2, n))
+    for _, cells in spans_of(fine.families):
+        n_parts = cells.stop - cells.start
+        total, own = float(counts[cells].sum()), n_parts * variance
+        before = float(spread[cells].sum())
+        weight = own / (own + before) if own + before else 0.0
+        change = weight * (float(known[cells].sum()) - total) / n_parts
+        estimate[cells] += change
+        variances[cells] = variance * (1.0 - weight / n_parts)
+        of_sums[0, cells] = own * (1.0 - weight)
+        of_sums[1, cells] = float(estimate[cells].sum())
+    sums = ((fine.families, of_sums[0], of_sums[1]),)
+    return replace(fine, counts=estimate, variances=variances, sums=sums)
+
+
+def worth_dividing(line: Line, noise_std: float) -> Flags:
+    """Say which cells hold enough rows to be cut once more at a given noise.
+
+    A gap is cut where its own count exceeds what noise explains.
+    """
+    stds = np.sqrt(line.variances)
+    is_finite = np.isfinite(line.edges[:-1]) & np.isfinite(line.edges[1:])
+    is_full = line.counts > SPLIT * np.maximum(noise_std, 0.8 * stds)
+    is_gap = ~line.is_open & (line.counts > REOPENED * stds) & is_full
+    found = (line.is_open & is_full) | is_gap
+    return np.asarray(found & is_finite & ~line.is_single())
+
+
+def divided_again(line: Line, asked: Flags, most: int = FINE_PARTS) -> Line:
+    """Return the line with the asked cells cut into fine parts, gaps by octaves first.
+
+    A single value is the finest part. Counts of the other cells stay.
+
+    Parameters
+    ----------
+    line : Line
+    asked : ndarray of bool
+    most : int, default=FINE_PARTS
+        Parts of a cell.
+    """
+    edges = [line.edges[:1]]
+    octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
+    if line.step is not None:
+        with np.errstate(invalid="ignore"):
+            octaves = _before(octaves, line.step)
+    for k in np.flatnonzero(np.ones(line.n_cells)):
+        left, right = line.edges[k], line.edges[k + 1]
+        if asked[k]:
+            inner = octaves[(octaves > left) & (octaves < right)]
+            ends = np.unique(np.concatenate([[left], inner, [right]]))
+            parts = most if line.is_open[k] else GAP_PARTS
+            for a, b in pairwise(ends.tolist()):
+                edges.append(np.append(cut(a, b, parts, line.step), b))
+        else:
+            edges.append(np.array([right]))
+    return _with_edges(line, np.concatenate(edges))
+
+
+@asked("cells")
+@saved
+@dataclass(frozen=True, eq=False)
+class AskedCells:
+    """Some cells of a line, numbered from 0; every other value has no code.
+
+    Parameters
+    ----------
+    edges : ndarray
+        Of the line.
+    places : ndarray of int
+        The number of each cell; -1 for those that are not asked for.
+    is_time : bool, default=False
+    """
+
+    edges: Floats
+    places: NDArray[np.int64]
+    is_time: bool = False
+
+    nullable = False
+    is_ordered = False
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        places = self.places
+        refuse_unless(
+            is_increasing(self.edges, 2)
+            and np.isfinite(self.searched).all()
+            and places.shape == (len(self.edges) - 1,)
+            and places.dtype == np.int64
+            and -1 <= int(places.min()) <= int(places.max()) < len(places)
+            and type(self.is_time) is bool,
+            "some cells of a number line",
+        )
+
+    @property
+    def n_known(self) -> int:
+        """Number of cells that are asked for."""
+        return int(self.places.max(initial=-1)) + 1
+
+    n_cells = n_known
+
+    @property
+    def searched(self) -> Floats:
+        """Where one cell ends and the next begins."""
+        return self.edges[1:-1]
+
+    def encode(self, values: Values, search: Search | None = None) -> Codes:
+        """Return the number of each value's cell, or -1."""
+        x = as_seconds(values) if self.is_time else as_numbers(values)
+        cell = (search or Search(self.searched))(x)
+        return np.where(np.isnan(x), -1, self.places[cell])
+
+
+def asked_cells(line: Line, fine: Line, asked: Flags) -> AskedCells:
+    """Return the grid of the parts of the asked cells."""
+    is_part = asked[fine.families]
+    places = np.where(is_part, np.cumsum(is_part) - 1, -1)
+    return AskedCells(fine.edges, places.astype(np.int64), line.is_time)
+
+
+def joined_parts(
+    line: Line, fine: Line, grid: AskedCells, counts: Floats, noise_std: float
+) -> Line:
+    """Join the counts of asked parts with what was known of their cells.
+
+    Rows may have been counted by less than 1, alike for all parts of a cell, so parts
+    are scaled to the rows of their cell.
+    """
+    estimate = line.counts[fine.families].copy()
+    variances = line.variances[fine.families].copy()
+    for family, cells in spans_of(fine.families):
+        if grid.places[cells.start] < 0:
+            continue
+        parts = counts[grid.places[cells]]
+        total, n_parts = float(parts.sum()), cells.stop - cells.start
+        rows = max(float(line.counts[family]), 0.0)
+        noise = noise_std * math.sqrt(n_parts)
+        if not line.is_open[family]:  # a gap must show its rows once more
+            estimate[cells], variances[cells] = parts, noise_std**2
+            continue
+        scale = min(max(rows / total, 1.0), 4.0) if total > noise else 1.0
+        left = (rows - scale * total) / n_parts
+        estimate[cells] = scale * parts + left
+        variances[cells] = (scale * noise_std) ** 2
+    of_cell = fine.families
+    coarse = tuple((g[of_cell], v[of_cell], s[of_cell]) for g, v, s in line.sums)
+    sums = (*coarse, (of_cell, line.variances[of_cell], line.counts[of_cell]))
+    return replace(fine, counts=estimate, variances=variances, sums=sums)
+
+
+def line_between(column: Column) -> Line:
+    """Return the cells of a column whose bounds are public, for the second release.
+
+    Uniform cells resolve a shifted range, octaves around 0 a skewed one. One cell at
+    each end counts what is outside the bounds.
+    """
+    lower, upper = bounds(column)
+    step, n_values = step_of(column), column.n_values  # type: ignore[union-attr]
+    if step is not None and n_values is not None and n_values <= 2 * UNIFORM:
+        edges = lower + step * (np.arange(n_values + 1) - 0.5)
+    else:
+        top, span = max(abs(lower), abs(upper)), upper - lower
+        octaves = top * np.exp2(-np.arange(0, 20, 0.5))
+        octaves = octaves[octaves > max(span * 2.0**-20, TINY)]
+        zero = np.array([0.0, TINY])
+        even = np.linspace(lower, upper, UNIFORM + 1)
+        inner = np.concatenate([even, octaves, -octaves, zero])
+        inner = inner[inner < upper]
+        ends = lower, np.nextafter(upper, np.inf)
+        if step is not None:
+            inner = lower + _before(inner - lower, step)
+            ends = lower - 0.5 * step, upper + 0.5 * step
+        inner = np.unique(inner)
+        inner = inner[(inner > ends[0]) & (inner < ends[1])]
+        edges = np.concatenate([ends[:1], inner, ends[1:]])
+    edges = np.concatenate([[-np.inf], edges, [np.inf]])
+    n = len(edges) - 1
+    is_inside = np.ones(n, dtype=bool)
+    is_inside[[0, -1]] = False
+    families = is_inside.astype(np.int64)
+    families[-1] = 2
+    is_time = isinstance(column, Datetime)
+    unknown = np.full(n, np.inf)
+    return Line(edges, np.zeros(n), unknown, is_inside, families, step, is_time)
