@@ -180,7 +180,7 @@ def _select(
     if not totals:
         return {}
     threshold = ledger.admit_selection(len(totals), std)
-    least = dict.fromkeys(public, max(EVIDENCE * std, 0.5))
+    least = dict.fromkeys(public, min(max(EVIDENCE * std, 0.5), max(threshold, 0.5)))
     shown: dict[Any, dict[str, float]] = {}
     for column, counts in totals.items():
         values = sorted({*counts, *public})  # the order of rows must not show

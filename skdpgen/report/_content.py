@@ -18,12 +18,17 @@ SUSPECTED = (0.01, 0.1, 0.5)
 SHOWN = 5  # synthetic rows
 TIMED = 5_000  # synthetic rows that are drawn to see how long it takes
 SHOWN_IMAGES = 10  # of each class
-MUCH = 0.05  # share of rows that a column may lose before it is told
+MUCH = 0.03  # share of rows that a column may lose before the report says so
+SURE = 2.0  # standard errors around a share
 LIBRARIES = ("skdpgen", "numpy", "pandas", "scikit-learn", "torch", "autodp")
 LOST = {
     "other": "{share} of the rows have a value that is too rare to be found",
     "below": "{share} of the rows are below the lower bound, and were moved to it",
     "above": "{share} of the rows are above the upper bound, and were moved to it",
+}
+BEYOND = {
+    "below": "{share} of the rows are below the range that was found",
+    "above": "{share} of the rows are above the range that was found",
 }
 NOT_PROMISED = (
     "That nothing can be learnt about people in general: if the rows show that smokers "
@@ -164,13 +169,28 @@ def _share(value: Any) -> float | None:
 
 
 def lost(table: pd.DataFrame) -> list[str]:
-    """Say which columns lost much, in words."""
+    """Say which columns lost much, and how sure that is: two standard errors around.
+
+    Examples
+    --------
+    >>> line = {"above": 0.08, "above_noise": 0.01, "is_discovered": True}
+    >>> lost(pd.DataFrame({"age": line}).T)
+    ['age: between 6% and 10% of the rows are above the range that was found.']
+    """
     found = []
     for name, row in table.iterrows():
         for key, text in LOST.items():
             share = _share(row.get(key))
-            if share is not None and share >= MUCH:
-                found.append(f"{name}: {text.format(share=f'{share:.0%}')}.")
+            noise = _share(row.get(f"{key}_noise", row.get("noise"))) or 0.0
+            if share is None or share < MUCH or share <= SURE * noise:
+                continue
+            ends = max(share - SURE * noise, 0.0), min(share + SURE * noise, 1.0)
+            said = (
+                f"between {ends[0]:.0%} and {ends[1]:.0%}" if noise else f"{share:.0%}"
+            )
+            if row.get("is_discovered") and key in BEYOND:
+                text = BEYOND[key]
+            found.append(f"{name}: {text.format(share=said)}.")
     return found
 
 
