@@ -32,7 +32,7 @@ from skdpgen.synthesizers.tools._cost_model import FitCost, fit_costs_of
 
 PAIR_BUDGET = 0.5  # the default of DPPairwiseSynthesizer
 N_FEATURES = 1000  # the default of DPMERFSynthesizer
-PASSES = 4  # over the rows: a first look, bounds, bins, and the release
+PASSES = 5  # over the rows: types, octaves, parts, parts of parts, and the release
 OF_BOUNDS = 1  # which is not needed with a schema
 MORE_FOR_PAIRS = 5  # groups, parities, all pairs, columns again, the pairs that matter
 
