@@ -34,8 +34,8 @@ from skdpgen.utils import asked, refuse_unless, saved
 
 Flags = NDArray[np.bool_]
 
-LOWEST, HIGHEST = -40, 62  # octaves of numbers; those of times end with the year 2272
-FIRST_SECOND, LAST_SECOND = 0, 33
+LOWEST, HIGHEST, LARGEST = -40, 127, 62  # octaves of numbers, and of whole dtypes
+FIRST_SECOND, LAST_SECOND = 0, 33  # of times, which end with the year 2272
 MOST_DECIMALS, DECIMALS_SURE = 4, 4.0  # that are counted; noise stds of evidence
 USUAL = (-20, 34)  # octaves of magnitudes that people use
 SURE, ELSEWHERE, NEAR = 5.0, 4.5, 3.0  # noise stds at which an octave holds rows
@@ -144,7 +144,7 @@ def octave_edges(kind: Kind) -> Floats:
     if kind is Kind.DATETIME:
         lowest, highest = FIRST_SECOND, LAST_SECOND - 1
     elif kind is Kind.INTEGER:
-        lowest = 0
+        lowest, highest = 0, LARGEST
     ends = np.exp2(np.arange(lowest, highest + 2))
     if kind is Kind.INTEGER:  # between whole numbers, alike for both signs
         ends -= 0.5

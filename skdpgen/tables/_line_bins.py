@@ -43,7 +43,7 @@ HALF, MOST = 0.5, 0.9  # of the rows
 HARDLY = 2e-4  # of the rows in a cell at an end: it is left out of the range
 KEPT = {0.1: 1.25, 0.25: 1.75, 0.5: 2.25, 1.0: 2.75}  # growth of a range: noise stds
 WIDE, BETWEEN = 0.1, 1.5  # of the range, and noise stds, of an empty stretch
-FURTHEST, LAST_TIME = 2.0**64, 8.2e9  # a stamp of nanoseconds can hold the latter
+FURTHEST, LAST_TIME = 2.0**129, 8.2e9  # a stamp of nanoseconds can hold the latter
 EXACT = 2**53  # up to here floats hold every whole number
 
 
@@ -308,7 +308,9 @@ def _reach(line: Line, first: int, last: int) -> int:
     n, edges = line.n_cells - 1, line.edges  # the last cell has no end
     span = float(edges[last] - edges[first])
     zero = 0.6 * line.step if line.step else 0.0
-    ends = {n}
+    ends, starts = {n}, [n]
+    if line.sums:  # from here on the sums of whole groups are known
+        starts = (np.flatnonzero(np.diff(line.sums[-1][0])) + 1).tolist()
     for groups, _, _ in line.sums:
         ends |= set((np.flatnonzero(np.diff(groups)) + 1).tolist())
     has_grown = True
@@ -316,13 +318,15 @@ def _reach(line: Line, first: int, last: int) -> int:
         has_grown = False
         lengths = [last + 2**k for k in range(12) if last + 2**k < n]
         groups_end = [end for end in sorted(ends) if end > last][:24]
+        after = min((start for start in starts if start >= last), default=n)
         for stop in sorted({*lengths, *groups_end}):
             wider = float(edges[stop] - edges[last]) / max(span, 1e-300)
             least = next((s for width, s in KEPT.items() if wider <= width), LIKELY)
             if edges[last] <= zero < edges[stop]:
                 least = SURE if edges[first] < -zero else least  # another sign
-            noise = line.noise(last, stop)
-            if float(line.counts[last:stop].sum()) > max(least * noise, 0.5):
+            if _holds_more(line, last, stop, least) or (
+                after < stop and _holds_more(line, after, stop, least)
+            ):
                 last, has_grown = stop, True
                 break
         if not has_grown and last < n:
@@ -330,6 +334,12 @@ def _reach(line: Line, first: int, last: int) -> int:
             last, has_grown = max(stop, last), stop > last
         span = float(edges[last] - edges[first])
     return last
+
+
+def _holds_more(line: Line, start: int, stop: int, stds: float) -> bool:
+    """Say whether the cells of a stretch hold more rows than noise explains."""
+    rows = float(line.counts[start:stop].sum())
+    return rows > max(stds * line.noise(start, stop), 0.5)
 
 
 def _into_gap(line: Line, start: int) -> int:

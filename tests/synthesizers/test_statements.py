@@ -28,7 +28,12 @@ def test_another_dtype_is_another_text():
     two = certificate(**same | {"table": same["table"].astype({"age": "float64"})})
     assert "float64 (income), int64 (age), str (target)" in one
     assert "float64 (all columns), str (target)" in two
-    assert one == certificate(**same)
+    assert without_releases(one) == without_releases(certificate(**same))
+
+
+def without_releases(text):
+    """Return what a certificate says besides: releases may follow from noise."""
+    return [line for line in text.splitlines() if "%  " not in line]
 
 
 @pytest.mark.parametrize("column", ["age", "n_products", "weekly_hours"])

@@ -312,6 +312,8 @@ def _cells_of(
     nullable = _may_be_missing(opening, name)
     has_gaps = name is not TARGET
     cells = bins_of(fine, rows, mass, nullable=nullable, has_gaps=has_gaps)
+    if not keeps_gaps:
+        cells = replace(without_outer_gaps(cells), gaps=())
     *outside, below, above = outside_of(fine, cells)
     n_rows = facts.n_rows
     opening.outside[name] = tuple(x / n_rows for x in (*outside, below, above))
@@ -324,8 +326,6 @@ def _cells_of(
         described = replace(described, parse=True)
     if name in opening.known.hints:
         described = with_hint(described, opening.known.hints[name])
-    if not keeps_gaps:
-        cells = without_outer_gaps(cells)
     named = opening.named.get(name, ())
     if not named:
         opening.correct(name, described)
