@@ -274,7 +274,8 @@ def _hold_rows(line: Line, rows: Floats) -> Flags:
                 found[family] |= rows[family] > 0
     if float(line.counts[found].sum()) < HALF * float(line.counts[line.is_open].sum()):
         inside = np.flatnonzero(line.is_open)
-        if not octaves and len(inside):
+        shown = sum(float(line.counts[octave].sum()) for octave in octaves)
+        if len(inside) and shown < HALF * float(line.counts[line.is_open].sum()):
             octaves = [slice(int(inside[0]), int(inside[-1]) + 1)]
         found[:] = False
     for octave in octaves[1:-1] if found.any() else octaves:
