@@ -269,7 +269,7 @@ def test_marks_reach_each_fit_of_a_comparison(start, monkeypatch):
         warnings.simplefilter("ignore")
         for entrants in ({"given": Given(schema)}, own):
             compare(entrants, *rows, *rows, utility=utility)
-    assert len(certificates) == 2  # the floor's, and its own
+    assert len(certificates) == 2  # that of the baseline, and its own
     assert all(mark in report.statements for report in certificates)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,15 +65,6 @@ MOST_CELLS, FEWEST_PARTS = 2**21, 16  # of the third release; parts of a cell
 FEWEST_OPEN = 1.0  # places of a row that are asked for whole
 
 
-@dataclass
-class Estimates:
-    """What releases say of number lines, and how many rows each column misses."""
-
-    lines: dict[Any, Line]  # after the second release
-    missing: dict[Any, float]
-    std: float
-
-
 def discover_bins(
     opening: Opening, max_bins: int = MAX_BINS, *, keeps_gaps: bool = False
 ) -> tuple[dict[Any, Cells], Cells | None]:
@@ -120,11 +111,11 @@ def discover_bins(
     return {name: known for name, known in cells.items() if known is not None}, labels
 
 
-def _second_release(opening: Opening, known: Mapping[Any, Line]) -> Estimates:
+def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Line]:
     """Count the parts of number lines: one place a row and column."""
     n_lines = len(opening.lines) + len(known)
     if not n_lines:
-        return Estimates({}, {}, 0.0)
+        return {}
     share = _second_share(opening, n_lines)
     delta = sensitivity(OneHot(n_lines), opening.ledger.budget.adjacency)
     std = opening.ledger.noise_std(share=share, sensitivity=delta)
@@ -140,9 +131,8 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> Estimates:
     )
     std = released.noise_std[Key.COLUMNS]
     found: dict[Any, Line] = {}
-    missing: dict[Any, float] = {}
     for name, counts in by_column(released, grids).items():
-        line, missing[name] = asked[name], float(counts[-1])
+        line = asked[name]
         if name in known:
             variances = np.full(line.n_cells, std**2)
             found[name] = replace(line, counts=counts[:-1], variances=variances)
@@ -157,7 +147,7 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> Estimates:
     noise = std / n_rows
     opening.outside = {name: (*ends, noise, noise) for name, ends in outside.items()}
     opening.keep(_outside=opening.outside)
-    return Estimates(found, missing, std)
+    return found
 
 
 def _second_share(opening: Opening, n_columns: int) -> float:
@@ -172,19 +162,17 @@ def _second_share(opening: Opening, n_columns: int) -> float:
 
 def _third_release(
     opening: Opening,
-    second: Estimates,
+    second: dict[Any, Line],
     max_bins: int,
     keeps_gaps: bool,
 ) -> dict[Any, Cells | None]:
     """Count parts of the cells that hold many rows, and words without a name."""
-    share = _third_share(opening, len(second.lines))
+    share = _third_share(opening, len(second))
     asked, words, limit = _still_open(opening, second, share)
     most = MOST_CELLS // max(sum(int(found.sum()) for found in asked.values()), 1)
     n_parts = min(max(most, FEWEST_PARTS), FINE_PARTS)
-    fine = {n: divided_again(second.lines[n], asked[n], n_parts) for n in asked}
-    grids = {
-        name: asked_cells(second.lines[name], fine[name], asked[name]) for name in asked
-    }
+    fine = {n: divided_again(second[n], asked[n], n_parts) for n in asked}
+    grids = {name: asked_cells(second[name], fine[name], asked[name]) for name in asked}
     counts: dict[Any, Any] = {}
     std = 0.0
     if grids and not opening.lines and not words:  # the schema is public
@@ -212,7 +200,7 @@ def _third_release(
         counts = dict(zip(grids, parts, strict=True))
         _name_words(opening, found["words"])
     cells: dict[Any, Cells | None] = {}
-    for name, line in second.lines.items():
+    for name, line in second.items():
         last = line
         if name in grids:
             last = joined_parts(line, fine[name], grids[name], counts[name], std)
@@ -234,7 +222,7 @@ def _third_share(opening: Opening, n_lines: int) -> float:
 
 
 def _still_open(
-    opening: Opening, second: Estimates, share: float
+    opening: Opening, second: dict[Any, Line], share: float
 ) -> tuple[dict[Any, Any], dict[Any, OpenWords], float]:
     """Return the cells and words to ask for, and the squared norm of a row.
 
@@ -244,7 +232,7 @@ def _still_open(
     """
     ledger, n_rows = opening.ledger, opening.facts.n_rows
     words, of_words = _open_words(opening)
-    limit = float(len(second.lines) + len(words))
+    limit = float(len(second) + len(words))
     asked: dict[Any, Any] = {}
     for _ in range(4):
         limit = max(limit, FEWEST_OPEN)
@@ -252,7 +240,7 @@ def _still_open(
         delta = sensitivity(structure, ledger.budget.adjacency)
         std = ledger.noise_std(share=share, sensitivity=delta)
         asked, places = {}, of_words
-        for name, line in second.lines.items():
+        for name, line in second.items():
             found = worth_dividing(line, std)
             if found.any():
                 asked[name] = found
