@@ -36,13 +36,14 @@ Flags = NDArray[np.bool_]
 
 LOWEST, HIGHEST, LARGEST = -40, 127, 62  # octaves of numbers, and of whole dtypes
 FIRST_SECOND, LAST_SECOND = 0, 33  # of times, which end with the year 2272
-MOST_DECIMALS, DECIMALS_SURE = 4, 4.0  # that are counted; noise stds of evidence
+MOST_DECIMALS, DECIMALS_SURE = 4, 3.3  # that are counted; noise stds of evidence
 USUAL = (-20, 34)  # octaves of magnitudes that people use
 SURE, ELSEWHERE, NEAR = 5.0, 4.5, 3.0  # noise stds at which an octave holds rows
 FAR = 3  # octaves from one of the same sign that surely does: NEAR is enough
 LIKELY = 3.5  # noise stds of the other sign, and of what makes a range much wider
 SPREAD, SHOWN = 0.3, 0.6  # of the rows hold a number; of these are in open octaves
 WINDOW, WINDOW_STD = 6, 2.0  # octaves that are taken together, and their evidence
+RARER = 0.05  # noise stds more for each octave further from 1: such sizes are rarer
 PARTS, FINE_PARTS, GAP_PARTS = 16, 1024, 2  # of an octave, of a part, in a gap
 SPLIT, REOPENED = 3.0, 3.0  # noise stds of rows at which a cell, or a gap, is divided
 FINEST = 2.0**-40  # of a number: cells of this width are not cut
@@ -299,29 +300,33 @@ def _occupied(
     is_open[[0, -1]] = False
     is_shown = counts[is_open].sum() > SHOWN * n_present
     if not is_shown and n_present > SPREAD * n_rows:
-        is_open |= _spread(z, usual, middle)
+        is_open |= _spread(edges, z, usual, middle)
     is_open[[0, -1]] = False  # what is not even finite stays one cell
     return np.asarray(is_open)
 
 
-def _spread(z: Floats, usual: Flags, middle: int) -> Flags:
+def _spread(edges: Floats, z: Floats, usual: Flags, middle: int) -> Flags:
     """Return octaves of numbers that are too spread out to show one by one.
 
-    The furthest run of octaves, signs together, that is no chance says how large
-    numbers get. A sign is taken down to small numbers, if its octaves together show:
-    a range that reaches too near to 0 costs little.
+    The likeliest run of octaves, signs together, says how large numbers get, and so do
+    runs near it that are no chance. A sign is taken down to small numbers, if its
+    octaves together show: a range that reaches too near to 0 costs little.
     """
     found = np.zeros(len(z), dtype=bool)
     above, below = z[middle + 1 :], z[:middle][::-1]
     folded = np.where(usual[middle + 1 :], (above + below) / math.sqrt(2.0), 0.0)
-    last, best = -1, WINDOW_STD
+    one = int(np.searchsorted(edges[middle + 1 :], 1.0))  # the octave of 1
+    runs = []  # evidence, first and last octave
     for width in range(1, WINDOW + 1):
         sums = np.convolve(folded, np.ones(width), "valid") / math.sqrt(width)
-        best = max(best, float(sums.max()))
-        full = np.flatnonzero(sums > max(WINDOW_STD + 1.0, 0.75 * best))
-        last = max(last, int(full.max(initial=-width)) + width - 1)
-    if last < 0:
+        sums -= RARER * np.abs(np.arange(len(sums)) - one)
+        runs += [(float(s), k, k + width - 1) for k, s in enumerate(sums)]
+    best, _, last = max(runs)
+    if best <= WINDOW_STD:
         return found
+    enough = max(WINDOW_STD + 1.0, 0.75 * best)
+    near = [run for run in runs if run[1] <= last + FAR or run[0] > ELSEWHERE]
+    last = max([last, *(run[2] for run in near if run[0] > enough)])
     run = np.arange(max(last - WINDOW + 1, 0), last + 1)
     sides = {1: float(above[run].sum()), -1: float(below[run].sum())}
     for sign, total in sides.items():
@@ -384,6 +389,22 @@ def cut(left: float, right: float, parts: int, step: float | None) -> Floats:
         places = np.unique(np.round(even))
         return np.asarray(left + step * places, dtype=np.float64)
     return np.asarray(np.linspace(left, right, parts + 1)[1:-1], dtype=np.float64)
+
+
+def is_settled(line: Line) -> bool:
+    """Say whether octaves alone show the values: each open one holds a single one."""
+    return bool(line.is_open.any() and line.is_single()[line.is_open].all())
+
+
+def joined_gaps(line: Line) -> Line:
+    """Return a settled line with its runs of gaps as one cell each."""
+    found = divided(line, 0.0)
+    starts = np.searchsorted(line.edges, found.edges[:-1])
+    return replace(
+        found,
+        counts=np.add.reduceat(line.counts, starts),
+        variances=np.add.reduceat(line.variances, starts),
+    )
 
 
 def _with_edges(line: Line, edges: Floats) -> Line:

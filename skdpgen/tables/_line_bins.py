@@ -372,20 +372,35 @@ def _support(is_empty: Flags) -> tuple[int, int]:
 
 
 def _beyond(line: Line, cells: Floats) -> tuple[float, float]:
-    """Return where rows of the outer gaps are drawn to: about an octave further."""
+    """Return where rows of the outer gaps are drawn to: about an octave further.
+
+    That is where a cell of the line ends, if one does, so that it was counted how many
+    rows lie beyond.
+    """
     lower, upper = float(cells[0]), float(cells[-1])
     span = upper - lower
-    below = lower - max(0.5 * abs(lower), 0.25 * span, line.step or 0.0)
-    above = upper + max(0.5 * abs(upper), 0.25 * span, line.step or 0.0)
     zero = 0.5 * line.step if line.step else 0.0
+    room = max(0.25 * span, line.step or 0.0)
+    below = lower - max(0.5 * abs(lower), room)
+    above = upper + max(0.5 * abs(upper), room)
     if lower > zero:  # a range of one sign keeps it
         below = max(below, -zero)
     if upper < -zero:
         above = min(above, zero)
-    if line.step is not None:
-        below = lower - line.step * max(round((lower - below) / line.step), 1)
-        above = upper + line.step * max(round((above - upper) / line.step), 1)
+    ends = line.edges[1:-1]
+    below = _nearest(ends[ends < lower], below, line.step, lower)
+    above = _nearest(ends[ends > upper], above, line.step, upper)
     return max(below, -FURTHEST), min(above, FURTHEST)
+
+
+def _nearest(ends: Floats, wanted: float, step: float | None, start: float) -> float:
+    """Return the end that is nearest to where one is wanted, or that place itself."""
+    if len(ends):
+        return float(ends[np.abs(ends - wanted).argmin()])
+    if step is None:
+        return wanted
+    n_values = max(round(abs(wanted - start) / step), 1)
+    return start + math.copysign(n_values * step, wanted - start)
 
 
 def _merged(
@@ -532,14 +547,20 @@ def without_outer_gaps(cells: NumberCells) -> NumberCells:
 
 
 def outside_of(line: Line, cells: NumberCells) -> tuple[float, float, float, float]:
-    """Return rows below and above the range of cells, and the noise of both."""
-    full = [k for k in range(cells.n_known) if k not in cells.gaps]
-    lower, upper = cells.edges[full[0]], cells.edges[full[-1] + 1]
-    first = int(np.searchsorted(line.edges, lower, side="left"))
-    last = int(np.searchsorted(line.edges, upper, side="left"))
-    below, above = float(line.counts[:first].sum()), float(line.counts[last:].sum())
-    n = line.n_cells
-    return below, above, line.noise(0, min(first, n)), line.noise(min(last, n), n)
+    """Return rows below and above all cells, and the noise of both.
+
+    They are unknown (NaN) where no cell of the line ends with the outermost cell.
+    """
+    first = int(np.searchsorted(line.edges, cells.edges[0]))
+    last = int(np.searchsorted(line.edges, cells.edges[-1]))
+    found = [math.nan] * 4
+    if 0 < first < line.n_cells and line.edges[first] == cells.edges[0]:
+        found[0], found[2] = float(line.counts[:first].sum()), line.noise(0, first)
+    if 0 < last < line.n_cells and line.edges[last] == cells.edges[-1]:
+        found[1] = float(line.counts[last:].sum())
+        found[3] = line.noise(last, line.n_cells)
+    below, above, below_noise, above_noise = found
+    return below, above, below_noise, above_noise
 
 
 def within_limits(column: Column, limits: tuple[float, float] | None) -> Column:

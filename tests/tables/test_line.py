@@ -28,6 +28,8 @@ from skdpgen.tables import (
     bins_of,
     divided,
     divided_again,
+    is_settled,
+    joined_gaps,
     joined_parts,
     line_between,
     line_of_octaves,
@@ -611,6 +613,37 @@ def test_numbers_that_are_spread_out_are_found_together():
 # --------------------------------------------------------------------------- bins
 
 
+def test_a_far_octave_is_not_taken_before_a_likelier_run_of_them():
+    edges = octave_edges(FLOAT)
+    counts = np.zeros(len(edges) - 1)
+    near = (np.abs(edges[:-1]) <= 4) & (np.abs(edges[1:]) <= 4) & (edges[1:] > 0.05)
+    counts[near] = 1.5  # noise stds, in each of six octaves
+    counts[np.searchsorted(edges, 2.0**25)] = 3.5
+    line = line_of_octaves(FLOAT, counts, 1.0, None, 9.0, 9.0)
+    assert line.is_open.any()
+    assert np.abs(line.edges[:-1][line.is_open]).max() < 2**8
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_column_of_single_values_is_settled_by_its_octaves(seed):
+    rng = np.random.default_rng(seed)
+    edges = octave_edges(INTEGER)
+    values = rng.integers(0, 2, 1_000)
+    grid = NumberCells(edges, True)
+    counts = counted(grid, values, rng, 1.0)
+    line = line_of_octaves(INTEGER, counts[:-1], 1.0, 1.0, 1_000, 1_000)
+    assert is_settled(line)
+    joined = joined_gaps(line)
+    check_line(joined)
+    assert joined.counts.sum() == pytest.approx(line.counts.sum())
+    assert joined.variances.sum() == pytest.approx(line.variances.sum())
+    full = joined.counts > 100
+    assert joined.edges[:-1][full].tolist() == [-0.5, 0.5]
+    more = rng.integers(0, 3, 1_000)
+    counts = counted(grid, more, rng, 1.0)
+    assert not is_settled(line_of_octaves(INTEGER, counts[:-1], 1.0, 1.0, 1e3, 1e3))
+
+
 def check_cells(cells, line):
     """Cells are in order, between cells of the line, and what is no gap is whole."""
     assert (np.diff(cells.edges) > 0).all()
@@ -839,9 +872,6 @@ def test_rows_outside_are_those_of_the_cells_outside(seed):
     first, last = np.sort(rng.choice(np.arange(1, n), 2, replace=False))
     inner = edges[first : last + 1]
     cells = NumberCells(inner, False)
-    if seed % 2:  # the gaps at both ends are outside
-        ends = np.concatenate([[inner[0] - 9], inner, [inner[-1] + 9]])
-        cells = NumberCells(ends, False, gaps=(0, len(inner)))
     below, above, *noise = outside_of(line, cells)
     is_below, is_above = edges[1:] <= inner[0], edges[:-1] >= inner[-1]
     assert below == pytest.approx(counts[is_below].sum())
@@ -849,3 +879,11 @@ def test_rows_outside_are_those_of_the_cells_outside(seed):
     assert noise == pytest.approx(
         [variances[is_below].sum() ** 0.5, variances[is_above].sum() ** 0.5]
     )
+
+
+def test_rows_beyond_an_end_that_no_cell_has_are_unknown():
+    edges = np.array([-np.inf, 0.0, 1.0, 2.0, np.inf])
+    line = Line(edges, np.arange(4.0), np.ones(4), np.ones(4, bool), np.arange(4))
+    below, above, *noise = outside_of(line, NumberCells(np.array([0.5, 2.0]), False))
+    assert np.isnan([below, noise[0]]).all()
+    assert (above, noise[1]) == (3.0, 1.0)

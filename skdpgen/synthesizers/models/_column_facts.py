@@ -101,22 +101,25 @@ def _outside(
 ) -> dict[str, float]:
     """Return the shares of rows below and above a range, and their standard errors.
 
-    The main release counts the gaps at both ends. What it did not count was estimated
-    by the releases before. Rows beyond a range that grew into a gap are not known.
+    The main release counted the cells on both sides of the range. Beyond the outermost
+    cell, and where it counted none, the releases before say how many rows there are.
     """
     numbers: Any = getattr(cells, "numbers", cells)
-    gaps = getattr(numbers, "gaps", ())
     found = dict.fromkeys(OUTSIDE, math.nan)
     if earlier is not None:
         found = dict(zip(OUTSIDE, map(float, earlier), strict=True))
-    for where, gap in (("below", 0), ("above", getattr(cells, "n_known", 0) - 1)):
-        if counted is None or gap not in gaps:
-            continue
-        edge = numbers.edges[1] if gap == 0 else numbers.edges[-2]
-        has_grown = range_[0] < edge if gap == 0 else range_[1] > edge
-        share, noise = float(counted[0][gap] / n_rows), counted[1] / n_rows
-        found[where] = math.nan if has_grown else share
-        found[f"{where}_noise"] = math.nan if has_grown else noise
+    if counted is None or not getattr(numbers, "gaps", ()):
+        return found
+    middles = 0.5 * (numbers.edges[1:] + numbers.edges[:-1])
+    for where, is_outside in (
+        ("below", middles < range_[0]),
+        ("above", middles > range_[1]),
+    ):
+        n_cells = int(is_outside.sum())
+        if n_cells:
+            rows = float(counted[0][: len(middles)][is_outside].sum())
+            found[where] = rows / n_rows
+            found[f"{where}_noise"] = math.sqrt(n_cells) * counted[1] / n_rows
     return found
 
 

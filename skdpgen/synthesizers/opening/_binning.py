@@ -40,6 +40,8 @@ from skdpgen.tables import (
     bins_of,
     divided,
     divided_again,
+    is_settled,
+    joined_gaps,
     joined_parts,
     line_between,
     outside_of,
@@ -112,14 +114,20 @@ def discover_bins(
 
 
 def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Line]:
-    """Count the parts of number lines: one place a row and column."""
-    n_lines = len(opening.lines) + len(known)
+    """Count the parts of number lines: one place a row and column.
+
+    A column whose octaves hold single values is settled: it is not asked, and costs
+    nothing.
+    """
+    settled = {n: joined_gaps(x) for n, x in opening.lines.items() if is_settled(x)}
+    lines = {n: line for n, line in opening.lines.items() if n not in settled}
+    n_lines = len(lines) + len(known)
     if not n_lines:
-        return {}
+        return settled
     share = _second_share(opening, n_lines)
     delta = sensitivity(OneHot(n_lines), opening.ledger.budget.adjacency)
     std = opening.ledger.noise_std(share=share, sensitivity=delta)
-    asked = {name: divided(line, std) for name, line in opening.lines.items()}
+    asked = {name: divided(line, std) for name, line in lines.items()}
     asked |= known
     grids = {name: line.grid for name, line in asked.items()}
     released = release(
@@ -147,7 +155,7 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
     noise = std / n_rows
     opening.outside = {name: (*ends, noise, noise) for name, ends in outside.items()}
     opening.keep(_outside=opening.outside)
-    return found
+    return found | settled
 
 
 def _second_share(opening: Opening, n_columns: int) -> float:

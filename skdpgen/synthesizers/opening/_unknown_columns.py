@@ -43,7 +43,8 @@ from skdpgen.utils import Key, SchemaRequiredError
 
 LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
-SHARES, MOST_SHARE = (0.10, 0.20), 0.45  # of mu², for all that is discovered
+SHARES, MOST_SHARE = (0.05, 0.20), 0.45  # of mu², for all that is discovered
+GROWTH = 0.4  # of the share that would make the noise good, to the power of a third
 GOOD_STD, POOR_STD = 1 / 200, 1 / 64  # of the rows: the noise of a count
 FIRST_PART, SECOND_PART, THIRD_PART = 0.3, 0.25, 0.45  # of that share
 DIGITS_WEIGHT = 0.5
@@ -193,10 +194,12 @@ def discovery_share(unknown: Unknown, n_rows: float, ledger: Ledger) -> float:
     """Return the part of mu² that all three releases of discovery get.
 
     It follows from public quantities, and from the number of rows and the types of
-    columns as released.
+    columns as released. It grows slowly with the share that good noise would take: for
+    many rows, finer cells are worth more than that.
     """
     structure = OneHot(max(len(unknown.numbers) + len(unknown.texts), 1))
-    share = share_for(structure, n_rows * GOOD_STD, ledger, SHARES)
+    needed = share_for(structure, n_rows * GOOD_STD, ledger, (0.0, 1.0))
+    share = min(max(GROWTH * needed ** (1 / 3), SHARES[0]), SHARES[1])
     poor = share_for(structure, n_rows * POOR_STD, ledger, (0.0, MOST_SHARE))
     return max(share, poor)
 

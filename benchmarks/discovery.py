@@ -1,0 +1,328 @@
+"""How well columns are discovered, and whether what is said of them is true.
+
+Three commands write one JSON line a fit, and a fourth prints the mean of each table::
+
+    python benchmarks/discovery.py columns --data DIR --tables adult --repeats 200
+    python benchmarks/discovery.py pairs --data DIR --tables adult --repeats 3
+    python benchmarks/discovery.py show benchmarks/results/discovery.jsonl
+
+``columns`` fits DPIndependentSynthesizer without a schema, and compares ``schema_``,
+``columns_`` and the drawn rows with the table. ``pairs`` fits DPPairwiseSynthesizer
+without a schema and with ``Schema.infer(X)``, as if its contents were public. Noise has
+fixed seeds, so that a line can be made again: nothing here is private.
+"""
+
+import argparse
+import json
+import math
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer, Schema
+from skdpgen.metrics import total_variation
+from skdpgen.privacy import insecure_noise_seed
+from skdpgen.tables import NUMBERS, Categorical, Datetime, bounds
+
+RARE = 0.01  # values of fewer rows may be lost
+MOST_ROWS = 100_000
+ISSUE_SHARE, ISSUE_STDS = 0.03, 5.0  # a false statement is off by more than both
+STDS = 4.0
+SHARES = ("below", "above", "other", "missing")
+EPOCH = pd.Timestamp("2000-01-01")
+
+
+def load(folder: Path, name: str, rows: int | None) -> tuple[pd.DataFrame, pd.Series]:
+    """Read a table; draw so many of its rows."""
+    file = folder / f"{name}.csv.gz"
+    if file.exists():
+        table = pd.read_csv(file, keep_default_na=False, na_values=[""])
+    else:
+        table = pd.read_parquet(folder / f"{name}.parquet")
+    table.columns = table.columns.map(str)
+    n_rows = min(rows or MOST_ROWS, MOST_ROWS)
+    if n_rows < len(table):
+        table = table.sample(n_rows, random_state=1).reset_index(drop=True)
+    return table.drop(columns="target"), table["target"]
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """The different values of a column, and how many rows have each."""
+
+    values: pd.Series
+    counts: np.ndarray
+    n_rows: int
+
+    @classmethod
+    def of(cls, values: pd.Series) -> "Distinct":
+        """Count the values of a column; those that are missing are left out."""
+        counts = values.value_counts()
+        return cls(pd.Series(counts.index), counts.to_numpy(float), len(values))
+
+    @cached_property
+    def texts(self) -> pd.Series:
+        """Every value as the categories of a schema name it."""
+
+        def text(value: Any) -> str:
+            is_whole = isinstance(value, float) and value.is_integer()
+            return str(int(value)) if is_whole else str(value)
+
+        return self.values.astype(object).map(text)
+
+    @cached_property
+    def is_common(self) -> np.ndarray:
+        """Whether each value is one that 1 % of the rows have."""
+        return self.counts >= RARE * self.n_rows
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """The number that each value is, or that its text says; NaN of other text."""
+        if self.values.dtype.kind in "iufb":
+            return self.values.to_numpy(float)
+        plain = self.texts.str.replace(",", "")
+        return pd.to_numeric(plain, errors="coerce").to_numpy(float)
+
+    def times(self, form: str | None) -> np.ndarray:
+        """Return the seconds of each value."""
+        times = pd.to_datetime(
+            self.values.astype(object), errors="coerce", format=form or "mixed"
+        )
+        return np.asarray((times - EPOCH).dt.total_seconds(), dtype=float)
+
+    def share(self, chosen: Any) -> float:
+        """Return the share of rows with some of the values."""
+        return float(self.counts[np.asarray(chosen, dtype=bool)].sum() / self.n_rows)
+
+
+def true_shares(column: Any, real: Distinct) -> dict[str, float]:
+    """Return the shares of rows that the line of a column in ``columns_`` states.
+
+    ``lost`` are rows whose value cannot come back: beyond the range, or a word without
+    a name that 1 % of the rows have.
+    """
+    found = {"missing": 1.0 - float(real.counts.sum()) / real.n_rows, "lost": 0.0}
+    if isinstance(column, Categorical):
+        is_other = ~real.texts.isin(set(map(str, column.categories or ()))).to_numpy()
+        lost = real.share(is_other & real.is_common)
+        return found | {"other": real.share(is_other), "lost": lost}
+    if not isinstance(column, NUMBERS):
+        return found
+    numbers = real.numbers
+    if isinstance(column, Datetime):
+        numbers = real.times(column.format)
+    codes = set(map(str, getattr(column, "codes", None) or ()))
+    is_code = real.texts.isin(codes).to_numpy()
+    lower, upper = bounds(column)
+    below = (numbers < lower - 1e-9 * abs(lower)) & ~is_code
+    above = (numbers > upper + 1e-9 * abs(upper)) & ~is_code
+    is_word = np.isnan(numbers) & ~is_code
+    return found | {
+        "below": real.share(below),
+        "above": real.share(above),
+        "lost": real.share(below | above | (is_word & real.is_common)),
+        "outside": real.share(below | above),
+    }
+
+
+def one_way(real: Distinct, drawn: Distinct) -> float:
+    """Return the total variation of a column.
+
+    Values that 1 % of the rows have are cells, and so are 20 quantile bins of the other
+    numbers, missing, and all other words.
+    """
+    common = set(real.texts[real.is_common])
+    rare = ~real.is_common & ~np.isnan(real.numbers)
+    spread = np.repeat(real.numbers[rare], real.counts[rare].astype(int))
+    edges = np.unique(np.quantile(spread, np.linspace(0, 1, 21))) if len(spread) else []
+    shares = []
+    for side in (real, drawn):
+        bins = np.searchsorted(edges[1:-1], side.numbers).astype(str)
+        cells = np.where(np.isnan(side.numbers), "word", np.char.add("bin ", bins))
+        cells = np.where(side.texts.isin(common), side.texts, cells)
+        found = pd.Series(side.counts / side.n_rows).groupby(cells).sum()
+        found["missing"] = 1.0 - found.sum()
+        shares.append(found)
+    return float(0.5 * shares[0].sub(shares[1], fill_value=0).abs().sum())
+
+
+def statements(stated: pd.Series, truth: dict[str, float]) -> Iterator[dict[str, Any]]:
+    """Yield what ``columns_`` states of a column, beside the truth."""
+    for what in SHARES:
+        if what not in truth or math.isnan(stated[what]):
+            continue
+        noise = stated.get(f"{what}_noise", stated["noise"])
+        noise = 0.0 if math.isnan(noise) else float(noise)
+        off = abs(float(stated[what]) - truth[what])
+        yield {
+            "what": what,
+            "stated": float(stated[what]),
+            "truth": truth[what],
+            "noise": noise,
+            "is_false": off > ISSUE_SHARE and off > ISSUE_STDS * noise,
+            "is_beyond": off > STDS * noise and off > 1e-9,
+        }
+
+
+def judge_columns(
+    X: pd.DataFrame, y: pd.Series, real: dict[str, Distinct], epsilon: float, seed: int
+) -> dict[str, Any]:
+    """Fit single columns without a schema; compare every statement with the rows."""
+    synthesizer = DPIndependentSynthesizer(epsilon, delta=1e-5, random_state=seed)
+    start = time.perf_counter()
+    with insecure_noise_seed(seed):
+        synthesizer.fit(X, y)
+    seconds = time.perf_counter() - start
+    drawn, _ = synthesizer.sample(len(X))
+    distances, lost, held, wrong, types = [], [], [], [], {}
+    n_statements, n_unknown = 0, 0
+    for name, column in synthesizer.schema_.columns.items():
+        truth = true_shares(column, real[name])
+        stated = synthesizer.columns_.loc[name]
+        types[name] = type(column).__name__
+        n_unknown += int(stated[["below", "above"]].isna().sum()) * ("below" in truth)
+        for one in statements(stated, truth):
+            n_statements += 1
+            if one["is_false"] or one["is_beyond"]:
+                wrong.append({"column": name} | one)
+        lost.append(truth["lost"])
+        held.append(1.0 - truth.get("outside", 0.0))
+        if name in drawn:
+            distances.append(one_way(real[name], Distinct.of(drawn[name])))
+    return {
+        "lost": float(np.mean(lost)),
+        "most_lost": float(np.max(lost)),
+        "least_held": float(np.min(held)),
+        "distance": float(np.mean(distances)),
+        "n_statements": n_statements,
+        "n_unknown": n_unknown,
+        "n_false": sum(one["is_false"] for one in wrong),
+        "n_beyond": sum(one["is_beyond"] for one in wrong),
+        "budget": float(sum(one.share for one in synthesizer.privacy_.releases[:-1])),
+        "seconds": seconds,
+        "types": types,
+        "wrong": wrong,
+    }
+
+
+def k_marginal(real: pd.DataFrame, drawn: pd.DataFrame, stratum: str | None) -> float:
+    """Return 1000 times one minus the mean distance of two columns in each stratum.
+
+    This is the score of NIST's SDNist, with numbers in 20 quantile bins.
+    """
+    coded = {}
+    for name in real:
+        if real[name].dtype.kind in "iuf" and real[name].nunique() > 100:
+            edges = np.unique(np.nanquantile(real[name], np.linspace(0, 1, 21)))[1:-1]
+            codes = [np.searchsorted(edges, np.asarray(t[name])) for t in (real, drawn)]
+        else:
+            texts = [t[name].astype(object).map(str).to_numpy() for t in (real, drawn)]
+            places = np.unique(np.concatenate(texts))
+            codes = [np.searchsorted(places, text) for text in texts]
+        coded[name] = codes
+    names = [name for name in real if name != stratum]
+    distances = []
+    for place, first in enumerate(names):
+        for second in names[place + 1 :]:
+            used = [first, second, *([stratum] if stratum else [])]
+            sizes = [1 + max(int(c.max()) for c in coded[name]) for name in used]
+            found = []
+            for side in (0, 1):
+                cell = np.zeros(len(coded[first][side]), dtype=np.int64)
+                for name, size in zip(used, sizes, strict=True):
+                    cell = cell * size + coded[name][side]
+                values, counts = np.unique(cell, return_counts=True)
+                found.append(pd.Series(counts / counts.sum(), index=values))
+            gap = found[0].sub(found[1], fill_value=0).abs().sum()
+            distances.append(0.5 * float(gap))
+    return 1000.0 * (1.0 - float(np.mean(distances)))
+
+
+def judge_pairs(
+    X: pd.DataFrame, y: pd.Series, real: dict[str, Distinct], epsilon: float, seed: int
+) -> dict[str, Any]:
+    """Fit pairs of columns without a schema, and with one that is public."""
+    found: dict[str, Any] = {}
+    table = X.assign(target=y)
+    for how, schema in (("discovered", None), ("public", Schema.infer(X))):
+        synthesizer = DPPairwiseSynthesizer(
+            epsilon, delta=1e-5, random_state=seed, schema=schema
+        )
+        start = time.perf_counter()
+        with insecure_noise_seed(seed):
+            synthesizer.fit(X, y)
+        found[f"seconds_{how}"] = time.perf_counter() - start
+        drawn, labels = synthesizer.sample(len(X))
+        fake = drawn.assign(target=labels)
+        found[f"one_way_{how}"] = total_variation(table, fake, order=1)
+        found[f"two_way_{how}"] = total_variation(table, fake, order=2)
+        complete = [rows.notna().all(axis=1).mean() for rows in (X, drawn)]
+        found[f"complete_{how}"] = float(abs(complete[1] - complete[0]))
+        stratum = "PUMA" if "PUMA" in X else None
+        if stratum:
+            found[f"k_marginal_{how}"] = k_marginal(table, fake, stratum)
+    found["ratio"] = found["two_way_discovered"] / found["two_way_public"]
+    return found
+
+
+def show(file: Path) -> None:
+    """Print means of each table, and how often a column has its usual type."""
+    results = pd.DataFrame(map(json.loads, file.read_text().splitlines()))
+    keys = ["table", "rows", "epsilon"]
+    is_pairs = results.reindex(columns=["ratio"])["ratio"].notna()
+    for _, some in results.groupby(is_pairs):
+        numbers = some.drop(columns=["seed"]).groupby(keys, sort=False)
+        means = numbers.mean(numeric_only=True).dropna(axis=1, how="all")
+        means.insert(0, "fits", numbers.size())
+        if "types" in some:
+            means["least_usual_type"] = numbers["types"].agg(_least_usual)
+            means["beyond"] = numbers["n_beyond"].sum() / numbers["n_statements"].sum()
+            means["least_held"] = numbers["least_held"].min()
+            means["most_lost"] = numbers["most_lost"].max()
+        print(means.round(4).to_string())
+
+
+def _least_usual(types: pd.Series) -> float:
+    table = pd.DataFrame(list(types.dropna()))
+    if table.empty:
+        return math.nan
+    return float(min(table[c].value_counts(normalize=True).max() for c in table))
+
+
+def main() -> None:
+    """Read the command line, and run it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=["columns", "pairs", "show"])
+    parser.add_argument("file", type=Path, nargs="?", help="for show")
+    parser.add_argument("--data", type=Path, help="folder of public tables")
+    parser.add_argument("--tables", help="names, with commas between")
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--rows", type=int, help="draw so many rows first")
+    parser.add_argument("--output", type=Path, help="JSON lines are added to it")
+    given = parser.parse_args()
+    if given.command == "show":
+        show(given.file)
+        return
+    warnings.filterwarnings("ignore")
+    judge = judge_columns if given.command == "columns" else judge_pairs
+    for name in given.tables.split(","):
+        X, y = load(given.data, name, given.rows)
+        real = {column: Distinct.of(X[column]) for column in X}
+        for seed in range(given.repeats):
+            line = {"table": name, "rows": len(X), "epsilon": given.epsilon}
+            line |= {"seed": seed} | judge(X, y, real, given.epsilon, seed)
+            with given.output.open("a") as file:
+                file.write(json.dumps(line, default=float) + "\n")
+    show(given.output)
+
+
+if __name__ == "__main__":
+    main()
