@@ -8,7 +8,7 @@ Three commands write one JSON line a fit, and a fourth prints the mean of each t
 
 ``columns`` fits DPIndependentSynthesizer without a schema, and compares ``schema_``,
 ``columns_`` and the drawn rows with the table. ``pairs`` fits DPPairwiseSynthesizer
-without a schema and with ``Schema.infer(X)``, as if its contents were public. Noise has
+without a schema and with a schema of its rows, as if that were public. Noise has
 fixed seeds, so that a line can be made again: nothing here is private.
 """
 
@@ -29,10 +29,11 @@ import pandas as pd
 from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer, Schema
 from skdpgen.metrics import total_variation
 from skdpgen.privacy import insecure_noise_seed
-from skdpgen.tables import NUMBERS, Categorical, Datetime, bounds
+from skdpgen.tables import NUMBERS, Categorical, Datetime, Integer, Numeric, bounds
 
 RARE = 0.01  # values of fewer rows may be lost
 MOST_ROWS = 100_000
+MANY, SOME = 20, 0.2  # different numbers, and their share, of a column of numbers
 ISSUE_SHARE, ISSUE_STDS = 0.03, 5.0  # a false statement is off by more than both
 STDS = 4.0
 SHARES = ("below", "above", "other", "missing")
@@ -212,32 +213,60 @@ def judge_columns(
     }
 
 
+def public_schema(X: pd.DataFrame) -> Schema:
+    """Return what a data dictionary would say: types, bounds, categories and codes.
+
+    It is made of the rows, as if all of this were public. Text of which a fifth of the
+    rows or more are numbers is a column of numbers, and its words are codes.
+    """
+    schema = Schema.infer(X)
+    for name, column in schema.columns.items():
+        real = Distinct.of(X[name])
+        is_number = ~np.isnan(real.numbers)
+        if not isinstance(column, Categorical) or real.values.dtype.kind in "iufb":
+            continue
+        if is_number.sum() > MANY and real.share(is_number) > SOME:
+            numbers, words = real.numbers[is_number], list(real.texts[~is_number])
+            is_whole = (numbers == np.round(numbers)).all()
+            kind: Any = Integer if is_whole else Numeric
+            column = kind(numbers.min(), numbers.max(), parse=True, codes=words)
+            schema = schema.with_column(name, column)
+    return schema
+
+
+def coded(real: pd.Series, drawn: pd.Series) -> list[np.ndarray]:
+    """Return cells of two columns: 20 quantile bins of many numbers, else values."""
+    texts = [side.astype(object).map(str) for side in (real, drawn)]
+    numbers = [pd.to_numeric(side, errors="coerce").to_numpy(float) for side in texts]
+    known = numbers[0][~np.isnan(numbers[0])]
+    if len(np.unique(known)) > MANY:
+        edges = np.unique(np.quantile(known, np.linspace(0, 1, 21)))[1:-1]
+        bins = [np.searchsorted(edges, side).astype(str) for side in numbers]
+        texts = [
+            text.where(np.isnan(side), place)
+            for text, side, place in zip(texts, numbers, bins, strict=True)
+        ]
+    places = np.unique(np.concatenate(texts))
+    return [np.searchsorted(places, text) for text in texts]
+
+
 def k_marginal(real: pd.DataFrame, drawn: pd.DataFrame, stratum: str | None) -> float:
     """Return 1000 times one minus the mean distance of two columns in each stratum.
 
     This is the score of NIST's SDNist, with numbers in 20 quantile bins.
     """
-    coded = {}
-    for name in real:
-        if real[name].dtype.kind in "iuf" and real[name].nunique() > 100:
-            edges = np.unique(np.nanquantile(real[name], np.linspace(0, 1, 21)))[1:-1]
-            codes = [np.searchsorted(edges, np.asarray(t[name])) for t in (real, drawn)]
-        else:
-            texts = [t[name].astype(object).map(str).to_numpy() for t in (real, drawn)]
-            places = np.unique(np.concatenate(texts))
-            codes = [np.searchsorted(places, text) for text in texts]
-        coded[name] = codes
+    codes = {name: coded(real[name], drawn[name]) for name in real}
     names = [name for name in real if name != stratum]
     distances = []
     for place, first in enumerate(names):
         for second in names[place + 1 :]:
             used = [first, second, *([stratum] if stratum else [])]
-            sizes = [1 + max(int(c.max()) for c in coded[name]) for name in used]
+            sizes = [1 + max(int(side.max()) for side in codes[name]) for name in used]
             found = []
             for side in (0, 1):
-                cell = np.zeros(len(coded[first][side]), dtype=np.int64)
+                cell = np.zeros(len(codes[first][side]), dtype=np.int64)
                 for name, size in zip(used, sizes, strict=True):
-                    cell = cell * size + coded[name][side]
+                    cell = cell * size + codes[name][side]
                 values, counts = np.unique(cell, return_counts=True)
                 found.append(pd.Series(counts / counts.sum(), index=values))
             gap = found[0].sub(found[1], fill_value=0).abs().sum()
@@ -251,7 +280,7 @@ def judge_pairs(
     """Fit pairs of columns without a schema, and with one that is public."""
     found: dict[str, Any] = {}
     table = X.assign(target=y)
-    for how, schema in (("discovered", None), ("public", Schema.infer(X))):
+    for how, schema in (("discovered", None), ("public", public_schema(X))):
         synthesizer = DPPairwiseSynthesizer(
             epsilon, delta=1e-5, random_state=seed, schema=schema
         )

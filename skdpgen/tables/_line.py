@@ -316,17 +316,9 @@ def _spread(edges: Floats, z: Floats, usual: Flags, middle: int) -> Flags:
     above, below = z[middle + 1 :], z[:middle][::-1]
     folded = np.where(usual[middle + 1 :], (above + below) / math.sqrt(2.0), 0.0)
     one = int(np.searchsorted(edges[middle + 1 :], 1.0))  # the octave of 1
-    runs = []  # evidence, first and last octave
-    for width in range(1, WINDOW + 1):
-        sums = np.convolve(folded, np.ones(width), "valid") / math.sqrt(width)
-        sums -= RARER * np.abs(np.arange(len(sums)) - one)
-        runs += [(float(s), k, k + width - 1) for k, s in enumerate(sums)]
-    best, _, last = max(runs)
-    if best <= WINDOW_STD:
+    last = last_of_likeliest(folded, WINDOW, one)
+    if last is None:
         return found
-    enough = max(WINDOW_STD + 1.0, 0.75 * best)
-    near = [run for run in runs if run[1] <= last + FAR or run[0] > ELSEWHERE]
-    last = max([last, *(run[2] for run in near if run[0] > enough)])
     run = np.arange(max(last - WINDOW + 1, 0), last + 1)
     sides = {1: float(above[run].sum()), -1: float(below[run].sum())}
     for sign, total in sides.items():
@@ -334,6 +326,36 @@ def _spread(edges: Floats, z: Floats, usual: Flags, middle: int) -> Flags:
             down = np.arange(max(last - 2 * WINDOW + 1, 0), last + 1)
             found[middle + sign * (1 + down)] = True
     return found
+
+
+def last_of_likeliest(z: Floats, widest: int, one: int) -> int | None:
+    """Return where the likeliest run of cells ends, with runs near it that are sure.
+
+    Parameters
+    ----------
+    z : ndarray
+        Rows of each cell, in stds of their noise.
+    widest : int
+        Cells of a run, at most.
+    one : int
+        The cell of the number 1: cells further from it are rarer.
+
+    Examples
+    --------
+    >>> last_of_likeliest(np.array([0.1, 2.0, 3.0, 2.5, -0.5, 0.3]), 4, 2)
+    3
+    """
+    runs = []  # evidence, first and last cell
+    for width in range(1, min(widest, len(z)) + 1):
+        sums = np.convolve(z, np.ones(width), "valid") / math.sqrt(width)
+        sums -= RARER * np.abs(np.arange(len(sums)) - one)
+        runs += [(float(s), k, k + width - 1) for k, s in enumerate(sums)]
+    best, _, last = max(runs)
+    if best <= WINDOW_STD:
+        return None
+    enough = max(WINDOW_STD + 1.0, 0.75 * best)
+    near = [run for run in runs if run[1] <= last + FAR or run[0] > ELSEWHERE]
+    return max([last, *(run[2] for run in near if run[0] > enough)])
 
 
 def spans_of(families: NDArray[np.int64]) -> list[tuple[int, slice]]:
@@ -465,11 +487,10 @@ def worth_dividing(line: Line, noise_std: float) -> Flags:
     A gap is cut where its own count exceeds what noise explains.
     """
     stds = np.sqrt(line.variances)
-    is_finite = np.isfinite(line.edges[:-1]) & np.isfinite(line.edges[1:])
     is_full = line.counts > SPLIT * np.maximum(noise_std, 0.8 * stds)
     is_gap = ~line.is_open & (line.counts > REOPENED * stds) & is_full
     found = (line.is_open & is_full) | is_gap
-    return np.asarray(found & is_finite & ~line.is_single())
+    return np.asarray(found & ~line.is_single())
 
 
 def divided_again(line: Line, asked: Flags, most: int = FINE_PARTS) -> Line:
@@ -496,7 +517,9 @@ def divided_again(line: Line, asked: Flags, most: int = FINE_PARTS) -> Line:
             ends = np.unique(np.concatenate([[left], inner, [right]]))
             parts = most if line.is_open[k] else GAP_PARTS
             for a, b in pairwise(ends.tolist()):
-                edges.append(np.append(cut(a, b, parts, line.step), b))
+                is_finite = math.isfinite(a) and math.isfinite(b)
+                inner = cut(a, b, parts, line.step) if is_finite else inner[:0]
+                edges.append(np.append(inner, b))
         else:
             edges.append(np.array([right]))
     return _with_edges(line, np.concatenate(edges))
@@ -580,9 +603,6 @@ def joined_parts(
         total, n_parts = float(parts.sum()), cells.stop - cells.start
         rows = max(float(line.counts[family]), 0.0)
         noise = noise_std * math.sqrt(n_parts)
-        if not line.is_open[family]:  # a gap must show its rows once more
-            estimate[cells], variances[cells] = parts, noise_std**2
-            continue
         scale = min(max(rows / total, 1.0), 4.0) if total > noise else 1.0
         left = (rows - scale * total) / n_parts
         estimate[cells] = scale * parts + left

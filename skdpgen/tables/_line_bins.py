@@ -23,12 +23,15 @@ from skdpgen.tables._columns import (
 )
 from skdpgen.tables._layout import EPOCH, Kind
 from skdpgen.tables._line import (
+    GAP_PARTS,
     LIKELY,
     REOPENED,
     SURE,
+    WINDOW,
     Flags,
     Line,
     cut,
+    last_of_likeliest,
     spans_of,
 )
 from skdpgen.tables._values import Floats
@@ -39,7 +42,7 @@ SPIKE = 4.5  # noise stds above its neighbours at which a part stands alone
 ALONE = 4.0  # times the rows of its neighbours: a part that holds a shared value
 CHANCE = 1e-3  # that noise makes any cell of a line look full
 TOGETHER, OTHER_SIGN = 3.0, 4.0  # noise stds at which an octave holds rows after all
-HALF, MOST = 0.5, 0.9  # of the rows
+HALF = 0.5  # of the rows
 HARDLY = 2e-4  # of the rows in a cell at an end: it is left out of the range
 KEPT = {0.1: 1.25, 0.25: 1.75, 0.5: 2.25, 1.0: 2.75}  # growth of a range: noise stds
 WIDE, BETWEEN = 0.1, 1.5  # of the range, and noise stds, of an empty stretch
@@ -347,21 +350,26 @@ def _into_gap(line: Line, start: int) -> int:
     """Return how far a range must reach into a gap that surely holds rows.
 
     The gap was counted as one cell, so its sum is known well; its octaves are not, one
-    by one. The range grows by as many of them as make up most of the sum.
+    by one. The range grows by the likeliest run of them.
     """
     if not line.sums:
         return start
     groups, variances, sums = line.sums[-1]
     first = start
-    while first < line.n_cells - 1 and not line.is_open[first]:
+    while first < line.n_cells - 1:
         cells = np.flatnonzero(groups == groups[first])
         total, std = float(sums[first]), math.sqrt(float(variances[first]))
-        if cells[0] == first and total > LIKELY * std:
-            reached = np.cumsum(line.counts[cells])
-            noise = np.sqrt(np.cumsum(line.variances[cells]))
-            is_most = reached >= np.minimum(MOST * total, total - noise)
-            is_most &= np.isfinite(line.edges[cells + 1])
-            return int(cells[int(is_most.argmax())]) + 1 if is_most.any() else start
+        is_gap = cells[0] == first and not line.is_open[first]
+        if is_gap and total > LIKELY * std:
+            cells = cells[np.isfinite(line.edges[cells + 1])]
+            if not len(cells):
+                return start
+            z = line.counts[cells] / np.sqrt(np.maximum(line.variances[cells], 1e-9))
+            one = (
+                int(np.searchsorted(line.edges[cells], 1.0)) if not line.is_time else 0
+            )
+            last = last_of_likeliest(z, GAP_PARTS * WINDOW, one) if len(cells) else None
+            return start if last is None else int(cells[last]) + 1
         first = int(cells[-1]) + 1
     return start
 
@@ -396,7 +404,9 @@ def _beyond(line: Line, cells: Floats) -> tuple[float, float]:
 def _nearest(ends: Floats, wanted: float, step: float | None, start: float) -> float:
     """Return the end that is nearest to where one is wanted, or that place itself."""
     if len(ends):
-        return float(ends[np.abs(ends - wanted).argmin()])
+        nearest = float(ends[np.abs(ends - wanted).argmin()])
+        if abs(nearest - start) >= 0.5 * abs(wanted - start):
+            return nearest
     if step is None:
         return wanted
     n_values = max(round(abs(wanted - start) / step), 1)

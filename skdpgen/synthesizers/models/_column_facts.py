@@ -110,10 +110,11 @@ def _outside(
         found = dict(zip(OUTSIDE, map(float, earlier), strict=True))
     if counted is None or not getattr(numbers, "gaps", ()):
         return found
-    middles = 0.5 * (numbers.edges[1:] + numbers.edges[:-1])
+    widths = np.diff(numbers.edges)
+    middles = numbers.edges[:-1] + 0.5 * widths
     for where, is_outside in (
-        ("below", middles < range_[0]),
-        ("above", middles > range_[1]),
+        ("below", middles < range_[0] - 0.25 * widths),  # a range ends between cells
+        ("above", middles > range_[1] + 0.25 * widths),
     ):
         n_cells = int(is_outside.sum())
         if n_cells:
