@@ -4,15 +4,14 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen.privacy import Histograms
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.models import draw_given, single_columns
 from skdpgen.synthesizers.opening import (
     count_public,
     discover_bins,
     n_classes_of,
+    release_columns,
 )
-from skdpgen.utils import Key
 
 
 @documented
@@ -106,13 +105,14 @@ class DPIndependentSynthesizer(BaseSynthesizer):
             cells, labels = discover_bins(opening, keeps_gaps=True)
             public = count_public(opening.public, cells, labels)
             opening.keep(cells_=cells, _labels=labels, _public=public)
-            opening.release(
-                "release_",
-                opening.rows.batches(cells, labels),
-                {Key.COLUMNS: Histograms(tuple(c.n_cells for c in cells.values()))},
+            released = release_columns(
+                opening,
+                cells,
+                labels,
                 name=f"histograms of {len(cells)} columns by class",
                 n_classes=n_classes_of(labels),
             )
+            opening.keep(release_=released)
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 

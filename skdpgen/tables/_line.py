@@ -592,24 +592,28 @@ def joined_parts(
     """Join the counts of asked parts with what was known of their cells.
 
     Rows may have been counted by less than 1, alike for all parts of a cell, so parts
-    are scaled to the rows of their cell.
+    are scaled to the rows of their cell where these are sure. The total of a cell is
+    the mean of both by precision, and what its parts lack is shared among them alike.
     """
-    estimate = line.counts[fine.families].copy()
-    variances = line.variances[fine.families].copy()
-    for family, cells in spans_of(fine.families):
+    of_cell = fine.families
+    estimate, variances = line.counts[of_cell].copy(), line.variances[of_cell].copy()
+    rows_of, spread_of = line.counts.copy(), line.variances.copy()
+    for family, cells in spans_of(of_cell):
         if grid.places[cells.start] < 0:
             continue
         parts = counts[grid.places[cells]]
         total, n_parts = float(parts.sum()), cells.stop - cells.start
-        rows = max(float(line.counts[family]), 0.0)
-        noise = noise_std * math.sqrt(n_parts)
-        scale = min(max(rows / total, 1.0), 4.0) if total > noise else 1.0
-        left = (rows - scale * total) / n_parts
-        estimate[cells] = scale * parts + left
+        rows, before = max(float(line.counts[family]), 0.0), line.variances[family]
+        is_sure = rows > SURE * math.sqrt(before) and total > noise_std * n_parts**0.5
+        scale = min(max(rows / total, 1.0), 4.0) if is_sure else 1.0
+        own = n_parts * (scale * noise_std) ** 2
+        weight = own / (own + before) if own + before else 0.0
+        lacking = weight * (rows - scale * total)
+        estimate[cells] = scale * parts + lacking / n_parts
         variances[cells] = (scale * noise_std) ** 2
-    of_cell = fine.families
+        rows_of[family], spread_of[family] = scale * total + lacking, weight * before
     coarse = tuple((g[of_cell], v[of_cell], s[of_cell]) for g, v, s in line.sums)
-    sums = (*coarse, (of_cell, line.variances[of_cell], line.counts[of_cell]))
+    sums = (*coarse, (of_cell, spread_of[of_cell], rows_of[of_cell]))
     return replace(fine, counts=estimate, variances=variances, sums=sums)
 
 

@@ -62,14 +62,18 @@ def describe_columns(
             line["n_values"] = len(column.categories or ())
         if name in counts and known is not None:
             shares, std = counts[name][0] / facts.n_rows, counts[name][1] / facts.n_rows
-            line |= _shares(known, shares) | {"noise": std}
+            line |= _shares(known, shares) | {"noise": std, "other_noise": std}
+            late = facts.late_words.get(name)
+            if late is not None:  # rows of "other" that have a name since
+                line["other"] -= sum(late.rows) / facts.n_rows
+                line["other_noise"] = math.hypot(std, late.total_noise / facts.n_rows)
             if _other_is_listed(column):
                 line["other"] = math.nan
         range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)
         asked = known, range_, counts.get(name), outside.get(name)
         line |= _outside(*asked, facts.n_rows)
         lines[name] = line
-    columns = [*LINE, "other", "missing", "no_cell", "noise", *OUTSIDE]
+    columns = [*LINE, "other", "missing", "no_cell", "noise", *OUTSIDE, "other_noise"]
     return pd.DataFrame.from_dict(lines, orient="index").reindex(columns=columns)
 
 
@@ -155,7 +159,7 @@ def with_ranges(
 
 def rare_values(table: pd.DataFrame) -> dict[Any, float]:
     """Return the columns of which many rows are other, and their shares."""
-    surely = table["other"] - SURE * table["noise"]
+    surely = table["other"] - SURE * table["other_noise"]
     many = table[table["is_discovered"] & (surely > MANY)]
     return {name: min(float(share), 1.0) for name, share in many["other"].items()}
 

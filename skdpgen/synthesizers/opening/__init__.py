@@ -12,6 +12,7 @@ from skdpgen.synthesizers.opening._decoding import (
     target_codes,
 )
 from skdpgen.synthesizers.opening._facts import Facts
+from skdpgen.synthesizers.opening._late_words import LateWords, release_columns
 from skdpgen.synthesizers.opening._needs_rows import check_needs
 from skdpgen.synthesizers.opening._public_rows import (
     PublicTables,
@@ -27,6 +28,7 @@ __all__ = [
     "MAX_BINS",
     "ROWS_COUNTED",
     "Facts",
+    "LateWords",
     "Opening",
     "PublicTables",
     "cell_scales",
@@ -41,6 +43,7 @@ __all__ = [
     "n_classes_of",
     "open_rows",
     "parameters_stated",
+    "release_columns",
     "shares_of",
     "steps_share",
     "target_codes",

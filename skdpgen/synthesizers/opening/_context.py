@@ -53,6 +53,7 @@ LARGE_DELTA = (
     "outright. Give {:g} or less."
 )
 CLASS_SEEN = 0.1  # of the rows: a class so large would be found for certain
+SEARCHES = 3  # of words in a column of text: two of discovery, one of the main release
 N_STAGES = 3  # of a fit, on the progress bar
 
 
@@ -143,6 +144,14 @@ class Opening:
     def correct(self, name: Any, column: Column) -> None:
         """Put what a later release says of a column in place of what was found."""
         self._facts = self.facts.corrected(name, column)
+
+    def name_late(self, name: Any, late: Any) -> None:
+        """Add words that the main release named to the categories of a column."""
+        column: Any = self.facts.columns[name]
+        listed = sorted({*map(str, column.categories or ()), *late.words})
+        self.correct(name, replace(column, categories=listed))
+        words = {**self.facts.late_words, name: late}
+        self._facts = replace(self.facts, late_words=words)
 
     def settle(self, cells: Mapping[Any, Any]) -> None:
         """Keep what discovery counted already, in line with the cells of the fit."""
@@ -273,7 +282,7 @@ def open_rows(
     pass_first(rows, known, is_size_public=is_size_public)
     unknown = known.unknown
     check_known(rows.elsewhere, known)
-    n_selections = 2 * len(unknown.texts) + known.has_unknown_classes
+    n_selections = SEARCHES * len(unknown.texts) + known.has_unknown_classes
     chosen = default_delta(rows.n_rows if is_size_public else None)
     used = chosen if delta is None else delta
     budget = PrivacyBudget.reserving(float(epsilon), used, neighbours, n_selections)

@@ -48,6 +48,13 @@ def decode_rows(
             columns[name] = draw_values(
                 column, cells[name], codes[name], marginals[name], rng=rng
             )
+            late = facts.late_words.get(name)
+            if late is not None:
+                shares = np.asarray(marginals[name], dtype=np.float64)
+                other: Any = cells[name].other
+                n_other = facts.n_rows * float(shares[other] / shares.sum())
+                is_other = np.asarray(codes[name]) == other
+                columns[name] = late.put(columns[name], is_other, n_other, rng)
     schema, fixed = facts.schema, given or {}
     if schema.rules:
         read = {name for rule in schema.rules for name in rule.read}

@@ -35,6 +35,8 @@ class Facts:
     """Counts of cells that were released before, classes together; their variances."""
     from_public: tuple[Any, ...] = ()
     """Those of the discovered columns that are as public rows show them."""
+    late_words: Mapping[Any, Any] = field(default_factory=dict)
+    """Words that the main release named, by column: they share its cell "other"."""
     first_row: int = 0
     """The number of the first row that is drawn; identifiers are written from there."""
 

@@ -14,6 +14,7 @@ from skdpgen.synthesizers.opening import (
     count_public,
     count_public_pairs,
     n_classes_of,
+    release_columns,
 )
 from skdpgen.synthesizers.pairwise._affordable import (
     affordable_pairs,
@@ -89,7 +90,15 @@ def measure_columns(
     share = 1.0 - for_pairs
     n_groups = groups_by_class(opening, cells, labels, share) if scales else None
     if n_groups is None:
-        released = _release_columns(opening, cells, labels, scales, share)
+        released = release_columns(
+            opening,
+            cells,
+            labels,
+            name=f"histograms of {len(cells)} columns by class",
+            n_classes=n_classes_of(labels),
+            share=share,
+            scales=scales,
+        )
     else:
         released, scales = measure_two_levels(
             opening, cells, labels, n_groups=n_groups, share=share
@@ -107,7 +116,14 @@ def measure_columns_again(
     is what one release with the :math:`\mu^2` of both would have been.
     """
     first, scales = opening.kept["release_"], opening.kept["_scales"]
-    second = _release_columns(opening, cells, labels, scales, share, ", again")
+    second = release(
+        opening.rows.batches(cells, labels),
+        {Key.COLUMNS: Histograms(tuple(c.n_cells for c in cells.values()), scales)},
+        name=f"histograms of {len(cells)} columns by class, again",
+        ledger=opening.ledger,
+        share=share * opening.ledger.remaining,
+        n_classes=n_classes_of(labels),
+    )
     opening.keep(release_=joined(first, second))
 
 
@@ -123,25 +139,6 @@ def joined(first: Release, second: Release) -> Release:
     }
     std = {key: std * first.mu / mu for key, std in first.noise_std.items()}
     return replace(first, values=values, noise_std=std, mu=mu)
-
-
-def _release_columns(
-    opening: Opening,
-    cells: Mapping[Any, Cells],
-    labels: Cells | None,
-    scales: Sequence[float] | None,
-    share: float,
-    again: str = "",
-) -> Release:
-    sizes = tuple(column.n_cells for column in cells.values())
-    return release(
-        opening.rows.batches(cells, labels),
-        {Key.COLUMNS: Histograms(sizes, scales)},
-        name=f"histograms of {len(cells)} columns by class{again}",
-        ledger=opening.ledger,
-        share=share * opening.ledger.remaining,
-        n_classes=n_classes_of(labels),
-    )
 
 
 def measure_pairs(

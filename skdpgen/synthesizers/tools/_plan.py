@@ -21,6 +21,7 @@ from skdpgen.synthesizers.embedding._row_kernel import RICH, TYPICAL
 from skdpgen.synthesizers.opening._binning import BIN_SHARES
 from skdpgen.synthesizers.opening._classes import CLASS_SHARE
 from skdpgen.synthesizers.opening._column_kinds import Unknown
+from skdpgen.synthesizers.opening._context import SEARCHES
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,
     STANDS_OUT,
@@ -161,7 +162,7 @@ def plan(
     neighbours = Adjacency.parse(adjacency)
     if delta is None:
         delta = default_delta(n if neighbours is Adjacency.REPLACE else None)
-    n_selections = 0 if is_schema_public else 2 * columns
+    n_selections = 0 if is_schema_public else SEARCHES * columns
     budget = PrivacyBudget.reserving(epsilon, delta, neighbours, n_selections)
     ledger = Ledger(budget)
     one = sensitivity(OneHot(1), neighbours)
