@@ -15,7 +15,6 @@ MUCH = 0.03  # of the rows: a smaller loss is only stated in `columns_`
 FALSE_ALARMS = 1e-3  # chance that a fit states a loss where there is none
 RANGE = 2.0  # standard errors around a share
 NOTHING = 0.1  # of the rows have a listed value: less than is usual
-NOT_READ = "Some text is neither a number nor a time"
 NO_LABEL = "Rows without a label were left out"
 PIXELS = object()  # in the place of a column
 MOSTLY = 0.8  # of the images are dark for certain: more than is usual
@@ -151,8 +150,11 @@ def _of_column(name: Any, key: str, share: str, line: Any, facts: Facts) -> Loss
             what = "hold values that are not among its categories, and count as missing"
             return Loss(start + what, "List them, or give `other=`.", True)
         what = "hold text that could not be read, and counts as missing"
+        if isinstance(column, Boolean):
+            what = "hold values that are neither true nor false, and count as missing"
+            return Loss(start + what, "Describe the column as another type.", True)
         advice = "Say in a schema how it is written, or list `codes=`."
-        return Loss(start + what, advice, True, NOT_READ)
+        return Loss(start + what, advice, not found)
     what = "hold no value that fits the schema; others were drawn in their place"
     return Loss(start + what, "Set `nullable=True`, or mend the description.", True)
 
