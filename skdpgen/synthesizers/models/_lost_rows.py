@@ -9,7 +9,15 @@ import pandas as pd
 from scipy.stats import norm
 
 from skdpgen.synthesizers.opening import Facts
-from skdpgen.tables import NUMBERS, TARGET, Boolean, Categorical, Kind, is_written
+from skdpgen.tables import (
+    NUMBERS,
+    TARGET,
+    Boolean,
+    Categorical,
+    Kind,
+    bounds,
+    is_written,
+)
 
 MUCH = 0.03  # of the rows: a smaller loss is only stated in `columns_`
 FALSE_ALARMS = 1e-3  # chance that a fit states a loss where there is none
@@ -95,6 +103,8 @@ def losses(
     for name, key, share, noise in surely:
         if name in wrong or (key == "unread" and name in gaps):
             continue
+        if name in facts.schema.columns and _is_at_limit(name, key, facts):
+            continue
         if key == "dark" and share - RANGE * noise <= MOSTLY:
             continue
         share = between(share, noise)
@@ -116,6 +126,16 @@ KEYS = {
     "dropped": "dropped_noise",
     "dark": "dark_noise",
 }
+
+
+def _is_at_limit(name: Any, key: str, facts: Facts) -> bool:
+    """Say whether a bound is that of the dtype: what is beyond it is rounding."""
+    layout, column = facts.layout, facts.schema.columns[name]
+    limits: Any = layout.limits[layout.names.index(name)]
+    if limits is None or key not in ("below", "above"):
+        return False
+    lower, upper = bounds(column)
+    return bool(lower <= limits[0] if key == "below" else upper >= limits[1])
 
 
 def _asked(name: Any, line: Any) -> list[tuple[Any, str, float, float]]:
