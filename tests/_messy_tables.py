@@ -34,6 +34,8 @@ class Messy:
         Documented error, before anything is spent.
     says : str
         Part of the message of the warning or the error.
+    may_warn : set of warning classes
+        Those of losses of about 3 %, which are warned of or not.
     lost : set of names
         Columns of which a wrong schema leaves little.
     """
@@ -45,6 +47,7 @@ class Messy:
     warns: frozenset[type[Warning]] = frozenset()
     raises: type[Exception] | None = None
     says: str = ""
+    may_warn: frozenset[type[Warning]] = frozenset()
     lost: frozenset[Any] = frozenset()
 
 
@@ -351,7 +354,8 @@ def tiny_and_huge(rng):
             "both": np.exp(rng.normal(0, 8, N)),
         }
     )
-    return Messy(X, kinds={"tiny": "Numeric", "huge": "Integer", "whole": "Integer"})
+    kinds = {"tiny": "Numeric", "huge": "Integer", "whole": "Integer"}
+    return Messy(X, kinds=kinds, may_warn=RARE)  # of "both", whose tails are thin
 
 
 @table
@@ -521,7 +525,7 @@ def labels_numbers(rng):
 def labels_missing(rng):
     X, z = tame(rng)
     y = pd.Series(np.where(z > 0, "stays", "goes"), dtype=object)
-    return Messy(X, y.mask(rng.random(N) < 0.2))
+    return Messy(X, y.mask(rng.random(N) < 0.2), warns=WRONG, says="were left out")
 
 
 @table
@@ -568,14 +572,15 @@ def schema_bounds_that_clip(rng):
     X, _ = tame(rng)
     params = {"schema": Schema({"age": Integer(-50, 20)})}
     lost = frozenset({"age"})
-    return Messy(X, params=params, warns=WRONG, says="clipped", lost=lost)
+    return Messy(X, params=params, warns=WRONG, says="moved to it", lost=lost)
 
 
 @table
 def schema_of_the_wrong_kind(rng):
     X, _ = tame(rng)
     known = {"age": Categorical([str(i) for i in range(18, 90)]), "x": Boolean()}
-    return Messy(X, params={"schema": Schema(known)}, lost=frozenset({"x"}))
+    params, lost = {"schema": Schema(known)}, frozenset({"x"})
+    return Messy(X, params=params, warns=WRONG, says="neither true nor", lost=lost)
 
 
 @table

@@ -290,7 +290,8 @@ def test_a_warning_is_raised_where_it_should_be_and_nowhere_else(name, table):
     said = {w.category for w in found.warned}
     alone = found.synth.learnt_.endswith("only") and len(found.synth.cells_) > 1
     assert (NothingLearntWarning in said) == (alone and name != SINGLE)
-    assert said - {NothingLearntWarning} == found.case.warns
+    may = {NothingLearntWarning} | found.case.may_warn
+    assert said - may == found.case.warns
     for category in found.case.warns:
         told = [str(w.message) for w in found.warned if w.category is category]
         assert any(found.case.says in line for line in told)

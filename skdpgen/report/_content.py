@@ -18,18 +18,7 @@ SUSPECTED = (0.01, 0.1, 0.5)
 SHOWN = 5  # synthetic rows
 TIMED = 5_000  # synthetic rows that are drawn to see how long it takes
 SHOWN_IMAGES = 10  # of each class
-MUCH = 0.03  # share of rows that a column may lose before the report says so
-SURE = 2.0  # standard errors around a share
 LIBRARIES = ("skdpgen", "numpy", "pandas", "scikit-learn", "torch", "autodp")
-LOST = {
-    "other": "{share} of the rows have a value that is too rare to be found",
-    "below": "{share} of the rows are below the lower bound, and were moved to it",
-    "above": "{share} of the rows are above the upper bound, and were moved to it",
-}
-BEYOND = {
-    "below": "{share} of the rows are below the range that was found",
-    "above": "{share} of the rows are above the range that was found",
-}
 NOT_PROMISED = (
     "That nothing can be learnt about people in general: if the rows show that smokers "
     "are ill more often, synthetic rows show it, too, and should.",
@@ -87,7 +76,7 @@ def report_content(
         "public": list(report.statements),
         "not_promised": list(NOT_PROMISED),
         "columns": _columns(synthesizer.columns_) if is_table else [],
-        "lost": lost(synthesizer.columns_) if is_table else [],
+        "lost": list(getattr(synthesizer, "lost_", ())),
         "rows": _rows(synthesizer, random_state) if is_table else None,
         "figures": [] if is_table or not pictures else _images(synthesizer),
         "timing": _timing(synthesizer, TIMED if is_table else 10 * SHOWN_IMAGES),
@@ -166,32 +155,6 @@ def _share(value: Any) -> float | None:
     if value is None or value != value:
         return None
     return round(min(max(float(value), 0.0), 1.0), 4)
-
-
-def lost(table: pd.DataFrame) -> list[str]:
-    """Say which columns lost much, and how sure that is: two standard errors around.
-
-    Examples
-    --------
-    >>> line = {"above": 0.08, "above_noise": 0.01, "is_discovered": True}
-    >>> lost(pd.DataFrame({"age": line}).T)
-    ['age: between 6% and 10% of the rows are above the range that was found.']
-    """
-    found = []
-    for name, row in table.iterrows():
-        for key, text in LOST.items():
-            share = _share(row.get(key))
-            noise = _share(row.get(f"{key}_noise", row.get("noise"))) or 0.0
-            if share is None or share < MUCH or share <= SURE * noise:
-                continue
-            ends = max(share - SURE * noise, 0.0), min(share + SURE * noise, 1.0)
-            said = (
-                f"between {ends[0]:.0%} and {ends[1]:.0%}" if noise else f"{share:.0%}"
-            )
-            if row.get("is_discovered") and key in BEYOND:
-                text = BEYOND[key]
-            found.append(f"{name}: {text.format(share=said)}.")
-    return found
 
 
 def _timing(synthesizer: Any, n_rows: int) -> dict[str, Any]:

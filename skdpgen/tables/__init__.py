@@ -11,6 +11,7 @@ from skdpgen.tables._cells import (
     class_of,
     code_or_none,
     simple_cells,
+    step_of,
     with_codes,
 )
 from skdpgen.tables._chunks import Chunks, as_chunks
@@ -37,9 +38,11 @@ from skdpgen.tables._groups import (
 )
 from skdpgen.tables._images import (
     ImageLayout,
+    InRange,
     as_pixels,
     image_size,
     is_image,
+    range_codes,
 )
 from skdpgen.tables._inferring import infer_column
 from skdpgen.tables._layout import EPOCH, Kind, Layout
@@ -126,6 +129,7 @@ __all__ = [
     "EncodedBatch",
     "Encoder",
     "ImageLayout",
+    "InRange",
     "Integer",
     "Kind",
     "Layout",
@@ -185,6 +189,7 @@ __all__ = [
     "outside_of",
     "plausible_codes",
     "public_rows",
+    "range_codes",
     "read_column",
     "read_number",
     "read_off",
@@ -198,6 +203,7 @@ __all__ = [
     "simple_cells",
     "smoothed",
     "stands_elsewhere",
+    "step_of",
     "summary_of",
     "with_codes",
     "with_hint",

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,8 @@ from skdpgen.utils import saved
 SMALLEST = 8  # pixels a side
 MOST_CHANNELS = 4
 FLOATS = ("float16", "float32", "float64")
+DARK = 0.1  # of the range: an image without a brighter pixel uses hardly any of it
+GREY = 1 / 510  # half a step of 255: pixels are beyond the range by more than that
 
 
 @saved
@@ -134,6 +137,42 @@ def as_pixels(images: Any) -> NDArray[np.float32]:
     with np.errstate(all="ignore"):  # a warning would tell about a value
         rows = np.nan_to_num(rows.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
         return np.clip(rows, 0.0, 1.0).astype(np.float32)
+
+
+class InRange(IntEnum):
+    """Where the pixels of an image are, in the range that its dtype has."""
+
+    WITHIN = 0
+    DARK = 1
+    BELOW = 2
+    ABOVE = 3
+    BELOW_AND_ABOVE = 4
+
+
+def range_codes(images: Any) -> NDArray[np.int64]:
+    """Return for each image, by itself, where its pixels are; what is no number is 0.
+
+    Examples
+    --------
+    >>> dark, bright = np.full((8, 8), 0.05), np.full((8, 8), 16.0)
+    >>> range_codes(np.stack([dark, bright, bright - 16.5, bright / 16])).tolist()
+    [1, 3, 2, 0]
+    """
+    if hasattr(images, "detach"):
+        images = images.detach().cpu().numpy()
+    array = np.asarray(images)
+    rows = array.reshape(len(array), math.prod(array.shape[1:]))
+    unit = 255.0 if rows.dtype == np.uint8 else 1.0
+    with np.errstate(all="ignore"):  # a warning would tell about a value
+        rows = np.nan_to_num(rows, nan=0.0) if unit == 1.0 else rows
+        darkest = rows.min(axis=1).astype(np.float64) / unit
+        brightest = rows.max(axis=1).astype(np.float64) / unit
+    codes = np.where(brightest <= DARK, InRange.DARK, InRange.WITHIN)
+    is_below, is_above = darkest < -GREY, brightest > 1.0 + GREY
+    codes[is_below] = InRange.BELOW
+    codes[is_above] = InRange.ABOVE
+    codes[is_below & is_above] = InRange.BELOW_AND_ABOVE
+    return codes.astype(np.int64)
 
 
 def image_size(*several: Any) -> tuple[int, int, int]:

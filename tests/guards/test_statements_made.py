@@ -39,7 +39,7 @@ def made(*given, cls=DPIndependentSynthesizer, **params):
     for always in ALWAYS:
         assert sum(line.startswith(always) for line in said) == 1
     rest = [line for line in said if not line.startswith(ALWAYS)]
-    return {line.partition(": the")[0].partition("about")[0] for line in rest}
+    return {line.partition(": the")[0].partition("between")[0] for line in rest}
 
 
 def in_lists(X, y, which):
@@ -72,7 +72,7 @@ CASES = {
     "classes that nobody has": (
         (X, Y),
         {"classes": ["moved", "lost"]},
-        {SIZE, FOUND.format(2), KNOWN, "only "},
+        {SIZE, FOUND.format(2), KNOWN, "target: "},
     ),
     "classes of a schema": (
         (AGE, Y),

@@ -39,6 +39,7 @@ def test_the_share_of_steps_is_the_same_whatever_was_discovered(case, adjacency)
     assert len(shares(_variants.of_tables()[STEPS], TABLES[case], adjacency)) == 1
 
 
+@pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")  # of rare labels
 @both
 def test_nor_has_it_a_say_whether_y_turns_out_to_be_a_number(adjacency):
     n, known = N_ROWS, int(0.7 * N_ROWS)

@@ -254,6 +254,17 @@ HOW_FAR_ROWS_MOVE = (
         ("tests/tables/test_images.py::test_an_image_reads_as_it_does_alone", IMAGES),
     ),
     Bug(
+        "brightest-pixel-of-the-batch",
+        "images that leave their range are counted by the brightest of their batch",
+        T + "_images.py",
+        "        brightest = rows.max(axis=1).astype(np.float64) / unit\n",
+        "        brightest = np.full(len(rows), float(rows.max()) / unit)\n",
+        (
+            "tests/synthesizers/test_lost_rows.py::"
+            "test_where_pixels_are_follows_from_each_image_alone",
+        ),
+    ),
+    Bug(
         "pairs-wrap-around",
         "of an odd number of rows the last is paired with the first",
         S + "embedding/_private_encoder.py",

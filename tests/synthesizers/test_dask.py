@@ -57,6 +57,7 @@ def test_partitions_give_the_bits_of_the_whole(synth, params, tables):
     assert any(said.startswith(line) for said in other.privacy_.statements)
 
 
+@pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")  # of missing incomes
 def test_without_labels_and_with_a_number_as_target(tables):
     (X, _), (there, _) = tables
     X, there = X.drop(columns="income"), there.drop(columns="income")

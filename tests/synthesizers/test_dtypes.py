@@ -222,6 +222,7 @@ def test_what_is_masked_is_missing(values, column):
     assert 15 < drawn.mask.sum() < 45
 
 
+@pytest.mark.filterwarnings("ignore::skdpgen.utils.SchemaWarning")  # of labels
 def test_masked_labels_are_missing():
     y = np.ma.array([0, 1] * (N // 2), mask=[True, False] * (N // 2))
     X = pd.DataFrame({"a": REAL})

@@ -317,7 +317,6 @@ def test_bounds_that_clip_most_rows_are_told_of(bounds):
 
 
 @seeded
-@pytest.mark.xfail(reason="short lattices are not watched", strict=True)
 def test_short_bounds_that_clip_most_rows_are_told_of():
     table = pd.DataFrame({"age": np.arange(2000) % 70 + 18})
     schema = Schema({"age": Integer(0, 20)})

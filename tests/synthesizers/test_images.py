@@ -495,7 +495,8 @@ def test_an_encoder_is_paid_for_beside_the_release(short_encoder, adjacency):
     synth.fit(PIXELS, LABELS)
     encoder, embedding = synth.privacy_.releases[-2:]
     assert "sub-sampled" in encoder.mechanism
-    assert encoder.share / (encoder.share + embedding.share) == pytest.approx(0.5)
+    both = encoder.share + embedding.share  # what is left may be more than reserved
+    assert encoder.share / both == pytest.approx(0.5, abs=0.01)
     assert synth.sample(20)[0].shape == (20, 8, 8)
 
 

@@ -252,7 +252,7 @@ def test_a_schema_that_contradicts_the_rows_names_no_value():
     X = X[["job", "owns_home"]]
     schema = Schema({"job": Boolean(), "owns_home": Boolean()})
     synth = DPIndependentSynthesizer(schema=schema, classes=["moved"])
-    with pytest.warns(SchemaWarning, match="only about") as told:
+    with pytest.warns(SchemaWarning, match="were left out") as told:
         synth.fit(X, y)
     assert "Zweitausendeins" not in str(vars(synth)) + str(told[0].message)
     with pytest.raises(SchemaError, match="without none") as error:

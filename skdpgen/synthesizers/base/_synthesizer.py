@@ -66,12 +66,14 @@ HIDDEN = {
     "_public",
     "_ratio",
     "_facts",
+    "_kept",
     "_known",
     "_labels",
     "_model",
     "_sampler",
     "_scales",
     "_seed",
+    "_unread",
 }
 
 

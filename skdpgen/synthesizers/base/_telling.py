@@ -4,14 +4,17 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import PrivacyReport
 from skdpgen.synthesizers.models import (
-    contradictions,
+    Loss,
     counted_columns,
     describe_columns,
-    rare_values,
+    describe_target,
+    dropped_rows,
+    losses,
     with_ranges,
 )
 from skdpgen.synthesizers.opening import ROWS_COUNTED, Facts
@@ -23,13 +26,11 @@ from skdpgen.utils import (
     warn_caller,
 )
 
-SURE = 4  # stds of noise
 RARE = (
-    "Many rows hold values that are too rare to be found privately; they are sampled "
-    "as one value, other: {}. List the values in a schema if they are public, as "
-    "Categorical([...]); say there how dates and amounts are written, if they are, as "
-    "Datetime(format='%d.%m.%Y') or Numeric(parse=True); or spend a larger epsilon. "
-    "`columns_` has all shares."
+    "Many rows hold values that are too rare to be found privately: {}. List the "
+    "values in a schema if they are public, as Categorical([...]); say there how dates "
+    "and amounts are written, if they are, as Datetime(format='%d.%m.%Y') or "
+    "Numeric(parse=True); or spend a larger epsilon. `columns_` has all shares."
 )
 
 RELATIONS, IMAGES = "columns and relations", "images"
@@ -62,14 +63,63 @@ class TellsColumns:
         """What was found in each column, and what was lost; made of the release.
 
         A data frame with a line for each column: type, number of values, bounds and
-        cells; noisy shares of the rows that are missing, that are "other", that have no
-        cell at all, and that lie below or above the range; and the standard errors of
-        such shares.
+        cells, and noisy shares of the rows: those that are missing or "other" (with the
+        standard error ``noise``), those without a value that fits (``no_cell``), those
+        below or above the range, and those whose text could not be read or whose
+        category is not listed (``unread``), each with a standard error of its own. A
+        share that no release shows is NaN.
         """
         check_is_fitted(self)
-        cells, scales = self._counted()
-        counts = counted_columns(self.release_, cells, scales) if cells else {}
-        return describe_columns(self._facts, self.cells_, counts, self._clipped())
+        counts = self._column_counts()
+        return describe_columns(
+            self._facts,
+            self.cells_,
+            counts,
+            self._clipped(),
+            getattr(self, "_unread", {}),
+            self._dropped(counts),
+        )
+
+    @property
+    def target_(self) -> Any:
+        """What was found in the target, and what was lost; None without labels.
+
+        A series: type, number of values or bounds, and noisy shares of the rows, each
+        with a standard error: ``dropped`` are those without a usable label, which were
+        left out; a target of numbers has those below and above its range as well.
+        """
+        check_is_fitted(self)
+        dropped = self._dropped(self._column_counts())
+        labels = getattr(self, "_labels", None)
+        return describe_target(self._facts, labels, self._clipped(), dropped)
+
+    @property
+    def lost_(self) -> list[str]:
+        """What is stated of rows that were moved or left out, in words.
+
+        Each line gives a share of more than 3 % as a range of two standard errors. The
+        same lines are warned of in ``fit``, and stand in the certificate.
+        """
+        check_is_fitted(self)
+        return [one.line for one in self._losses()]
+
+    def _losses(self) -> list[Loss]:
+        table = self.columns_ if self._cells else pd.DataFrame()
+        pixels = getattr(self, "pixels_", {})
+        return losses(table, self.target_, self._facts, pixels)
+
+    def _column_counts(self) -> dict[Any, tuple[Any, float]]:
+        """Return the released counts of cells, where columns are counted."""
+        cells, scales = self._counted() if self._cells else ({}, None)
+        return counted_columns(self.release_, cells, scales) if cells else {}
+
+    def _dropped(self, counts: Mapping[Any, Any]) -> tuple[float, float]:
+        """Return the share of rows without a usable label, and its standard error."""
+        paid = self.privacy_.releases
+        doubt = [one.noise_std for one in paid if one.name == ROWS_COUNTED]
+        kept = getattr(self, "_kept", (math.nan, math.nan))
+        noise = math.hypot(*doubt)
+        return dropped_rows(self._facts, self._cells, counts, kept, noise)
 
     def _counted(self) -> tuple[Mapping[Any, Cells], Any]:
         """Return the columns whose cells were counted, and in which units."""
@@ -93,31 +143,15 @@ class TellsColumns:
         self._facts = with_ranges(self._facts, self._drawn_marginals(), self._cells)
         if hasattr(self, "schema_"):
             self.schema_ = self._facts.schema
-        lines, half = [], 0.5 * self.n_samples_
-        paid = self.privacy_.releases
-        doubt = [0.5 * one.noise_std for one in paid if one.name == ROWS_COUNTED]
-        is_few = kept + SURE * math.hypot(noise, *doubt) < half
-        if self.task_ == "classification" and is_few:
-            lines.append(
-                f"only about {kept:.0f} rows have one of the classes: check `classes`, "
-                "and whether y holds classes at all"
-            )
-        if hasattr(self, "cells_"):
-            table = self.columns_
-            lines += contradictions(table, self._facts, self._clipped())
-            rare = rare_values(table)
-            if rare:
-                told = ", ".join(
-                    f"{name} ({share:.0%})" for name, share in rare.items()
-                )
-                self.privacy_ = self.privacy_.stating(f"rows that are other: {told}")
-                warn_caller(RARE.format(told), RareValuesWarning)
-        for line in lines:
-            self.privacy_ = self.privacy_.stating(line)
-            warn_caller(
-                f"What is public does not fit the table: {line}.",
-                SchemaWarning,
-            )
+        self._kept = float(kept), float(noise)
+        found = self._losses()
+        for one in found:
+            self.privacy_ = self.privacy_.without(one.line).stating(one.line)
+            if one.is_public:
+                warn_caller(one.warning, SchemaWarning)
+        rare = "; ".join(one.line for one in found if not one.is_public)
+        if rare:
+            warn_caller(RARE.format(rare), RareValuesWarning)
         return self
 
     @property

@@ -2,10 +2,10 @@
 
 from skdpgen.synthesizers.models._codes_model import CodesModel
 from skdpgen.synthesizers.models._column_facts import (
-    contradictions,
     counted_columns,
     describe_columns,
-    rare_values,
+    describe_target,
+    dropped_rows,
     with_ranges,
 )
 from skdpgen.synthesizers.models._copula_model import CopulaModel, NormalScores
@@ -19,6 +19,7 @@ from skdpgen.synthesizers.models._image_model import (
     new_generator,
     train_images,
 )
+from skdpgen.synthesizers.models._lost_rows import Loss, losses
 from skdpgen.synthesizers.models._mixture_model import MixtureModel
 from skdpgen.synthesizers.models._picture_mixture import (
     PictureMixture,
@@ -42,22 +43,24 @@ __all__ = [
     "Denoised",
     "Density",
     "ImageModel",
+    "Loss",
     "MixtureModel",
     "NormalScores",
     "PictureMixture",
     "PublicItems",
     "RatioModel",
     "TableModel",
-    "contradictions",
     "counted_columns",
     "describe_columns",
+    "describe_target",
     "draw_given",
+    "dropped_rows",
     "learn_images",
     "learn_table",
+    "losses",
     "mixing",
     "new_generator",
     "new_table_generator",
-    "rare_values",
     "refuse_container",
     "shares_of_counts",
     "single_columns",

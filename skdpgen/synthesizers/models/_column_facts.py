@@ -1,7 +1,7 @@
 """What a release says of each column, for people: what was found, what was lost."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,22 +12,20 @@ from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import (
     NUMBERS,
     TARGET,
-    Boolean,
     Categorical,
+    CategoryCells,
     Cells,
     Kind,
     bounds,
-    is_written,
     with_range_of,
 )
 from skdpgen.training import column_counts
 from skdpgen.utils import Key
 
-MANY = 0.1  # of the rows are other: more than is usual
-NOTHING = 0.1  # of the rows have a listed value: less than is usual
-MOST = 0.5  # of the rows are beyond a bound
-SURE = 2.0  # noise stds
-SURELY = 5.0  # where a wrong alarm would blame what is right; asked of many bounds
+OUTSIDE = ("below", "above", "below_noise", "above_noise")
+LINE = ("type", "is_discovered", "n_values", "lower", "upper", "n_cells")
+SHARES = ("other", "missing", "no_cell", "noise", "other_noise", "no_cell_noise")
+UNREAD = ("unread", "unread_noise")
 
 
 def describe_columns(
@@ -35,6 +33,8 @@ def describe_columns(
     cells: Mapping[Any, Cells],
     counts: Mapping[Any, Any],
     outside: Mapping[Any, Any],
+    unread: Mapping[Any, tuple[float, float]],
+    dropped: tuple[float, float] = (0.0, 0.0),
 ) -> pd.DataFrame:
     """Return one line a column: its kind, what was found in it, shares of the rest.
 
@@ -46,23 +46,22 @@ def describe_columns(
         RELEASED counts of the cells, and their noise; columns may be absent.
     outside : mapping of name to (float, float, float, float)
         RELEASED shares of rows below and above bounds, and their standard errors.
+    unread : mapping of name to (float, float)
+        RELEASED shares of rows whose value the description of a column does not know.
+    dropped : (float, float), default=(0.0, 0.0)
+        Share of rows without a usable label, from :func:`dropped_rows`.
     """
     lines = {}
     for name, column in facts.schema.columns.items():
         known = cells.get(name)
-        line: dict[str, Any] = {
-            "type": type(column).__name__,
+        line = _kind_of(column) | {
             "is_discovered": name in facts.discovered,
-            "n_values": getattr(column, "n_values", None),
-            "lower": getattr(column, "lower", None),
-            "upper": getattr(column, "upper", None),
             "n_cells": 0 if known is None else known.n_cells,
         }
-        if isinstance(column, Categorical):
-            line["n_values"] = len(column.categories or ())
         if name in counts and known is not None:
             shares, std = counts[name][0] / facts.n_rows, counts[name][1] / facts.n_rows
             line |= _shares(known, shares) | {"noise": std, "other_noise": std}
+            line |= _no_cell(facts, name, known, (shares, std), dropped)
             late = facts.late_words.get(name)
             if late is not None:  # rows of "other" that have a name since
                 line["other"] -= sum(late.rows) / facts.n_rows
@@ -72,13 +71,104 @@ def describe_columns(
         range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)
         asked = known, range_, counts.get(name), outside.get(name)
         line |= _outside(*asked, facts.n_rows)
+        if name in unread and (known is None or known.other is None):
+            line |= dict(zip(UNREAD, unread[name], strict=True))
         lines[name] = line
-    columns = [*LINE, "other", "missing", "no_cell", "noise", *OUTSIDE, "other_noise"]
+    columns = [*LINE, *SHARES, *OUTSIDE, *UNREAD]
     return pd.DataFrame.from_dict(lines, orient="index").reindex(columns=columns)
 
 
-OUTSIDE = ("below", "above", "below_noise", "above_noise")
-LINE = ("type", "is_discovered", "n_values", "lower", "upper", "n_cells")
+def describe_target(
+    facts: Facts,
+    labels: Any,
+    outside: Mapping[Any, Any],
+    dropped: tuple[float, float],
+) -> "pd.Series[Any] | None":
+    """Return what is known of the target; None without one."""
+    if facts.task is None:
+        return None
+    line: dict[str, Any] = {"type": "classes", "n_values": len(facts.classes or ())}
+    found = dict.fromkeys(OUTSIDE, math.nan)
+    if facts.task == "regression":
+        line = _kind_of(facts.schema.target)
+        if TARGET in outside:
+            found = dict(zip(OUTSIDE, map(float, outside[TARGET]), strict=True))
+        line["is_discovered"] = TARGET in facts.discovered
+    line |= {
+        "n_cells": getattr(labels, "n_cells", 0),
+        "dropped": dropped[0],
+        "dropped_noise": dropped[1],
+    }
+    return pd.Series({**dict.fromkeys(LINE), **line, **found}, dtype=object)
+
+
+def dropped_rows(
+    facts: Facts,
+    cells: Mapping[Any, Cells],
+    counts: Mapping[Any, Any],
+    kept: tuple[float, float],
+    noise_of_rows: float,
+) -> tuple[float, float]:
+    """Return the share of rows without a usable label, and its standard error.
+
+    Rows whose label is missing, or none of the classes, count in no cell. So the total
+    of a column in which each value has a cell is the number of the other rows. Totals
+    of several columns are averaged by precision. Without such a column the share is
+    not known (NaN): values that have no cell cannot be told from labels.
+
+    Parameters
+    ----------
+    facts : Facts
+    cells : mapping of name to Cells
+    counts : mapping of name to (ndarray, float)
+        RELEASED counts of the cells, and their noise.
+    kept : (float, float)
+        RELEASED number of rows with a label, and its noise, where no column is counted.
+    noise_of_rows : float
+        Noise of the number of rows; 0 if it is public.
+    """
+    if facts.task is None:
+        return 0.0, 0.0
+    if counts:
+        whole = [
+            (float(found.sum()), len(found) * std**2)
+            for name, (found, std) in counts.items()
+            if has_cell_for_all(facts, name, cells[name])
+        ]
+        if not whole:
+            return math.nan, math.nan
+        weights = [1.0 / variance if variance else 1.0 for _, variance in whole]
+        totals = [total for total, _ in whole]
+        is_exact = not whole[0][1]
+        noise = 0.0 if is_exact else 1.0 / math.sqrt(sum(weights))
+        kept = float(np.average(totals, weights=weights)), noise
+    share = 1.0 - kept[0] / facts.n_rows
+    return share, math.hypot(kept[1], (1.0 - share) * noise_of_rows) / facts.n_rows
+
+
+def has_cell_for_all(facts: Facts, name: Any, cells: Cells) -> bool:
+    """Say whether each value of a column has a cell, by its dtype and description."""
+    if cells.nullable:
+        return True
+    layout: Any = facts.layout
+    place = layout.names.index(name)
+    if layout.can_be_missing[place]:
+        return False
+    is_list = isinstance(cells, CategoryCells) and cells.other is None
+    return not is_list or layout.kinds[place] is Kind.BOOLEAN
+
+
+def _kind_of(column: Any) -> dict[str, Any]:
+    """Return the type of a column, and the values that it lists or its bounds."""
+    n_values = getattr(column, "n_values", None)
+    if isinstance(column, Categorical):
+        n_values = len(column.categories or ())
+    return {
+        "type": type(column).__name__,
+        "n_values": n_values,
+        "lower": getattr(column, "lower", None),
+        "upper": getattr(column, "upper", None),
+    }
 
 
 def _other_is_listed(column: Any) -> bool:
@@ -92,7 +182,24 @@ def _shares(cells: Cells, shares: Any) -> dict[str, float]:
     return {
         "other": math.nan if cells.other is None else float(shares[cells.other]),
         "missing": float(shares[-1]) if cells.nullable else 0.0,
-        "no_cell": 1.0 - float(shares.sum()),
+    }
+
+
+def _no_cell(
+    facts: Facts,
+    name: Any,
+    cells: Cells,
+    counted: tuple[Any, float],
+    dropped: tuple[float, float],
+) -> dict[str, float]:
+    """Return the share of rows whose value has no cell, though their label has one."""
+    if has_cell_for_all(facts, name, cells):
+        return {"no_cell": 0.0, "no_cell_noise": 0.0}
+    shares, std = counted
+    gone, noise = (0.0, 0.0) if math.isnan(dropped[0]) else dropped
+    return {
+        "no_cell": 1.0 - gone - float(shares.sum()),
+        "no_cell_noise": math.hypot(std * math.sqrt(len(shares)), noise),
     }
 
 
@@ -155,46 +262,3 @@ def with_ranges(
             found = with_range_of(column, cells[name], marginal)
             facts = facts.corrected(name, found)
     return facts
-
-
-def rare_values(table: pd.DataFrame) -> dict[Any, float]:
-    """Return the columns of which many rows are other, and their shares."""
-    surely = table["other"] - SURE * table["other_noise"]
-    many = table[table["is_discovered"] & (surely > MANY)]
-    return {name: min(float(share), 1.0) for name, share in many["other"].items()}
-
-
-def contradictions(
-    table: pd.DataFrame, facts: Facts, outside: Mapping[Any, Any]
-) -> Iterator[str]:
-    """Say where released counts do not fit what was said to be public."""
-    layout = facts.layout
-    texts = {n for j, n in enumerate(layout.names) if layout.kinds[j] is Kind.TEXT}  # type: ignore[union-attr]
-    for name, line in table.iterrows():
-        column = facts.schema.columns[name]
-        read = 1.0 - line["missing"] - line["no_cell"]
-        noise = SURELY * line["noise"] * math.sqrt(line["n_cells"])
-        is_said = is_written(column) or (not line["is_discovered"] and name in texts)
-        is_read = isinstance(column, (*NUMBERS, Boolean))
-        if is_read and is_said and read + noise < NOTHING:
-            what = "truth value" if isinstance(column, Boolean) else "number or time"
-            yield (
-                f"column {name!r}: only {max(read, 0.0):.0%} of the rows hold a {what} "
-                "that could be read; are they written as the schema says?"
-            )
-        if line["is_discovered"]:
-            continue
-        is_list = isinstance(column, Categorical) and column.other is None
-        if is_list and line["n_values"] and read + noise < NOTHING:
-            yield (
-                f"column {name!r}: only {max(read, 0.0):.0%} of the rows hold one of "
-                "its categories; are they spelt as in the table?"
-            )
-        if isinstance(column, NUMBERS) and name in outside and name is not TARGET:
-            for where, bound in (("below", column.lower), ("above", column.upper)):
-                noise = SURELY * line[f"{where}_noise"]
-                if line[where] - noise > MOST:
-                    yield (
-                        f"column {name!r}: {min(line[where], 1.0):.0%} of the rows are "
-                        f"{where} {bound!r} and were clipped to it"
-                    )

@@ -14,6 +14,7 @@ from skdpgen.privacy import (
     OneHot,
     release,
     sensitivity,
+    shortened,
 )
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._public_rows import count_public
@@ -24,6 +25,13 @@ from skdpgen.synthesizers.opening._unknown_columns import (
     THIRD_PART,
     discovery_share,
     open_words,
+)
+from skdpgen.synthesizers.opening._watched_columns import (
+    keep_watched,
+    watched_columns,
+    watched_scale,
+    watched_share,
+    with_strange,
 )
 from skdpgen.tables import (
     FINE_PARTS,
@@ -122,31 +130,42 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
     settled = {n: joined_gaps(x) for n, x in opening.lines.items() if is_settled(x)}
     lines = {n: line for n, line in opening.lines.items() if n not in settled}
     n_lines = len(lines) + len(known)
-    if not n_lines:
+    watched = watched_columns(opening, {**opening.lines, **known})
+    if n_lines:
+        share = _second_share(opening, n_lines)
+    else:
+        share = watched_share(opening, len(watched)) if watched else 0.0
+    if not share:
         return settled
-    share = _second_share(opening, n_lines)
-    delta = sensitivity(OneHot(n_lines), opening.ledger.budget.adjacency)
+    n_watched, scale = len(watched), watched_scale(n_lines, len(watched))
+    scales = (*(1.0,) * n_lines, *(scale,) * n_watched) if n_watched else None
+    asked_for = Histograms((1,) * (n_lines + n_watched), scales).structure
+    delta = sensitivity(asked_for, opening.ledger.budget.adjacency)
     std = opening.ledger.noise_std(share=share, sensitivity=delta)
     asked = {name: divided(line, std) for name, line in lines.items()}
     asked |= known
-    grids = {name: line.grid for name, line in asked.items()}
+    on_lines = {n: with_strange(opening, n, line.grid) for n, line in asked.items()}
+    cut_scale = shortened(scale)  # as the release counts rows
+    grids = on_lines | {name: one.grid for name, one in watched.items()}
+    parts = [f"parts of {n_lines} number lines"] if n_lines else []
+    parts += [f"values that {n_watched} schema columns lack"] if n_watched else []
     released = release(
         opening.rows.batches(grids),
-        {Key.COLUMNS: Histograms(tuple(g.n_cells for g in grids.values()))},
-        name=f"parts of {len(grids)} number lines",
+        {Key.COLUMNS: Histograms(tuple(g.n_cells for g in grids.values()), scales)},
+        name=", ".join(parts),
         ledger=opening.ledger,
         share=share,
     )
     std = released.noise_std[Key.COLUMNS]
     found: dict[Any, Line] = {}
-    for name, counts in by_column(released, grids).items():
-        line = asked[name]
+    every = by_column(released, grids)
+    for name, line in asked.items():
+        counts = every[name][: line.n_cells]
         if name in known:
             variances = np.full(line.n_cells, std**2)
-            found[name] = replace(line, counts=counts[:-1], variances=variances)
+            found[name] = replace(line, counts=counts, variances=variances)
         else:
-            coarse = opening.lines[name]
-            found[name] = refined(coarse, line, counts[:-1], std**2)
+            found[name] = refined(opening.lines[name], line, counts, std**2)
     n_rows = opening.facts.n_rows
     outside = {
         name: tuple(float(found[name].counts[k] / n_rows) for k in (0, -1))
@@ -154,7 +173,14 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
     }
     noise = std / n_rows
     opening.outside = {name: (*ends, noise, noise) for name, ends in outside.items()}
-    opening.keep(_outside=opening.outside)
+    opening.unread = {
+        name: (float(every[name][line.n_cells]) / n_rows, noise)
+        for name, line in asked.items()
+        if isinstance(grids[name], MixedCells)
+    }
+    of_watched = {name: every[name] / cut_scale for name in watched}
+    keep_watched(opening, watched, of_watched, std / cut_scale)
+    opening.keep(_outside=opening.outside, _unread=opening.unread)
     return found | settled
 
 

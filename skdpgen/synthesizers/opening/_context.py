@@ -30,6 +30,7 @@ from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._first_pass import pass_first
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
 from skdpgen.synthesizers.opening._needs_rows import check_known
+from skdpgen.synthesizers.opening._pixel_range import look_at_pixels
 from skdpgen.synthesizers.opening._public_rows import PublicRows
 from skdpgen.synthesizers.opening._public_schema import agreed, public_columns
 from skdpgen.synthesizers.opening._statements import (
@@ -87,6 +88,9 @@ class Opening:
     outside : mapping of name to (float, float, float, float)
         Released shares of rows below and above the bounds of a column, and the
         standard errors of both.
+    unread : mapping of name to (float, float)
+        Released shares of rows whose value the description of a column does not know,
+        and their standard errors.
     public : PublicRows or None
         Rows that are no secret, with the columns of the private ones.
     """
@@ -103,6 +107,7 @@ class Opening:
     lines: dict[Any, Line] = field(default_factory=dict)
     named: dict[Any, tuple[str, ...]] = field(default_factory=dict)
     outside: dict[Any, Any] = field(default_factory=dict)
+    unread: dict[Any, Any] = field(default_factory=dict)
     public: PublicRows | None = None
     _facts: Facts | None = None
 
@@ -190,6 +195,8 @@ class Opening:
                 else:
                     classes = parse_classes(found, self.rows.target_layout)
                     text = f"{len(found)} discovered privately"
+            if self.holds_images:
+                self.keep(pixels_=look_at_pixels(self.rows, self.ledger, n_rows))
             columns, unknown, self.seen, self.lines = discover_columns(
                 self.rows,
                 known.kinds,

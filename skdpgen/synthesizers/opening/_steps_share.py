@@ -10,6 +10,7 @@ from skdpgen.synthesizers.opening._classes import CLASS_SHARE
 from skdpgen.synthesizers.opening._column_kinds import LOOK_SHARES
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._known_columns import Known
+from skdpgen.synthesizers.opening._pixel_range import PIXEL_SHARES, pixel_share
 from skdpgen.synthesizers.opening._public_schema import CHECK_SHARES
 from skdpgen.synthesizers.opening._shares import share_for
 from skdpgen.synthesizers.opening._unknown_columns import (
@@ -17,6 +18,8 @@ from skdpgen.synthesizers.opening._unknown_columns import (
     MOST_SHARE,
     discovery_share,
 )
+from skdpgen.synthesizers.opening._watched_columns import WATCHED_SHARES
+from skdpgen.tables import TARGET
 
 
 def steps_share(opening: Opening, part: float) -> float:
@@ -53,4 +56,9 @@ def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
     left -= LOOK_SHARES[1] * known.may_say_a_number
     if n_unknown:  # all three releases of discovery
         return left - first - LOOK_SHARES[1]
-    return left * (1.0 - bins * (n_numbers > 0)) * (1.0 - third * (n_numbers > 0))
+    are_images = known.kinds.keys() <= {TARGET}
+    if are_images:
+        left -= pixel_share(n_rows, ledger) if is_public else PIXEL_SHARES[1]
+    if not n_numbers:
+        return left * (1.0 - WATCHED_SHARES[1] * (not are_images))
+    return left * (1.0 - max(bins, WATCHED_SHARES[1])) * (1.0 - third)
