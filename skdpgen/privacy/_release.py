@@ -25,7 +25,7 @@ from skdpgen.privacy._sensitivity import (
 )
 from skdpgen.utils import saved
 
-EVIDENCE = 4.25  # noise stds at which a public value is kept: few by chance
+EVIDENCE = 4.5  # noise stds at which a public value is kept: few by chance
 
 
 @saved
