@@ -222,7 +222,7 @@ def test_noise_hides_no_form_of_iso_times():
 
 
 def test_noise_makes_no_iso_times():
-    """Of a column that nobody filled in: cells of thousands of forms, and noise in each."""
+    """Of a column that nobody filled in: thousands of cells of forms have noise."""
     rng, dated = np.random.default_rng(0), 0
     for _ in range(2000):
         found = counts(NOTHING=N) + rng.normal(0, 30.0, N_KINDS)

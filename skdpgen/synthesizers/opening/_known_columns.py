@@ -26,6 +26,7 @@ from skdpgen.tables import (
     check_rules,
     hinted_kind,
     is_written,
+    lists_categories,
     with_hint,
     within_limits,
 )
@@ -184,6 +185,9 @@ def _kinds(
 ) -> tuple[dict[Any, Kind], dict[Any, Column]]:
     """Kinds of all columns and what is known about them, a numeric target included."""
     kinds = dict(zip(rows.layout.names, rows.layout.kinds, strict=True))
+    for name, dtype in zip(rows.layout.names, rows.layout.dtypes, strict=True):
+        if lists_categories(dtype) and kinds[name] in (Kind.INTEGER, Kind.FLOAT):
+            kinds[name] = Kind.TEXT  # numbers that are categories
     known = dict(schema.columns)
     if task == "regression":
         assert rows.target_layout is not None
