@@ -260,12 +260,8 @@ def mixtures(rng):
     columns = {
         "summer time": moments.strftime("%Y-%m-%dT%H:%M:%S") + pd.Index(offsets),
         "some groups": [f"{v:,.0f}" for v in rng.gamma(2, 900, N)],
-        "some units": some(
-            rng, rng.integers(1, 90, N).astype(str), 0.6, ["$ 5", "$ 7"]
-        ),
-        "junk": some(
-            rng, german(rng.gamma(2, 900, N)), 0.08, [f"#{i}?" for i in range(99)]
-        ),
+        "some units": some(rng, small, 0.6, ["$ 5", "$ 7"]),
+        "junk": some(rng, german(rng.gamma(2, 900, N)), 0.08, junk),
         "id": [f"P{i:05d}" for i in rng.permutation(N)],
     }
     iso = rf"\d{{4}}-{MONTH}-{DAY}"
