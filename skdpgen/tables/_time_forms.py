@@ -6,7 +6,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.tables._number_forms import certain, shown
+from skdpgen.tables._number_forms import certain
 from skdpgen.tables._spelling import read_time
 
 Counts = NDArray[np.float64]
@@ -18,6 +18,7 @@ MONTH_FIRST = {"%d{0}%m{0}%Y": "%m{0}%d{0}%Y", "%d{0}%m{0}%y": "%m{0}%d{0}%y"}
 SEPARATORS = "./-"
 NAMED = ("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y")
 SHORT_OR_LONG = {"%d %b %Y": "%d %B %Y", "%b %d, %Y": "%B %d, %Y"}  # May is both
+SEEMS = 1.5  # noise stds that a cell of a form that was chosen has
 TOLD = 2.5  # times what noise does not make: two counts have noise
 EITHER = "|"  # between forms of which a text may have both
 _CLOCK = r"(?P<hour>\d{1,2}):\d{2}(?P<second>:\d{2})?(?P<half> [AP]M)?"
@@ -159,7 +160,8 @@ def chosen_form(counts: Counts, std: float, least: float) -> tuple[str | None, f
         return None, 0.0
     rows = [FORMS.index(one) for one in (best, *_shared(best))]
     written = _without_zeros(best, sure[rows].sum(axis=0))
-    return written, float(shown(table[rows], std).sum())
+    seems = table[rows] > SEEMS * std
+    return written, float(table[rows][seems].sum())
 
 
 def _shared(form: str) -> list[str]:

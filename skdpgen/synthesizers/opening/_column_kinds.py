@@ -266,7 +266,7 @@ def sorted_in(
 
 def _times(counts: Any, std: float, present: float) -> tuple[str | None, float, float]:
     """Return the form of times, how many cells have it, and how many are any time."""
-    least = SOME * present + 2 * SURE * std
+    least = SOME * present + 3 * SURE * std  # one cell of noise may seem certain
     iso_form, n_iso = chosen_iso_form(
         counts[ISO:NUMBERS_FROM], counts[Says.TIME], std, least
     )

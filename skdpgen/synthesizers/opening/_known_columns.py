@@ -101,6 +101,16 @@ class Known:
         return dict(found) | {n: with_hint(found[n], h) for n, h in self.hints.items()}
 
     @property
+    def public_ends(self) -> dict[Any, tuple[Any, Any]]:
+        """The bounds of numbers of which the other bound is left to discovery."""
+        return {
+            name: (hint.lower, hint.upper)
+            for name, hint in self.hints.items()
+            if isinstance(hint, Integer | Numeric)
+            and (hint.lower is None) != (hint.upper is None)
+        }
+
+    @property
     def unknown(self) -> Unknown:
         """The columns that no schema describes."""
         return Unknown.of(self.kinds, self.columns)
