@@ -1,18 +1,22 @@
 """What a schema says, said of cells of text; and synthetic text as numbers again."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from skdpgen.tables import (
+    EPOCH,
     Boolean,
     Categorical,
     Integer,
     Numeric,
     Ordinal,
     Schema,
+    form_of_column,
     read_number,
+    read_time,
 )
 
 NUMBERS = (Numeric, Integer)
@@ -81,20 +85,31 @@ def typed(rows: Any, synthesizer: Any) -> Any:
     for name, kind in synthesizer.columns_["type"].items():
         if name not in found or not _is_text(found[name]):
             continue
+        described = synthesizer.schema_.columns.get(name)
         if kind in ("Numeric", "Integer"):
-            found[name] = _numbers(found[name])
+            read = read_number if described is None else form_of_column(described).read
+            found[name] = _numbers(found[name], read)
         elif kind == "Datetime":
-            form = getattr(synthesizer.schema_.columns.get(name), "format", None)
-            # in UTC, because the cells of a column may have several offsets
-            found[name] = pd.to_datetime(
-                found[name], errors="coerce", format=form or "ISO8601", utc=True
-            ).dt.tz_localize(None)
+            found[name] = _times(found[name], getattr(described, "format", None))
     return found
 
 
-def _numbers(column: pd.Series) -> pd.Series:
+def _times(column: pd.Series, form: str | None) -> pd.Series:
+    """Read times as a fit reads them, which knows other forms than pandas does."""
+    if form is not None:
+        read = {text: read_time(str(text), form) for text in column.dropna().unique()}
+        since = pd.to_timedelta(column.map(read).astype(float), unit="s")
+        return EPOCH + since
+    # in UTC, because the cells of a column may have several offsets
+    found = pd.to_datetime(column, errors="coerce", format="ISO8601", utc=True)
+    return found.dt.tz_localize(None)
+
+
+def _numbers(
+    column: pd.Series, read: Callable[[str], float] = read_number
+) -> pd.Series:
     """Read numbers as a fit reads them, which knows 1,234.50, too."""
-    known = {text: read_number(str(text)) for text in column.dropna().unique()}
+    known = {text: read(str(text)) for text in column.dropna().unique()}
     return column.map(known).astype(float)
 
 

@@ -10,6 +10,7 @@ from skdpgen.tables._cells import (
     bounds,
     class_of,
     code_or_none,
+    form_of_column,
     simple_cells,
     step_of,
     with_codes,
@@ -45,7 +46,7 @@ from skdpgen.tables._images import (
     range_codes,
 )
 from skdpgen.tables._inferring import infer_column
-from skdpgen.tables._layout import EPOCH, Kind, Layout
+from skdpgen.tables._layout import EPOCH, Kind, Layout, lists_categories
 from skdpgen.tables._left_out_columns import Drop, Regenerate
 from skdpgen.tables._like import like_of
 from skdpgen.tables._line import (
@@ -73,6 +74,7 @@ from skdpgen.tables._line_bins import (
     within_limits,
     without_outer_gaps,
 )
+from skdpgen.tables._number_forms import NumberForm, NumbersOf, numbers_of, read_number
 from skdpgen.tables._obeying import obey
 from skdpgen.tables._passes import layouts_of, read_part
 from skdpgen.tables._points import cell_points
@@ -89,7 +91,7 @@ from skdpgen.tables._schema import (
     Schema,
     read_off,
 )
-from skdpgen.tables._spelling import read_number
+from skdpgen.tables._spelling import read_time
 from skdpgen.tables._text_columns import (
     hinted_kind,
     is_written,
@@ -97,18 +99,27 @@ from skdpgen.tables._text_columns import (
     with_hint,
     write_text,
 )
-from skdpgen.tables._text_kinds import ISO, Says, TextKinds, plausible_codes
+from skdpgen.tables._text_kinds import (
+    DATES,
+    ISO,
+    NUMBERS_FROM,
+    Says,
+    TextKinds,
+    plausible_codes,
+)
 from skdpgen.tables._time_forms import chosen_form, chosen_iso_form
 from skdpgen.tables._told_apart import Asked, OpenWords
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
 
 __all__ = [
+    "DATES",
     "EPOCH",
     "FINE_PARTS",
     "FROM_PUBLIC",
     "INFERRED",
     "ISO",
     "NUMBERS",
+    "NUMBERS_FROM",
     "READ_OFF",
     "TARGET",
     "ArrowFile",
@@ -138,6 +149,8 @@ __all__ = [
     "MissingIf",
     "MixedCells",
     "NumberCells",
+    "NumberForm",
+    "NumbersOf",
     "Numeric",
     "OpenWords",
     "Ordinal",
@@ -168,6 +181,7 @@ __all__ = [
     "draw_values",
     "each_cell",
     "each_group",
+    "form_of_column",
     "group_cells",
     "hinted_kind",
     "holds_images",
@@ -184,6 +198,8 @@ __all__ = [
     "like_of",
     "line_between",
     "line_of_octaves",
+    "lists_categories",
+    "numbers_of",
     "obey",
     "octave_edges",
     "outside_of",
@@ -195,6 +211,7 @@ __all__ = [
     "read_off",
     "read_part",
     "read_table",
+    "read_time",
     "read_values",
     "refined",
     "regenerate",

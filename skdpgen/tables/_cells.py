@@ -19,8 +19,9 @@ from skdpgen.tables._columns import (
     Datetime,
     number,
 )
+from skdpgen.tables._number_forms import PLAIN, NumberForm, number_form
 from skdpgen.tables._search import Search
-from skdpgen.tables._spelling import read_number, read_time
+from skdpgen.tables._spelling import read_time
 from skdpgen.tables._values import (
     Codes,
     Floats,
@@ -280,16 +281,32 @@ def read_text(values: TokenColumn, written: Column | None) -> Floats:
     """Return the number or time that each distinct text says; NaN of other text."""
     texts = values.values
     form = getattr(written, "format", None)
-    if form is not None:
+    if isinstance(written, Datetime) and form is not None:
         read = [read_time(text, form) for text in texts]
     elif isinstance(written, Datetime):
         read = [seconds_of_text(text) for text in texts]
-    elif getattr(written, "parse", False):
+    elif form is not None or getattr(written, "parse", False):
+        read_number = form_of_column(written).read
         read = [read_number(text) for text in texts]
     else:
         found = as_numbers(TokenColumn(np.arange(len(texts)), texts))
         return np.asarray(found)
     return np.array(read, dtype=np.float64)
+
+
+def form_of_column(column: Any) -> NumberForm:
+    """Return how the numbers of a column are written in text.
+
+    Examples
+    --------
+    >>> from skdpgen.tables import Integer
+    >>> form_of_column(Integer(0, 9999, format="1.234")).thousands
+    '.'
+    """
+    if column.format is None:
+        return PLAIN
+    form, _ = number_form(column.format, is_whole=column.decimals == 0)
+    return form
 
 
 Cells = CategoryCells | NumberCells | MixedCells
@@ -395,7 +412,8 @@ def with_codes(column: Column, cells: Cells) -> Cells:
     if not codes or not isinstance(cells, NumberCells):
         return cells
     numbers = replace(cells, nullable=False)
-    is_written = getattr(column, "parse", False) or isinstance(column, Datetime)
+    is_written = getattr(column, "parse", False) or getattr(column, "format", None)
+    is_written = is_written or isinstance(column, Datetime)
     written = column if is_written else None
     return MixedCells(numbers, tuple(codes), cells.nullable, None, written)
 

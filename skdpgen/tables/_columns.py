@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.tables._left_out_columns import Drop, Regenerate
+from skdpgen.tables._number_forms import number_form
 from skdpgen.tables._spelling import has_date, has_time_of_day, is_form, read_time
 from skdpgen.utils import SchemaError, asked, refuse_unless, saved
 
@@ -38,6 +39,10 @@ class Numeric:
     codes : sequence, default=()
         Values beside the numbers that are kept as they are and never averaged, as -9
         or "N"; they may lie outside the bounds, and be text in a column of text.
+    format : str or None, default=None
+        How text is written, said by a sample: ``"2.859,76"``, ``"1 234"``, ``"$3.10"``,
+        ``"45 %"``. Text is read so, and written so again, with as many decimals as the
+        sample has; ``"1.234,56…"`` has any number of them. ``decimals`` goes first.
     origin : str, default=""
         The marks of the schema that the column is from; certificates repeat them
         (:class:`Schema`).
@@ -46,6 +51,8 @@ class Numeric:
     --------
     >>> Numeric(0, 100, decimals=2).n_values
     10001
+    >>> Numeric(0, 5000, format="€ 2.859,76").decimals
+    2
     """
 
     lower: float | None = None
@@ -54,20 +61,23 @@ class Numeric:
     nullable: bool = True
     parse: bool = False
     codes: Sequence[Any] = ()
+    format: str | None = None
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         """Store a tuple of plain values, whatever sequence came in."""
         object.__setattr__(self, "codes", _plain(self.codes))
+        if self.format is not None:
+            _, decimals = number_form(self.format, is_whole=self.decimals == 0)
+            if self.decimals is None:
+                object.__setattr__(self, "decimals", decimals)
 
     def __repr__(self) -> str:
         return _shown(self)
 
     def check_asked(self) -> None:
         """Check what says how text is read, if someone else may have made it."""
-        are_plain = all(type(code) in (str, int, float) for code in self.codes)
-        is_fine = type(self.parse) is bool and are_plain
-        refuse_unless(is_fine, "how numbers are read")
+        refuse_unless(_reads_plainly(self), "how numbers are read")
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
@@ -105,6 +115,7 @@ class Integer:
     nullable: bool = True
     parse: bool = False
     codes: Sequence[Any] = ()
+    format: str | None = None
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     decimals = 0
@@ -112,15 +123,15 @@ class Integer:
     def __post_init__(self) -> None:
         """Store a tuple of plain values, whatever sequence came in."""
         object.__setattr__(self, "codes", _plain(self.codes))
+        if self.format is not None:
+            number_form(self.format, is_whole=True)
 
     def __repr__(self) -> str:
         return _shown(self)
 
     def check_asked(self) -> None:
         """Check what says how text is read, if someone else may have made it."""
-        are_plain = all(type(code) in (str, int, float) for code in self.codes)
-        is_fine = type(self.parse) is bool and are_plain
-        refuse_unless(is_fine, "how numbers are read")
+        refuse_unless(_reads_plainly(self), "how numbers are read")
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
@@ -205,8 +216,8 @@ class Datetime:
         if not has_time_of_day(form):
             object.__setattr__(self, "whole_days", True)
         if not has_date(form) and self.lower is self.upper is None:
-            object.__setattr__(self, "lower", "1900-01-01T00:00:00")  # of `strptime`
-            object.__setattr__(self, "upper", "1900-01-01T23:59:59")
+            object.__setattr__(self, "lower", "2000-01-01T00:00:00")
+            object.__setattr__(self, "upper", "2000-01-01T23:59:59")
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
@@ -214,6 +225,11 @@ class Datetime:
             _check_bounds(name, self, self.lower, self.upper)
         else:
             _check_bounds(name, self, *self.seconds)
+
+    @property
+    def is_time_of_day(self) -> bool:
+        """Whether its format writes no date, so that its bounds are those of a day."""
+        return self.format is not None and not has_date(self.format)
 
     @property
     def seconds(self) -> tuple[float, float]:
@@ -382,9 +398,30 @@ def _shown(column: Any) -> str:
     given = [
         f"{item.name}={getattr(column, item.name)!r}"
         for item in fields(column)
-        if item.repr and (item.name != "codes" or column.codes)
+        if item.repr and _is_worth_showing(column, item.name)
     ]
     return f"{type(column).__name__}({', '.join(given)})"
+
+
+def _is_worth_showing(column: Any, name: str) -> bool:
+    """Leave out codes that a column does not have, and a format of numbers."""
+    if name == "codes" or (name == "format" and not isinstance(column, Datetime)):
+        return bool(getattr(column, name))
+    return True
+
+
+def _reads_plainly(column: Any) -> bool:
+    """Say whether what says how text is read is of types that were checked."""
+    are_plain = all(type(code) in (str, int, float) for code in column.codes)
+    form = column.format
+    if type(column.parse) is not bool or not are_plain:
+        return False
+    try:
+        if form is not None:
+            number_form(form, is_whole=column.decimals == 0)
+    except SchemaError:
+        return False
+    return form is None or type(form) is str
 
 
 def _plain(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -396,7 +433,7 @@ def is_hint(column: Any) -> bool:
 
     Examples
     --------
-    >>> is_hint(Numeric(parse=True)), is_hint(Numeric(0, codes=["N"]))
+    >>> is_hint(Numeric(parse=True)), is_hint(Numeric(0, format="$3.10"))
     (True, True)
     >>> is_hint(Numeric(0, 1, parse=True)), is_hint(Numeric(0))
     (False, False)
@@ -405,8 +442,10 @@ def is_hint(column: Any) -> bool:
     says = getattr(column, "parse", False) or getattr(column, "format", None) or codes
     if not says:
         return False
-    is_open = column.lower is None and column.upper is None
-    return is_open or (bool(codes) and (column.lower is None or column.upper is None))
+    ends = column.lower is None, column.upper is None
+    is_number = not isinstance(column, Datetime)
+    may_have_one = bool(codes) or (is_number and column.format is not None)
+    return any(ends) if may_have_one else all(ends)
 
 
 def _iso(value: Any, form: str | None) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from skdpgen.tables._column_dicts import TYPES
 from skdpgen.tables._columns import Column, Datetime, Integer, is_hint
-from skdpgen.tables._spelling import read_number
+from skdpgen.tables._number_forms import read_number
 from skdpgen.utils import SchemaError
 
 OTHER_NAMES = {

@@ -38,6 +38,7 @@ class ImageLayout:
 
     names: ClassVar[tuple[Any, ...]] = ()  # no columns
     kinds: ClassVar[tuple[Any, ...]] = ()
+    dtypes: ClassVar[tuple[Any, ...]] = ()
     limits: ClassVar[tuple[Any, ...]] = ()
     can_be_missing: ClassVar[tuple[Any, ...]] = ()
 

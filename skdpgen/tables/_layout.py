@@ -14,6 +14,7 @@ NEVER_MISSING = re.compile(r"u?int\d+|bool")  # numpy's; pandas' own can
 NUMBER = re.compile(r"u?int\d+|float\d+")
 DECIMAL = re.compile(r"decimal\d*\((?:precision=)?(\d+), (?:scale=)?(-?\d+)\)")
 ARROW_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
+LISTING = re.compile(r"(ordered )?category|Categorical|Enum|dictionary<")
 LARGEST = 2**63 - 1024  # the greatest integer of 64 bits that float64 can say
 EPOCH = pd.Timestamp("2000-01-01")
 
@@ -90,6 +91,17 @@ class Layout:
     def is_text(self, column: int) -> bool:
         """Whether values of a column are objects rather than numbers."""
         return self.kinds[column] is Kind.TEXT
+
+
+def lists_categories(dtype: str) -> bool:
+    """Say whether a dtype lists the values that a column may have; which is public.
+
+    Examples
+    --------
+    >>> lists_categories("category[int64]"), lists_categories("object")
+    (True, False)
+    """
+    return LISTING.match(dtype) is not None
 
 
 def _limits(dtype: str) -> tuple[float, float] | None:

@@ -537,6 +537,8 @@ def with_range_of(column: Column, cells: Cells, marginal: Floats) -> Column:
     numbers = cells.numbers if isinstance(cells, MixedCells) else cells
     if not isinstance(numbers, NumberCells) or not isinstance(column, NUMBERS):
         return column
+    if isinstance(column, Datetime) and column.is_time_of_day:
+        return column
     known = marginal[: numbers.n_known]
     full = np.flatnonzero(known > HARDLY * float(known.sum()))
     if not numbers.gaps or not len(full):

@@ -11,7 +11,7 @@ from skdpgen.tables._columns import Datetime
 from skdpgen.tables._encoder import Chunk, Encoder
 from skdpgen.tables._layout import Layout
 from skdpgen.tables._role import TARGET
-from skdpgen.tables._spelling import EPOCH
+from skdpgen.tables._spelling import EPOCH, write_time
 from skdpgen.tables._target_column import read_labels
 from skdpgen.tables._values import Values, read_values
 
@@ -92,7 +92,7 @@ def _texts(second: float, written: Any) -> list[str]:
     try:
         time = EPOCH + timedelta(seconds=second)
         form = written.format if isinstance(written, Datetime) else None
-        return [time.isoformat() if form is None else time.strftime(form)]
+        return [time.isoformat() if form is None else write_time(time, form)]
     except (OverflowError, ValueError):
         return []
 

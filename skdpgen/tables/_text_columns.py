@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skdpgen.tables._cells import as_float, read_text
+from skdpgen.tables._cells import as_float, form_of_column, read_text
 from skdpgen.tables._columns import (
     Categorical,
     Column,
@@ -20,7 +20,7 @@ from skdpgen.tables._columns import (
     is_hint,
 )
 from skdpgen.tables._layout import Kind
-from skdpgen.tables._spelling import write_number
+from skdpgen.tables._spelling import write_time
 from skdpgen.tables._values import Numbers, Values
 
 KINDS = {
@@ -66,16 +66,17 @@ def with_hint(found: Column, hint: Column) -> Column:
     nullable = found.nullable and hint.nullable
     if isinstance(hint, Datetime):
         whole = hint.whole_days or found.whole_days  # type: ignore[union-attr]
-        return replace(hint, **_bounds(found), whole_days=whole, nullable=nullable)
+        ends = _ends(found, hint)
+        return replace(hint, **ends, whole_days=whole, nullable=nullable)
+    ends = _ends(found, hint)
     if isinstance(hint, Numeric) and hint.decimals is not None and not hint.codes:
-        return replace(hint, **_bounds(found), nullable=nullable)
+        return replace(hint, **ends, nullable=nullable)
     assert isinstance(hint, Numeric | Integer)
     assert isinstance(found, Numeric | Integer)
-    lower = found.lower if hint.lower is None else hint.lower
-    upper = found.upper if hint.upper is None else hint.upper
-    ends: Any = {"lower": min(lower, upper), "upper": max(lower, upper)}  # type: ignore[type-var]
     given: Any = {"nullable": nullable, "parse": hint.parse, "codes": hint.codes}
     given["origin"] = hint.origin
+    if hint.format is not None:
+        given["format"] = form_of_column(hint).sample(found.decimals)
     return replace(found, **ends, **given)
 
 
@@ -106,19 +107,26 @@ def write_text(drawn: "pd.Series[Any]", column: Column) -> "pd.Series[Any]":
     --------
     >>> write_text(pd.Series([1.0, None]), Numeric(0, 1, 2, parse=True)).tolist()
     ['1.00', None]
+    >>> write_text(pd.Series([1234.5]), Numeric(0, 5000, format="€ 2.859,76")).tolist()
+    ['€ 1.234,50']
     """
     if isinstance(column, Datetime):
         form = column.format or ""
-        texts = [None if v is pd.NaT else v.strftime(form) for v in drawn]
+        texts = [None if v is pd.NaT else write_time(v, form) for v in drawn]
     else:
         assert isinstance(column, Numeric | Integer)
         decimals, missing = column.decimals, drawn.isna()
+        write = form_of_column(column).write
         pairs = zip(drawn, missing, strict=True)
-        texts = [
-            None if gone else write_number(float(v), decimals) for v, gone in pairs
-        ]
+        texts = [None if gone else write(float(v), decimals) for v, gone in pairs]
     return pd.Series(texts, dtype=object)
 
 
-def _bounds(found: Column) -> dict[str, Any]:
-    return {"lower": found.lower, "upper": found.upper}  # type: ignore[union-attr]
+def _ends(found: Any, hint: Any) -> dict[str, Any]:
+    """Return bounds as they were found, but for those that the hint has."""
+    if isinstance(hint, Datetime):
+        known = hint if hint.is_time_of_day else found
+        return {"lower": known.lower, "upper": known.upper}
+    lower = found.lower if hint.lower is None else hint.lower
+    upper = found.upper if hint.upper is None else hint.upper
+    return {"lower": min(lower, upper), "upper": max(lower, upper)}

@@ -6,8 +6,14 @@ from enum import IntEnum
 
 import numpy as np
 
-from skdpgen.tables._spelling import GROUPS, read_number
-from skdpgen.tables._time_forms import FORMS, ISO_FORMS, PLACES, form_of, iso_place
+from skdpgen.tables._number_forms import N_FORMS, place_of_number
+from skdpgen.tables._time_forms import (
+    FORM_CELLS,
+    ISO_FORMS,
+    PLACES,
+    form_of,
+    iso_place,
+)
 from skdpgen.tables._values import (
     Codes,
     Mark,
@@ -17,8 +23,7 @@ from skdpgen.tables._values import (
 )
 from skdpgen.utils import saved
 
-APART = re.compile(rf"-?[1-9]\d{{0,2}}([{GROUPS}]\d{{3}})+(\.\d+)?", re.ASCII)
-NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+LABEL = re.compile(r"[A-Za-z]{1,3}-?\d[\dA-Za-z.]*|\d+[A-Za-z]", re.ASCII)
 
 
 class Says(IntEnum):
@@ -30,25 +35,22 @@ class Says(IntEnum):
     TIME = 1
     """Text of a date or time, in an ISO format without a cell of its own."""
 
-    NUMBER = 2
-    """Text of a number as a computer writes it."""
-
-    NUMBER_ITSELF = 3
+    NUMBER_ITSELF = 2
     """An object that is a number, in a column of objects."""
 
-    TRUTH = 4
+    TRUTH = 3
     """An object that is True or False."""
 
-    PADDED = 5
+    PADDED = 4
     """Digits behind a zero, as of postcodes: a number would lose it."""
+
+    LABEL = 5
+    """Letters and digits in one, as V57 or 12A: what stands beside it is a code."""
 
     WORD = 6
     """Any other text."""
 
-    SPELLED = 7
-    """Text of a number as people write it: with a sign, spaces, thousands apart."""
-
-    CODE = 8
+    CODE = 7
     """A word of a public list that stands where a number would: N, NA, unknown."""
 
 
@@ -56,13 +58,15 @@ _SYMBOLS = "?", "-", "--", ".", "x"
 _SHORT = "n", "na", "n/a", "n.a.", "nan", "none", "null", "nil"
 _LONG = "unknown", "missing", "other", "refused", "not applicable", "not available"
 CODES = frozenset((*_SYMBOLS, *_SHORT, *_LONG))
-ISO = len(Says) + len(FORMS)  # where ISO forms begin
+DATES = len(Says)  # where forms of dates begin
+ISO = DATES + len(FORM_CELLS)  # where ISO forms begin
+NUMBERS_FROM = ISO + len(ISO_FORMS)  # where forms of numbers begin
 
 
 @saved
 @dataclass(frozen=True)
 class TextKinds:
-    """One cell for each thing that text may say, forms of times last; no data."""
+    """One cell for each thing that text may say, forms last; no data."""
 
     nullable = False
     is_ordered = False
@@ -70,7 +74,7 @@ class TextKinds:
     @property
     def n_known(self) -> int:
         """Number of cells."""
-        return ISO + len(ISO_FORMS)
+        return NUMBERS_FROM + N_FORMS
 
     n_cells = n_known
 
@@ -86,41 +90,39 @@ class TextKinds:
 
 
 def said(text: str, mark: Mark = Mark.TEXT) -> int:
-    """Return what a text says; forms of dates are numbered behind all others.
+    """Return what a text says; forms are numbered behind all else.
 
     Examples
     --------
-    >>> [said(text).name for text in ("2024-02-29", "2.50", "007", "soon", "1,000")]
-    ['TIME', 'NUMBER', 'PADDED', 'WORD', 'SPELLED']
-    >>> FORMS[said("29.02.2024") - len(Says)], ISO_FORMS[said("2024-02-29 08:15") - ISO]
-    ('%d.%m.%Y', '%Y-%m-%d %H:%M')
+    >>> [said(text).name for text in ("2024-02-29", "007", "soon", "V57", " n/a")]
+    ['TIME', 'PADDED', 'WORD', 'LABEL', 'CODE']
+    >>> FORM_CELLS[said("29.02.2024") - DATES]
+    ('%d.%m.%Y', '0', '')
+    >>> ISO_FORMS[said("2024-02-29 08:15") - ISO]
+    '%Y-%m-%d %H:%M'
+    >>> said("€ 2.859,76") >= NUMBERS_FROM
+    True
     """
     if mark is Mark.NUMBER:
         return Says.NUMBER_ITSELF
     if mark is Mark.TRUTH:
         return Says.TRUTH
-    if NUMBER.fullmatch(text):
-        return Says.NUMBER
-    if text.isdigit():
+    plain = text.strip()
+    number = place_of_number(text)
+    if number is not None:
+        return NUMBERS_FROM + number
+    if plain.isascii() and plain.isdigit():
         return Says.PADDED
     if text[:4].isdigit() and not np.isnan(seconds_of_text(text)):
         place = iso_place(text)
         return Says.TIME if place is None else ISO + place
-    form = form_of(text)
+    form = form_of(plain)
     if form is not None:
-        return len(Says) + PLACES[form]
-    if _is_spelled(text):
-        return Says.SPELLED
-    plain = " ".join(text.lower().split())
-    return Says.CODE if plain in CODES else Says.WORD
-
-
-def _is_spelled(text: str) -> bool:
-    """Say whether people would write a number so; 007.5 and 0,125 are none."""
-    plain = text.strip().removeprefix("+")
-    if plain != text and NUMBER.fullmatch(plain):
-        return True
-    return bool(APART.fullmatch(plain)) and not np.isnan(read_number(text))
+        return DATES + PLACES[form]
+    if LABEL.fullmatch(plain):
+        return Says.LABEL
+    words = " ".join(plain.lower().split())
+    return Says.CODE if words in CODES else Says.WORD
 
 
 def plausible_codes() -> tuple[str, ...]:

@@ -366,12 +366,12 @@ HOW_FAR_ROWS_MOVE = (
         T + "_text_kinds.py",
         "        table = [said(text, mark) for text, mark in pairs]\n",
         "        table = [said(text, mark) for text, mark in pairs]\n"
-        "        form = {len(Says) + k: one for k, one in enumerate(FORMS)}\n"
-        "        certain = {form.get(code) for code in table}\n"
+        "        form = {DATES + k: cell for k, cell in enumerate(FORM_CELLS)}\n"
+        '        certain = {form.get(code, ("",))[0] for code in table}\n'
         "        for k, code in enumerate(table):\n"
-        '            first = form.get(code, "").split("|")[0]\n'
+        '            first = form.get(code, ("",))[0].split("|")[0]\n'
         "            if first and first in certain:\n"
-        "                table[k] = len(Says) + PLACES[first]\n",
+        "                table[k] = DATES + PLACES[(first, *form[code][1:])]\n",
         (
             "tests/tables/test_text_kinds.py::"
             "test_one_row_does_not_decide_which_number_of_a_date_is_the_day",
@@ -389,6 +389,17 @@ HOW_FAR_ROWS_MOVE = (
         '            form = form.replace("%_", "%m")\n'
         "            read = [read_time(text, form) for text in texts]\n",
         ("tests/tables/test_spelling.py::test_dates_are_read_row_by_row",),
+    ),
+    Bug(
+        "decimal-comma-if-no-number-is-read",
+        "if no number of a chunk has the decimal mark of its column, the other is taken",
+        T + "_cells.py",
+        "        read = [read_number(text) for text in texts]\n",
+        "        read = [read_number(text) for text in texts]\n"
+        "        if np.isnan(read).all():\n"
+        '            other = NumberForm("," if written.format is None else ".")\n'
+        "            read = [other.read(text) for text in texts]\n",
+        ("tests/tables/test_spelling.py::test_amounts_are_read_row_by_row",),
     ),
     Bug(
         "squares-by-the-largest-of-the-batch",

@@ -12,11 +12,13 @@ from skdpgen import (
     Integer,
     Numeric,
     Schema,
+    insecure_noise_seed,
     load,
 )
-from skdpgen.tables import Chunks
+from skdpgen.tables import Chunks, form_of_column
 from skdpgen.utils import SchemaError
 
+seeded = pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
 N = 3000
 RNG = np.random.default_rng(0)
 PASSED = pd.to_timedelta(RNG.integers(0, 300, N), "D")
@@ -157,3 +159,92 @@ def test_times_of_day_have_their_bounds_by_themselves():
 def test_a_format_must_be_one(form):
     with pytest.raises(SchemaError, match=r"format of a Datetime.*%d.%m.%Y"):
         Datetime(format=form)
+
+
+@seeded
+@pytest.mark.parametrize("codes", [(), ("N",)])
+def test_a_bound_that_is_public_holds_beside_one_that_is_found(codes):
+    """A fifth of the amounts are below it: they are clipped, not shown."""
+    rng = np.random.default_rng(0)
+    below = rng.random(N) < 0.2
+    amounts = np.where(below, -rng.gamma(2, 50, N), rng.gamma(2, 900, N))
+    table = pd.DataFrame({"paid": [f"€ {amount:.2f}" for amount in amounts]})
+    table.loc[:300, "paid"] = "N"
+    column = Numeric(0, None, format="€ 1234.56", codes=codes)
+    with insecure_noise_seed(0):
+        synth = DPIndependentSynthesizer(10.0, schema=Schema({"paid": column})).fit(
+            table
+        )
+    assert synth.schema_.columns["paid"].lower == 0
+    assert not synth.sample(2000)["paid"].str.contains("-").any()
+
+
+FOUND = {  # text that is found, and the format of the column
+    "euros": ("€ 1.234,56", r"-?€ \d{1,3}(\.\d{3})*,\d\d"),
+    "clock": ("%H:%M", r"([01]\d|2[0-3]):[0-5]\d"),
+    "slashes": ("%-m/%-d/%Y", r"([1-9]|1[0-2])/[1-3]?\d/\d{4}"),
+}
+
+
+@seeded
+def test_formats_are_found_kept_and_drawn(tmp_path):
+    """They are in the schema that is saved, and a schema of them alone does as well."""
+    rng = np.random.default_rng(0)
+    german = str.maketrans(",.", ".,")
+    table = pd.DataFrame(
+        {
+            "euros": [f"€ {paid:,.2f}".translate(german) for paid in MONEY],
+            "clock": [f"{i % 24:02d}:{i % 60:02d}" for i in rng.integers(0, 999, N)],
+            "slashes": [f"{day.month}/{day.day}/{day.year}" for day in DAYS],
+        }
+    )
+    with insecure_noise_seed(0):
+        found = DPIndependentSynthesizer(10.0).fit(table)
+    found.save(tmp_path / "saved.npz")
+    again = load(tmp_path / "saved.npz")
+    with insecure_noise_seed(0):
+        given = DPIndependentSynthesizer(10.0, schema=again.schema_).fit(table)
+    for synth in (found, again, given):
+        drawn = synth.sample(500)
+        for name, (form, look) in FOUND.items():
+            assert synth.schema_.columns[name].format == form
+            assert drawn[name].dropna().str.fullmatch(look).all()
+    read = form_of_column(found.schema_.columns["euros"]).read
+    paid = [read(text) for text in drawn["euros"].dropna()]
+    assert np.mean(paid) == pytest.approx(MONEY.mean(), rel=0.1)
+
+
+@seeded
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"]
+)
+@pytest.mark.parametrize(
+    "values", [[3, 17, 400], [0.5, 1.25], ["1", "2", "N"], ["1.5", "2.5"]]
+)
+def test_a_category_dtype_is_one_of_categories(values, make):
+    codes = np.random.default_rng(0).choice(len(values), N)
+    column = pd.Series(pd.Categorical.from_codes(codes, values))
+    if make is not pd.DataFrame and not isinstance(values[0], str):
+        pytest.skip("polars has categories of text alone")
+    table = pd.DataFrame({"a": column, "b": COUNTS})
+    with insecure_noise_seed(0):
+        synth = DPIndependentSynthesizer(10.0).fit(make(table))
+    assert set(synth.schema_.columns["a"].categories) == set(map(str, values))
+    assert set(synth.sample(300)["a"].unique()) == set(values)
+    assert "kinds and numbers" not in str(synth.privacy_)
+
+
+@seeded
+def test_blanks_are_no_part_of_numbers_and_part_of_words():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": [f" {age} " for age in rng.integers(18, 90, N)],
+            "word": rng.choice([" yes", "yes", "no "], N),
+        }
+    )
+    with insecure_noise_seed(0):
+        synth = DPIndependentSynthesizer(10.0).fit(table)
+    drawn = synth.sample(500)
+    assert drawn["age"].dropna().str.fullmatch(r" \d+ ").all()
+    assert set(drawn["word"].dropna()) == {" yes", "yes", "no "}

@@ -1,6 +1,5 @@
 """A first, cheap look at columns without a schema: what text says, how many values."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,32 +16,43 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import (
+    DATES,
     ISO,
+    NUMBERS_FROM,
     TARGET,
     Column,
     Datetime,
     Kind,
+    Layout,
+    NumberForm,
+    NumbersOf,
     Numeric,
     Rows,
     Says,
     TextKinds,
     chosen_form,
     chosen_iso_form,
+    lists_categories,
+    numbers_of,
 )
 from skdpgen.utils import Key
 
-LOOK_SHARES = (0.001, 0.03)  # of mu², at least and at most
+LOOK_SHARES = (0.001, 0.06)  # of mu², at least and at most
 LOOK_STD = 1 / 100  # of the rows: the noise that is aimed at
 BLURRED = 1 / 12  # noise at which nothing could be told, and nothing is spent
 MOST = 0.9  # of the cells that are not missing: so many make a kind
 ALL_DIFFERENT = 0.8  # different values of so many cells are identifiers, or free text
 FEW = 1 / 20  # different values of so many rows may be codes
 SOME = 0.01  # of the cells begin with a zero: the digits are codes
-WORDS = 0.01  # of the cells are words among few different numbers: these are codes
+WORDS = 0.01  # of the cells are words: some stand beside numbers
+MANY_WORDS = 0.15  # of the cells are words among few different numbers: these are codes
+ONE_DIGIT = 0.8  # of the numbers are one digit: beside words these are codes
 MIXED = 0.2  # of the cells are numbers: beside words they are a column of both
 SURE = 2.0  # noise stds
 SURER = 3.0  # the same where a mistake would make a column of numbers one of names
 SEEN = 5.0  # noise stds that a kind has at least: no kind is made of noise alone
+SEEN_FORMS = 8.0  # the same of times and numbers, the likeliest of many sums of cells
+SEEN_VALUES = 4.0  # the same of different values
 
 
 @dataclass(frozen=True)
@@ -107,14 +117,16 @@ def look_at_kinds(
     different nearly everywhere cannot be learnt. The look costs little, because it asks
     for shares of all rows; where even those would drown in noise it is not taken.
     """
-    names = looked_at(unknown)
-    structure = Weighted((OneHot(len(unknown.texts)), Distinct(len(names))), (1.0, 1.0))
+    listed = _with_listed_values(rows)
+    texts = tuple(name for name in looked_at(unknown) if name not in listed)
+    names = texts
+    structure = Weighted((OneHot(len(texts)), Distinct(len(names))), (1.0, 1.0))
     share = share_for(structure, n_rows * LOOK_STD, ledger, LOOK_SHARES)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
     if not names or std > BLURRED * n_rows:
         return unknown
-    grids = {name: TextKinds() for name in unknown.texts}
+    grids = {name: TextKinds() for name in texts}
     counted = DistinctCounts(names, n_rows)
     blocks: dict[str, Any] = {Key.DISTINCT: counted}
     if grids:
@@ -144,6 +156,15 @@ def look_at_kinds(
     return unknown
 
 
+def _with_listed_values(rows: Rows) -> set[Any]:
+    """Return the columns whose dtype says that their values are categories."""
+    layout = rows.layout
+    if not isinstance(layout, Layout):
+        return set()
+    pairs = zip(layout.names, layout.dtypes, strict=True)
+    return {name for name, dtype in pairs if lists_categories(dtype)}
+
+
 def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
     """Release what the cells of a target of text say; whether nine in ten are numbers.
 
@@ -168,9 +189,10 @@ def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
     noise = SURE * std
     enough = max(MOST * present - noise, 0.5 * present + noise, SEEN * std)
     is_padded = counts[Says.PADDED] >= SOME * present + SURER * std
-    is_number = counts[Says.NUMBER] + counts[Says.SPELLED] > enough and not is_padded
+    numbers = numbers_of(counts[NUMBERS_FROM:], std)
+    is_number = numbers.n_read > enough and not is_padded
     if is_number:
-        rows.read_as({TARGET: Numeric(parse=True)})
+        rows.read_as({TARGET: _written(numbers)})
     return bool(is_number)
 
 
@@ -195,27 +217,21 @@ def sorted_in(
     present = n_rows - counts[Says.NOTHING]
     noise = SURE * std
     enough = max(MOST * present - noise, 0.5 * present + noise, SEEN * std)
-    n_spelled = counts[Says.SPELLED]
-    n_text = counts[Says.NUMBER] + n_spelled
-    n_numbers = n_text + counts[Says.NUMBER_ITSELF]
+    least = SEEN_FORMS * std
+    some, most = max(MIXED * present, least), max(enough, least)
+    n_words = counts[Says.WORD] + counts[Says.LABEL] + counts[Says.CODE]
+    has_words = n_words > WORDS * present + SURER * std
     left = replace(
         unknown, texts=tuple(other for other in unknown.texts if other != name)
     )
-    times = {**unknown.numbers, name: Kind.DATETIME}
-    in_iso_forms = counts[ISO:]
-    n_times = counts[Says.TIME] + in_iso_forms.sum()
-    at_once = max(counts[Says.TIME], in_iso_forms.max())
-    all_std = std * math.sqrt(1 + len(in_iso_forms))  # noise of all of them together
-    is_iso = at_once > enough or n_times > max(enough, SEEN * all_std)
-    if is_iso:
-        form = chosen_iso_form(in_iso_forms, n_times, SOME * present + SURE * all_std)
-    else:
-        form = chosen_form(counts[len(Says) : ISO], enough, noise)
-    if is_iso or form is not None:
-        others = max(float(present - n_times - counts[len(Says) : ISO].sum()), 0.0)
+    form, n_times, n_all_times = _times(counts, std, present)
+    # words beside times have names, and times are never mistaken for them
+    is_mixed = n_times > some and has_words and n_times + n_words > most
+    if n_times > most or is_mixed:
+        others = max(float(present - n_all_times), 0.0)
         dated = replace(
             left,
-            numbers=times,
+            numbers={**unknown.numbers, name: Kind.DATETIME},
             dated=(*unknown.dated, name),
             beside={**unknown.beside, name: others},
         )
@@ -223,22 +239,19 @@ def sorted_in(
             return dated
         written = {**unknown.written, name: Datetime(format=form)}
         return replace(dated, written=written)
-    is_written = n_text > counts[Says.NUMBER_ITSELF]
-    is_padded = counts[Says.PADDED] >= SOME * present + SURER * std
-    names = counts[Says.WORD] >= WORDS * present + SURER * std  # would be lost
-    n_words = counts[Says.WORD] + counts[Says.CODE]
-    has_words = n_words > WORDS * present + SURER * std
-    are_few = distinct <= FEW * present + SURE * blur
-    are_codes = is_written and (is_padded or (names and are_few))
-    some = max(MIXED * present, SEEN * std)
-    is_number = n_numbers > enough or (is_written and n_text > some and has_words)
-    if is_number and not are_codes:
+    numbers = numbers_of(counts[NUMBERS_FROM:], std)
+    n_text, n_objects = numbers.n_read, counts[Says.NUMBER_ITSELF]
+    is_written = n_text > n_objects
+    is_number = n_text + n_objects > (most if is_written else enough)
+    is_mixed = n_text > some and has_words and n_text + n_words > most
+    is_number |= is_written and is_mixed
+    if is_number and not (
+        is_written and _are_codes(counts, numbers, found, std, present)
+    ):
         left = replace(left, numbers={**unknown.numbers, name: Kind.FLOAT})
         if not is_written:
             return left
-        if n_spelled > SOME * present + noise:
-            written = {**unknown.written, name: Numeric(parse=True)}
-            left = replace(left, written=written)
+        left = replace(left, written={**unknown.written, name: _written(numbers)})
         return replace(
             left,
             parsed=(*unknown.parsed, name),
@@ -246,6 +259,53 @@ def sorted_in(
         )
     if counts[Says.TRUTH] > enough:
         return replace(left, truths=(*unknown.truths, name))
-    if distinct > max(ALL_DIFFERENT * present, 0.5 * present + SURE * blur):
+    all_different = max(ALL_DIFFERENT * present, 0.5 * present + SURE * blur)
+    if distinct > max(all_different, SEEN_VALUES * blur):
         return replace(left, identifiers=(*unknown.identifiers, name))
     return unknown
+
+
+def _times(counts: Any, std: float, present: float) -> tuple[str | None, float, float]:
+    """Return the form of times, how many cells have it, and how many are any time."""
+    least = SOME * present + 3 * SURE * std  # one cell of noise may seem certain
+    iso_form, n_iso = chosen_iso_form(
+        counts[ISO:NUMBERS_FROM], counts[Says.TIME], std, least
+    )
+    form, n_dates = chosen_form(counts[DATES:ISO], std, SURE * std)
+    n_all = max(n_iso, 0.0) + n_dates
+    return (iso_form, n_iso, n_all) if n_iso > n_dates else (form, n_dates, n_all)
+
+
+def _are_codes(
+    counts: Any,
+    numbers: NumbersOf,
+    found: tuple[float, float],
+    std: float,
+    present: float,
+) -> bool:
+    """Say whether numbers in a column of text are codes, which nobody would average.
+
+    Some begin with a zero; or labels as V57 stand beside them; or there are words
+    among few different values; or each is one digit, and words stand beside it.
+    """
+    distinct, blur = found
+
+    def are_there(n_cells: float, share: float) -> bool:
+        return bool(n_cells >= share * present + SURER * std)
+
+    n_words = counts[Says.WORD] + counts[Says.LABEL]
+    are_few = distinct <= FEW * present + SURE * blur
+    are_digits = numbers.n_digits > ONE_DIGIT * numbers.n_read
+    return (
+        are_there(counts[Says.PADDED], SOME)
+        or counts[Says.LABEL] >= max(SOME * present, SURER * std)
+        or (are_few and n_words >= MANY_WORDS * present)
+        or (are_digits and are_there(n_words + counts[Says.CODE], WORDS))
+    )
+
+
+def _written(numbers: NumbersOf) -> Numeric:
+    """Return how numbers are written, if not as a computer writes them."""
+    if numbers.form == NumberForm():
+        return Numeric(parse=True)
+    return Numeric(format=numbers.form.sample(None))

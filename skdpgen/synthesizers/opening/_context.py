@@ -232,6 +232,7 @@ class Opening:
             n_rows,
             tuple(name for name in columns if name not in known.columns),
             from_public=tuple(described),
+            public_ends=known.public_ends,
         )
 
     def _described(self, n_rows: float) -> dict[Any, Column]:

@@ -11,7 +11,9 @@ from skdpgen.tables import (
     Column,
     Drop,
     ImageLayout,
+    Integer,
     Layout,
+    Numeric,
     Regenerate,
     Schema,
     within_limits,
@@ -39,6 +41,8 @@ class Facts:
     """Words that the main release named, by column: they share its cell "other"."""
     first_row: int = 0
     """The number of the first row that is drawn; identifiers are written from there."""
+    public_ends: Mapping[Any, tuple[Any, Any]] = field(default_factory=dict)
+    """Bounds that the schema gave of numbers whose other bound was discovered."""
 
     @property
     def columns(self) -> dict[Any, Column]:
@@ -63,8 +67,17 @@ class Facts:
             return replace(self, schema=replace(self.schema, target=column))
         assert isinstance(self.layout, Layout)
         limits = self.layout.limits[self.layout.names.index(name)]
-        column = within_limits(column, limits)
+        column = within_limits(self._within_public_ends(name, column), limits)
         return replace(self, schema=self.schema.with_column(name, column))
+
+    def _within_public_ends(self, name: Any, column: Column) -> Column:
+        """Return a column with a bound that is public, whatever range was released."""
+        if name not in self.public_ends or not isinstance(column, Integer | Numeric):
+            return column
+        lower, upper = self.public_ends[name]
+        lower = column.lower if lower is None else lower
+        upper = column.upper if upper is None else upper
+        return replace(column, lower=min(lower, upper), upper=max(lower, upper))
 
     def public_total(self, adjacency: str, labels: Cells | None) -> float | None:
         """Return the number of rows if it is public and each of them counts."""

@@ -26,6 +26,7 @@ from skdpgen.tables import (
     check_rules,
     hinted_kind,
     is_written,
+    lists_categories,
     with_hint,
     within_limits,
 )
@@ -98,6 +99,16 @@ class Known:
     def with_hints(self, found: Mapping[Any, Column]) -> dict[Any, Column]:
         """Return discovered columns with what hints say of them."""
         return dict(found) | {n: with_hint(found[n], h) for n, h in self.hints.items()}
+
+    @property
+    def public_ends(self) -> dict[Any, tuple[Any, Any]]:
+        """The bounds of numbers of which the other bound is left to discovery."""
+        return {
+            name: (hint.lower, hint.upper)
+            for name, hint in self.hints.items()
+            if isinstance(hint, Integer | Numeric)
+            and (hint.lower is None) != (hint.upper is None)
+        }
 
     @property
     def unknown(self) -> Unknown:
@@ -184,6 +195,9 @@ def _kinds(
 ) -> tuple[dict[Any, Kind], dict[Any, Column]]:
     """Kinds of all columns and what is known about them, a numeric target included."""
     kinds = dict(zip(rows.layout.names, rows.layout.kinds, strict=True))
+    for name, dtype in zip(rows.layout.names, rows.layout.dtypes, strict=True):
+        if lists_categories(dtype) and kinds[name] in (Kind.INTEGER, Kind.FLOAT):
+            kinds[name] = Kind.TEXT  # numbers that are categories
     known = dict(schema.columns)
     if task == "regression":
         assert rows.target_layout is not None
