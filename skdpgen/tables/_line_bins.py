@@ -391,9 +391,9 @@ def _beyond(line: Line, cells: Floats) -> tuple[float, float]:
     room = max(0.25 * span, line.step or 0.0)
     below = lower - max(0.5 * abs(lower), room)
     above = upper + max(0.5 * abs(upper), room)
-    if lower > zero:  # a range of one sign keeps it
+    if lower > -zero and lower >= zero:  # a range of one sign keeps it
         below = max(below, -zero)
-    if upper < -zero:
+    if upper < zero and upper <= -zero:
         above = min(above, zero)
     ends = line.edges[1:-1]
     below = _nearest(ends[ends < lower], below, line.step, lower)

@@ -136,14 +136,28 @@ def _cast_category(
     is_ordered: bool,
 ) -> "pd.Series[Any]":
     """List the categories of the schema, and what was drawn besides."""
-    known = _cast(column.dropna(), inner, ())
-    listed = _cast(pd.Series(list(categories), dtype=object), inner, ())
+    known = _cast_each(column.dropna(), inner)
+    listed = _cast_each(pd.Series(list(categories), dtype=object), inner)
     drawn = pd.Series(known.unique())
     drawn = drawn[~drawn.isin(listed)].sort_values()
     index = pd.Index(pd.concat([listed, drawn]) if len(listed) else drawn)
     codes = np.full(len(column), -1)
     codes[column.notna().to_numpy()] = index.get_indexer(known)
     return pd.Series(pd.Categorical.from_codes(codes, index, ordered=is_ordered))
+
+
+def _cast_each(values: "pd.Series[Any]", dtype: str) -> "pd.Series[Any]":
+    """Cast values; where one does not fit, as "other" among numbers, it stays."""
+    try:
+        return _cast(values, dtype, ())
+    except MORE_THAN_IT_HOLDS:
+        found = {}
+        for value in values.unique():
+            try:
+                found[value] = _cast(pd.Series([value]), dtype, ()).iloc[0]
+            except MORE_THAN_IT_HOLDS:
+                found[value] = value
+        return values.map(found).astype(object)
 
 
 def _restore_array(frame: pd.DataFrame, layout: Layout, container: str) -> Any:
