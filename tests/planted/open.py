@@ -5,12 +5,21 @@ from tests.planted.bug import Bug, P, T
 CLIPPED = "tests/privacy/test_clipped.py::"
 SELECTION = "tests/privacy/test_selection.py::"
 MIXED = "tests/tables/test_mixed.py::"
+LATE = "tests/synthesizers/test_late_words.py::"
 WEIGHTS = (
     CLIPPED + "test_blocks_of_half_the_weight_are_charged_and_have_twice_the_noise"
 )
 FURTHER = CLIPPED + "test_no_row_moves_the_counts_further"
 
 WHAT_ROWS_LEAVE_OPEN = (
+    Bug(
+        "no-delta-for-late-words",
+        "delta is reserved for two searches for words, and there are three",
+        "skdpgen/synthesizers/opening/_context.py",
+        "SEARCHES = 3",
+        "SEARCHES = 2",
+        (LATE + "test_no_row_moves_histograms_and_words_further_than_is_charged",),
+    ),
     Bug(
         "open-places-not-clipped",
         "a row counts 1 in every open place, however many it has",
