@@ -33,6 +33,7 @@ from skdpgen.tables import NUMBERS, Categorical, Datetime, Integer, Numeric, bou
 
 RARE = 0.01  # values of fewer rows may be lost
 MOST_ROWS = 100_000
+SPIKE = 0.05  # of the rows share a number
 MANY, SOME = 20, 0.2  # different numbers, and their share, of a column of numbers
 ISSUE_SHARE, ISSUE_STDS = 0.03, 5.0  # a false statement is off by more than both
 STDS = 4.0
@@ -154,6 +155,24 @@ def one_way(real: Distinct, drawn: Distinct) -> float:
     return float(0.5 * shares[0].sub(shares[1], fill_value=0).abs().sum())
 
 
+def shared_values(real: Distinct, drawn: Distinct) -> list[float]:
+    """Return drawn over real shares of values that stand out among many numbers.
+
+    These are numbers that 5 % of the rows share, as 501, and words, as "N".
+    """
+    is_number = ~np.isnan(real.numbers)
+    if is_number.sum() <= MANY:
+        return []
+    least = np.where(is_number, SPIKE, 2 * RARE) * real.n_rows
+    ratios = []
+    for k in np.flatnonzero(real.counts >= least):
+        same = drawn.texts == real.texts[k]
+        if is_number[k]:
+            same = drawn.numbers == real.numbers[k]
+        ratios.append(drawn.share(same) * real.n_rows / real.counts[k])
+    return ratios
+
+
 def statements(stated: pd.Series, truth: dict[str, float]) -> Iterator[dict[str, Any]]:
     """Yield what ``columns_`` states of a column, beside the truth."""
     for what in SHARES:
@@ -183,6 +202,7 @@ def judge_columns(
     seconds = time.perf_counter() - start
     drawn, _ = synthesizer.sample(len(X))
     distances, lost, held, wrong, types = [], [], [], [], {}
+    ratios: list[float] = []
     n_statements, n_unknown = 0, 0
     for name, column in synthesizer.schema_.columns.items():
         truth = true_shares(column, real[name])
@@ -196,7 +216,9 @@ def judge_columns(
         lost.append(truth["lost"])
         held.append(1.0 - truth.get("outside", 0.0))
         if name in drawn:
-            distances.append(one_way(real[name], Distinct.of(drawn[name])))
+            both = real[name], Distinct.of(drawn[name])
+            distances.append(one_way(*both))
+            ratios += shared_values(*both)
     return {
         "lost": float(np.mean(lost)),
         "most_lost": float(np.max(lost)),
@@ -204,6 +226,8 @@ def judge_columns(
         "distance": float(np.mean(distances)),
         "n_statements": n_statements,
         "n_unknown": n_unknown,
+        "n_shared": len(ratios),
+        "n_shared_off": sum(abs(ratio - 1.0) > 0.2 for ratio in ratios),
         "n_false": sum(one["is_false"] for one in wrong),
         "n_beyond": sum(one["is_beyond"] for one in wrong),
         "budget": float(sum(one.share for one in synthesizer.privacy_.releases[:-1])),
@@ -302,20 +326,58 @@ def judge_pairs(
 
 
 def show(file: Path) -> None:
-    """Print means of each table, and how often a column has its usual type."""
+    """Print a line a table in Markdown: means over fits, and the worst of them."""
     results = pd.DataFrame(map(json.loads, file.read_text().splitlines()))
     keys = ["table", "rows", "epsilon"]
     is_pairs = results.reindex(columns=["ratio"])["ratio"].notna()
-    for _, some in results.groupby(is_pairs):
-        numbers = some.drop(columns=["seed"]).groupby(keys, sort=False)
-        means = numbers.mean(numeric_only=True).dropna(axis=1, how="all")
-        means.insert(0, "fits", numbers.size())
-        if "types" in some:
-            means["least_usual_type"] = numbers["types"].agg(_least_usual)
-            means["beyond"] = numbers["n_beyond"].sum() / numbers["n_statements"].sum()
-            means["least_held"] = numbers["least_held"].min()
-            means["most_lost"] = numbers["most_lost"].max()
-        print(means.round(4).to_string())
+    for are_pairs, some in results.groupby(is_pairs):
+        tables = some.groupby(keys, sort=False)
+        lines = tables.apply(_of_pairs if are_pairs else _of_columns).reset_index()
+        print("| " + " | ".join(lines.columns) + " |")
+        print("|" + "---|" * len(lines.columns))
+        for line in lines.itertuples(index=False):
+            print("| " + " | ".join(map(_short, line)) + " |")
+
+
+def _of_columns(fits: pd.DataFrame) -> pd.Series:
+    total = fits.sum(numeric_only=True)
+    return pd.Series(
+        {
+            "fits": len(fits),
+            "budget": fits["budget"].mean(),
+            "distance": fits["distance"].mean(),
+            "lost": fits["lost"].mean(),
+            "most lost": fits["most_lost"].max(),
+            "least in range": fits["least_held"].min(),
+            "usual type": _least_usual(fits["types"]),
+            "statements": total["n_statements"],
+            "unknown": total["n_unknown"],
+            "false": total["n_false"],
+            "beyond 4 SE": total["n_beyond"],
+            "shared off": f"{total['n_shared_off']:.0f} of {total['n_shared']:.0f}",
+            "seconds": fits["seconds"].median(),
+        },
+        dtype=object,
+    )
+
+
+def _of_pairs(fits: pd.DataFrame) -> pd.Series:
+    means = fits.mean(numeric_only=True)
+    found = {"fits": len(fits), "ratio": means["ratio"]}
+    for what in ("two_way", "one_way", "complete", "k_marginal"):
+        for how in ("discovered", "public"):
+            found[f"{what}, {how}"] = means.get(f"{what}_{how}", math.nan)
+    return pd.Series(found, dtype=object)
+
+
+def _short(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    if math.isnan(value):
+        return ""
+    return (
+        f"{value:.0f}" if value.is_integer() else f"{value:.3g}".replace("0.", ".", 1)
+    )
 
 
 def _least_usual(types: pd.Series) -> float:

@@ -46,7 +46,7 @@ FEW = 1 / 20  # different values of so many rows may be codes
 SOME = 0.01  # of the cells begin with a zero: the digits are codes
 WORDS = 0.01  # of the cells are words: some stand beside numbers
 MANY_WORDS = 0.15  # of the cells are words among few different numbers: these are codes
-ONE_DIGIT = 0.8  # of the numbers are one digit: beside words these are codes
+ONE_DIGIT, FEW_CODES = 0.5, 100  # of the numbers are one digit, of so many values
 MIXED = 0.2  # of the cells are numbers: beside words they are a column of both
 SURE = 2.0  # noise stds
 SURER = 3.0  # the same where a mistake would make a column of numbers one of names
@@ -286,7 +286,8 @@ def _are_codes(
     """Say whether numbers in a column of text are codes, which nobody would average.
 
     Some begin with a zero; or labels as V57 stand beside them; or there are words
-    among few different values; or each is one digit, and words stand beside it.
+    among few different values; or most are one digit: their column is text because
+    something else stands beside them, perhaps in few rows.
     """
     distinct, blur = found
 
@@ -296,11 +297,12 @@ def _are_codes(
     n_words = counts[Says.WORD] + counts[Says.LABEL]
     are_few = distinct <= FEW * present + SURE * blur
     are_digits = numbers.n_digits > ONE_DIGIT * numbers.n_read
+    are_digits &= distinct <= FEW_CODES + SURER * blur
     return (
         are_there(counts[Says.PADDED], SOME)
         or counts[Says.LABEL] >= max(SOME * present, SURER * std)
         or (are_few and n_words >= MANY_WORDS * present)
-        or (are_digits and are_there(n_words + counts[Says.CODE], WORDS))
+        or are_digits
     )
 
 

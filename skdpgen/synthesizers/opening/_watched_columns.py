@@ -37,6 +37,7 @@ from skdpgen.tables import (
     MixedCells,
     NumberCells,
     bounds,
+    is_written,
     step_of,
 )
 
@@ -198,5 +199,4 @@ def _mark(listed: Any) -> str:
 
 def _written(column: Column) -> Column | None:
     """Return a column if it says how its text is read."""
-    is_read = getattr(column, "parse", False) or isinstance(column, Datetime)
-    return column if is_read else None
+    return column if is_written(column) or isinstance(column, Datetime) else None
