@@ -57,6 +57,8 @@ class Unknown:
         Words, whose values are to be found.
     identifiers : tuple of names
         Text that is different in nearly every row.
+    numbered : tuple of names
+        Whole numbers that differ in nearly every row; perhaps identifiers.
     truths : tuple of names
         Objects that are True or False.
     parsed : tuple of names
@@ -74,6 +76,7 @@ class Unknown:
     numbers: Mapping[Any, Kind]
     texts: tuple[Any, ...]
     identifiers: tuple[Any, ...] = ()
+    numbered: tuple[Any, ...] = ()
     truths: tuple[Any, ...] = ()
     parsed: tuple[Any, ...] = ()
     dated: tuple[Any, ...] = ()
@@ -99,17 +102,23 @@ class Unknown:
 
 
 def look_at_kinds(
-    rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float
+    rows: Rows,
+    unknown: Unknown,
+    ledger: Ledger,
+    n_rows: float,
+    most_share: float = LOOK_SHARES[1],
 ) -> Unknown:
     """Release what the cells of each text say, and how many values columns have.
 
     Text of dates and numbers is read as such if nine in ten cells are; text that is
     different nearly everywhere cannot be learnt. The look costs little, because it asks
     for shares of all rows; where even those would drown in noise it is not taken.
+    It costs at most ``most_share`` of mu².
     """
     names = looked_at(unknown)
     structure = Weighted((OneHot(len(unknown.texts)), Distinct(len(names))), (1.0, 1.0))
-    share = share_for(structure, n_rows * LOOK_STD, ledger, LOOK_SHARES)
+    limits = LOOK_SHARES[0], most_share
+    share = share_for(structure, n_rows * LOOK_STD, ledger, limits)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
     if not names or std > BLURRED * n_rows:

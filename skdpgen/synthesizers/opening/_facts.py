@@ -39,6 +39,8 @@ class Facts:
     """Words that the main release named, by column: they share its cell "other"."""
     first_row: int = 0
     """The number of the first row that is drawn; identifiers are written from there."""
+    numbered: tuple[Any, ...] = ()
+    """Whole numbers that differ in nearly every row; perhaps identifiers."""
 
     @property
     def columns(self) -> dict[Any, Column]:
