@@ -29,6 +29,16 @@ ADVICE = (
 )
 
 
+def can_be_counted(
+    names: tuple[Any, ...], ledger: Ledger, n_rows: float, share: float
+) -> bool:
+    """Say whether a share of mu² is enough to count whole numbers; reads no row."""
+    if not names or share <= 0.0:
+        return False
+    delta = sensitivity(Distinct(len(names)), ledger.budget.adjacency)
+    return ledger.noise_std(share=share, sensitivity=delta) <= BLURRED * n_rows
+
+
 def count_whole_numbers(
     rows: Rows, names: tuple[Any, ...], ledger: Ledger, n_rows: float, most_share: float
 ) -> dict[Any, tuple[float, float]]:
@@ -56,13 +66,13 @@ def count_whole_numbers(
     most_share : float
         Of mu², at most.
     """
+    if not can_be_counted(names, ledger, n_rows, most_share):
+        return {}
     structure = Distinct(len(names))
     limits = min(LEAST_SHARE, most_share), most_share
     share = share_for(structure, n_rows * WANTED_STD, ledger, limits)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
-    if not names or std > BLURRED * n_rows:
-        return {}
     sums, block = rows.beforehand, DistinctCounts(names, n_rows)
     released = release(
         rows.batches({}, distinct=names) if sums is None else (),

@@ -23,6 +23,7 @@ from skdpgen.synthesizers.opening._column_kinds import (
 )
 from skdpgen.synthesizers.opening._earlier import Seen
 from skdpgen.synthesizers.opening._identifiers import (
+    can_be_counted,
     count_whole_numbers,
     perhaps_identifiers,
 )
@@ -51,7 +52,7 @@ from skdpgen.utils import Key, SchemaRequiredError
 
 LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
-PART_OF_TEXT = 0.8  # of LOOK_SHARES[1], if whole numbers are counted: 12 % more noise
+OF_NUMBERS = 0.2  # of LOOK_SHARES[1]; the noise of text grows by 12 % at most
 SHARES, MOST_SHARE = (0.05, 0.20), 0.45  # of mu², for all that is discovered
 GROWTH = 0.4  # of the share that would make the noise good, to the power of a third
 GOOD_STD, POOR_STD = 1 / 200, 1 / 64  # of the rows: the noise of a count
@@ -101,8 +102,11 @@ def discover_columns(
     if len(unknown):
         check_feasible(unknown, n_rows, ledger)
         budget_before = ledger.remaining
-        of_text = PART_OF_TEXT if whole_numbers else 1.0
-        unknown = look_at_kinds(rows, unknown, ledger, n_rows, of_text * LOOK_SHARES[1])
+        of_numbers = OF_NUMBERS * LOOK_SHARES[1]
+        if not can_be_counted(whole_numbers, ledger, n_rows, of_numbers):
+            of_numbers = 0.0
+        most_of_text = LOOK_SHARES[1] - of_numbers
+        unknown = look_at_kinds(rows, unknown, ledger, n_rows, most_of_text)
         left = LOOK_SHARES[1] - (budget_before - ledger.remaining)
         counted = count_whole_numbers(rows, whole_numbers, ledger, n_rows, left)
         found |= {name: Boolean() for name in unknown.truths}
