@@ -195,6 +195,17 @@ def test_both_parts_of_the_look_keep_its_share(adjacency, epsilon, n):
     assert synth.privacy_.spent == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("n", "of_text"), [(1000, 1.0), (N, 0.8), (40_000, 1.0)])
+def test_text_leaves_a_part_only_where_it_is_of_use(n, of_text):
+    """Not where whole numbers cannot be counted, nor where both get what they need."""
+    X = table(n)[["word", "name", "id", "fnlwgt"]]
+    shares = []
+    for columns in (["word", "name"], list(X.columns)):
+        synth, _ = fit(X[columns], epsilon=1.0, delta=1e-6)
+        shares.append(synth.privacy_.releases[0].share)
+    assert shares[1] / shares[0] == pytest.approx(of_text, rel=0.05)
+
+
 # ------------------------------------------------------- how far one row moves a count
 
 
