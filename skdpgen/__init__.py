@@ -39,6 +39,7 @@ from skdpgen.tables import (
 )
 from skdpgen.utils import (
     BudgetExceededError,
+    IdentifierWarning,
     LargeDeltaWarning,
     NothingLearntWarning,
     NotPrivateWarning,
@@ -73,6 +74,7 @@ __all__ = [
     "Deformations",
     "Determines",
     "Drop",
+    "IdentifierWarning",
     "Integer",
     "LargeDeltaWarning",
     "LessEqual",

@@ -12,7 +12,12 @@ import pandas as pd
 import polars as pl
 
 from skdpgen import Boolean, Categorical, Integer, Numeric, Schema
-from skdpgen.utils import RareValuesWarning, SchemaError, SchemaWarning
+from skdpgen.utils import (
+    IdentifierWarning,
+    RareValuesWarning,
+    SchemaError,
+    SchemaWarning,
+)
 
 N = 2000
 
@@ -67,6 +72,7 @@ def made(name: str) -> Messy:
 
 RARE = frozenset({RareValuesWarning})
 WRONG = frozenset({SchemaWarning})
+NUMBERED = frozenset({IdentifierWarning})
 
 
 def words(rng, n_words, skew=1.0, prefix="w"):
@@ -355,7 +361,8 @@ def tiny_and_huge(rng):
         }
     )
     kinds = {"tiny": "Numeric", "huge": "Integer", "whole": "Integer"}
-    return Messy(X, kinds=kinds, may_warn=RARE)  # of "both", whose tails are thin
+    # rare values are those of "both", whose tails are thin
+    return Messy(X, kinds=kinds, may_warn=RARE, warns=NUMBERED, says="'whole'")
 
 
 @table

@@ -128,6 +128,7 @@ def _columns(table: pd.DataFrame) -> list[dict[str, Any]]:
             "name": str(name),
             "type": str(row["type"]),
             "source": "found privately" if row["is_discovered"] else "public",
+            "is_identifier": bool(row["is_identifier"]),
             "range": _range(row),
             "values": _whole(row.get("n_values")),
             "missing": _share(row.get("missing")),

@@ -14,6 +14,7 @@ from skdpgen.utils._counts import check_count
 from skdpgen.utils._errors import (
     BudgetExceededError,
     ConfigError,
+    IdentifierWarning,
     LargeDeltaWarning,
     NothingLearntWarning,
     NotPrivateWarning,
@@ -53,6 +54,7 @@ __all__ = [
     "Amount",
     "BudgetExceededError",
     "ConfigError",
+    "IdentifierWarning",
     "Interval",
     "Key",
     "LargeDeltaWarning",

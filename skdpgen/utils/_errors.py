@@ -36,6 +36,15 @@ class LargeDeltaWarning(UserWarning):
     """
 
 
+class IdentifierWarning(UserWarning):
+    """Whole numbers differ in nearly every row: they may be identifiers of people.
+
+    Said by a released number of different values. Synthetic rows hold numbers of the
+    same range, so many of them belong to real people. ``Regenerate()`` or ``Drop()`` in
+    a schema keeps them out; bounds, as ``Integer(0, 1000)``, say that they are amounts.
+    """
+
+
 class NothingLearntWarning(UserWarning):
     """No relation between columns was learnt; samples have columns by class only.
 

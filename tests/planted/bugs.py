@@ -184,6 +184,28 @@ BUGS = (
         (TABLES + "[DPIndependentSynthesizer-text that says more-replace]",),
     ),
     Bug(
+        "whole-numbers-by-exact-counts",
+        "the exact number of values decides whether whole numbers are identifiers",
+        S + "opening/_identifiers.py",
+        "    estimates, noise = block.estimate(released.values[Key.DISTINCT][0], std)\n",
+        "    total = block.start(1)\n"
+        "    for batch in rows.batches({}, distinct=names):\n"
+        "        total = block.add(total, batch.parts[Key.DISTINCT], batch.labels)\n"
+        "    estimates, noise = block.estimate(block.value(total)[0], 0 * std)\n",
+        ("tests/synthesizers/test_identifiers.py::test_only_released_numbers_decide",),
+    ),
+    Bug(
+        "whole-numbers-for-nothing",
+        "different values of whole numbers are charged to nobody",
+        S + "opening/_identifiers.py",
+        'of whole numbers",\n        ledger=ledger,\n',
+        'of whole numbers",\n        ledger=type(ledger)(ledger.budget),\n',
+        (
+            "tests/synthesizers/test_sensitivity.py::"
+            "test_every_stage_of_a_fit_keeps_its_claim",
+        ),
+    ),
+    Bug(
         "delta-of-selection-once",
         "each of several selections may fail with all of what is reserved for them",
         P + "_selection.py",

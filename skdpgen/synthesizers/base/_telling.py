@@ -62,12 +62,14 @@ class TellsColumns:
     def columns_(self) -> Any:
         """What was found in each column, and what was lost; made of the release.
 
-        A data frame with a line for each column: type, number of values, bounds and
-        cells, and noisy shares of the rows: those that are missing or "other" (with the
-        standard error ``noise``), those without a value that fits (``no_cell``), those
-        below or above the range, and those whose text could not be read or whose
-        category is not listed (``unread``), each with a standard error of its own. A
-        share that no release shows is NaN.
+        A data frame with a line for each column: type, whether its values may be
+        identifiers (``is_identifier``: written anew, or whole numbers that differ in
+        nearly every row), number of values, bounds and cells, and noisy shares of the
+        rows: those that are missing or "other" (with the standard error ``noise``),
+        those without a value that fits (``no_cell``), those below or above the range,
+        and those whose text could not be read or whose category is not listed
+        (``unread``), each with a standard error of its own. A share that no release
+        shows is NaN.
         """
         check_is_fitted(self)
         counts = self._column_counts()

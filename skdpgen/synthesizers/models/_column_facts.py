@@ -16,6 +16,7 @@ from skdpgen.tables import (
     CategoryCells,
     Cells,
     Kind,
+    Regenerate,
     bounds,
     with_range_of,
 )
@@ -23,7 +24,15 @@ from skdpgen.training import column_counts
 from skdpgen.utils import Key
 
 OUTSIDE = ("below", "above", "below_noise", "above_noise")
-LINE = ("type", "is_discovered", "n_values", "lower", "upper", "n_cells")
+LINE = (
+    "type",
+    "is_discovered",
+    "is_identifier",
+    "n_values",
+    "lower",
+    "upper",
+    "n_cells",
+)
 SHARES = ("other", "missing", "no_cell", "noise", "other_noise", "no_cell_noise")
 UNREAD = ("unread", "unread_noise")
 
@@ -56,6 +65,7 @@ def describe_columns(
         known = cells.get(name)
         line = _kind_of(column) | {
             "is_discovered": name in facts.discovered,
+            "is_identifier": isinstance(column, Regenerate) or name in facts.numbered,
             "n_cells": 0 if known is None else known.n_cells,
         }
         if name in counts and known is not None:

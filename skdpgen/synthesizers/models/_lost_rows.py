@@ -20,7 +20,7 @@ from skdpgen.tables import (
 )
 
 MUCH = 0.03  # of the rows: a smaller loss is only stated in `columns_`
-FALSE_ALARMS = 1e-3  # chance that a fit states a loss where there is none
+FALSE_ALARMS = 1e-6  # chance that a fit states a loss where there is none
 RANGE = 2.0  # standard errors around a share
 NOTHING = 0.1  # of the rows have a listed value: less than is usual
 NO_LABEL = "Rows without a label were left out"
@@ -78,7 +78,7 @@ def losses(
 
     *False alarms.* A share is stated if it exceeds k standard errors of its noise, and
     k is chosen such that of all shares that are compared one does so by noise alone
-    with a probability of 1 in 1,000.
+    with a probability of one in a million.
 
     Parameters
     ----------

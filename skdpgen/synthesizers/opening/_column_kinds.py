@@ -67,6 +67,8 @@ class Unknown:
         Words, whose values are to be found.
     identifiers : tuple of names
         Text that is different in nearly every row.
+    numbered : tuple of names
+        Whole numbers that differ in nearly every row; perhaps identifiers.
     truths : tuple of names
         Objects that are True or False.
     parsed : tuple of names
@@ -84,6 +86,7 @@ class Unknown:
     numbers: Mapping[Any, Kind]
     texts: tuple[Any, ...]
     identifiers: tuple[Any, ...] = ()
+    numbered: tuple[Any, ...] = ()
     truths: tuple[Any, ...] = ()
     parsed: tuple[Any, ...] = ()
     dated: tuple[Any, ...] = ()
@@ -109,19 +112,25 @@ class Unknown:
 
 
 def look_at_kinds(
-    rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float
+    rows: Rows,
+    unknown: Unknown,
+    ledger: Ledger,
+    n_rows: float,
+    most_share: float = LOOK_SHARES[1],
 ) -> Unknown:
     """Release what the cells of each text say, and how many values columns have.
 
     Text of dates and numbers is read as such if nine in ten cells are; text that is
     different nearly everywhere cannot be learnt. The look costs little, because it asks
     for shares of all rows; where even those would drown in noise it is not taken.
+    It costs at most ``most_share`` of mu².
     """
     listed = _with_listed_values(rows)
     texts = tuple(name for name in looked_at(unknown) if name not in listed)
     names = texts
     structure = Weighted((OneHot(len(texts)), Distinct(len(names))), (1.0, 1.0))
-    share = share_for(structure, n_rows * LOOK_STD, ledger, LOOK_SHARES)
+    limits = LOOK_SHARES[0], most_share
+    share = share_for(structure, n_rows * LOOK_STD, ledger, limits)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
     if not names or std > BLURRED * n_rows:

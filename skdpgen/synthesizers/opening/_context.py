@@ -28,6 +28,7 @@ from skdpgen.synthesizers.opening._column_kinds import (
 from skdpgen.synthesizers.opening._earlier import Seen, earlier_counts, joined_earlier
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._first_pass import pass_first
+from skdpgen.synthesizers.opening._identifiers import advice_on
 from skdpgen.synthesizers.opening._known_columns import Known, complete_schema
 from skdpgen.synthesizers.opening._needs_rows import check_known
 from skdpgen.synthesizers.opening._pixel_range import look_at_pixels
@@ -44,7 +45,12 @@ from skdpgen.synthesizers.opening._unknown_columns import (
     discover_columns,
 )
 from skdpgen.tables import TARGET, Chunks, Column, ImageLayout, Line, Rows, Schema
-from skdpgen.utils import LargeDeltaWarning, SchemaRequiredError, warn_caller
+from skdpgen.utils import (
+    IdentifierWarning,
+    LargeDeltaWarning,
+    SchemaRequiredError,
+    warn_caller,
+)
 
 IS_NUMBER = "y: no few integers carry most rows, so it is taken as a number"
 SAYS_NUMBERS = "y: its text says numbers, most of them rare, so it is taken as a number"
@@ -204,6 +210,7 @@ class Opening:
                 self.ledger,
                 n_rows,
                 known.other,
+                tuple(n for n in known.whole_numbers if n not in described),
             )
         except SchemaRequiredError as error:
             spent = 1 - self.ledger.remaining
@@ -216,6 +223,8 @@ class Opening:
         if self.public is not None:
             self.public.read_as(unknown.written)
         self.statements += kinds_stated(unknown, columns)
+        if unknown.numbered:
+            warn_caller(advice_on(unknown.numbered), IdentifierWarning)
         self._facts = Facts(
             self.rows.layout,
             self.rows.target_layout,
@@ -233,6 +242,7 @@ class Opening:
             tuple(name for name in columns if name not in known.columns),
             from_public=tuple(described),
             public_ends=known.public_ends,
+            numbered=unknown.numbered,
         )
 
     def _described(self, n_rows: float) -> dict[Any, Column]:

@@ -43,6 +43,8 @@ class Facts:
     """The number of the first row that is drawn; identifiers are written from there."""
     public_ends: Mapping[Any, tuple[Any, Any]] = field(default_factory=dict)
     """Bounds that the schema gave of numbers whose other bound was discovered."""
+    numbered: tuple[Any, ...] = ()
+    """Whole numbers that differ in nearly every row; perhaps identifiers."""
 
     @property
     def columns(self) -> dict[Any, Column]:

@@ -26,7 +26,8 @@ def pass_first(rows: Rows, known: Known, *, is_size_public: bool) -> None:
     if tokens:
         blocks[Key.TOKENS] = Selections(tokens)
     unknown = known.unknown
-    names, grids = looked_at(unknown), {name: TextKinds() for name in unknown.texts}
+    names = (*looked_at(unknown), *known.whole_numbers)
+    grids = {name: TextKinds() for name in unknown.texts}
     if names:
         blocks[Key.DISTINCT] = DistinctCounts(names)
     if grids:

@@ -116,6 +116,16 @@ class Known:
         return Unknown.of(self.kinds, self.columns)
 
     @property
+    def whole_numbers(self) -> tuple[Any, ...]:
+        """The columns of X of a whole-number dtype that no schema describes."""
+        described = {TARGET, *self.columns, *self.hints}
+        return tuple(
+            name
+            for name, kind in self.kinds.items()
+            if kind is Kind.INTEGER and name not in described
+        )
+
+    @property
     def may_be_a_number(self) -> bool:
         """Whether released labels decide what y is: integers that nothing explains."""
         return self.is_asked and self.has_unknown_classes

@@ -68,6 +68,9 @@ def kinds_stated(unknown: Any, columns: Any) -> list[str]:
         "text read as numbers, as most cells are": unknown.parsed,
         "text read as times, as most cells are": unknown.dated,
         "text that differs in nearly every row, written anew": unknown.identifiers,
+        "whole numbers that differ in nearly every row, perhaps identifiers": (
+            unknown.numbered
+        ),
         "text in which no value stood out, all of it is other": [
             name for name in unknown.texts if not columns[name].categories
         ],

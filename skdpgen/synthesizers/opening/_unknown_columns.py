@@ -16,8 +16,17 @@ from skdpgen.privacy import (
     release,
     sensitivity,
 )
-from skdpgen.synthesizers.opening._column_kinds import Unknown, look_at_kinds
+from skdpgen.synthesizers.opening._column_kinds import (
+    LOOK_SHARES,
+    Unknown,
+    look_at_kinds,
+)
 from skdpgen.synthesizers.opening._earlier import Seen
+from skdpgen.synthesizers.opening._identifiers import (
+    can_be_counted,
+    count_whole_numbers,
+    perhaps_identifiers,
+)
 from skdpgen.synthesizers.opening._shares import by_column, share_for
 from skdpgen.tables import (
     TARGET,
@@ -43,6 +52,7 @@ from skdpgen.utils import Key, SchemaRequiredError
 
 LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
+OF_NUMBERS = 0.2  # of LOOK_SHARES[1]; the noise of text grows by 12 % at most
 SHARES, MOST_SHARE = (0.05, 0.20), 0.45  # of mu², for all that is discovered
 GROWTH = 0.4  # of the share that would make the noise good, to the power of a third
 GOOD_STD, POOR_STD = 1 / 200, 1 / 64  # of the rows: the noise of a count
@@ -74,11 +84,13 @@ def discover_columns(
     ledger: Ledger,
     n_rows: float,
     other: str,
+    whole_numbers: tuple[Any, ...] = (),
 ) -> tuple[dict[Any, Column], Unknown, dict[Any, Seen], dict[Any, Line]]:
     """Describe every column; those not known share joint releases.
 
     Also returns what the columns turned out to hold, counts of words by column, and the
-    number line of each column of numbers.
+    number line of each column of numbers. Of ``whole_numbers`` it finds those that may
+    be identifiers.
     """
     seen: dict[Any, Seen] = {}
     lines: dict[Any, Line] = {}
@@ -89,7 +101,14 @@ def discover_columns(
     found |= known
     if len(unknown):
         check_feasible(unknown, n_rows, ledger)
-        unknown = look_at_kinds(rows, unknown, ledger, n_rows)
+        budget_before = ledger.remaining
+        of_numbers = OF_NUMBERS * LOOK_SHARES[1]
+        if not can_be_counted(whole_numbers, ledger, n_rows, of_numbers):
+            of_numbers = 0.0
+        most_of_text = LOOK_SHARES[1] - of_numbers
+        unknown = look_at_kinds(rows, unknown, ledger, n_rows, most_of_text)
+        left = LOOK_SHARES[1] - (budget_before - ledger.remaining)
+        counted = count_whole_numbers(rows, whole_numbers, ledger, n_rows, left)
         found |= {name: Boolean() for name in unknown.truths}
         if not _is_anything_left(kinds, known, unknown):
             texts = (*unknown.texts, *unknown.identifiers)
@@ -97,8 +116,12 @@ def discover_columns(
         found |= {name: _written_anew(name) for name in unknown.identifiers}
         rows.read_as(unknown.written)
     if len(unknown):
-        columns, seen, lines = _release_columns(rows, unknown, ledger, n_rows, other)
+        columns, seen, lines, missing = _release_columns(
+            rows, unknown, ledger, n_rows, other
+        )
         found |= columns
+        present = _rows_present(rows, counted, missing, ledger, n_rows)
+        unknown = replace(unknown, numbered=perhaps_identifiers(counted, present))
     return {name: found[name] for name in kinds}, unknown, seen, lines
 
 
@@ -113,13 +136,18 @@ def _is_anything_left(
 
 def _release_columns(
     rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float, other: str
-) -> tuple[dict[Any, Column], dict[Any, Seen], dict[Any, Line]]:
+) -> tuple[
+    dict[Any, Column], dict[Any, Seen], dict[Any, Line], dict[Any, tuple[float, float]]
+]:
     r"""Release octaves and decimals of numbers, and words of text, at once.
 
     *Sensitivity.* In each column of numbers a row is in one octave and, with half the
     weight, has one number of decimals; in each column of text it holds one word. These
     are one-hot blocks of a vector that is not negative
     (:class:`~skdpgen.privacy.Weighted`).
+
+    Returns columns, counts of words, number lines, and by column of numbers how many
+    rows are missing and the noise of that.
     """
     kinds = unknown.numbers
     grids = {
@@ -150,6 +178,7 @@ def _release_columns(
     found: dict[Any, Column] = {}
     lines: dict[Any, Line] = {}
     seen: dict[Any, Seen] = {}
+    missing: dict[Any, tuple[float, float]] = {}
     decimals = by_column(released, digits, Key.DIGITS)
     for name in with_words:
         seen[name] = released.values[Key.TOKENS][name], released.noise_std[Key.TOKENS]
@@ -158,6 +187,7 @@ def _release_columns(
         step: float | None = 1.0
         if name in digits:
             step = digits[name].step(decimals[name], released.noise_std[Key.DIGITS])
+        missing[name] = float(counts[-1]), std
         present = n_rows - float(counts[-1])
         lines[name] = line_of_octaves(
             kinds[name], counts[:-1], std, step, present, n_rows
@@ -166,7 +196,30 @@ def _release_columns(
         found[name] = _provisional(lines[name], kinds[name], nullable=bool(is_missing))
     for name in unknown.texts:
         found[name] = Categorical(list(seen[name][0]), other=other)
-    return found, seen, lines
+    return found, seen, lines, missing
+
+
+def _rows_present(
+    rows: Rows,
+    names: Iterable[Any],
+    missing: Mapping[Any, tuple[float, float]],
+    ledger: Ledger,
+    n_rows: float,
+) -> dict[Any, tuple[float, float]]:
+    """Return how many rows hold a number, and the noise of that; none is private.
+
+    Nothing is missing from a dtype that cannot hold gaps, which is public.
+    """
+    noise_of_rows = math.hypot(
+        *(one.noise_std for one in ledger.entries if one.name == ROWS_COUNTED)
+    )
+    layout: Any = rows.layout
+    has_gaps = dict(zip(layout.names, layout.can_be_missing, strict=True))
+    present = {}
+    for name in names:
+        gaps, noise = missing[name] if has_gaps[name] else (0.0, 0.0)
+        present[name] = n_rows - gaps, math.hypot(noise, noise_of_rows)
+    return present
 
 
 def _provisional(line: Line, kind: Kind, *, nullable: bool) -> Column:
