@@ -22,7 +22,7 @@ from skdpgen.parties import (
 )
 from skdpgen.parties._parties import PartiesRows
 from skdpgen.privacy import NoiseShares, PartialSum, Question, pair_keys
-from skdpgen.tables import Integer, Schema, read_part
+from skdpgen.tables import Categorical, Schema, read_part
 from skdpgen.utils import BudgetExceededError, RowsElsewhereError
 from tests.synthesizers._fits_alike import SYNTHESIZERS, assert_alike, fitted, releases
 
@@ -133,7 +133,7 @@ def test_the_digest_is_of_all_that_is_asked(table):
 def test_months_are_added_up_and_forgotten(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.integers(0, 5, 400), "b": rng.random(400) < 0.3})
-    schema = Schema({"a": Integer(0, 4)})
+    schema = Schema({"a": Categorical(range(5), nullable=False)})
     synth = DPIndependentSynthesizer(schema=schema, random_state=0)
     question = first_question(synth, X[:0], n_rows=400)
     kept = None

@@ -96,7 +96,7 @@ def test_passes_with_a_schema():
     categories = Schema({"a": Categorical([1, 2]), "b": Integer(0, 8)})
     rows = Counted(rows.X.assign(a=1), rows.y)
     fit(DPIndependentSynthesizer(schema=categories, classes=[False, True]), rows)
-    assert rows.n_passes == 2  # to count the rows, and the release
+    assert rows.n_passes == 3  # to count rows, values that do not fit, and the release
 
 
 def longer(X, y):

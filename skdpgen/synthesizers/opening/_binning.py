@@ -133,8 +133,10 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
     watched = watched_columns(opening, {**opening.lines, **known})
     if n_lines:
         share = _second_share(opening, n_lines)
+    elif watched and opening.rows.elsewhere is None:  # parties answer in one question
+        share = watched_share(opening, len(watched))
     else:
-        share = watched_share(opening, len(watched)) if watched else 0.0
+        share = 0.0
     if not share:
         return settled
     n_watched, scale = len(watched), watched_scale(n_lines, len(watched))
