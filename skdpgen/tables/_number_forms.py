@@ -343,11 +343,14 @@ class NumbersOf:
         Cells that are numbers in this form.
     n_digits : float
         Those that are one digit alone.
+    n_pointed : float
+        Those with a decimal mark, as 30000.0.
     """
 
     form: NumberForm
     n_read: float
     n_digits: float
+    n_pointed: float = 0.0
 
 
 AS_COMPUTERS_WRITE = {
@@ -427,7 +430,9 @@ def numbers_of(counts: Floats, std: float) -> NumbersOf:
     has_plus = not has_unit and float(by_family[1]) > PLUS_SHARE * n_read
     thousands = _thousands(np.where(fits, by_shape, 0.0), decimal)
     form = NumberForm(decimal, thousands, before, after, has_plus)
-    return NumbersOf(form, n_read, float(seen[:, PLACES[Shape("digit")]].sum()))
+    has_mark = np.array([shape.shows(decimal) for shape in SHAPES])
+    n_digits = float(seen[:, PLACES[Shape("digit")]].sum())
+    return NumbersOf(form, n_read, n_digits, float(seen[:, fits & has_mark].sum()))
 
 
 def _decimal(by_shape: Floats) -> str:

@@ -248,3 +248,20 @@ def test_blanks_are_no_part_of_numbers_and_part_of_words():
     drawn = synth.sample(500)
     assert drawn["age"].dropna().str.fullmatch(r" \d+ ").all()
     assert set(drawn["word"].dropna()) == {" yes", "yes", "no "}
+
+
+@seeded
+def test_whole_numbers_with_a_decimal_are_written_so():
+    """Pandas writes whole numbers so in a file if some of a column are missing."""
+    rng = np.random.default_rng(0)
+    paid = 100 * rng.integers(1, 900, N)
+    table = pd.DataFrame(
+        {
+            "with": np.where(rng.random(N) < 0.1, "N", np.char.mod("%.1f", paid)),
+            "without": np.where(rng.random(N) < 0.1, "N", paid.astype(str)),
+        }
+    )
+    with insecure_noise_seed(0):
+        drawn = DPIndependentSynthesizer(10.0).fit(table).sample(500)
+    assert drawn["with"].str.fullmatch(r"N|\d+\.0").all()
+    assert drawn["without"].str.fullmatch(r"N|\d+").all()

@@ -39,15 +39,18 @@ from skdpgen.tables import (
     Asked,
     Categorical,
     Cells,
+    Integer,
     Kind,
     Line,
     MixedCells,
     NumberCells,
+    Numeric,
     OpenWords,
     asked_cells,
     bins_of,
     divided,
     divided_again,
+    form_of_column,
     is_settled,
     joined_gaps,
     joined_parts,
@@ -350,6 +353,8 @@ def _cells_of(
         described = replace(described, parse=True)
     if name in opening.known.hints:
         described = with_hint(described, opening.known.hints[name])
+    if name in unknown.pointed and isinstance(described, Integer):
+        described = _with_point(described)
     named = opening.named.get(name, ())
     if not named:
         opening.correct(name, described)
@@ -359,6 +364,20 @@ def _cells_of(
     written = open_words(unknown, name).written
     numbers = replace(cells, nullable=False)
     return MixedCells(numbers, (*named, facts.schema.other), nullable, place, written)
+
+
+def _with_point(column: Integer) -> Numeric:
+    """Return whole numbers that are written with a decimal, as 30000.0."""
+    form = None if column.format is None else form_of_column(column).sample(1)
+    return Numeric(
+        column.lower,
+        column.upper,
+        decimals=1,
+        nullable=column.nullable,
+        parse=column.parse,
+        codes=column.codes,
+        format=form,
+    )
 
 
 def _may_be_missing(opening: Opening, name: Any) -> bool:

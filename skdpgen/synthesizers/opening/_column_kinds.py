@@ -79,6 +79,8 @@ class Unknown:
         Text of numbers or times, and about how many rows hold words beside them.
     written : mapping of name to Column
         How numbers and times that were text are written, if not as a computer would.
+    pointed : tuple of names
+        Numbers that were text, nearly all with a decimal mark, as 30000.0.
     not_words : mapping of name to float
         Released number of rows of a column of text that are missing.
     """
@@ -92,6 +94,7 @@ class Unknown:
     dated: tuple[Any, ...] = ()
     beside: Mapping[Any, float] = field(default_factory=dict)
     written: Mapping[Any, Column] = field(default_factory=dict)
+    pointed: tuple[Any, ...] = ()
     not_words: Mapping[Any, float] = field(default_factory=dict)
 
     @classmethod
@@ -261,6 +264,8 @@ def sorted_in(
         if not is_written:
             return left
         left = replace(left, written={**unknown.written, name: _written(numbers)})
+        if numbers.n_pointed > MOST * numbers.n_read:
+            left = replace(left, pointed=(*unknown.pointed, name))
         return replace(
             left,
             parsed=(*unknown.parsed, name),
