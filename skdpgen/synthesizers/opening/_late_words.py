@@ -21,6 +21,7 @@ from skdpgen.tables import Asked, Categorical, CategoryCells, Cells, OpenWords
 from skdpgen.utils import Key, saved
 
 FEWEST = 0.005  # of the rows without a name: fewer are not worth a count
+MANY, HEAVY = 0.03, math.sqrt(3)  # of the rows, surely: worth a row's count times this
 BORDER = 2.0  # noise stds above the least count: noise helped some of these
 
 
@@ -90,7 +91,8 @@ def release_columns(
     squared norm at most 1 (:class:`~skdpgen.privacy.ClippedCounts`). Both are not
     negative, so together they are a vector of squared norm at most
     :math:`\sum_k s_k^2 + w^2`, for scales s of columns and a weight w of words: the
-    noise is larger by a factor of about :math:`1 + 1 / 2K`.
+    noise is larger by a factor of about :math:`1 + 1 / 2K`, or
+    :math:`1 + 3 / 2K` where many rows have no name yet.
 
     Parameters
     ----------
@@ -111,8 +113,9 @@ def release_columns(
     """
     sizes = tuple(column.n_cells for column in cells.values())
     blocks: dict[str, Any] = {Key.COLUMNS: Histograms(sizes, scales)}
-    words = _without_name(opening, cells)
-    weight = 1.0 if scales is None else 1.0 / math.sqrt(len(sizes))
+    words, are_many = _without_name(opening, cells)
+    weight = HEAVY if are_many else 1.0
+    weight *= 1.0 if scales is None else 1.0 / math.sqrt(len(sizes))
     if words:
         blocks[Key.OPEN] = ClippedCounts((), tuple(words), 1.0)
     released = release(
@@ -136,15 +139,18 @@ def release_columns(
     return replace(released, values=kept, noise_std=noise)
 
 
-def _without_name(opening: Opening, cells: Mapping[Any, Cells]) -> dict[Any, OpenWords]:
-    """Return the columns of which enough rows have a word without a name.
+def _without_name(
+    opening: Opening, cells: Mapping[Any, Cells]
+) -> tuple[dict[Any, OpenWords], bool]:
+    """Return the columns of which some rows have a word without a name.
 
-    Reads released counts only.
+    Also says whether surely many rows have one. Reads released counts only.
     """
     unknown, facts = opening.unknown, opening.facts
     found: dict[Any, OpenWords] = {}
+    are_many = False
     if unknown is None:
-        return found
+        return found, are_many
     for name in unknown.texts:
         column, grid = facts.columns.get(name), cells.get(name)
         if not isinstance(column, Categorical) or not isinstance(grid, CategoryCells):
@@ -158,4 +164,5 @@ def _without_name(opening: Opening, cells: Mapping[Any, Cells]) -> dict[Any, Ope
         if left + noise > FEWEST * facts.n_rows:
             known = tuple(map(str, column.categories or ()))
             found[name] = open_words(unknown, name, known)
-    return found
+            are_many |= left - 2.0 * noise > MANY * facts.n_rows
+    return found, are_many
