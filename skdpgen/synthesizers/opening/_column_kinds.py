@@ -312,6 +312,7 @@ def _are_codes(
     are_few = distinct <= FEW * present + SURE * blur
     are_digits = numbers.n_digits > ONE_DIGIT * numbers.n_read
     are_digits &= distinct <= FEW_CODES + SURER * blur
+    are_digits &= numbers.form == NumberForm()  # nobody gives codes a unit
     return (
         are_there(counts[Says.PADDED], SOME)
         or counts[Says.LABEL] >= max(SOME * present, SURER * std)

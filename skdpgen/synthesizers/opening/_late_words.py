@@ -118,6 +118,7 @@ def release_columns(
     weight *= 1.0 if scales is None else 1.0 / math.sqrt(len(sizes))
     if words:
         blocks[Key.OPEN] = ClippedCounts((), tuple(words), 1.0)
+        name = f"{name}, words of {len(words)}"
     released = release(
         opening.rows.batches(cells, labels, asked=Asked({}, words) if words else None),
         blocks,
