@@ -13,6 +13,7 @@ ROUGHNESS = (0.02, 0.2, 1.0)  # part of the variance that each cell has of its o
 STRENGTHS = (0.1, 0.3, 1.0, 2.0)  # of deviations, in means of a cell
 FEWEST = 4  # cells that may be smoothed
 PEAK_STDS, PEAK_TIMES = 6.0, 3.0  # beyond the median a cell is a peak of its own
+FAR = 1e3  # stds below zero: from there the mean is std / |ratio|, to many digits
 CERTAIN = 5.0  # stds above 0: that counts are not negative says nothing more
 
 
@@ -112,5 +113,7 @@ def _posterior_mean(
 def _above_zero(mean: Floats, std: Floats) -> Floats:
     """Return the mean of a normal that is known not to be negative."""
     ratio = mean / std
-    rest = std * np.exp(norm.logpdf(ratio) - norm.logcdf(ratio))
-    return np.asarray(np.where(ratio > CERTAIN, mean, mean + rest))
+    near = np.maximum(ratio, -FAR)
+    rest = std * np.exp(norm.logpdf(near) - norm.logcdf(near))
+    found = np.where(ratio > CERTAIN, mean, mean + rest)
+    return np.asarray(np.where(ratio < -FAR, -std / np.minimum(ratio, -FAR), found))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from skdpgen.training import denoised_histogram, project_to_total
+from skdpgen.training._denoised_cells import _above_zero
 
 N_CELLS, STD, TOTAL = 80, 25.0, 8_000.0
 PLACE = np.linspace(-1, 1, N_CELLS)
@@ -67,3 +68,8 @@ def test_without_noise_counts_stay():
 def test_nothing_but_noise_below_zero_is_spread_evenly():
     found = denoised_histogram(np.full(6, -np.inf), STD, 12.0, n_ordered=6)
     np.testing.assert_allclose(found, 2.0)
+
+
+def test_a_count_far_below_zero_is_nearly_none():
+    found = _above_zero(np.array([-3.3e4, -999.0, -1001.0]), np.array([1e-9, 1.0, 1.0]))
+    assert found == pytest.approx([1e-18 / 3.3e4, 1 / 999, 1 / 1001], rel=1e-4)
