@@ -342,7 +342,7 @@ def last_of_likeliest(z: Floats, widest: int, one: int) -> int | None:
 
     Examples
     --------
-    >>> last_of_likeliest(np.array([0.1, 2.0, 3.0, 2.5, -0.5, 0.3]), 4, 2)
+    >>> last_of_likeliest(np.array([0.1, 2.0, 3.0, 2.5, -2.0, 0.3]), 4, 2)
     3
     """
     runs = []  # evidence, first and last cell

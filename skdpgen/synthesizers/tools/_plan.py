@@ -143,10 +143,10 @@ def plan(
     --------
     >>> plan(32_561, 14)
     Plan for 32561 rows x 14 columns at (1, 1e-06), 'replace', mu = 0.2355
-      schema discovery takes 10.0% of mu^2: noise std 71 rows
-      a category is found from about 355 rows (1.1%)
-      a class, unless `classes` is given, from about 156 rows
-      each cell of a class histogram has noise std 23.7 rows (0.07%)
+      schema discovery takes 10.7% of mu^2: noise std 69 rows
+      a category is found from about 347 rows (1.1%)
+      a class, unless `classes` is given, from about 158 rows
+      each cell of a class histogram has noise std 23.8 rows (0.07%)
       DPPairwiseSynthesizer looks at 91 of 91 pairs of columns
       embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn relations:
       noise 0.2 times what relations are
