@@ -74,7 +74,7 @@ def place(found, distinct=5.0, std=0.0):
         (counts(NUMBER=800), "texts"),
         (counts(NUMBER=950, LABEL=30), "texts"),
         (counts(DIGIT=900, CODE=100), "texts"),
-        (counts(DIGIT=1000), "parsed"),
+        (counts(DIGIT=1000), "texts"),
         (counts(NUMBER=950, PADDED=50), "texts"),
         (counts(NUMBER_ITSELF=950), Kind.FLOAT),
         (counts(NUMBER_ITSELF=950, PADDED=50), Kind.FLOAT),
