@@ -134,7 +134,8 @@ def numbers_without_bounds():
 
 def numbers_beside_rare_words():
     X = table()
-    X["t"] = np.where(some(), [f"q{i}" for i in range(N)], X["b"].astype(str))
+    words = ["".join("abcdefghij"[int(d)] for d in str(i)) for i in range(N)]
+    X["t"] = np.where(some(), words, (100 + np.arange(N) % 800).astype(str))
     return X, {}, "t", "unread"
 
 

@@ -371,7 +371,7 @@ def test_the_paper_has_means_and_variances_from_one_release(epsilon):
     synth = build(
         preset="paper", prior="auto", epsilon=epsilon, classes=(0, 1), lens=SEEN
     ).fit(images, y)
-    assert [one.name for one in synth.privacy_.releases] == [
+    assert [one.name for one in synth.privacy_.releases[1:]] == [
         "means and squares of codes by class"
     ]
     mixture = synth.mixture_
@@ -487,8 +487,8 @@ def test_what_was_paid_for_can_be_drawn_from_after_each_stage(monkeypatch):
         .fit(PIXELS[FEW], LABELS[FEW])
         .privacy_.releases
     )
-    assert n == 11
-    for k in range(1, n + 1):
+    assert n == 12
+    for k in range(2, n + 1):  # after that of the range of pixels
         synth = interrupted(build(prior="auto", n_prototypes=2), k, monkeypatch)
         assert len(synth.privacy_.releases) == k
         with pytest.raises(NotFittedError):
