@@ -488,12 +488,12 @@ def test_what_was_paid_for_can_be_drawn_from_after_each_stage(monkeypatch):
         .privacy_.releases
     )
     assert n == 12
-    for k in range(2, n + 1):  # after that of the range of pixels
+    for k in range(1, n + 1):
         synth = interrupted(build(prior="auto", n_prototypes=2), k, monkeypatch)
         assert len(synth.privacy_.releases) == k
         with pytest.raises(NotFittedError):
             synth.sample(3)
-        if k <= 3:  # tones, size, means
+        if k <= 4:  # range of pixels, tones, size, means
             with pytest.raises(NotFittedError):
                 synth.refit()
             continue
