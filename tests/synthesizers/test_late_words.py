@@ -121,3 +121,9 @@ def test_others_that_are_not_words_stay_others():
     assert shares["other"] == pytest.approx(40 / 80, abs=0.01)
     all_named = late.put(values, is_other, 20.0, np.random.default_rng(0))
     assert "other" not in set(all_named)
+
+
+def test_clipped_counts_of_words_are_less_sure():
+    alone, together = (LateWords(("a",), (400.0,), 2.0, n) for n in (1, 4))
+    assert alone.total_noise == pytest.approx(4.0)  # noise may have helped the last one
+    assert together.total_noise == pytest.approx(np.hypot(4.0, 100.0))

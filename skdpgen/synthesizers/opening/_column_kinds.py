@@ -52,6 +52,7 @@ SURE = 2.0  # noise stds
 SURER = 3.0  # the same where a mistake would make a column of numbers one of names
 SEEN = 5.0  # noise stds that a kind has at least: no kind is made of noise alone
 SEEN_FORMS = 8.0  # the same of times and numbers, the likeliest of many sums of cells
+SEEN_LABELS = 3.7  # the same of labels, which make codes of numbers
 SEEN_VALUES = 4.0  # the same of different values
 
 
@@ -315,7 +316,7 @@ def _are_codes(
     are_digits &= numbers.form == NumberForm()  # nobody gives codes a unit
     return (
         are_there(counts[Says.PADDED], SOME)
-        or counts[Says.LABEL] >= max(SOME * present, SURER * std)
+        or counts[Says.LABEL] >= max(SOME * present, SEEN_LABELS * std)
         or (are_few and n_words >= MANY_WORDS * present)
         or are_digits
     )

@@ -37,18 +37,27 @@ class LateWords:
         RELEASED counts.
     noise : float
         Their std.
+    n_columns : int, default=1
+        Columns whose words were counted together: a row with a word in k of them
+        counts the root of 1 / k in each, so there may be more rows than counted.
     """
 
     words: tuple[str, ...]
     rows: tuple[float, ...]
     noise: float
+    n_columns: int = 1
 
     @property
     def total_noise(self) -> float:
-        """Std of the sum; words that noise may have helped add one noise each."""
+        """Std of the sum; words that noise may have helped add one noise each.
+
+        What clipping may hide counts as four of them.
+        """
         least = min(self.rows, default=0.0)
         n_helped = sum(rows < least + BORDER * self.noise for rows in self.rows)
-        return self.noise * (math.sqrt(len(self.words)) + n_helped)
+        noise = self.noise * (math.sqrt(len(self.words)) + n_helped)
+        hidden = sum(self.rows) * (math.sqrt(self.n_columns) - 1.0)
+        return math.hypot(noise, hidden / 4.0)
 
     def put(self, values: Any, is_other: Any, n_other: float, rng: Generator) -> Any:
         """Return drawn values with words in place of some of the others.
@@ -134,7 +143,7 @@ def release_columns(
     for column, counts in released.values[Key.OPEN]["words"].items():
         if counts:
             rows = tuple(map(float, counts.values()))
-            opening.name_late(column, LateWords(tuple(counts), rows, std))
+            opening.name_late(column, LateWords(tuple(counts), rows, std, len(words)))
     kept = {Key.COLUMNS.value: released.values[Key.COLUMNS]}
     noise = {Key.COLUMNS.value: released.noise_std[Key.COLUMNS]}
     return replace(released, values=kept, noise_std=noise)
