@@ -35,6 +35,7 @@ LINE = (
 )
 SHARES = ("other", "missing", "no_cell", "noise", "other_noise", "no_cell_noise")
 UNREAD = ("unread", "unread_noise")
+UNSURE = 0.05  # of the rows, noise of their number: shares of it are not known
 
 
 def describe_columns(
@@ -139,6 +140,8 @@ def dropped_rows(
     """
     if facts.task is None:
         return 0.0, 0.0
+    if noise_of_rows > UNSURE * facts.n_rows:
+        return math.nan, math.nan
     if counts:
         whole = [
             (float(found.sum()), len(found) * std**2)
