@@ -131,7 +131,7 @@ def chosen_form(counts: Counts, std: float, least: float) -> tuple[str | None, f
     Returns
     -------
     form : str or None
-        None where no cells are left over, or where days cannot be told from months.
+        None where no cells are left over, or where days and months may be swapped.
     n_cells : float
         How many are written in it.
 

@@ -125,7 +125,7 @@ def dropped_rows(
     Rows whose label is missing, or none of the classes, count in no cell. So the total
     of a column in which each value has a cell is the number of the other rows. Totals
     of several columns are averaged by precision. Without such a column the share is
-    not known (NaN): values that have no cell cannot be told from labels.
+    not known (NaN): rows without a cell and rows without a label look alike.
 
     Parameters
     ----------
