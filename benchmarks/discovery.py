@@ -396,7 +396,7 @@ def main() -> None:
     parser.add_argument("--tables", help="names, with commas between")
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--rows", type=int, help="number of rows to draw from the table first")
+    parser.add_argument("--rows", type=int, help="rows to draw from the table first")
     parser.add_argument("--output", type=Path, help="JSON lines are added to it")
     given = parser.parse_args()
     if given.command == "show":
