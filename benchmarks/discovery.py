@@ -1,10 +1,12 @@
 """How well columns are discovered, and whether what is said of them is true.
 
-Three commands write one JSON line a fit, and a fourth prints the mean of each table::
+Two commands write one JSON line a fit, ``show`` prints the mean of each table, and
+``page`` writes these tables between the marks of a page::
 
     python benchmarks/discovery.py columns --data DIR --tables adult --repeats 200
     python benchmarks/discovery.py pairs --data DIR --tables adult --repeats 3
     python benchmarks/discovery.py show benchmarks/results/discovery.jsonl
+    python benchmarks/discovery.py page docs/benchmarks.md
 
 ``columns`` fits DPIndependentSynthesizer without a schema, and compares ``schema_``,
 ``columns_`` and the drawn rows with the table. ``pairs`` fits DPPairwiseSynthesizer
@@ -15,6 +17,7 @@ fixed seeds, so that a line can be made again: nothing here is private.
 import argparse
 import json
 import math
+import re
 import time
 import warnings
 from collections.abc import Iterator
@@ -37,6 +40,8 @@ SPIKE = 0.05  # of the rows share a number
 MANY, SOME = 20, 0.2  # different numbers, and their share, of a column of numbers
 ISSUE_SHARE, ISSUE_STDS = 0.03, 5.0  # a false statement is off by more than both
 STDS = 4.0
+RESULTS = Path(__file__).parent / "results"
+MARKED = re.compile(r"(?ms)^<!-- fits:([\w.-]+) -->\n.*?^<!-- /fits -->")
 SHARES = ("below", "above", "other", "missing")
 EPOCH = pd.Timestamp("2000-01-01")
 
@@ -201,6 +206,10 @@ def judge_columns(
         synthesizer.fit(X, y)
     seconds = time.perf_counter() - start
     drawn, _ = synthesizer.sample(len(X))
+    if synthesizer.task_ == "classification":  # shares are of the rows with a label
+        has_label = y.isin(list(synthesizer.classes_)).to_numpy()
+        if not has_label.all():
+            real = {name: Distinct.of(X[name][has_label]) for name in X}
     distances, lost, held, wrong, types = [], [], [], [], {}
     ratios: list[float] = []
     n_statements, n_unknown = 0, 0
@@ -325,18 +334,31 @@ def judge_pairs(
     return found
 
 
-def show(file: Path) -> None:
-    """Print a line a table in Markdown: means over fits, and the worst of them."""
+def tabulate(file: Path) -> str:
+    """Return a line a table in Markdown: means over fits, and the worst of them."""
     results = pd.DataFrame(map(json.loads, file.read_text().splitlines()))
     keys = ["table", "rows", "epsilon"]
     is_pairs = results.reindex(columns=["ratio"])["ratio"].notna()
+    text = []
     for are_pairs, some in results.groupby(is_pairs):
         tables = some.groupby(keys, sort=False)
         lines = tables.apply(_of_pairs if are_pairs else _of_columns).reset_index()
-        print("| " + " | ".join(lines.columns) + " |")
-        print("|" + "---|" * len(lines.columns))
+        text.append("| " + " | ".join(lines.columns) + " |")
+        text.append("|" + "---|" * len(lines.columns))
         for line in lines.itertuples(index=False):
-            print("| " + " | ".join(map(_short, line)) + " |")
+            text.append("| " + " | ".join(map(_short, line)) + " |")
+    return "\n".join(text) + "\n"
+
+
+def filled(page: str) -> str:
+    """Return a page with the tables of stored fits between its marks."""
+
+    def table(found: re.Match[str]) -> str:
+        name = found.group(1)
+        start, end = f"<!-- fits:{name} -->\n", "<!-- /fits -->"
+        return start + tabulate(RESULTS / f"{name}.jsonl") + end
+
+    return MARKED.sub(table, page)
 
 
 def _of_columns(fits: pd.DataFrame) -> pd.Series:
@@ -390,8 +412,8 @@ def _least_usual(types: pd.Series) -> float:
 def main() -> None:
     """Read the command line, and run it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=["columns", "pairs", "show"])
-    parser.add_argument("file", type=Path, nargs="?", help="for show")
+    parser.add_argument("command", choices=["columns", "pairs", "show", "page"])
+    parser.add_argument("file", type=Path, nargs="?", help="for show and page")
     parser.add_argument("--data", type=Path, help="folder of public tables")
     parser.add_argument("--tables", help="names, with commas between")
     parser.add_argument("--epsilon", type=float, default=1.0)
@@ -400,7 +422,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="JSON lines are added to it")
     given = parser.parse_args()
     if given.command == "show":
-        show(given.file)
+        print(tabulate(given.file), end="")
+        return
+    if given.command == "page":
+        page = given.file.read_text("utf-8")
+        given.file.write_text(filled(page), "utf-8")
         return
     warnings.filterwarnings("ignore")
     judge = judge_columns if given.command == "columns" else judge_pairs
@@ -412,7 +438,7 @@ def main() -> None:
             line |= {"seed": seed} | judge(X, y, real, given.epsilon, seed)
             with given.output.open("a") as file:
                 file.write(json.dumps(line, default=float) + "\n")
-    show(given.output)
+    print(tabulate(given.output), end="")
 
 
 if __name__ == "__main__":

@@ -185,10 +185,23 @@ class DigitCells:
         found = is_finer.astype(np.int64) if self.is_time else _decimals(x)
         return np.where(missing, -1, found)
 
-    def step(self, counts: Floats, noise_std: float) -> float | None:
-        """Return the lattice that RELEASED counts show; None if there is none."""
+    def step(
+        self,
+        counts: Floats,
+        noise_std: float,
+        n_present: float = math.nan,
+        noise_of_present: float = 0.0,
+    ) -> float | None:
+        """Return the lattice that RELEASED counts show; None if there is none.
+
+        Where each number of decimals is rare, the rows that are not whole numbers may
+        still show: they are those that hold a number but for the whole ones.
+        """
         finer = np.flatnonzero(counts > max(DECIMALS_SURE * noise_std, 0.5))
         finest = int(finer.max(initial=0))
+        noise = math.hypot(noise_std, noise_of_present)
+        if finest == 0 and n_present - counts[0] > max(DECIMALS_SURE * noise, 0.5):
+            finest = 1 + int(np.argmax(counts[1:]))
         if self.is_time:
             return DAY if finest == 0 else None
         return None if finest > MOST_DECIMALS else float(10.0**-finest)

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 POWERS = (0.5, 1.0)
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
 EMPTY = 2.0
-IN_GAP = 2.1  # times as much, where no row was found before
+IN_GAP = 1.25  # times as much, where no row was found before
 OF_NOTHING = 0.4  # stds that counts above 0 have on average where there is only noise
 STRENGTHS = (0.1, 0.3, 0.9)  # coarse: a fine grid near 0 would be a prior for 0
 

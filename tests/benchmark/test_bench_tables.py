@@ -1,6 +1,8 @@
 """Tables are those of stored rows, in a page and in the documentation."""
 
 import json
+import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ PAGES = [
     (DOCS / "reproductions.md", RESULTS / "reproductions"),
     (DOCS / "speed.md", RESULTS / "speed"),
 ]
+FITS = re.compile(r"(?ms)^<!-- fits:[\w.-]+ -->\n.*?^<!-- /fits -->")
 MARKS = "Before.\n\n<!-- bench:mine -->\n<!-- /bench -->\n\nAfter.\n"
 MAX_BYTES = 800_000  # of the results of a name
 
@@ -177,7 +180,16 @@ def test_every_stored_result_is_in_the_documentation(page, folder):
 @pytest.mark.parametrize("name", ["benchmarks.md", "reproductions.md"])
 def test_no_table_of_numbers_is_typed(name):
     outside = MARK.sub("", (DOCS / name).read_text("utf-8"))
+    outside = FITS.sub("", outside)
     assert [line for line in outside.splitlines() if line.startswith("|")] == []
+
+
+def test_tables_of_discovery_are_those_of_stored_fits():
+    """`python benchmarks/discovery.py page docs/benchmarks.md` writes them."""
+    module = runpy.run_path(str(DOCS.parent / "benchmarks" / "discovery.py"))
+    page = (DOCS / "benchmarks.md").read_text("utf-8")
+    assert len(FITS.findall(page)) == 3
+    assert module["filled"](page) == page
 
 
 def test_a_table_of_what_was_found():

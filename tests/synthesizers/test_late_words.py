@@ -127,3 +127,29 @@ def test_clipped_counts_of_words_are_less_sure():
     alone, together = (LateWords(("a",), (400.0,), 2.0, n) for n in (1, 4))
     assert alone.total_noise == pytest.approx(4.0)  # noise may have helped the last one
     assert together.total_noise == pytest.approx(np.hypot(4.0, 100.0))
+
+
+def test_words_that_were_clipped_or_have_no_label_come_back_with_their_shares():
+    rng = np.random.default_rng(1)
+    n_rows = 12_000
+    weights = 1.0 / np.arange(1, 61) ** 1.3
+    words = np.array([f"w{k}" for k in range(60)])
+    X = pd.DataFrame(
+        {
+            "code": np.char.add("c", rng.integers(0, 9_000, n_rows).astype(str)),
+            "one": rng.choice(words, n_rows, p=weights / weights.sum()),
+            "two": rng.choice(words, n_rows, p=weights / weights.sum()),
+        }
+    )
+    X.loc[rng.random(n_rows) < 0.3, "code"] = "none"
+    y = pd.Series(rng.choice(["a", "b"], n_rows), dtype=object)
+    y[rng.random(n_rows) < 0.3] = None
+    with insecure_noise_seed(0):
+        synthesizer = DPIndependentSynthesizer(1.0, random_state=0).fit(X, y)
+    known = X[y.notna()]
+    for name in ("one", "two"):
+        late = synthesizer._facts.late_words[name]
+        assert late.n_columns > 1
+        real = known[name].isin(late.words).sum()
+        assert len(late.words) >= 5
+        assert abs(sum(late.rows) / real - 1.0) < 0.2  # it was .7 times 1 / .7

@@ -380,3 +380,40 @@ def test_where_pixels_are_follows_from_each_image_alone(dtype):
     assert codes.tolist() == alone
     assert set(alone) <= set(range(len(InRange)))
     assert len(set(alone)) > 1
+
+
+@pytest.mark.parametrize("without", [0.1, 0.4])
+def test_shares_are_of_the_rows_that_have_a_label(without):
+    """The main release counts no other row."""
+    rng = np.random.default_rng(3)
+    n_rows = 3 * N
+    codes = np.char.add("c", rng.integers(0, 9 * N, n_rows).astype(str))
+    X = pd.DataFrame({"code": np.where(rng.random(n_rows) < 0.7, codes, "none")})
+    X["size"] = np.where(rng.random(n_rows) < 0.3, np.nan, rng.normal(size=n_rows))
+    y = pd.Series(rng.choice(["a", "b"], n_rows), dtype=object)
+    y[rng.random(n_rows) < without] = None
+    synth, _ = fit(X, y, epsilon=2.0)
+    known = X[y.notna()]
+    listed = synth.schema_.columns["code"].categories
+    truth = {
+        ("code", "other"): (~known["code"].isin(listed)).mean(),
+        ("size", "missing"): known["size"].isna().mean(),
+    }
+    for (name, share), real in truth.items():
+        line = synth.columns_.loc[name]
+        noise = line["other_noise" if share == "other" else "noise"]
+        assert abs(line[share] - real) < 4 * noise < 0.03
+        assert noise < 0.01
+
+
+def test_decimals_that_may_be_there_make_a_bound_less_sure():
+    """A rate that is 0 in most rows: too few have decimals for the first release."""
+    rng = np.random.default_rng(4)
+    rate = np.where(rng.random(N) < 0.05, rng.integers(1, 50, N) / 100, 0.0)
+    others = {f"n{k}": rng.integers(0, 9, N) for k in range(12)}
+    synth, _ = fit(pd.DataFrame({"rate": rate, **others}), epsilon=0.7)
+    column, line = synth.schema_.columns["rate"], synth.columns_.loc["rate"]
+    assert isinstance(column, Integer)  # else the test shows nothing
+    above = (rate > column.upper).mean()
+    assert abs(line["above"] - above) < 4 * line["above_noise"]
+    assert line["above_noise"] > synth.columns_.loc["n0", "above_noise"]

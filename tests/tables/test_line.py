@@ -781,6 +781,14 @@ def test_a_few_rows_that_noise_explains_have_no_decimals():
     assert DigitCells(is_time=True).step(np.array([100.0, 50.0]), 10.0) is None
 
 
+def test_rows_that_are_not_whole_show_though_no_number_of_decimals_does():
+    counts = np.array([800.0, 25.0, 30.0, 20.0, 0.0, 0.0])
+    assert DigitCells().step(counts, 10.0) == 1.0
+    assert DigitCells().step(counts, 10.0, 875.0, 10.0) == 0.01
+    assert DigitCells().step(counts, 10.0, 875.0, 30.0) == 1.0
+    assert DigitCells().step(np.array([875.0, 0, 0, 0, 0, 0]), 10.0, 875.0) == 1.0
+
+
 def test_whole_days_are_told_from_times_of_day():
     seconds = np.array([0.0, DAY, -3 * DAY, DAY + 1, 0.5, np.nan])
     found = DigitCells(is_time=True).encode(numbers(seconds))

@@ -69,7 +69,8 @@ class TellsColumns:
         those without a value that fits (``no_cell``), those below or above the range,
         and those whose text could not be read or whose category is not listed
         (``unread``), each with a standard error of its own. A share that no release
-        shows is NaN.
+        shows is NaN. Shares that the main release counts are of the rows with a usable
+        label: the others are in no cell, and ``target_`` has their share.
         """
         check_is_fitted(self)
         counts = self._column_counts()

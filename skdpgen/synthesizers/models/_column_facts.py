@@ -36,6 +36,7 @@ LINE = (
 SHARES = ("other", "missing", "no_cell", "noise", "other_noise", "no_cell_noise")
 UNREAD = ("unread", "unread_noise")
 UNSURE = 0.05  # of the rows, noise of their number: shares of it are not known
+LEAST_USED = 0.01  # of the rows have a usable label: where noise says fewer
 
 
 def describe_columns(
@@ -47,6 +48,9 @@ def describe_columns(
     dropped: tuple[float, float] = (0.0, 0.0),
 ) -> pd.DataFrame:
     """Return one line a column: its kind, what was found in it, shares of the rest.
+
+    Rows without a usable label are in no cell. So shares that the main release counts
+    are shares of the rows with one; those of earlier releases are shares of all rows.
 
     Parameters
     ----------
@@ -61,6 +65,9 @@ def describe_columns(
     dropped : (float, float), default=(0.0, 0.0)
         Share of rows without a usable label, from :func:`dropped_rows`.
     """
+    gone, noise = (0.0, 0.0) if math.isnan(dropped[0]) else dropped
+    n_rows = facts.n_rows * max(1.0 - gone, LEAST_USED)  # these count in the cells
+    unsure = noise / max(1.0 - gone, LEAST_USED)
     lines = {}
     for name, column in facts.schema.columns.items():
         known = cells.get(name)
@@ -70,18 +77,22 @@ def describe_columns(
             "n_cells": 0 if known is None else known.n_cells,
         }
         if name in counts and known is not None:
-            shares, std = counts[name][0] / facts.n_rows, counts[name][1] / facts.n_rows
+            shares, std = counts[name][0] / n_rows, counts[name][1] / n_rows
             line |= _shares(known, shares) | {"noise": std, "other_noise": std}
-            line |= _no_cell(facts, name, known, (shares, std), dropped)
+            line |= _no_cell(facts, name, known, (shares, std), unsure)
             late = facts.late_words.get(name)
             if late is not None:  # rows of "other" that have a name since
-                line["other"] -= sum(late.rows) / facts.n_rows
-                line["other_noise"] = math.hypot(std, late.total_noise / facts.n_rows)
+                line["other"] -= sum(late.rows) / n_rows
+                line["other_noise"] = math.hypot(std, late.total_noise / n_rows)
             if _other_is_listed(column):
                 line["other"] = math.nan
         range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)
         asked = known, range_, counts.get(name), outside.get(name)
-        line |= _outside(*asked, facts.n_rows)
+        line |= _outside(*asked, n_rows)
+        if name in facts.finer:  # perhaps rounded to the bound, and in its cell
+            rounded = facts.finer[name] / (line["n_values"] or math.inf)
+            for key in OUTSIDE[2:]:
+                line[key] = math.hypot(line[key], rounded)
         if name in unread and (known is None or known.other is None):
             line |= dict(zip(UNREAD, unread[name], strict=True))
         lines[name] = line
@@ -203,16 +214,15 @@ def _no_cell(
     name: Any,
     cells: Cells,
     counted: tuple[Any, float],
-    dropped: tuple[float, float],
+    unsure: float,
 ) -> dict[str, float]:
     """Return the share of rows whose value has no cell, though their label has one."""
     if has_cell_for_all(facts, name, cells):
         return {"no_cell": 0.0, "no_cell_noise": 0.0}
     shares, std = counted
-    gone, noise = (0.0, 0.0) if math.isnan(dropped[0]) else dropped
     return {
-        "no_cell": 1.0 - gone - float(shares.sum()),
-        "no_cell_noise": math.hypot(std * math.sqrt(len(shares)), noise),
+        "no_cell": 1.0 - float(shares.sum()),
+        "no_cell_noise": math.hypot(std * math.sqrt(len(shares)), unsure),
     }
 
 

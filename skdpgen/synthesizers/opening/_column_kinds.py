@@ -84,6 +84,8 @@ class Unknown:
         Numbers that were text, nearly all with a decimal mark, as 30000.0.
     not_words : mapping of name to float
         Released number of rows of a column of text that are missing.
+    finer : mapping of name to float
+        Noise of the share of rows with decimals, for numbers that show none.
     """
 
     numbers: Mapping[Any, Kind]
@@ -97,6 +99,7 @@ class Unknown:
     written: Mapping[Any, Column] = field(default_factory=dict)
     pointed: tuple[Any, ...] = ()
     not_words: Mapping[Any, float] = field(default_factory=dict)
+    finer: Mapping[Any, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kinds: Mapping[Any, Kind], known: Mapping[Any, Column]) -> "Unknown":

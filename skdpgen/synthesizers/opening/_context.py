@@ -243,6 +243,7 @@ class Opening:
             from_public=tuple(described),
             public_ends=known.public_ends,
             numbered=unknown.numbered,
+            finer=unknown.finer,
         )
 
     def _described(self, n_rows: float) -> dict[Any, Column]:

@@ -45,6 +45,8 @@ class Facts:
     """Bounds that the schema gave of numbers whose other bound was discovered."""
     numbered: tuple[Any, ...] = ()
     """Whole numbers that differ in nearly every row; perhaps identifiers."""
+    finer: Mapping[Any, float] = field(default_factory=dict)
+    """Noise of the share of rows with decimals, of numbers that seem to have none."""
 
     @property
     def columns(self) -> dict[Any, Column]:

@@ -18,10 +18,12 @@ from skdpgen.privacy import ClippedCounts, Histograms, Release, release
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._unknown_columns import open_words
 from skdpgen.tables import Asked, Categorical, CategoryCells, Cells, OpenWords
+from skdpgen.training import column_counts
 from skdpgen.utils import Key, saved
 
 FEWEST = 0.005  # of the rows without a name: fewer are not worth a count
 MANY, HEAVY = 0.03, math.sqrt(3)  # of the rows, surely: worth a row's count times this
+LEAST = 0.01  # of the rows have a usable label, whatever noise says
 BORDER = 2.0  # noise stds above the least count: noise helped some of these
 
 
@@ -34,12 +36,12 @@ class LateWords:
     ----------
     words : tuple of str
     rows : tuple of float
-        RELEASED counts.
+        Rows with a usable label that have each word, from RELEASED counts.
     noise : float
         Their std.
     n_columns : int, default=1
         Columns whose words were counted together: a row with a word in k of them
-        counts the root of 1 / k in each, so there may be more rows than counted.
+        counted the root of 1 / k in each, and ``rows`` makes up for it on average.
     """
 
     words: tuple[str, ...]
@@ -122,7 +124,8 @@ def release_columns(
     """
     sizes = tuple(column.n_cells for column in cells.values())
     blocks: dict[str, Any] = {Key.COLUMNS: Histograms(sizes, scales)}
-    words, are_many = _without_name(opening, cells)
+    words, expected = _without_name(opening, cells)
+    are_many = any(least > MANY for _, least in expected.values())
     weight = HEAVY if are_many else 1.0
     weight *= 1.0 if scales is None else 1.0 / math.sqrt(len(sizes))
     if words:
@@ -140,27 +143,53 @@ def release_columns(
     if not words:
         return released
     std = released.noise_std[Key.OPEN]
+    blocks_of, _ = column_counts(released, np.array(sizes), scales)
+    totals = dict(zip(cells, (float(block.sum()) for block in blocks_of), strict=True))
     for column, counts in released.values[Key.OPEN]["words"].items():
         if counts:
-            rows = tuple(map(float, counts.values()))
-            opening.name_late(column, LateWords(tuple(counts), rows, std, len(words)))
+            others = [part for name, (part, _) in expected.items() if name != column]
+            has_label = min(max(totals[column] / opening.facts.n_rows, LEAST), 1.0)
+            factor = has_label / mean_weight(others)
+            rows = tuple(factor * float(count) for count in counts.values())
+            late = LateWords(tuple(counts), rows, factor * std, len(words))
+            opening.name_late(column, late)
     kept = {Key.COLUMNS.value: released.values[Key.COLUMNS]}
     noise = {Key.COLUMNS.value: released.noise_std[Key.COLUMNS]}
     return replace(released, values=kept, noise_std=noise)
 
 
+def mean_weight(shares: Sequence[float]) -> float:
+    """Return what a row with a word counts on average, if columns are independent.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        Of the rows that have a word in each of the *other* columns.
+
+    Examples
+    --------
+    >>> mean_weight([]), round(mean_weight([1.0]), 3), round(mean_weight([0.5]), 3)
+    (1.0, 0.707, 0.854)
+    """
+    n_others = np.ones(1)  # probabilities of 0, 1, ... other words
+    for share in shares:
+        n_others = np.convolve(n_others, [1.0 - share, share])
+    return float(n_others @ (1.0 / np.sqrt(1.0 + np.arange(len(n_others)))))
+
+
 def _without_name(
     opening: Opening, cells: Mapping[Any, Cells]
-) -> tuple[dict[Any, OpenWords], bool]:
+) -> tuple[dict[Any, OpenWords], dict[Any, tuple[float, float]]]:
     """Return the columns of which some rows have a word without a name.
 
-    Also says whether surely many rows have one. Reads released counts only.
+    Also returns the share of such rows, and what it is at least. Reads released counts
+    only.
     """
     unknown, facts = opening.unknown, opening.facts
     found: dict[Any, OpenWords] = {}
-    are_many = False
+    shares: dict[Any, tuple[float, float]] = {}
     if unknown is None:
-        return found, are_many
+        return found, shares
     for name in unknown.texts:
         column, grid = facts.columns.get(name), cells.get(name)
         if not isinstance(column, Categorical) or not isinstance(grid, CategoryCells):
@@ -174,5 +203,6 @@ def _without_name(
         if left + noise > FEWEST * facts.n_rows:
             known = tuple(map(str, column.categories or ()))
             found[name] = open_words(unknown, name, known)
-            are_many |= left - 2.0 * noise > MANY * facts.n_rows
-    return found, are_many
+            likely, least = left / facts.n_rows, (left - 2.0 * noise) / facts.n_rows
+            shares[name] = min(max(likely, 0.0), 1.0), least
+    return found, shares

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,12 +116,12 @@ def discover_columns(
         found |= {name: _written_anew(name) for name in unknown.identifiers}
         rows.read_as(unknown.written)
     if len(unknown):
-        columns, seen, lines, missing = _release_columns(
-            rows, unknown, ledger, n_rows, other
-        )
-        found |= columns
-        present = _rows_present(rows, counted, missing, ledger, n_rows)
-        unknown = replace(unknown, numbered=perhaps_identifiers(counted, present))
+        first = _release_columns(rows, unknown, ledger, n_rows, other)
+        seen, lines = first.seen, first.lines
+        found |= first.columns
+        present = _rows_present(rows, counted, first.missing, ledger, n_rows)
+        numbered = perhaps_identifiers(counted, present)
+        unknown = replace(unknown, numbered=numbered, finer=first.finer)
     return {name: found[name] for name in kinds}, unknown, seen, lines
 
 
@@ -134,20 +134,29 @@ def _is_anything_left(
     return not set(kinds) <= left_out
 
 
+class _First(NamedTuple):
+    """What the first release says of columns.
+
+    ``missing`` are rows without a number and the noise of that; ``finer`` is the noise
+    of the share of rows with decimals, for columns that show none.
+    """
+
+    columns: dict[Any, Column]
+    seen: dict[Any, Seen]
+    lines: dict[Any, Line]
+    missing: dict[Any, tuple[float, float]]
+    finer: dict[Any, float]
+
+
 def _release_columns(
     rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float, other: str
-) -> tuple[
-    dict[Any, Column], dict[Any, Seen], dict[Any, Line], dict[Any, tuple[float, float]]
-]:
+) -> _First:
     r"""Release octaves and decimals of numbers, and words of text, at once.
 
     *Sensitivity.* In each column of numbers a row is in one octave and, with half the
     weight, has one number of decimals; in each column of text it holds one word. These
     are one-hot blocks of a vector that is not negative
     (:class:`~skdpgen.privacy.Weighted`).
-
-    Returns columns, counts of words, number lines, and by column of numbers how many
-    rows are missing and the noise of that.
     """
     kinds = unknown.numbers
     grids = {
@@ -179,16 +188,23 @@ def _release_columns(
     lines: dict[Any, Line] = {}
     seen: dict[Any, Seen] = {}
     missing: dict[Any, tuple[float, float]] = {}
+    finer: dict[Any, float] = {}
     decimals = by_column(released, digits, Key.DIGITS)
     for name in with_words:
         seen[name] = released.values[Key.TOKENS][name], released.noise_std[Key.TOKENS]
     for name, counts in by_column(released, grids).items():
         std = released.noise_std[Key.COLUMNS]
         step: float | None = 1.0
-        if name in digits:
-            step = digits[name].step(decimals[name], released.noise_std[Key.DIGITS])
         missing[name] = float(counts[-1]), std
         present = n_rows - float(counts[-1])
+        if name in digits:
+            noise = released.noise_std[Key.DIGITS]
+            is_text = name in unknown.parsed or name in unknown.dated
+            doubt = math.hypot(std, _noise_of_rows(ledger))
+            whole = (math.nan if is_text else present), doubt  # text may be words
+            step = digits[name].step(decimals[name], noise, *whole)
+            if step == 1.0:
+                finer[name] = noise / n_rows
         lines[name] = line_of_octaves(
             kinds[name], counts[:-1], std, step, present, n_rows
         )
@@ -196,7 +212,13 @@ def _release_columns(
         found[name] = _provisional(lines[name], kinds[name], nullable=bool(is_missing))
     for name in unknown.texts:
         found[name] = Categorical(list(seen[name][0]), other=other)
-    return found, seen, lines, missing
+    return _First(found, seen, lines, missing, finer)
+
+
+def _noise_of_rows(ledger: Ledger) -> float:
+    """Return the noise of the number of rows; 0 where it is public."""
+    counted = (one.noise_std for one in ledger.entries if one.name == ROWS_COUNTED)
+    return math.hypot(*counted)
 
 
 def _rows_present(
@@ -210,9 +232,7 @@ def _rows_present(
 
     Nothing is missing from a dtype that cannot hold gaps, which is public.
     """
-    noise_of_rows = math.hypot(
-        *(one.noise_std for one in ledger.entries if one.name == ROWS_COUNTED)
-    )
+    noise_of_rows = _noise_of_rows(ledger)
     layout: Any = rows.layout
     has_gaps = dict(zip(layout.names, layout.can_be_missing, strict=True))
     present = {}
