@@ -210,13 +210,14 @@ def judge_columns(
         has_label = y.isin(list(synthesizer.classes_)).to_numpy()
         if not has_label.all():
             real = {name: Distinct.of(X[name][has_label]) for name in X}
-    distances, lost, held, wrong, types = [], [], [], [], {}
+    distances, lost, held, wrong, types = [], [], [], [], ""
     ratios: list[float] = []
     n_statements, n_unknown = 0, 0
     for name, column in synthesizer.schema_.columns.items():
         truth = true_shares(column, real[name])
         stated = synthesizer.columns_.loc[name]
-        types[name] = type(column).__name__
+        kind = type(column).__name__
+        types += "T" if kind == "Datetime" else kind[0]
         n_unknown += int(stated[["below", "above"]].isna().sum()) * ("below" in truth)
         for one in statements(stated, truth):
             n_statements += 1
@@ -403,7 +404,7 @@ def _short(value: Any) -> str:
 
 
 def _least_usual(types: pd.Series) -> float:
-    table = pd.DataFrame(list(types.dropna()))
+    table = pd.DataFrame([list(letters) for letters in types.dropna()])
     if table.empty:
         return math.nan
     return float(min(table[c].value_counts(normalize=True).max() for c in table))
