@@ -116,6 +116,7 @@ def class_conditional_model(
             n_ordered=n_ordered if may_cut else 0,
             rare=_may_be_empty(column),
             gaps=column.gaps,
+            other_sign=_of_other_sign(column),
         )
         marginals[name], conditionals[name] = conditional_histogram(
             counts,
@@ -186,3 +187,12 @@ def inverse_root_sum(variances: Floats) -> float:
     if not variances.all():
         return 0.0
     return float(1.0 / math.sqrt((1.0 / variances).sum()))
+
+
+def _of_other_sign(column: Any) -> list[int]:
+    """Return the gaps of negative numbers, where every other cell is not negative."""
+    if not column.gaps:
+        return []
+    ends = getattr(column, "numbers", column).edges[1:]
+    below = {k for k in range(len(ends)) if ends[k] <= 0}
+    return sorted(below) if below <= set(column.gaps) else []

@@ -14,6 +14,7 @@ POWERS = (0.5, 1.0)
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
 EMPTY = 2.0
 IN_GAP = 1.25  # times as much, where no row was found before
+OF_OTHER_SIGN = 2.1  # times as much, where all rows that were found have another sign
 OF_NOTHING = 0.4  # stds that counts above 0 have on average where there is only noise
 STRENGTHS = (0.1, 0.3, 0.9)  # coarse: a fine grid near 0 would be a prior for 0
 
@@ -48,6 +49,7 @@ def without_empty_cells(
     n_ordered: int,
     rare: Sequence[int],
     gaps: Sequence[int] = (),
+    other_sign: Sequence[int] = (),
 ) -> Floats:
     """Return the counts, with -inf in cells that look empty.
 
@@ -56,7 +58,8 @@ def without_empty_cells(
     ``EMPTY`` stds of its noise, and so do ``rare`` cells, as "missing" and "other",
     one by one; else the noise of such cells would become rows. Of many classes each
     would make some of its own, so rare cells must hold more than that, and ``gaps``, in
-    which earlier releases found no row, still more.
+    which earlier releases found no row, still more; most of all those of the
+    ``other_sign``, since a negative price is worse than a lost one.
 
     Examples
     --------
@@ -76,6 +79,7 @@ def without_empty_cells(
     limit = noise_std * max(EMPTY * math.sqrt(len(counts)), OF_NOTHING * len(counts))
     others = np.isfinite(result[0]).sum() - len(rare) - len(gaps)
     limits = {**dict.fromkeys(rare, limit), **dict.fromkeys(gaps, IN_GAP * limit)}
+    limits |= dict.fromkeys(other_sign, OF_OTHER_SIGN * limit)
     for cell, least in limits.items():
         if pooled[cell] <= least and (others or least < pooled.max()):
             result[:, cell] = -np.inf

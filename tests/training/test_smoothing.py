@@ -235,3 +235,12 @@ def test_without_noise_what_is_there_stays():
     found = without_empty_cells(exact, 0.0, n_ordered=3, rare=[])
     assert np.isneginf(found[:, 0]).all()
     np.testing.assert_array_equal(found[:, 1:], exact[:, 1:])
+
+
+def test_a_gap_of_the_other_sign_needs_more_rows_than_another():
+    counts = np.array([[30.0, 500.0, 30.0]])
+    asked = {"n_ordered": 0, "rare": [], "gaps": (0, 2)}
+    both = without_empty_cells(counts, 10.0, **asked)
+    assert np.isfinite(both).all()
+    one = without_empty_cells(counts, 10.0, **asked, other_sign=[0])
+    assert np.isfinite(one).tolist() == [[False, True, True]]
