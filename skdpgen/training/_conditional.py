@@ -191,8 +191,8 @@ def inverse_root_sum(variances: Floats) -> float:
 
 def _of_other_sign(column: Any) -> list[int]:
     """Return the gaps of negative numbers, where every other cell is not negative."""
-    if not column.gaps:
+    numbers = getattr(column, "numbers", column)
+    if not column.gaps or numbers.is_time:
         return []
-    ends = getattr(column, "numbers", column).edges[1:]
-    below = {k for k in range(len(ends)) if ends[k] <= 0}
+    below = {k for k, end in enumerate(numbers.edges[1:]) if end <= 0}
     return sorted(below) if below <= set(column.gaps) else []

@@ -147,9 +147,11 @@ def test_words_that_were_clipped_or_have_no_label_come_back_with_their_shares():
     with insecure_noise_seed(0):
         synthesizer = DPIndependentSynthesizer(1.0, random_state=0).fit(X, y)
     known = X[y.notna()]
+    drawn, _ = synthesizer.sample(40_000, random_state=0)
     for name in ("one", "two"):
         late = synthesizer._facts.late_words[name]
         assert late.n_columns > 1
-        real = known[name].isin(late.words).sum()
         assert len(late.words) >= 5
-        assert abs(sum(late.rows) / real - 1.0) < 0.2  # it was .7 times 1 / .7
+        assert abs(sum(late.rows) / X[name].isin(late.words).sum() - 1.0) < 0.2
+        real, fake = (table[name].isin(late.words).mean() for table in (known, drawn))
+        assert abs(fake / real - 1.0) < 0.2  # without weights it is .75

@@ -78,12 +78,15 @@ def describe_columns(
         }
         if name in counts and known is not None:
             shares, std = counts[name][0] / n_rows, counts[name][1] / n_rows
-            line |= _shares(known, shares) | {"noise": std, "other_noise": std}
+            line |= _shares(known, shares) | {"noise": std}
+            late_noise = 0.0
             line |= _no_cell(facts, name, known, (shares, std), unsure)
             late = facts.late_words.get(name)
             if late is not None:  # rows of "other" that have a name since
-                line["other"] -= sum(late.rows) / n_rows
-                line["other_noise"] = math.hypot(std, late.total_noise / n_rows)
+                line["other"] -= sum(late.rows) / facts.n_rows  # they count all rows
+                late_noise = late.total_noise / facts.n_rows
+            of_labels = line["other"] * unsure  # what the share is divided by is noisy
+            line["other_noise"] = math.hypot(std, late_noise, of_labels)
             if _other_is_listed(column):
                 line["other"] = math.nan
         range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)

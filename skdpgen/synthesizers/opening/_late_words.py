@@ -18,12 +18,10 @@ from skdpgen.privacy import ClippedCounts, Histograms, Release, release
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._unknown_columns import open_words
 from skdpgen.tables import Asked, Categorical, CategoryCells, Cells, OpenWords
-from skdpgen.training import column_counts
 from skdpgen.utils import Key, saved
 
 FEWEST = 0.005  # of the rows without a name: fewer are not worth a count
 MANY, HEAVY = 0.03, math.sqrt(3)  # of the rows, surely: worth a row's count times this
-LEAST = 0.01  # of the rows have a usable label, whatever noise says
 BORDER = 2.0  # noise stds above the least count: noise helped some of these
 
 
@@ -36,7 +34,7 @@ class LateWords:
     ----------
     words : tuple of str
     rows : tuple of float
-        Rows with a usable label that have each word, from RELEASED counts.
+        Rows that have each word, with a label or without, from RELEASED counts.
     noise : float
         Their std.
     n_columns : int, default=1
@@ -70,7 +68,7 @@ class LateWords:
         is_other : ndarray of bool
             Which of them are "other".
         n_other : float
-            Rows that are, words included.
+            Rows that are, words included; of as many rows as ``rows`` are.
         rng : Generator
         """
         places = np.flatnonzero(is_other)
@@ -143,15 +141,12 @@ def release_columns(
     if not words:
         return released
     std = released.noise_std[Key.OPEN]
-    blocks_of, _ = column_counts(released, np.array(sizes), scales)
-    totals = dict(zip(cells, (float(block.sum()) for block in blocks_of), strict=True))
     for column, counts in released.values[Key.OPEN]["words"].items():
         if counts:
             others = [part for name, (part, _) in expected.items() if name != column]
-            has_label = min(max(totals[column] / opening.facts.n_rows, LEAST), 1.0)
-            factor = has_label / mean_weight(others)
-            rows = tuple(factor * float(count) for count in counts.values())
-            late = LateWords(tuple(counts), rows, factor * std, len(words))
+            weight = mean_weight(others)
+            rows = tuple(float(count) / weight for count in counts.values())
+            late = LateWords(tuple(counts), rows, std / weight, len(words))
             opening.name_late(column, late)
     kept = {Key.COLUMNS.value: released.values[Key.COLUMNS]}
     noise = {Key.COLUMNS.value: released.noise_std[Key.COLUMNS]}

@@ -200,9 +200,9 @@ def _release_columns(
         if name in digits:
             noise = released.noise_std[Key.DIGITS]
             is_text = name in unknown.parsed or name in unknown.dated
+            n_numbers = math.nan if is_text else present  # text may be words
             doubt = math.hypot(std, _noise_of_rows(ledger))
-            whole = (math.nan if is_text else present), doubt  # text may be words
-            step = digits[name].step(decimals[name], noise, *whole)
+            step = digits[name].step(decimals[name], noise, n_numbers, doubt)
             if step == 1.0:
                 finer[name] = noise / n_rows
         lines[name] = line_of_octaves(
