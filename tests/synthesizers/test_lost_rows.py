@@ -401,8 +401,9 @@ def test_shares_are_of_the_rows_that_have_a_label(without):
     }
     for (name, share), real in truth.items():
         line = synth.columns_.loc[name]
-        noise = line["other_noise" if share == "other" else "noise"]
-        assert abs(line[share] - real) < 4 * noise < 0.03
+        noise = line[f"{share}_noise"]
+        assert line["noise"] < noise  # the number of labelled rows is noisy, too
+        assert abs(line[share] - real) < 4 * noise < 0.04
         assert noise < 0.01
 
 

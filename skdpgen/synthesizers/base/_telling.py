@@ -65,7 +65,7 @@ class TellsColumns:
         A data frame with a line for each column: type, whether its values may be
         identifiers (``is_identifier``: written anew, or whole numbers that differ in
         nearly every row), number of values, bounds and cells, and noisy shares of the
-        rows: those that are missing or "other" (with the standard error ``noise``),
+        rows: those that are missing or "other" (``noise`` is the noise of a cell),
         those without a value that fits (``no_cell``), those below or above the range,
         and those whose text could not be read or whose category is not listed
         (``unread``), each with a standard error of its own. A share that no release

@@ -33,7 +33,15 @@ LINE = (
     "upper",
     "n_cells",
 )
-SHARES = ("other", "missing", "no_cell", "noise", "other_noise", "no_cell_noise")
+SHARES = (
+    "other",
+    "missing",
+    "no_cell",
+    "noise",
+    "other_noise",
+    "missing_noise",
+    "no_cell_noise",
+)
 UNREAD = ("unread", "unread_noise")
 UNSURE = 0.05  # of the rows, noise of their number: shares of it are not known
 LEAST_USED = 0.01  # of the rows have a usable label: where noise says fewer
@@ -85,8 +93,9 @@ def describe_columns(
             if late is not None:  # rows of "other" that have a name since
                 line["other"] -= sum(late.rows) / facts.n_rows  # they count all rows
                 late_noise = late.total_noise / facts.n_rows
-            of_labels = line["other"] * unsure  # what the share is divided by is noisy
-            line["other_noise"] = math.hypot(std, late_noise, of_labels)
+            # the number of rows that a share is divided by is noisy, too
+            line["other_noise"] = math.hypot(std, late_noise, line["other"] * unsure)
+            line["missing_noise"] = math.hypot(std, line["missing"] * unsure)
             if _other_is_listed(column):
                 line["other"] = math.nan
         range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)
