@@ -391,9 +391,10 @@ def _with_point(column: Integer) -> Numeric:
 
 
 def _may_be_missing(opening: Opening, name: Any) -> bool:
-    """Say whether the dtype of a column can hold missing values; that is public."""
+    """Say whether a column can hold missing values, by public dtype and schema."""
     layout = opening.facts.layout
-    if name is TARGET:
+    hint: Any = opening.known.hints.get(name)
+    if name is TARGET or (hint is not None and not hint.nullable):
         return False
     return bool(dict(zip(layout.names, layout.can_be_missing, strict=True))[name])  # type: ignore[union-attr]
 
