@@ -100,7 +100,9 @@ class Distinct:
     def times(self, form: str | None) -> np.ndarray:
         """Return the seconds of each value."""
         times = pd.to_datetime(
-            self.values.astype(object), errors="coerce", format=form or "mixed"
+            self.values.astype(object),
+            errors="coerce",
+            format=form and form.replace("%-", "%") or "mixed",
         )
         return np.asarray((times - EPOCH).dt.total_seconds(), dtype=float)
 

@@ -221,6 +221,16 @@ def test_noise_hides_no_form_of_iso_times():
     assert hidden < 20  # of 2,000; noise of one cell instead of all: 100
 
 
+def test_noise_beside_words_makes_no_numbers_nor_times():
+    """Forms are many, and the likeliest of them is chosen: 8 stds were too few."""
+    rng = np.random.default_rng(0)
+    places = {
+        place(counts() + 30.0 * rng.normal(size=N_KINDS), distinct=4.0, std=30.0)
+        for _ in range(2_000)
+    }
+    assert places == {"texts"}
+
+
 def test_noise_makes_no_iso_times():
     """Of a column that nobody filled in: thousands of cells of forms have noise."""
     rng, dated = np.random.default_rng(0), 0

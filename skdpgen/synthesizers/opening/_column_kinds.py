@@ -52,6 +52,7 @@ SURE = 2.0  # noise stds
 SURER = 3.0  # the same where a mistake would make a column of numbers one of names
 SEEN = 5.0  # noise stds that a kind has at least: no kind is made of noise alone
 SEEN_FORMS = 8.0  # the same of times and numbers, the likeliest of many sums of cells
+SEEN_BESIDE = 15.0  # the same of those beside words: words alone must not seem mixed
 SEEN_LABELS = 3.7  # the same of labels, which make codes of numbers
 SEEN_VALUES = 4.0  # the same of different values
 
@@ -234,7 +235,7 @@ def sorted_in(
     noise = SURE * std
     enough = max(MOST * present - noise, 0.5 * present + noise, SEEN * std)
     least = SEEN_FORMS * std
-    some, most = max(MIXED * present, least), max(enough, least)
+    some, most = max(MIXED * present, SEEN_BESIDE * std), max(enough, least)
     n_words = counts[Says.WORD] + counts[Says.LABEL] + counts[Says.CODE]
     has_words = n_words > WORDS * present + SURER * std
     left = replace(
