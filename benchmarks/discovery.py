@@ -102,7 +102,7 @@ class Distinct:
         times = pd.to_datetime(
             self.values.astype(object),
             errors="coerce",
-            format=form and form.replace("%-", "%") or "mixed",
+            format=(form and form.replace("%-", "%")) or "mixed",
         )
         return np.asarray((times - EPOCH).dt.total_seconds(), dtype=float)
 
