@@ -1,16 +1,20 @@
-"""A cell: one release of one method on one table, with all that decides its numbers."""
+"""What a run computes: tables, methods, and cells with all that decides their numbers.
+
+A cell is one release of one method on one table. A run names tables by their files; a
+:class:`Catalogue` adds tables and methods that it may name by a word.
+"""
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
-
-from skdpgen.benchmark._public_splits import IMAGES, WITH_PUBLIC
-from skdpgen.benchmark._reading import IMAGE_SETS, MADE_UP
 
 REAL = "real"  # the method that trains on real rows: the ceiling
 PUBLIC = "public rows"  # the method that trains on these as they are
-UNIFORM = "uniform"  # the method that draws all cells alike: below every floor
+ALL = "all"  # which public rows a method is given: as they are
+DELTA = 1e-5  # of a run that says nothing else, whatever the number of rows
 NOT_PRIVATE = (
     "NOT PRIVATE: scores, distances, numbers of rows, seconds and memory were computed "
     "from real rows without noise. Where the rows are private, do not publish them."
@@ -20,16 +24,90 @@ LENGTH = 16  # of a key: 64 bits, for some thousands of cells
 
 
 @dataclass(frozen=True)
+class KnownTable:
+    """A table that a run may name by a word, or a set of images.
+
+    Parameters
+    ----------
+    read : callable
+        Takes a folder and a seed of the split; returns the rows.
+    files : tuple of tuple of str
+        Names of its files in the folder, public rows last, and of each file the names
+        to try in turn. Empty if the table is made when it is read.
+    measure : callable or None
+        Returns the row of a cell, as :func:`measure_cell` does for tables: for images.
+    has_public, has_seed : bool
+        Whether it has public rows beside those to protect; whether a seed decides the
+        split.
+    """
+
+    read: Callable[[str | Path, int], Any]
+    files: tuple[tuple[str, ...], ...] = ()
+    measure: Callable[..., dict[str, Any]] | None = None
+    has_public: bool = False
+    has_seed: bool = True
+
+
+@dataclass(frozen=True)
+class OtherMethod:
+    """A method of tables that is no class of this package.
+
+    Parameters
+    ----------
+    make : callable
+        Takes a cell and the number of rows; returns what makes a synthesizer when it is
+        given the guarantee.
+    adjacency : str or None
+        The only one that it knows; None if it knows all.
+    takes_settings, takes_infinity : bool
+        Whether it has settings, and whether it can run without noise.
+    """
+
+    make: Callable[["Cell", int], Callable[..., Any]]
+    adjacency: str | None = None
+    takes_settings: bool = True
+    takes_infinity: bool = True
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What a run may name beside files of the user's and methods of this package.
+
+    Parameters
+    ----------
+    tables : mapping of str to KnownTable
+    methods : mapping of str to OtherMethod
+    public_parts : mapping of str to callable
+        Which public rows a method may be given: each takes them all and returns some.
+    tabulate : callable
+        Takes stored rows; returns their table in Markdown, or None if it is like that
+        of other rows.
+    module : str or None
+        Module that has this value as ``CATALOGUE``: the process of a cell imports it.
+    folder : str or None
+        Where that module is found.
+    """
+
+    tables: Mapping[str, KnownTable] = field(default_factory=dict)
+    methods: Mapping[str, OtherMethod] = field(default_factory=dict)
+    public_parts: Mapping[str, Callable[[Any], Any]] = field(
+        default_factory=lambda: {ALL: lambda public: public}
+    )
+    tabulate: Callable[[Sequence[Mapping[str, Any]]], str | None] = lambda rows: None
+    module: str | None = None
+    folder: str | None = None
+
+
+@dataclass(frozen=True)
 class Source:
-    """A table: one that is known by its name, or a file of the user's.
+    """A table: a file of the user's, or one that a catalogue knows by its name.
 
     Parameters
     ----------
     name : str
-        A name of :data:`~skdpgen.benchmark._reading.TABLES` or ``IMAGE_SETS`` there,
-        or how to call the file.
+        A name of the catalogue, or how to call the file.
     path : str or None
-        The file; None if it lies under its name in the folder of the data.
+        The file of the user's.
     target : str or None
         Column of the file to predict.
     seed : int
@@ -40,6 +118,8 @@ class Source:
         A file of public rows of the same columns.
     rows : int or None
         So many of the rows to fit, drawn at random; None takes all.
+    known : KnownTable or None
+        What the catalogue says of it; None of a file of the user's.
     """
 
     name: str
@@ -49,6 +129,7 @@ class Source:
     task: str = "auto"
     public: str | None = None
     rows: int | None = None
+    known: KnownTable | None = field(default=None, compare=False, repr=False)
 
     @property
     def label(self) -> str:
@@ -63,19 +144,18 @@ class Source:
         return self.path is not None
 
     @property
-    def is_made_up(self) -> bool:
-        """Whether it is made when it is read, and has no file."""
-        return not self.is_own and self.name in MADE_UP
-
-    @property
     def has_public(self) -> bool:
         """Whether it has public rows beside those to protect."""
-        return self.public is not None or (not self.is_own and self.name in WITH_PUBLIC)
+        return self.known.has_public if self.known else self.public is not None
 
     @property
     def is_images(self) -> bool:
-        """Whether it is a set of images that is known by its name."""
-        return self.path is None and self.name in (*IMAGE_SETS, *IMAGES)
+        """Whether it is a set of images."""
+        return self.known is not None and self.known.measure is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON; the catalogue is not among them."""
+        return {name: value for name, value in vars(self).items() if name != "known"}
 
 
 @dataclass(frozen=True)
@@ -88,7 +168,7 @@ class Cell:
     data : str
         Digest of the file of the table.
     method : str
-        Name of a class or of a peer, "uniform", "real", or "public rows".
+        Name of a class or of a method of the catalogue, "real", or "public rows".
     settings : dict
         Parameters of the class.
     epsilon, delta, adjacency, schema : of the guarantee; None where nothing is fitted
@@ -97,15 +177,14 @@ class Cell:
         Number of the release, which seeds all that is public.
     protocol, classifiers : of the models that score
     public : str or None
-        Which public rows of the table the method is given; a name of
-        :data:`~skdpgen.benchmark._public_splits.PARTS`.
+        Which public rows of the table the method is given.
 
     Examples
     --------
-    >>> cell = Cell(Source("adult"), "0123", "real")
+    >>> cell = Cell(Source("mine", "mine.csv", "y"), "0123", "real")
     >>> cell.key == Cell.from_dict(cell.to_dict()).key
     True
-    >>> cell.key == Cell(Source("adult"), "4567", "real").key
+    >>> cell.key == Cell(Source("mine", "mine.csv", "y"), "4567", "real").key
     False
     """
 
@@ -136,19 +215,22 @@ class Cell:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        content = asdict(self)
-        return content | {"classifiers": self.classifiers and list(self.classifiers)}
+        return vars(self) | {
+            "source": self.source.to_dict(),
+            "classifiers": self.classifiers and list(self.classifiers),
+        }
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> "Cell":
+    def from_dict(
+        cls, content: dict[str, Any], catalogue: Catalogue | None = None
+    ) -> "Cell":
         """Return what :meth:`to_dict` made plain."""
-        models = content["classifiers"]
+        models, source = content["classifiers"], Source(**content["source"])
+        if catalogue is not None and not source.is_own:
+            known = catalogue.tables[source.name]
+            source = Source(**content["source"], known=known)
         return cls(
-            **content
-            | {
-                "source": Source(**content["source"]),
-                "classifiers": models and tuple(models),
-            }
+            **content | {"source": source, "classifiers": models and tuple(models)}
         )
 
     def about(self) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The row of a cell: scores, distances, seconds, memory, versions, certificate."""
 
 import os
+import resource
+import sys
 import time
 import traceback
 import warnings
@@ -13,33 +15,14 @@ from platform import python_version
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
-from skdpgen.benchmark._floor_codes import Uniform
-from skdpgen.benchmark._measure import measure_ceiling, measure_release
-from skdpgen.benchmark._measure_images import (
-    measure_image_release,
-    measure_real_images,
-    read_image_set,
-)
-from skdpgen.benchmark._peers import python_of
-from skdpgen.benchmark._public_splits import part_of, public_images
-from skdpgen.benchmark._rival_runner import peak_mib
-from skdpgen.benchmark._rivals import (
-    FEWEST_ROWS,
-    MOST_ROWS,
-    RIVALS,
-    Other,
-    Rival,
-)
-from skdpgen.benchmark.runs._frozen_cell import PUBLIC, REAL, UNIFORM, Cell
-from skdpgen.benchmark.runs._own_table import (
-    check_rows,
-    file_of,
-    public_file,
-    read_source,
-)
-from skdpgen.metrics import SyntheticUtility
+from skdpgen.benchmark._cells import PUBLIC, REAL, Catalogue, Cell
+from skdpgen.benchmark._own_table import Split, read_source
+from skdpgen.metrics import SyntheticUtility, draw_samples, yardsticks
 from skdpgen.synthesizers import all_synthesizers
+from skdpgen.tables import NUMBERS, Categorical, NumberCells, Schema, bounds
 from skdpgen.utils import in_a_line
 
 CLASSES = "class labels: taken as public"
@@ -49,30 +32,38 @@ READ_CLASSES = (
 )
 PACKAGES = {"skdpgen": "skdpgen", "numpy": "numpy", "torch": "torch"}
 PACKAGES |= {"pandas": "pandas", "sklearn": "scikit-learn", "xgboost": "xgboost"}
+SHORT = {"one_way_tv": "tv1", "two_way_tv": "tv2", "three_way_tv": "tv3"}
+MOST_REAL = 50_000  # real rows that the ceiling is trained on
 
 
-def measure_cell(cell: Cell, folder: str, *, debug: bool = False) -> dict[str, Any]:
+def measure_cell(
+    cell: Cell,
+    folder: str,
+    catalogue: Catalogue | None = None,
+    *,
+    debug: bool = False,
+) -> dict[str, Any]:
     """Compute a cell; an error becomes a row that names it.
 
     The text of an error of another library may quote values of a table, so it is kept
     only of tables that are known by name, which are public, or with ``debug``.
     """
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = _numbers(cell, folder)
+            numbers = _numbers(cell, folder, catalogue or Catalogue())
         except Exception as error:
-            found = failure(error, whole=debug or not cell.source.is_own)
+            numbers = failure(error, whole=debug or not cell.source.is_own)
             if cell.source.is_own:
-                found["message"] = _without_paths(found["message"], cell)
+                numbers["message"] = _without_paths(numbers["message"], cell)
             if debug:
-                found["traceback"] = traceback.format_exc()
-    ours = {w.category for w in told if w.category.__module__.startswith("skdpgen")}
+                numbers["traceback"] = traceback.format_exc()
+    ours = {w.category for w in caught if w.category.__module__.startswith("skdpgen")}
     return {
         **cell.about(),
         "peak_mib": peak_mib(),
-        **found,
+        **numbers,
         "seconds": time.perf_counter() - start,
         "cpu_seconds": _spent(),
         "warnings": sorted(category.__name__ for category in ours),
@@ -94,6 +85,27 @@ def failure(error: BaseException, *, whole: bool) -> dict[str, Any]:
     return {"error": type(error).__name__, "message": text or in_a_line(error)}
 
 
+def versions() -> dict[str, str]:
+    """Return a column for each package whose version may move numbers."""
+    columns = {f"version_{name}": version(of) for name, of in PACKAGES.items()}
+    return columns | {"version_python": python_version()}
+
+
+def peak_mib() -> float:
+    """Return the most memory that this process has used, in MiB.
+
+    `getrusage` would count a large parent as well: on Linux a forked process inherits
+    the parent's peak when it starts another program.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
 def _spent() -> float:
     """Return the processor seconds of this process, and of a peer that it waited for.
 
@@ -105,84 +117,43 @@ def _spent() -> float:
     return own + children + spent.children_system
 
 
-def versions() -> dict[str, str]:
-    """Return a column for each package whose version may move numbers."""
-    found = {f"version_{name}": version(package) for name, package in PACKAGES.items()}
-    return found | {"version_python": python_version()}
-
-
-def _numbers(cell: Cell, folder: str) -> dict[str, Any]:
+def _numbers(cell: Cell, folder: str, catalogue: Catalogue) -> dict[str, Any]:
     utility = SyntheticUtility(protocol=cell.protocol, classifiers=cell.classifiers)
     if cell.source.is_images:
-        return _of_images(cell, folder, utility)
+        return cell.source.known.measure(cell, folder, utility, catalogue)
     split = read_source(cell.source, folder)
     if cell.method == REAL:
-        return measure_ceiling(split, utility)
+        return _measure_ceiling(split, utility)
     if cell.method == PUBLIC:
         X, y = split.public
-        alone = replace(split, X_train=X, y_train=y)
-        return measure_ceiling(alone, utility)
-    make = _maker(cell, len(split.X_train), split.public)
-    row, synthesizer = measure_release(
-        split,
-        make,
-        utility,
-        release=cell.release,
-        is_schema_public=cell.schema == "public",
-        epsilon=cell.epsilon,
-        delta=_delta(cell),
-        adjacency=cell.adjacency,
-    )
+        return _measure_ceiling(replace(split, X_train=X, y_train=y), utility)
+    make = maker(cell, len(split.X_train), split.public, catalogue)
+    row, synthesizer = _measure_release(cell, split, make, utility)
     costs = getattr(synthesizer, "costs_", {})  # of a peer, in a process of its own
-    certificate = _certificate(synthesizer)
-    if cell.source.is_own and certificate:
-        _mark_classes(certificate["privacy"])
-    return {**row, **costs, **certificate}
+    report = certificate(synthesizer)
+    if cell.source.is_own and report:
+        _mark_classes(report["privacy"])
+    return {**row, **costs, **report}
 
 
-def _of_images(cell: Cell, folder: str, utility: SyntheticUtility) -> dict[str, Any]:
-    images = read_image_set(file_of(cell.source, folder))
-    if cell.source.rows is not None:
-        check_rows(cell.source, len(images[0]))
-        some = np.random.default_rng(cell.source.rows).permutation(len(images[0]))
-        images[:2] = [part[some[: cell.source.rows]] for part in images[:2]]
-    about = {"rows": len(images[0])}
-    if cell.method == REAL:
-        return about | measure_real_images(images, utility)
-    public = None
-    if cell.source.has_public:
-        X, y, *_ = read_image_set(public_file(cell.source, folder))
-        public = public_images(X, images[0].shape[1:]), y
-    if cell.method == PUBLIC:
-        scores = measure_real_images([*public, *images[2:]], utility)
-        return {"rows": len(public[1]), **scores}
-    make = _maker(cell, len(images[0]), public)
-    row, synthesizer, _ = measure_image_release(
-        images,
-        make,
-        utility,
-        release=cell.release,
-        epsilon=cell.epsilon,
-        delta=_delta(cell),
-        adjacency=cell.adjacency,
-    )
-    return {**about, **row, **_certificate(synthesizer)}
-
-
-def _maker(cell: Cell, n_rows: int, public: Any) -> Callable[..., Any]:
+def maker(
+    cell: Cell, n_rows: int, public: Any, catalogue: Catalogue
+) -> Callable[..., Any]:
     """Return what makes the synthesizer of a cell, given its guarantee."""
-    if cell.method == UNIFORM:
-        return Uniform
-    if cell.method not in RIVALS:
-        make = partial(all_synthesizers()[cell.method], **cell.settings)
-        if cell.public is None:
-            return make
-        return partial(make, public_data=part_of(public, cell.public))
-    other = Other(python_of(cell.method), cell.settings)
-    return partial(Rival, cell.method, other, min(max(n_rows, FEWEST_ROWS), MOST_ROWS))
+    if cell.method in catalogue.methods:
+        return catalogue.methods[cell.method].make(cell, n_rows)
+    make = partial(all_synthesizers()[cell.method], **cell.settings)
+    if cell.public is None:
+        return make
+    return partial(make, public_data=catalogue.public_parts[cell.public](public))
 
 
-def _certificate(synthesizer: Any) -> dict[str, Any]:
+def delta_of(cell: Cell) -> float | None:
+    """Return delta as estimators take it."""
+    return None if cell.delta == "auto" else cell.delta
+
+
+def certificate(synthesizer: Any) -> dict[str, Any]:
     """Return what was promised; a peer's word is not ours to repeat."""
     report = getattr(synthesizer, "privacy_", None)
     return {} if report is None else {"privacy": report.to_dict()}
@@ -203,5 +174,105 @@ def _without_paths(text: str, cell: Cell) -> str:
     return text
 
 
-def _delta(cell: Cell) -> Any:
-    return None if cell.delta == "auto" else cell.delta
+def _measure_ceiling(split: Split, utility: SyntheticUtility) -> dict[str, Any]:
+    """Train on real rows, and measure them as if they were synthetic: the floor."""
+    rows = np.random.default_rng(0).permutation(len(split.X_train))[:MOST_REAL]
+    train = split.X_train.iloc[rows], split.y_train.iloc[rows]
+    scores = utility.evaluate(train, split.X_test, split.y_test)
+    near = _near((split.X_test, split.y_test), train)
+    return {"rows": len(split.X_train), **_means_of_models(scores), **near}
+
+
+def _measure_release(
+    cell: Cell, split: Split, make: Callable[..., Any], utility: SyntheticUtility
+) -> tuple[dict[str, Any], Any]:
+    """Fit and score the release of a cell; return a row, and what was fitted."""
+    is_schema_public = cell.schema == "public"
+    synthesizer = make(
+        epsilon=cell.epsilon,
+        delta=delta_of(cell),
+        schema=Schema.infer(*split.whole) if is_schema_public else None,
+        classes=split.classes,
+        adjacency=cell.adjacency,
+        random_state=cell.release,
+    )
+    start = time.perf_counter()
+    synthesizer.fit(split.X_train, split.y_train)
+    seconds = time.perf_counter() - start
+    seeded = replace(utility, random_state=cell.release)
+    rows = draw_samples(synthesizer, utility.n_samples, cell.release)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = seeded.evaluate(rows, split.X_test, split.y_test)
+        distances = _near((split.X_test, split.y_test), rows)
+    discovered = (
+        {} if is_schema_public else _judge_discovery(synthesizer, split.X_train)
+    )
+    run = {
+        "rows": len(split.X_train),
+        **_means_of_models(scores),
+        **distances,
+        "fit_seconds": seconds,
+        **discovered,
+    }
+    return run, synthesizer
+
+
+def _near(real: Any, rows: Any) -> dict[str, float]:
+    """Yardsticks under the names of the tables of numbers."""
+    return {SHORT.get(name, name): at for name, at in yardsticks(real, rows).items()}
+
+
+def _means_of_models(scores: pd.DataFrame) -> dict[str, float]:
+    """Return the mean of the models and the best of them, by each metric."""
+    wanted = ("roc_auc", "average_precision", "macro_f1", "weighted_f1", "r2")
+    found: dict[str, float] = {}
+    for metric in wanted:
+        if metric in scores:
+            found[metric] = float(scores[metric].mean())
+            found[f"{metric}_best"] = float(scores[metric].max())
+    return found
+
+
+def _judge_discovery(synthesizer: Any, X: pd.DataFrame) -> dict[str, float]:
+    """Compare a discovered schema with the rows that it was discovered from.
+
+    Returns
+    -------
+    covered : share of numbers inside the found bounds
+    overshoot : found range over the range of the middle 99 %, as a power of two;
+        that of the median column
+    category_mass : share of text cells whose category was found
+    largest_bin : largest share of rows in a bin that holds more than one value
+    """
+    covered, overshoot, mass, largest = [], [], [], []
+    for name, column in synthesizer.schema_.columns.items():
+        real = X[name]
+        if isinstance(column, Categorical):
+            known = real.dropna().astype(str)
+            mass.append(known.isin(set(map(str, column.categories))).mean())
+        elif isinstance(column, NUMBERS) and is_numeric_dtype(real):
+            values = real.dropna().to_numpy(dtype=float)
+            lower, upper = bounds(column)
+            covered.append(np.mean((values >= lower) & (values <= upper)))
+            low, high = np.quantile(values, [0.005, 0.995])
+            if high > low and upper > lower:
+                overshoot.append(np.log2((upper - lower) / (high - low)))
+            cells = synthesizer.cells_[name]
+            if isinstance(cells, NumberCells):
+                inside = np.searchsorted(cells.edges[1:-1], values, side="right")
+                shares = np.bincount(inside, minlength=cells.n_known) / len(values)
+                wide = shares[~cells.is_atom()]
+                largest.append(wide.max() if len(wide) else 0.0)
+    parts = {
+        "covered": covered,
+        "overshoot": overshoot,
+        "category_mass": mass,
+        "largest_bin": largest,
+    }
+    centre = {"overshoot": np.median}  # one lost tail is many powers of two
+    return {
+        key: float(centre.get(key, np.mean)(values))
+        for key, values in parts.items()
+        if values
+    }

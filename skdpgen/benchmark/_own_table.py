@@ -1,81 +1,59 @@
-"""The table of a cell, from a folder of known tables or from a file of the user's."""
+"""The rows of a cell: a file of the user's, cut into rows to fit and to test on."""
 
 import hashlib
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api import types
 from sklearn.model_selection import train_test_split
 
-from skdpgen.benchmark._public_splits import IMAGES, WITH_PUBLIC, read_public_split
-from skdpgen.benchmark._reading import (
-    IMAGE_SETS,
-    MADE_UP,
-    TABLES,
-    Split,
-    read_split,
-)
-from skdpgen.benchmark.runs._frozen_cell import LENGTH, Source
-from skdpgen.benchmark.runs._own_public import beside
+from skdpgen.benchmark._cells import LENGTH, Source
 from skdpgen.utils import ConfigError
 
 TEST_SHARE = 0.2
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather")
+WORDS = {"True": True, "False": False}  # as pandas writes truth values
+Table = tuple[pd.DataFrame, pd.Series]
 
 
-def file_of(source: Source, folder: str | Path) -> Path:
-    """Return where a table lies; raise if nothing is there."""
-    if source.path is not None:
-        return _there([Path(source.path)], source)
-    # in the order of `read_split`
-    endings = ("npz",) if source.is_images else ("parquet", "csv.gz")
-    name = WITH_PUBLIC.get(source.name, source.name)
-    return _there([Path(folder) / f"{name}.{end}" for end in endings], source)
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A table, cut into rows to protect, rows to test on, and perhaps public ones."""
 
+    name: str
+    X_train: pd.DataFrame
+    y_train: pd.Series
+    X_test: pd.DataFrame
+    y_test: pd.Series
+    public: tuple[pd.DataFrame, pd.Series] | None = None
 
-def public_file(source: Source, folder: str | Path) -> Path | None:
-    """Return where the public rows of a table lie, if that is a file of its own."""
-    if source.public is not None:
-        if not Path(source.public).is_file():
-            raise ConfigError(
-                f"There is no {source.public}, the public rows of {source.name!r}."
-            )
-        return Path(source.public)
-    if source.is_images and source.has_public:
-        return _there([Path(folder) / f"{IMAGES[source.name][1]}.npz"], source)
-    return None
+    @property
+    def whole(self) -> tuple[pd.DataFrame, pd.Series]:
+        """All rows: what a public data dictionary would describe."""
+        parts = [(self.X_train, self.y_train), (self.X_test, self.y_test)]
+        parts += [] if self.public is None else [self.public]
+        X, y = (pd.concat(part, ignore_index=True) for part in zip(*parts, strict=True))
+        return X, y
 
+    def drawn(self, n_rows: int) -> "Split":
+        """The same with so many random rows to protect."""
+        rows = np.random.default_rng(n_rows).permutation(len(self.X_train))[:n_rows]
+        X, y = (
+            part.iloc[rows].reset_index(drop=True)
+            for part in (self.X_train, self.y_train)
+        )
+        return replace(self, X_train=X, y_train=y)
 
-def _there(tried: list[Path], source: Source) -> Path:
-    for path in tried:
-        if path.is_file():
-            return path
-    places = " or ".join(map(str, tried))
-    raise ConfigError(
-        f"There is no {places}, the table {source.name!r}. Say `--data FOLDER` for "
-        "known tables, and `path` for a file of your own."
-    )
-
-
-def digest(source: Source, folder: str | Path) -> str:
-    """Return what tells the rows of a source from any others."""
-    if source.is_made_up:
-        X, y = read_split(source.name, folder, source.seed).whole
-        hashed = pd.util.hash_pandas_object(X.assign(**{"": y})).to_numpy()
-        return hashlib.sha256(hashed.tobytes()).hexdigest()[:LENGTH]
-    found = _digest(file_of(source, folder))
-    theirs = public_file(source, folder)
-    if theirs is None:
-        return found
-    public = _digest(theirs)
-    return hashlib.sha256(f"{found} {public}".encode()).hexdigest()[:LENGTH]
-
-
-@lru_cache
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:LENGTH]
+    @property
+    def classes(self) -> list[Any] | None:
+        """Class labels, public in every table; None for a regression."""
+        if self.y_train.dtype.kind == "f":
+            return None
+        return sorted(pd.unique(self.whole[1]))
 
 
 def read_source(source: Source, folder: str | Path) -> Split:
@@ -84,7 +62,10 @@ def read_source(source: Source, folder: str | Path) -> Split:
     Of a file of the user's it is read as a benchmark needs it, with dtypes guessed from
     all rows: what comes of it stands outside every guarantee.
     """
-    split = _read_source(source, folder)
+    if source.known is None:
+        split = _own_split(source)
+    else:
+        split = source.known.read(folder, source.seed)
     if source.rows is None:
         return split
     check_rows(source, len(split.X_train))
@@ -99,19 +80,61 @@ def check_rows(source: Source, there: int) -> None:
         )
 
 
-def _read_source(source: Source, folder: str | Path) -> Split:
-    """Read a table whole.
+def digest(source: Source, folder: str | Path) -> str:
+    """Return what distinguishes the rows of a source from any others."""
+    digests = [_digest(path) for path in files_of(source, folder)]
+    if not digests and source.known is not None:  # it is made when it is read
+        X, y = source.known.read(folder, source.seed).whole
+        hashed = pd.util.hash_pandas_object(X.assign(**{"": y})).to_numpy()
+        return hashlib.sha256(hashed.tobytes()).hexdigest()[:LENGTH]
+    if len(digests) == 1:
+        return digests[0]
+    return hashlib.sha256(" ".join(digests).encode()).hexdigest()[:LENGTH]
 
-    Of a file of the user's the split is drawn by ``source.seed``, by the label where
-    each label has two rows at least.
+
+def files_of(source: Source, folder: str | Path) -> list[Path]:
+    """Return the files of a table, public rows last; raise if one is not there."""
+    if source.known is not None:
+        return [
+            _there([Path(folder) / name for name in names], source)
+            for names in source.known.files
+        ]
+    files = [_there([Path(source.path)], source)]
+    if source.public is not None:
+        if not Path(source.public).is_file():
+            raise ConfigError(
+                f"There is no {source.public}, the public rows of {source.name!r}."
+            )
+        files.append(Path(source.public))
+    return files
+
+
+def _there(tried: list[Path], source: Source) -> Path:
+    for path in tried:
+        if path.is_file():
+            return path
+    places = " or ".join(map(str, tried))
+    advice = (
+        "A `path` is relative to the folder of the file that says it."
+        if source.is_own
+        else "Say `--data FOLDER`, the folder of known tables."
+    )
+    raise ConfigError(f"There is no {places}, the table {source.name!r}. {advice}")
+
+
+@lru_cache
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:LENGTH]
+
+
+def _own_split(source: Source) -> Split:
+    """Read a file whole.
+
+    The split is drawn by ``source.seed``, by the label where each label has two rows at
+    least.
     """
-    if source.is_made_up:
-        return read_split(source.name, folder, source.seed)
-    path = file_of(source, folder)
-    if not source.is_own:
-        if source.has_public:
-            return read_public_split(source.name, path.parent)
-        return read_split(source.name, path.parent, source.seed)
+    path, *theirs = files_of(source, ".")
     frame, y = _table(path, source)
     stratify = None if y.dtype.kind == "f" or y.value_counts().min() < 2 else y
     train, test = train_test_split(
@@ -123,9 +146,8 @@ def _read_source(source: Source, folder: str | Path) -> Split:
     X_train, X_test = (frame.iloc[at].reset_index(drop=True) for at in (train, test))
     y_train, y_test = (y.iloc[at].reset_index(drop=True) for at in (train, test))
     public = None
-    theirs = public_file(source, folder)
-    if theirs is not None:
-        public = beside(_table(theirs, source), (frame, y), (theirs, path))
+    for other in theirs:  # one file at most
+        public = _beside(_table(other, source), (frame, y), (other, path))
     return Split(source.name, X_train, y_train, X_test, y_test, public)
 
 
@@ -148,7 +170,7 @@ def _table(path: Path, source: Source) -> tuple[pd.DataFrame, pd.Series]:
 
 
 def _of_task(y: pd.Series, source: Source) -> pd.Series:
-    is_number = pd.api.types.is_numeric_dtype(y)
+    is_number = types.is_numeric_dtype(y)
     if source.task == "regression":
         if not is_number:
             raise ConfigError(
@@ -175,11 +197,64 @@ def _read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, sep=mark, keep_default_na=False, na_values=[""])
 
 
-def check_name(name: str) -> None:
-    """Raise if no table is known by this name."""
-    known = [*TABLES, *IMAGE_SETS, *WITH_PUBLIC, *MADE_UP]
-    if name not in known:
+def _beside(public: Table, private: Table, files: tuple[Path, Path]) -> Table:
+    """Return public rows with columns in the order and of the kinds of private ones.
+
+    Dtypes of two files are guessed apart: a column of truth values, of which one is
+    missing, is text. What cannot be read alike is told before anything runs, by the
+    names of columns and never by a value.
+    """
+    (X, y), (mine, target), (theirs, file) = public, private, files
+    if set(X) != set(mine):
+        differ = sorted(map(str, set(X) ^ set(mine)))
         raise ConfigError(
-            f"Tables must be among {', '.join(known)}, or files as "
-            f'{{path = "mine.csv", target = "y"}}. Got {name!r}.'
+            f"{theirs} must have the columns of {file}. They differ in "
+            f"{', '.join(differ)}."
         )
+    found = {name: _alike(X[name], mine[name], theirs, file) for name in mine}
+    return pd.DataFrame(found), _labels(y, target, theirs, file)
+
+
+def _alike(theirs: pd.Series, mine: pd.Series, path: Path, file: Path) -> pd.Series:
+    if _kind(theirs) == _kind(mine):
+        return theirs
+    if theirs.isna().all() or mine.isna().all():
+        nothing = pd.Series([None] * len(theirs), theirs.index)
+        is_bool = types.is_bool_dtype(mine)
+        return nothing.astype("boolean" if is_bool else mine.dtype)
+    if types.is_bool_dtype(mine) and set(theirs.dropna().astype(str)) <= set(WORDS):
+        return theirs.astype(str).map(WORDS).astype("boolean")
+    if types.is_bool_dtype(theirs) and set(mine.dropna().astype(str)) <= set(WORDS):
+        return theirs.astype(str).where(theirs.notna())
+    raise ConfigError(
+        f"Column {mine.name!r} holds {_kind(theirs)} in {path}, and {_kind(mine)} in "
+        f"{file}. Write it alike in both."
+    )
+
+
+def _labels(theirs: pd.Series, mine: pd.Series, path: Path, file: Path) -> pd.Series:
+    """Return labels as those of the private rows; others would be other classes."""
+    if _kind(theirs) != _kind(mine):
+        raise ConfigError(
+            f"The target {mine.name!r} holds {_kind(theirs)} in {path}, and "
+            f"{_kind(mine)} in {file}. Write it alike in both."
+        )
+    if mine.dtype.kind == "f":
+        return theirs.astype(float)
+    n_strange = int((~theirs.isin(set(mine))).sum())
+    if n_strange:
+        raise ConfigError(
+            f"The target {mine.name!r} has labels in {path} that {file} does not know, "
+            f"in {n_strange} rows. Leave these rows out of it."
+        )
+    return theirs.astype(mine.dtype)
+
+
+def _kind(column: Any) -> str:
+    if types.is_bool_dtype(column):
+        return "truth values"
+    if types.is_numeric_dtype(column):
+        return "numbers"
+    if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
+        return "times"
+    return "text"
