@@ -302,38 +302,39 @@ def _read_methods(
     """Check the methods of a file; ``kind`` is of its data, "tables" or "images"."""
     is_of_kind = all_synthesizers(kind)
     ours = {
-        name: one
-        for name, one in all_synthesizers().items()
-        if name in is_of_kind or (kind in one._takes and one._needs_public_rows)
+        name: cls
+        for name, cls in all_synthesizers().items()
+        if name in is_of_kind or (kind in cls._takes and cls._needs_public_rows)
     }
     others = catalogue.methods if kind == "tables" else {}
     known = [*ours, *others]
-    found = []
-    for one in given:
-        said = {"class": one} if isinstance(one, str) else one
-        _check(isinstance(said, dict), "methods", "names, or {class, settings}", one)
-        _refuse_unknown(said, OF_METHOD, "a method")
-        method, settings = said.get("class"), said.get("settings", {})
+    methods = []
+    for entry in given:
+        asked = {"class": entry} if isinstance(entry, str) else entry
+        is_table = isinstance(asked, dict)
+        _check(is_table, "methods", "names, or {class, settings}", entry)
+        _refuse_unknown(asked, OF_METHOD, "a method")
+        method, settings = asked.get("class"), asked.get("settings", {})
         is_known = isinstance(method, str) and method in known
         _check(is_known, "methods", f"among {', '.join(known)}", method)
         _check(isinstance(settings, dict), "settings", "{parameter = value}", settings)
-        public = said.get("public")
+        public = asked.get("public")
         parts = list(catalogue.public_parts) if kind == "tables" else [ALL]
         _check_public_part(ours.get(method), method, public, parts)
         if method in ours:
             _check_settings(ours[method], settings)
         else:
             _check_other(others[method], method, settings, adjacency)
-        name = said.get("name", _named(method, settings, public))
+        name = asked.get("name", _named(method, settings, public))
         is_name = isinstance(name, str) and name not in ("", REAL, PUBLIC)
         _check(is_name, "name of a method", f"text other than {REAL!r}", name)
-        found.append(Method(name, method, settings, public))
-    _refuse_twice("names of methods", [method.name for method in found])
+        methods.append(Method(name, method, settings, public))
+    _refuse_twice("names of methods", [method.name for method in methods])
     content = [
-        json.dumps([m.method, m.settings, m.public], sort_keys=True) for m in found
+        json.dumps([m.method, m.settings, m.public], sort_keys=True) for m in methods
     ]
     _refuse_twice("methods", content)
-    return tuple(found)
+    return tuple(methods)
 
 
 def _check_public_part(ours: Any, method: str, public: Any, parts: list[str]) -> None:
@@ -402,10 +403,10 @@ def _check_public_rows(
     lacks = [source.name for source in sources if not source.has_public]
     if wants and lacks:
         named = [name for name, table in catalogue.tables.items() if table.has_public]
+        others = f", or a table of {', '.join(named)}" if named else ""
         raise ConfigError(
             f"{wants[0]} is to be given public rows, and {lacks[0]} has none. Say "
-            '{path = "mine.csv", target = "y", public = "theirs.csv"}'
-            f"{f', or a table of {", ".join(named)}' if named else ''}."
+            f'{{path = "mine.csv", target = "y", public = "theirs.csv"}}{others}.'
         )
 
 
@@ -450,7 +451,7 @@ def _read_printed(
     """
     _check(isinstance(given, dict), "printed", "{table = {method = text}}", given)
     _refuse_unknown(given, tables, "`printed`")
-    found: dict[tuple[str, str, float | None], str] = {}
+    printed: dict[tuple[str, str, float | None], str] = {}
     for table, texts in given.items():
         _check(isinstance(texts, dict), "printed", "{method = text}", texts)
         _refuse_unknown(texts, [REAL, PUBLIC, *methods], f"`printed` of {table}")
@@ -462,8 +463,8 @@ def _read_printed(
                     is_text, f"printed of {method}", "a text, or {epsilon = text}", text
                 )
                 at = None if epsilon is None else float(epsilon)
-                found[table, method, at] = one
-    return found
+                printed[table, method, at] = one
+    return printed
 
 
 def _is_number(epsilon: str | None) -> bool:

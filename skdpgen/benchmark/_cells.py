@@ -13,12 +13,13 @@ from typing import Any
 
 REAL = "real"  # the method that trains on real rows: the ceiling
 PUBLIC = "public rows"  # the method that trains on these as they are
-ALL = "all"  # which public rows a method is given: as they are
+ALL, NO_LABELS = "all", "without labels"  # which public rows a method is given
 DELTA = 1e-5  # of a run that says nothing else, whatever the number of rows
 NOT_PRIVATE = (
     "NOT PRIVATE: scores, distances, numbers of rows, seconds and memory were computed "
     "from real rows without noise. Where the rows are private, do not publish them."
 )
+OWN_PARTS = {ALL: lambda public: public, NO_LABELS: lambda public: public[0]}
 FINGERPRINTS = ("cell", "data")  # columns computed from every byte of a table
 LENGTH = 16  # of a key: 64 bits, for some thousands of cells
 
@@ -91,7 +92,7 @@ class Catalogue:
     tables: Mapping[str, KnownTable] = field(default_factory=dict)
     methods: Mapping[str, OtherMethod] = field(default_factory=dict)
     public_parts: Mapping[str, Callable[[Any], Any]] = field(
-        default_factory=lambda: {ALL: lambda public: public}
+        default_factory=lambda: dict(OWN_PARTS)
     )
     tabulate: Callable[[Sequence[Mapping[str, Any]]], str | None] = lambda rows: None
     module: str | None = None

@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from skdpgen.benchmark._fit_costs import tabulate_costs
-from skdpgen.benchmark._markdown import said_epsilon
-from skdpgen.benchmark.runs._discovery_table import tabulate_discovery
+from skdpgen.benchmark._cells import Catalogue
 from skdpgen.utils import ConfigError
 
 METRICS = {"roc_auc": "ROC-AUC", "macro_f1": "macro-F1", "r2": "R²"}
@@ -25,6 +24,20 @@ MARK = re.compile(
 )
 KEYS = ["table", "schema", "epsilon", "name"]
 SHARED = ("schema", "delta", "adjacency", "protocol")
+OF_COLUMNS = {
+    "covered": "numbers inside the bounds",
+    "overshoot": "range, octaves too wide",
+    "category_mass": "text cells whose category is found",
+    "largest_bin": "largest bin of several values",
+}
+OF_DISCOVERING = (  # how the names of its releases begin
+    "number of",
+    "class labels",
+    "kinds and",
+    "bounds and",
+    "bins of",
+    "values of",
+)
 Row = Mapping[str, Any]
 
 
@@ -59,7 +72,7 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
             [
                 table,
                 f"{name}{of_two}",
-                said_epsilon(epsilon),
+                written_epsilon(epsilon),
                 *_measured(good, group),
                 *(_mean(good[other], _share) for other in others),
                 *([_first(group["printed"])] if has_printed else []),
@@ -104,7 +117,11 @@ def caption(rows: Sequence[Row]) -> str:
     return "; ".join(part for part in (", ".join(said), ", ".join(made)) if part) + "."
 
 
-def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
+def fill_page(
+    page: str,
+    stored: Mapping[str, Sequence[Row]],
+    catalogue: Catalogue | None = None,
+) -> str:
     r"""Return a page with the table of each stored name between its marks.
 
     Parameters
@@ -113,6 +130,8 @@ def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
         Markdown with lines ``<!-- bench:NAME -->`` and ``<!-- /bench -->``. After
         ``NAME discovery`` stands what was found of the columns, instead of scores.
     stored : mapping of str to rows
+    catalogue : Catalogue or None, default=None
+        What has tables of its own for some rows.
 
     Examples
     --------
@@ -122,6 +141,7 @@ def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
     >>> "old" in filled, "| .500 (.750) |" in filled, fill_page(filled, {}) == filled
     (False, True, True)
     """
+    tabulate = (catalogue or Catalogue()).tabulate
     marked = names_in(page)
     absent = [name for name in stored if name not in marked]
     if absent:
@@ -130,17 +150,17 @@ def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
             f"{HEAD.format(absent[0])} and {END} to it."
         )
 
-    def filled(found: re.Match[str]) -> str:
-        name = found[1]
+    def filled(mark: re.Match[str]) -> str:
+        name = mark[1]
         if name not in stored:
-            return found[0]
+            return mark[0]
         rows = stored[name]
-        if found[2]:
-            head = HEAD.format(f"{name}{found[2]}")
-            return f"{head}\n{tabulate_discovery(rows)}{_alarm(rows)}\n{END}"
-        if any("axis" in row for row in rows):  # of `python -m skdpgen.benchmark fits`
-            return f"{HEAD.format(name)}\n{tabulate_costs(rows)}\n{END}"
-        text = f"{tabulate_rows(rows)}\n\n{caption(rows)}{_alarm(rows)}"
+        if mark[2]:
+            head = HEAD.format(f"{name}{mark[2]}")
+            return f"{head}\n{_tabulate_discovery(rows)}{_alarm(rows)}\n{END}"
+        text = tabulate(rows)
+        if text is None:
+            text = f"{tabulate_rows(rows)}\n\n{caption(rows)}{_alarm(rows)}"
         return f"{HEAD.format(name)}\n{text}\n{END}"
 
     return MARK.sub(filled, page)
@@ -148,7 +168,96 @@ def fill_page(page: str, stored: Mapping[str, Sequence[Row]]) -> str:
 
 def names_in(page: str) -> list[str]:
     """Return the names of the marks of a page."""
-    return [found[1] for found in MARK.finditer(page)]
+    return [mark[1] for mark in MARK.finditer(page)]
+
+
+def markdown(frame: pd.DataFrame, digits: int = 3) -> str:
+    """Return a frame as a Markdown table, its index first.
+
+    Examples
+    --------
+    >>> print(markdown(pd.DataFrame({"a": [0.5]}, index=["x"])))
+    |  | a |
+    | --- | --- |
+    | x | 0.500 |
+    """
+
+    def cell(value: Any) -> str:
+        is_float = isinstance(value, float | np.floating)
+        text = f"{value:.{digits}f}" if is_float else str(value)
+        return text.replace("|", r"\|")
+
+    head = [frame.index.name or "", *frame.columns]
+    lines = [head, ["---"] * len(head), *frame.itertuples(name=None)]
+    return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)
+
+
+def written_epsilon(epsilon: float) -> str:
+    """Write an epsilon; nothing where there is none.
+
+    Examples
+    --------
+    >>> written_epsilon(0.5), written_epsilon(float("inf")), written_epsilon(float("nan"))
+    ('0.5', '∞', '')
+    """
+    return "" if pd.isna(epsilon) else f"{epsilon:g}".replace("inf", "∞")
+
+
+def _tabulate_discovery(rows: Sequence[Row]) -> str:
+    """Return a Markdown table: the mean over all fits of a table at an epsilon.
+
+    Whatever the method, it is the same discovery with the same part of the budget, but
+    where public rows told of columns: such fits are left out.
+
+    Examples
+    --------
+    >>> entry = {"name": "bins of 3 columns", "share": 0.125}
+    >>> row = {"table": "t", "epsilon": 1.0, "schema": "discovered", "covered": 0.5}
+    >>> print(_tabulate_discovery([row | {"rows": 9, "privacy": {"releases": [entry]}}]))
+    | table | rows | ε | numbers inside the bounds | share of the budget | fits |
+    | --- | --- | --- | --- | --- | --- |
+    | t | 9 | 1 | 0.500 | 0.125 | 1 |
+    """
+    fits = [
+        {
+            **{
+                name: row.get(name)
+                for name in ("table", "rows", "epsilon", *OF_COLUMNS)
+            },
+            "share": _share_of_discovery(row["privacy"]["releases"]),
+        }
+        for row in rows
+        if row.get("schema") == "discovered"
+        and "privacy" in row
+        and not row.get("public")
+    ]
+    if not fits:
+        raise ConfigError(
+            "No fit of this table discovered a schema by itself: take `discovery` out "
+            "of its mark."
+        )
+    groups = pd.DataFrame(fits).groupby(["table", "rows", "epsilon"], sort=False)
+    lines = []
+    for (table, n_rows, epsilon), group in groups:
+        means = {said: _decimals(group[name]) for name, said in OF_COLUMNS.items()}
+        about = {"table": table, "rows": f"{n_rows:,}", "ε": written_epsilon(epsilon)}
+        share = {"share of the budget": _decimals(group["share"]), "fits": len(group)}
+        lines.append(about | means | share)
+    frame = pd.DataFrame(lines).astype(str).replace("nan", "")
+    return markdown(frame.loc[:, (frame != "").any()].set_index("table"))
+
+
+def _share_of_discovery(releases: Sequence[Mapping[str, Any]]) -> float:
+    """Return the part of the budget that discovery took."""
+    return sum(
+        release["share"]
+        for release in releases
+        if release["name"].startswith(OF_DISCOVERING)
+    )
+
+
+def _decimals(values: pd.Series) -> str:
+    return "" if values.isna().all() else f"{values.astype(float).mean():.3f}"
 
 
 def _alarm(rows: Sequence[Row]) -> str:

@@ -1,34 +1,44 @@
-"""Run what a configuration says: cells in processes of their own, several at a time."""
+"""Run what a configuration says: cells in processes of their own, several at a time.
 
+Finished cells are files of a folder, each written whole or not at all, so that a run
+that was ended goes on where it was.
+"""
+
+import importlib
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 
-from skdpgen.benchmark.runs._bench_config import BenchConfig
-from skdpgen.benchmark.runs._cell_store import CellStore, write_whole
-from skdpgen.benchmark.runs._frozen_cell import NOT_PRIVATE, Cell
-from skdpgen.benchmark.runs._measure_cell import versions
-from skdpgen.benchmark.runs._own_table import read_source
-from skdpgen.benchmark.runs._printed import printed_of
+from skdpgen.benchmark._bench_config import BenchConfig, printed_of
+from skdpgen.benchmark._cells import NOT_PRIVATE, Catalogue, Cell
+from skdpgen.benchmark._measure_cell import measure_cell, versions
+from skdpgen.benchmark._own_table import read_source
 
-PROCESS = [sys.executable, "-m", "skdpgen.benchmark.runs._cell_process"]
+# not `-m`, which would import this module a second time, under another name
+COMPUTE = "from skdpgen.benchmark._run_cells import compute_cell; compute_cell()"
+PROCESS = [sys.executable, "-c", COMPUTE]
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 OF_CELLS = (
     "Names and contents of the files in cells/ hold fingerprints of the table besides, "
     "which confirm a guess at a row. Only the same command needs them, to go on."
 )
+FOLDER, RESULTS = "cells", "results"
+ENDLESS = "inf"  # which JSON has no number for
 Told = Callable[[int, int, dict[str, Any] | None], None]
 
 
@@ -97,7 +107,7 @@ def run_cells(
     tell(done, len(wanted), None)
     until = math.inf if minutes is None else time.monotonic() + 60 * minutes
     folder = str(Path(data).absolute())
-    processes = _Processes(store, folder, debug, config.limit, until)
+    processes = _Processes(store, config.catalogue, folder, debug, config.limit, until)
     with closing(_computed(todo, processes, n_jobs)) as computed:
         for row in filter(None, computed):
             done += 1
@@ -115,11 +125,18 @@ def run_cells(
     return rows
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a file of JSON lines."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [_revived(json.loads(line)) for line in lines if line.strip()]
+
+
 @dataclass
 class _Processes:
     """The processes that run now; none is left when the run ends."""
 
     store: CellStore
+    catalogue: Catalogue
     data: str
     debug: bool
     limit: float | None
@@ -135,6 +152,8 @@ class _Processes:
             "out": str(self.store.out.absolute()),
             "data": self.data,
             "debug": self.debug,
+            "module": self.catalogue.module,
+            "folder": self.catalogue.folder,
         }
         with self.lock:
             if self.is_over or time.monotonic() >= self.until:
@@ -210,3 +229,141 @@ def _death(code: int) -> dict[str, str]:
         "error": "ProcessDied",
         "message": f"The process of the cell ended with {said}.",
     }
+
+
+def compute_cell() -> None:
+    """Compute the cell whose description comes as the first line of stdin.
+
+    The parent keeps the pipe open: its end, even by ``kill -9``, closes it, and this
+    process ends too, so that nothing goes on computing unseen. A cell that is done is
+    written here and not by the parent, so it is kept whatever befalls that.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and decides
+    job = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    catalogue = Catalogue()
+    if job["module"]:
+        sys.path.insert(0, job["folder"])
+        catalogue = importlib.import_module(job["module"]).CATALOGUE
+    cell = Cell.from_dict(job["cell"], catalogue)
+    row = measure_cell(cell, job["data"], catalogue, debug=job["debug"])
+    CellStore(job["out"]).write(row)
+
+
+def _end_with_parent() -> None:
+    # not `sys.stdin.read`, whose lock would be held while Python shuts down
+    os.read(sys.stdin.fileno(), 1)
+    os._exit(1)
+
+
+class CellStore:
+    """One JSON file a cell, under its key.
+
+    A row is written under another name, forced to the disk, and renamed: whatever
+    kills the process, a file of this name is a whole row. Files that are none are taken
+    for absent, so such a cell is computed again.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = CellStore(folder)
+    ...     store.write({"cell": "0a", "roc_auc": 0.5})
+    ...     _ = (store.folder / "0b.json").write_text('{"cell": "0b", "roc')
+    ...     store.rows()
+    {'0a': {'cell': '0a', 'roc_auc': 0.5}}
+    """
+
+    def __init__(self, out: str | Path) -> None:
+        self.out = Path(out)
+        self.folder = self.out / FOLDER
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Keep the row of a cell, whole or not at all."""
+        write_whole(
+            self.folder / f"{row['cell']}.json", json.dumps(_stored(row)) + "\n"
+        )
+
+    def rows(self) -> dict[str, dict[str, Any]]:
+        """Return the finished cells by their keys."""
+        keys = sorted(path.stem for path in self.folder.glob("*.json"))
+        return {key: row for key in keys if (row := self.row(key))}
+
+    def row(self, key: str) -> dict[str, Any]:
+        """Return one finished cell, or nothing."""
+        row = _read(self.folder / f"{key}.json")
+        return row if row.get("cell") == key else {}
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Delete cells, so that they are computed again."""
+        for key in keys:
+            (self.folder / f"{key}.json").unlink(missing_ok=True)
+
+    def collect(self, rows: Iterable[dict[str, Any]], *, parquet: bool = False) -> Path:
+        """Write rows as JSON lines beside the cells, and as Parquet if asked."""
+        kept = [_stored(row) for row in rows]
+        path = self.out / f"{RESULTS}.jsonl"
+        write_whole(path, "".join(json.dumps(row) + "\n" for row in kept))
+        if parquet:
+            flat = [
+                {name: _flat(value) for name, value in _revived(row).items()}
+                for row in kept
+            ]
+            pd.DataFrame(flat).to_parquet(path.with_suffix(".parquet"), index=False)
+        return path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is there whole, or as it was before."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with part.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    if os.name == "posix":  # the new name itself must reach the disk, too
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON knows; a number that is none, or has no end, becomes null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _stored(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for JSON; an epsilon without end, which decides, becomes a text."""
+    found = _plain(row)
+    return found | {"epsilon": ENDLESS} if row.get("epsilon") == math.inf else found
+
+
+def _revived(row: Any) -> dict[str, Any]:
+    """Return a row that was read, with an epsilon that is a number."""
+    if not isinstance(row, dict):
+        return {}
+    return row | {"epsilon": math.inf} if row.get("epsilon") == ENDLESS else row
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        row = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return _revived(row)
+
+
+def _flat(value: Any) -> Any:
+    """Return a cell of a column: what is nested becomes JSON."""
+    return json.dumps(value) if isinstance(value, dict | list) else value
