@@ -197,8 +197,8 @@ def written_epsilon(epsilon: float) -> str:
 
     Examples
     --------
-    >>> written_epsilon(0.5), written_epsilon(float("inf")), written_epsilon(float("nan"))
-    ('0.5', '∞', '')
+    >>> [written_epsilon(epsilon) for epsilon in (0.5, float("inf"), float("nan"))]
+    ['0.5', '∞', '']
     """
     return "" if pd.isna(epsilon) else f"{epsilon:g}".replace("inf", "∞")
 
@@ -213,7 +213,8 @@ def _tabulate_discovery(rows: Sequence[Row]) -> str:
     --------
     >>> entry = {"name": "bins of 3 columns", "share": 0.125}
     >>> row = {"table": "t", "epsilon": 1.0, "schema": "discovered", "covered": 0.5}
-    >>> print(_tabulate_discovery([row | {"rows": 9, "privacy": {"releases": [entry]}}]))
+    >>> row |= {"rows": 9, "privacy": {"releases": [entry]}}
+    >>> print(_tabulate_discovery([row]))
     | table | rows | ε | numbers inside the bounds | share of the budget | fits |
     | --- | --- | --- | --- | --- | --- |
     | t | 9 | 1 | 0.500 | 0.125 | 1 |

@@ -135,7 +135,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 class _Processes:
     """The processes that run now; none is left when the run ends."""
 
-    store: CellStore
+    store: "CellStore"
     catalogue: Catalogue
     data: str
     debug: bool
