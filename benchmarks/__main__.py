@@ -1,39 +1,28 @@
-"""``python -m skdpgen.benchmark``: what `skdpgen bench` has no cells for."""
+"""``python -m benchmarks``: what reproduces papers, runs peers and measures speed."""
 
-import argparse
 import json
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import click
 import pandas as pd
 
-from skdpgen.benchmark._fit_costs import AXES, fit_costs, tabulate_costs
-from skdpgen.benchmark._markdown import markdown
-from skdpgen.benchmark._measure import measure_discovery
-from skdpgen.benchmark._measure_images import N_SAMPLES, QUICK, measure_images
-from skdpgen.benchmark._private_steps import step_costs
-from skdpgen.benchmark._reading import TABLES, read_split
-from skdpgen.benchmark._speed import (
-    chunked_peak,
-    embedding_ratio,
-    fit_seconds,
-    many_features_peak,
-    pairwise_seconds,
-    release_ratio,
-    tangent_release,
-    wide_table,
-)
+from benchmarks.catalogue import CATALOGUE
+from benchmarks.fit_costs import AXES, fit_costs, tabulate_costs
+from benchmarks.image_sets import N_SAMPLES, QUICK, measure_images
+from benchmarks.large_tables import run_large, run_wide
+from benchmarks.peer_runner import PEERS
+from benchmarks.peers import install_peer, python_in
+from benchmarks.private_steps import step_costs
+from benchmarks.speed import speed_table
+from skdpgen.benchmark._result_tables import markdown
+from skdpgen.cli._bench_command import run, tables
 from skdpgen.metrics import CLASSIFIERS, SyntheticUtility
-from skdpgen.synthesizers import (
-    DPHPSynthesizer,
-    DPMERFSynthesizer,
-    DPNTKSynthesizer,
-    DPPairwiseSynthesizer,
-    all_synthesizers,
-)
+from skdpgen.synthesizers import all_synthesizers
 
-WHAT = ("discovery", "images", "speed", "fits", "steps")
-SIZES = (1_000, 3_000, 10_000)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
 TABLE_METHODS = (
     "DPIndependentSynthesizer",
     "DPPairwiseSynthesizer",
@@ -44,105 +33,204 @@ TABLE_METHODS = (
 )
 
 
-def _parser():
-    """Return the options of the command."""
-    parser = argparse.ArgumentParser(prog="python -m skdpgen.benchmark", description=main.__doc__)  # fmt: skip  # noqa: E501
-    parser.add_argument("what", choices=WHAT)
-    parser.add_argument(
-        "tables",
-        nargs="*",
-        help=f"names among {', '.join(TABLES)}; for `fits`, methods",
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Measure skdpgen on public tables and images, beside papers and peers.
+
+    \b
+      python -m benchmarks run benchmarks/results/tables/tables.toml --data FOLDER
+      python -m benchmarks tables benchmarks/results/tables --into benchmarks/benchmarks.md
+      python -m benchmarks peers install mst
+      python -m benchmarks images mnist --data FOLDER --epsilon 1 --epsilon 10
+      python -m benchmarks fits DPMERFSynthesizer --axes rows
+
+    `run` and `tables` are those of `skdpgen bench`, which know public tables here.
+    """  # noqa: D301, E501 - click wants the character itself, and lines as they are
+    ctx.obj = CATALOGUE
+
+
+main.add_command(run)
+main.add_command(tables)
+
+
+@main.group()
+def peers() -> None:
+    """Install what methods are compared with, each in an environment of its own.
+
+    They are MST, AIM and PrivBayes of dpmm, and two GANs of SmartNoise. Nothing of
+    ours depends on them, and they never meet our packages. SKDPGEN_PEERS names a
+    folder other than the user's cache.
+    """
+
+
+@peers.command("install")
+@click.argument("names", nargs=-1, required=True, type=click.Choice(list(PEERS)))
+def install(names: tuple[str, ...]) -> None:
+    """Make the environments of peers anew; some of them share one."""
+    for package in dict.fromkeys(PEERS[name][0] for name in names):
+        peer = next(name for name in names if PEERS[name][0] == package)
+        folder = install_peer(peer)
+        has = ", ".join(name for name in PEERS if PEERS[name][0] == package)
+        click.echo(f"{folder} has {package}: {has}.")
+
+
+@peers.command("list")
+def list_peers() -> None:
+    """Say which peers there are, and which are installed."""
+    for peer, (package, *_) in PEERS.items():
+        python = python_in(package)
+        where = python.parent.parent if python.exists() else "not installed"
+        click.echo(f"{peer}: {package}, {where}")
+
+
+@main.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAMES...")
+@click.option("--data", type=FOLDER, default=".", help="Folder of the .npz files.")
+@click.option("--synthesizer", default="DPMGESynthesizer", show_default=True)
+@click.option("--epsilon", type=float, multiple=True, default=[1.0], help="Repeatable.")
+@click.option("--adjacency", default="replace", show_default=True)
+@click.option("--releases", type=int, default=5, show_default=True)
+@click.option("--jobs", type=int, default=1, show_default=True)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter, as JSON or a word; repeatable.",
+)
+@click.option(
+    "--models",
+    type=click.Choice(["quick", "all"]),
+    default="quick",
+    help="Three models, or twelve and a CNN.",
+)
+@click.option("--pictures", type=FOLDER, help="A folder for grids of images.")
+@click.option("--output", type=FILE, help="A .jsonl file to append to.")
+def images(
+    names: tuple[str, ...],
+    data: Path,
+    synthesizer: str,
+    epsilon: tuple[float, ...],
+    adjacency: str,
+    releases: int,
+    jobs: int,
+    settings: tuple[str, ...],
+    models: str,
+    pictures: Path | None,
+    output: Path | None,
+) -> None:
+    """Measure a method on the sets of images NAMES, with pictures."""
+    make = partial(all_synthesizers()[synthesizer], **read_settings(settings))
+    every = [*CLASSIFIERS["images"], "cnn"]
+    utility = SyntheticUtility(
+        classifiers=QUICK if models == "quick" else every,
+        n_samples=N_SAMPLES,
+        n_jobs=jobs,
     )
-    parser.add_argument("--data", default=".", help="folder of the tables")
-    parser.add_argument("--synthesizer", default="DPIndependentSynthesizer")
-    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0])
-    parser.add_argument("--adjacency", default="replace")
-    parser.add_argument("--releases", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE",
-                        help="parameters, as JSON or a word")  # fmt: skip
-    parser.add_argument("--timeout", type=float, default=1200.0,
-                        help="for `fits`: seconds that one may take")  # fmt: skip
-    parser.add_argument("--models", choices=["quick", "all"], default="quick",
-                        help="for `images`: three, or twelve and a CNN")  # fmt: skip
-    parser.add_argument("--axes", choices=AXES, nargs="+", default=AXES,
-                        help="for `fits`: what to vary")  # fmt: skip
-    parser.add_argument("--pictures", type=Path, help="a folder for grids of images")
-    parser.add_argument("--output", type=Path, help="a .jsonl file to append to")
-    return parser
-
-
-def main() -> None:
-    """Measure discovery on tables, models on images with pictures, or speed."""
-    parser = _parser()
-    options = parser.parse_intermixed_args()
-    if options.what == "speed":
-        print(markdown(_speed(options.data)))
-        return
-    if options.what == "fits":
-        print(tabulate_costs(list(_fits(options))))
-        return
-    if options.what == "steps":
-        print(markdown(pd.DataFrame(step_costs())))
-        return
-    if options.what == "discovery":
-        print(markdown(_discovery(options)))
-        return
-    if options.what == "images" and not options.tables:
-        parser.error("images needs the names of .npz files in --data, such as `mnist`")
     runs = []
-    for run in _images(options):
-        runs.append(run)
-        print({k: round(v, 4) if isinstance(v, float) else v for k, v in run.items()})
-        _keep(options, run)
+    for name in names:
+        for row in measure_images(
+            data / f"{name}.npz",
+            {synthesizer: make},
+            utility,
+            epsilons=list(epsilon),
+            n_releases=releases,
+            adjacency=adjacency,
+            picture=pictures,
+        ):
+            runs.append(row)
+            short = {
+                k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()
+            }
+            click.echo(short)
+            _append(output, row)
     keys = ["set", "method", "epsilon", "adjacency"]
     numbers = pd.DataFrame(runs).drop(columns="release")
     means = numbers.groupby(keys, dropna=False, sort=False).mean()
-    print(markdown(means.reset_index()))
+    click.echo(markdown(means.reset_index()))
 
 
-def _keep(options, run):
-    if options.output:
-        with options.output.open("a") as file:
-            file.write(json.dumps(run) + "\n")
+@main.command()
+@click.option(
+    "--data", type=FOLDER, default=".", help="Folder of adult, if it is there."
+)
+def speed(data: Path) -> None:
+    """Measure seconds of fits and releases, and memory."""
+    click.echo(markdown(speed_table(data)))
 
 
-def _fits(options):
-    """What a fit of all table methods costs, or of the tables' one that is named."""
-    for run in fit_costs(
-        options.tables or TABLE_METHODS, options.axes, options.timeout
-    ):
-        print(run, flush=True)
-        _keep(options, run)
-        yield run
+@main.command()
+@click.argument("methods", nargs=-1, metavar="[METHODS]...")
+@click.option(
+    "--axes",
+    type=click.Choice(list(AXES)),
+    multiple=True,
+    default=list(AXES),
+    help="What to vary; repeatable.",
+)
+@click.option(
+    "--timeout", type=float, default=1200.0, help="Seconds that a fit may take."
+)
+@click.option("--output", type=FILE, help="A .jsonl file to append to.")
+def fits(
+    methods: tuple[str, ...], axes: tuple[str, ...], timeout: float, output: Path | None
+) -> None:
+    """Measure what fits cost by rows, columns and classes: of METHODS, or of six."""
+    rows = []
+    for row in fit_costs(methods or TABLE_METHODS, axes, timeout):
+        click.echo(row)
+        _append(output, row)
+        rows.append(row)
+    click.echo(tabulate_costs(rows))
 
 
-def _images(options):
-    settings = _settings(options)
-    make = partial(all_synthesizers()[options.synthesizer], **settings)
-    every = [*CLASSIFIERS["images"], "cnn"]
-    models = QUICK if options.models == "quick" else every
-    utility = SyntheticUtility(
-        classifiers=models, n_samples=N_SAMPLES, n_jobs=options.jobs
-    )
-    for name in options.tables:
-        yield from measure_images(
-            Path(options.data) / f"{name}.npz",
-            {options.synthesizer: make},
-            utility,
-            epsilons=options.epsilon,
-            n_releases=options.releases,
-            adjacency=options.adjacency,
-            picture=options.pictures,
-        )
+@main.command()
+def steps() -> None:
+    """Measure a step of private descent, beside opacus where that is installed."""
+    click.echo(markdown(pd.DataFrame(step_costs())))
 
 
-def _settings(options):
-    pairs = (pair.split("=", 1) for pair in options.set)
-    return {name: _value(text) for name, text in pairs}
+@main.command()
+@click.argument("what", type=click.Choice(["make", "fit", "sample"]))
+@click.argument("folder")
+@click.argument("rest", nargs=-1)
+def large(what: str, folder: str, rest: tuple[str, ...]) -> None:
+    """Make a folder of Parquet, fit it, or draw many rows.
+
+    \b
+      large make FOLDER 10_000_000
+      large fit FOLDER floor
+      large sample FOLDER floor 10_000_000 rows.parquet
+    """  # noqa: D301 - click wants the character itself
+    run_large(what, folder, *rest)
 
 
-def _value(text):
+@main.command()
+@click.argument("axis", type=click.Choice(["columns", "classes", "categories"]))
+@click.argument("size")
+@click.argument("method")
+@click.argument("rest", nargs=-1)
+def wide(axis: str, size: str, method: str, rest: tuple[str, ...]) -> None:
+    """Fit a table of many columns, classes or categories once, and draw from it.
+
+    After the method (floor, pairwise or merf) may stand `public` and an epsilon.
+    """
+    run_wide(axis, size, method, *rest)
+
+
+def read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Return parameters of `NAME=VALUE`.
+
+    Examples
+    --------
+    >>> read_settings(("release=per_step", "max_iter=3", "sizes=[8, 8]"))
+    {'release': 'per_step', 'max_iter': 3, 'sizes': [8, 8]}
+    """
+    return {name: _value(text) for name, text in (pair.split("=", 1) for pair in pairs)}
+
+
+def _value(text: str) -> Any:
     """Read JSON; what is not JSON is a string, as in `release=per_step`."""
     try:
         return json.loads(text)
@@ -150,67 +238,10 @@ def _value(text):
         return text
 
 
-def _discovery(options):
-    """Judge discovery by number of rows and epsilon, with the columns of the table."""
-    make = all_synthesizers()[options.synthesizer]
-    found = []
-    for name in options.tables or ["adult"]:
-        split = read_split(name, options.data)
-        n = len(split.X_train)
-        for n_rows in [size for size in SIZES if size < n] + [n]:
-            for epsilon in options.epsilon:
-                rows = measure_discovery(
-                    split, make, n_rows, epsilon=epsilon, n_releases=options.releases
-                )
-                found.append({"set": name, "rows": n_rows, "epsilon": epsilon, **rows})
-    return pd.DataFrame(found)
-
-
-def _speed(folder: str) -> pd.DataFrame:
-    rows = []
-    if (Path(folder) / "adult.csv.gz").exists():
-        split = read_split("adult", folder)
-        seconds = fit_seconds(split.X_train, split.y_train, split.classes)
-        rows.append({"what": "fit adult, median of 5, s", "value": seconds})
-        for make in (
-            DPHPSynthesizer,
-            DPMERFSynthesizer,
-            DPNTKSynthesizer,
-            DPPairwiseSynthesizer,
-        ):
-            seconds = fit_seconds(
-                split.X_train, split.y_train, split.classes, make, repeats=3
-            )
-            what = f"{make.__name__}: fit adult, median of 3, s"
-            rows.append({"what": what, "value": seconds})
-    X = wide_table(100_000, 50)
-    y = (X["number0"] > 20).astype(int)
-    seconds, peak = tangent_release()
-    what = "DP-NTK: release of width-800 gradients, 60,000 x 784, 10 classes"
-    rows += [
-        {"what": f"{what}, s", "value": seconds},
-        {"what": f"{what}, peak MiB", "value": peak},
-        {
-            "what": "fit 100,000 x 50, median of 5, s",
-            "value": fit_seconds(X, y, [0, 1]),
-        },
-        {
-            "what": "DPPairwiseSynthesizer: fit 20,000 x 600, s",
-            "value": pairwise_seconds(20_000, 600),
-        },
-        {"what": "release / bare one-hot pass", "value": release_ratio()},
-        {
-            "what": "DP-MERF: release of 2,000 features / bare product and sin, cos",
-            "value": embedding_ratio(),
-        },
-        {
-            "what": "DP-MERF: peak, 80,000 features, 2 classes, 178 columns, MiB",
-            "value": many_features_peak(),
-        },
-        {"what": "peak, 100,000 chunked rows, MiB", "value": chunked_peak(100_000)},
-        {"what": "peak, 1,000,000 chunked rows, MiB", "value": chunked_peak(1_000_000)},
-    ]
-    return pd.DataFrame(rows)
+def _append(output: Path | None, row: dict[str, Any]) -> None:
+    if output:
+        with output.open("a") as file:
+            file.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ same process did just before. Every fit has a process of its own.
 
 import json
 import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,9 +16,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from skdpgen.benchmark._measure import DELTA
-from skdpgen.benchmark._rival_runner import peak_mib
-from skdpgen.benchmark._speed import wide_table
+from benchmarks.speed import run_apart, wide_table
+from skdpgen.benchmark._cells import DELTA
+from skdpgen.benchmark._measure_cell import peak_mib
 from skdpgen.synthesizers import all_synthesizers
 
 AXES: dict[str, tuple[int, ...]] = {
@@ -115,15 +114,9 @@ def _in_a_process(
     method: str, sizes: Mapping[str, int], limit: float
 ) -> dict[str, Any]:
     given = ", ".join(f"{name}={value}" for name, value in sizes.items())
-    code = f"from skdpgen.benchmark._fit_costs import run; run({method!r}, {given})"
+    code = f"from benchmarks.fit_costs import run; run({method!r}, {given})"
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            timeout=limit,
-            check=False,
-        )
+        done = run_apart(code, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
         return {"note": f"given up after {limit:.0f} s"}
     if done.returncode:

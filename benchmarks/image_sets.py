@@ -10,11 +10,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.ndimage import zoom
 
-from skdpgen.benchmark._measure import DELTA
+from skdpgen.benchmark._cells import DELTA, PUBLIC, REAL, Catalogue, Cell
+from skdpgen.benchmark._measure_cell import certificate, delta_of, maker
+from skdpgen.benchmark._own_table import check_rows, files_of
 from skdpgen.metrics import SyntheticUtility, image_fidelity
 from skdpgen.plotting import plot_images
 
+IMAGE_SETS = ("mnist", "fashion_mnist", "cifar10_jpeg", "usps")
+PUBLIC_SETS = {"mnist_usps": ("mnist", "usps")}  # digits, and those of other writers
+MNIST_DIGIT = 20 / 28  # share of a side that a digit has
 FIDELITY = 5_000  # images of each side
 QUICK = ("logistic_regression", "mlp", "cnn")
 N_SAMPLES = 10_000
@@ -61,6 +67,39 @@ def measure_images(
             }
 
 
+def measure_image_cell(
+    cell: Cell, folder: str, utility: SyntheticUtility, catalogue: Catalogue
+) -> dict[str, Any]:
+    """Return the row of a cell on images, as those of tables have theirs."""
+    path, *theirs = files_of(cell.source, folder)
+    images = read_image_set(path)
+    if cell.source.rows is not None:
+        check_rows(cell.source, len(images[0]))
+        some = np.random.default_rng(cell.source.rows).permutation(len(images[0]))
+        images[:2] = [part[some[: cell.source.rows]] for part in images[:2]]
+    about = {"rows": len(images[0])}
+    if cell.method == REAL:
+        return about | measure_real_images(images, utility)
+    public = None
+    if theirs:
+        X, y, *_ = read_image_set(theirs[0])
+        public = public_images(X, images[0].shape[1:]), y
+    if cell.method == PUBLIC:
+        scores = measure_real_images([*public, *images[2:]], utility)
+        return {"rows": len(public[1]), **scores}
+    make = maker(cell, len(images[0]), public, catalogue)
+    row, synthesizer, _ = measure_image_release(
+        images,
+        make,
+        utility,
+        release=cell.release,
+        epsilon=cell.epsilon,
+        delta=delta_of(cell),
+        adjacency=cell.adjacency,
+    )
+    return {**about, **row, **certificate(synthesizer)}
+
+
 def measure_real_images(images: list[Any], utility: SyntheticUtility) -> dict[str, Any]:
     """Train on as many real images as would be synthetic ones."""
     X, y, *test = images
@@ -77,7 +116,7 @@ def measure_image_release(
     release: int,
     epsilon: float,
     delta: float | None = DELTA,
-    adjacency: str = "replace",
+    adjacency: str,
 ) -> tuple[dict[str, Any], Any, Any]:
     """Fit and score the release of one number; return a row, the fit, and its images.
 
@@ -145,3 +184,15 @@ def accuracies(scores: pd.DataFrame) -> dict[str, float]:
     if len(models) >= 12:
         found["mean_of_12"] = float(np.mean(models))
     return found
+
+
+def public_images(images: Any, frame: tuple[int, int]) -> Any:
+    """Return images in a larger frame: as large as digits of MNIST are in theirs."""
+    factors, margins = [1.0], [(0, 0)]
+    for side, now in zip(frame, images.shape[1:], strict=True):
+        size = round(side * MNIST_DIGIT)
+        before = (side - size) // 2
+        factors.append(size / now)
+        margins.append((before, side - size - before))
+    scaled = zoom(images.astype(float), factors, order=1)
+    return np.pad(scaled, margins).round().clip(0, 255).astype(np.uint8)

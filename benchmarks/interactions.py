@@ -40,7 +40,7 @@ def make_interactions(
 
     Examples
     --------
-    >>> from skdpgen.datasets import make_interactions
+    >>> from benchmarks.interactions import make_interactions
     >>> X, y = make_interactions(1000)
     >>> X.shape, sorted(y.unique())
     ((1000, 8), ['good', 'poor'])

@@ -1,16 +1,17 @@
 """Public tables to measure on, read from a folder that the caller names."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from skdpgen.datasets import make_interactions, make_parity
+from benchmarks.interactions import make_interactions
+from skdpgen.benchmark._own_table import Split
+from skdpgen.datasets import make_parity
 
 ADULT_TRAIN = 32_561  # the official training part comes first
 VOWELS = (1, 5, 9, 15, 21)
@@ -53,44 +54,6 @@ MADE_UP |= {
 }
 MADE_UP["interactions"] = make_interactions
 N_MADE_UP, N_TEST = 20_000, 5_000
-
-IMAGE_SETS = ("mnist", "fashion_mnist", "cifar10_jpeg", "usps")
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """A table, cut into rows to protect, rows to test on, and perhaps public ones."""
-
-    name: str
-    X_train: pd.DataFrame
-    y_train: pd.Series
-    X_test: pd.DataFrame
-    y_test: pd.Series
-    public: tuple[pd.DataFrame, pd.Series] | None = None
-
-    @property
-    def whole(self) -> tuple[pd.DataFrame, pd.Series]:
-        """All rows: what a public data dictionary would describe."""
-        parts = [(self.X_train, self.y_train), (self.X_test, self.y_test)]
-        parts += [] if self.public is None else [self.public]
-        X, y = (pd.concat(part, ignore_index=True) for part in zip(*parts, strict=True))
-        return X, y
-
-    def drawn(self, n_rows: int) -> "Split":
-        """The same with so many random rows to protect."""
-        rows = np.random.default_rng(n_rows).permutation(len(self.X_train))[:n_rows]
-        X, y = (
-            part.iloc[rows].reset_index(drop=True)
-            for part in (self.X_train, self.y_train)
-        )
-        return replace(self, X_train=X, y_train=y)
-
-    @property
-    def classes(self) -> list[Any] | None:
-        """Class labels, public in every table; None for a regression."""
-        if self.y_train.dtype.kind == "f":
-            return None
-        return sorted(pd.unique(self.whole[1]))
 
 
 def read_split(name: str, folder: str | Path, seed: int = 0) -> Split:

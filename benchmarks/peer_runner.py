@@ -1,7 +1,7 @@
-"""Fit a rival's synthesizer on coded columns, in an environment of its own.
+"""Fit a peer's synthesizer on coded columns, in an environment of its own.
 
-Not part of the package at run time: `_rivals` gives this file to another Python, which
-has the rival, numpy and pandas, but not this package. A folder holds the question
+Not part of the package at run time: `peers` gives this file to another Python, which
+has the peer, numpy and pandas, but not this package. A folder holds the question
 (`request.json`, `table.npy`) and takes the answer (`answer.json`, `answer.npy`).
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 # Package, module and class; the package is named in error messages and answers.
-RIVALS = {
+PEERS = {
     "mst": ("dpmm", "dpmm.pipelines", "MSTPipeline"),
     "aim": ("dpmm", "dpmm.pipelines", "AIMPipeline"),
     "privbayes": ("dpmm", "dpmm.pipelines", "PrivBayesPipeline"),
@@ -39,16 +39,16 @@ def main(folder: str) -> None:
         "fit_seconds": fitted - start,
         "sample_seconds": time.perf_counter() - fitted,
         "peak_mib": peak_mib(),
-        "version": version(request["rival"]),
+        "version": version(request["peer"]),
     }
     (place / "answer.json").write_text(json.dumps(answer))
 
 
 def fit(table: Any, request: dict[str, Any]) -> Any:
-    """Fit the rival with its own defaults on codes; the number of codes is public."""
+    """Fit the peer with its own defaults on codes; the number of codes is public."""
     import pandas as pd
 
-    package, module, name = RIVALS[request["rival"]]
+    package, module, name = PEERS[request["peer"]]
     imported = importlib.import_module(module)
     names = [f"c{j}" for j in range(table.shape[1])]
     frame = pd.DataFrame(table, columns=names)
@@ -57,7 +57,7 @@ def fit(table: Any, request: dict[str, Any]) -> Any:
     model = getattr(imported, name)(
         epsilon=request["epsilon"],
         delta=request["delta"],
-        disable_processing=True,  # columns are cut already, at no cost to the rival
+        disable_processing=True,  # columns are cut already, at no cost to the peer
         n_jobs=1,
         **request["settings"],
     )
@@ -78,7 +78,7 @@ def draw(model: Any, request: dict[str, Any]) -> Any:
     """Draw rows of codes, columns in the order of the table."""
     import numpy as np
 
-    if RIVALS[request["rival"]][0] == "smartnoise-synth":
+    if PEERS[request["peer"]][0] == "smartnoise-synth":
         rows = model.sample(request["n_samples"])
     else:
         rows = model.generate(request["n_samples"], random_state=request["seed"])
@@ -86,11 +86,11 @@ def draw(model: Any, request: dict[str, Any]) -> Any:
     return rows[names].to_numpy().astype(np.int64)
 
 
-def version(rival: str) -> str:
-    """Return package and version of a rival."""
+def version(peer: str) -> str:
+    """Return package and version of a peer."""
     from importlib.metadata import version
 
-    package = RIVALS[rival][0]
+    package = PEERS[peer][0]
     return f"{package} {version(package)}"
 
 

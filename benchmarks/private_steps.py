@@ -7,8 +7,6 @@ precision, draws its noise from the operating system, and takes rows in chunks.
 
 import json
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -18,7 +16,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from skdpgen.benchmark._rival_runner import peak_mib
+from benchmarks.speed import run_apart
+from skdpgen.benchmark._measure_cell import peak_mib
 from skdpgen.privacy import Ledger, PrivacyBudget
 from skdpgen.training import private_descent
 
@@ -33,16 +32,10 @@ def step_costs() -> Iterator[dict[str, Any]]:
     for network in NETWORKS:
         for library in libraries:
             code = (
-                "from skdpgen.benchmark._private_steps import run; "
+                "from benchmarks.private_steps import run; "
                 f"run({network!r}, {library!r})"
             )
-            out = subprocess.run(
-                [sys.executable, "-W", "ignore", "-c", code],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            yield json.loads(out.stdout)
+            yield json.loads(run_apart(code).stdout)
 
 
 def run(network: str, library: str) -> None:

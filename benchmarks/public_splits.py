@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.ndimage import zoom
 
-from skdpgen.benchmark._reading import Split, read_split
+from benchmarks.known_tables import read_split
+from skdpgen.benchmark._cells import OWN_PARTS
+from skdpgen.benchmark._own_table import Split, Table
 
-Table = tuple[pd.DataFrame, pd.Series]
 N_PRIVATE, MANY = 2_000, 25_000
 STATES = ("06", "36", "51")  # California, New York, Virginia
 
@@ -51,13 +51,7 @@ REGIONS = {
     ),
 }
 HALVES = {f"{name}_half": name for name in ("german_credit", "cervical")}
-IMAGES = {"mnist_usps": ("mnist", "usps")}  # digits, and those of other writers
-WITH_PUBLIC = {name: regions.name for name, regions in REGIONS.items()} | HALVES
-WITH_PUBLIC |= {name: private for name, (private, _) in IMAGES.items()}
-FEW, MNIST_DIGIT = 300, 20 / 28
-ALL, NO_LABELS, SOME = "all", "without labels", f"{FEW} of them"
-PERMUTED, RENAMED = "columns permuted", "values renamed"
-PARTS = (ALL, NO_LABELS, SOME, PERMUTED, RENAMED)  # the last two are useless
+FEW = 300
 
 
 def read_public_split(name: str, folder: str | Path) -> Split:
@@ -74,38 +68,39 @@ def read_public_split(name: str, folder: str | Path) -> Split:
     return Split(name, *_taken(table, train), *_taken(table, test), public)
 
 
-def public_images(images: Any, frame: tuple[int, int]) -> Any:
-    """Return images in a larger frame: as large as digits of MNIST are in theirs."""
-    factors, margins = [1.0], [(0, 0)]
-    for side, now in zip(frame, images.shape[1:], strict=True):
-        size = round(side * MNIST_DIGIT)
-        before = (side - size) // 2
-        factors.append(size / now)
-        margins.append((before, side - size - before))
-    scaled = zoom(images.astype(float), factors, order=1)
-    return np.pad(scaled, margins).round().clip(0, 255).astype(np.uint8)
+def few(public: Table) -> Table:
+    """Return some of the public rows."""
+    order = np.random.default_rng(1).permutation(len(public[0]))
+    return _taken(public, order[:FEW])
 
 
-def part_of(public: Table, part: str) -> Any:
-    """Return public rows as they are, without labels, few of them, or made useless."""
+def permuted(public: Table) -> Table:
+    """Return public rows of which each column is shuffled by itself: useless ones."""
     X, y = public
     rng = np.random.default_rng(1)
-    if part == NO_LABELS:
-        return X
-    if part == SOME:
-        return _taken(public, rng.permutation(len(X))[:FEW])
-    if part == PERMUTED:
-        permuted = {name: rng.permutation(X[name].to_numpy()) for name in X}
-        labels = pd.Series(rng.permutation(y.to_numpy()))
-        return pd.DataFrame(permuted).astype(X.dtypes), labels
-    if part == RENAMED:
-        renamed = X.copy()
-        for name in X:
-            values = X[name].dropna().unique()
-            others = dict(zip(values, rng.permutation(values), strict=True))
-            renamed[name] = X[name].map(others).astype(X[name].dtype)
-        return renamed, y
-    return public
+    columns = {name: rng.permutation(X[name].to_numpy()) for name in X}
+    labels = pd.Series(rng.permutation(y.to_numpy()))
+    return pd.DataFrame(columns).astype(X.dtypes), labels
+
+
+def renamed(public: Table) -> Table:
+    """Return public rows whose values have each other's names: useless ones."""
+    X, y = public
+    rng = np.random.default_rng(1)
+    strange = X.copy()
+    for name in X:
+        values = X[name].dropna().unique()
+        others = dict(zip(values, rng.permutation(values), strict=True))
+        strange[name] = X[name].map(others).astype(X[name].dtype)
+    return strange, y
+
+
+# what a method may be given of the public rows of a table
+PARTS = OWN_PARTS | {
+    f"{FEW} of them": few,
+    "columns permuted": permuted,
+    "values renamed": renamed,
+}
 
 
 def _taken(table: Table, rows: Any) -> Table:

@@ -5,14 +5,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 
-from skdpgen.benchmark._measure import DELTA
-from skdpgen.benchmark._rival_runner import peak_mib
+from benchmarks.known_tables import read_split
+from skdpgen.benchmark._cells import DELTA
+from skdpgen.benchmark._measure_cell import peak_mib
 from skdpgen.features import FourierFeatures, NTKFeatures
 from skdpgen.privacy import (
     Histograms,
@@ -23,14 +25,73 @@ from skdpgen.privacy import (
     release,
 )
 from skdpgen.synthesizers import (
+    DPHPSynthesizer,
     DPIndependentSynthesizer,
     DPMERFSynthesizer,
+    DPNTKSynthesizer,
     DPPairwiseSynthesizer,
 )
 from skdpgen.tables import Chunks, EncodedBatch, NumberCells, Numeric, Rows, Schema
 from skdpgen.utils import Key
 
+ROOT = Path(__file__).parents[1]
 CHUNK = 50_000
+
+
+def speed_table(folder: str | Path) -> pd.DataFrame:
+    """Measure everything of this file; adult only if it is in the folder."""
+    rows = []
+    if (Path(folder) / "adult.csv.gz").exists():
+        split = read_split("adult", folder)
+        seconds = fit_seconds(split.X_train, split.y_train, split.classes)
+        rows.append({"what": "fit adult, median of 5, s", "value": seconds})
+        for make in (
+            DPHPSynthesizer,
+            DPMERFSynthesizer,
+            DPNTKSynthesizer,
+            DPPairwiseSynthesizer,
+        ):
+            seconds = fit_seconds(
+                split.X_train, split.y_train, split.classes, make, repeats=3
+            )
+            what = f"{make.__name__}: fit adult, median of 3, s"
+            rows.append({"what": what, "value": seconds})
+    X = wide_table(100_000, 50)
+    y = (X["number0"] > 20).astype(int)
+    seconds, peak = tangent_release()
+    what = "DP-NTK: release of width-800 gradients, 60,000 x 784, 10 classes"
+    rows += [
+        {"what": f"{what}, s", "value": seconds},
+        {"what": f"{what}, peak MiB", "value": peak},
+        {
+            "what": "fit 100,000 x 50, median of 5, s",
+            "value": fit_seconds(X, y, [0, 1]),
+        },
+        {
+            "what": "DPPairwiseSynthesizer: fit 20,000 x 600, s",
+            "value": pairwise_seconds(20_000, 600),
+        },
+        {"what": "release / bare one-hot pass", "value": release_ratio()},
+        {
+            "what": "DP-MERF: release of 2,000 features / bare product and sin, cos",
+            "value": embedding_ratio(),
+        },
+        {
+            "what": "DP-MERF: peak, 80,000 features, 2 classes, 178 columns, MiB",
+            "value": many_features_peak(),
+        },
+        {"what": "peak, 100,000 chunked rows, MiB", "value": chunked_peak(100_000)},
+        {"what": "peak, 1,000,000 chunked rows, MiB", "value": chunked_peak(1_000_000)},
+    ]
+    return pd.DataFrame(rows)
+
+
+def run_apart(code: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run code of this package in a process of its own, whose memory is its own."""
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        **{"cwd": ROOT, "capture_output": True, "text": True, "check": True} | options,
+    )
 
 
 def wide_table(n_rows: int, n_columns: int, seed: int = 0) -> pd.DataFrame:
@@ -121,10 +182,7 @@ def embedding_ratio(n_rows: int = 50_000, width: int = 50) -> float:
 
 def many_features_peak(n_features: int = 80_000) -> float:
     """Return peak memory in MiB of a fit with the paper's epileptic size."""
-    code = f"from skdpgen.benchmark._speed import _fit_many; _fit_many({n_features})"
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    out = run_apart(f"from benchmarks.speed import _fit_many; _fit_many({n_features})")
     return float(out.stdout)
 
 
@@ -146,10 +204,7 @@ def _fit_many(n_features: int) -> None:
 
 def tangent_release(n_rows: int = 60_000) -> tuple[float, float]:
     """Return seconds and peak MiB of releasing width-800 gradients of 784 inputs."""
-    code = f"from skdpgen.benchmark._speed import _tangent; _tangent({n_rows})"
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    out = run_apart(f"from benchmarks.speed import _tangent; _tangent({n_rows})")
     seconds, peak = map(float, out.stdout.split())
     return seconds, peak
 
@@ -176,10 +231,7 @@ def _tangent(n_rows: int, n_at_once: int = 4000) -> None:
 
 def chunked_peak(n_rows: int) -> float:
     """Return peak memory in MiB of a fit on chunks, in a process of its own."""
-    code = f"from skdpgen.benchmark._speed import _fit_chunks; _fit_chunks({n_rows})"
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    out = run_apart(f"from benchmarks.speed import _fit_chunks; _fit_chunks({n_rows})")
     return float(out.stdout)
 
 

@@ -30,8 +30,8 @@ class KnownTable:
 
     Parameters
     ----------
-    read : callable
-        Takes a folder and a seed of the split; returns the rows.
+    read : callable or None
+        Takes a folder and a seed of the split; returns the rows. None of images.
     files : tuple of tuple of str
         Names of its files in the folder, public rows last, and of each file the names
         to try in turn. Empty if the table is made when it is read.
@@ -42,7 +42,7 @@ class KnownTable:
         split.
     """
 
-    read: Callable[[str | Path, int], Any]
+    read: Callable[[str | Path, int], Any] | None = None
     files: tuple[tuple[str, ...], ...] = ()
     measure: Callable[..., dict[str, Any]] | None = None
     has_public: bool = False

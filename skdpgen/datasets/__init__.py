@@ -2,12 +2,10 @@
 
 from skdpgen.datasets._example import load_example
 from skdpgen.datasets._example_regression import load_example_regression
-from skdpgen.datasets._interactions import make_interactions
 from skdpgen.datasets._parity import make_parity
 
 __all__ = [
     "load_example",
     "load_example_regression",
-    "make_interactions",
     "make_parity",
 ]
