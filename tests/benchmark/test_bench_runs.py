@@ -10,10 +10,16 @@ import time
 import pandas as pd
 import pytest
 
-from skdpgen.benchmark.runs import BenchConfig, _run_cells, read_rows, run_cells
-from skdpgen.benchmark.runs._cell_store import CellStore, write_whole
-from skdpgen.benchmark.runs._frozen_cell import REAL, Cell, Source
-from skdpgen.benchmark.runs._measure_cell import measure_cell
+from skdpgen.benchmark import (
+    BenchConfig,
+    _measure_cell,
+    _run_cells,
+    read_rows,
+    run_cells,
+)
+from skdpgen.benchmark._cells import REAL, Cell, Source
+from skdpgen.benchmark._measure_cell import measure_cell
+from skdpgen.benchmark._run_cells import CellStore, write_whole
 from tests.benchmark._small_run import command, write_small_run
 
 # rare values are found or not as the noise has it
@@ -88,11 +94,8 @@ def _check_rows(rows):
 def test_the_process_of_a_cell_ends_with_its_parent(folder, tmp_path):
     cell = BenchConfig.load(folder / "small.toml").cells()[0][1]
     job = {"cell": cell.to_dict(), "out": str(tmp_path), "data": ".", "debug": False}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "skdpgen.benchmark.runs._cell_process"],
-        stdin=subprocess.PIPE,
-        text=True,
-    )
+    job |= {"module": None, "folder": None}
+    process = subprocess.Popen(_run_cells.PROCESS, stdin=subprocess.PIPE, text=True)
     process.stdin.write(json.dumps(job) + "\n")
     process.stdin.close()  # as the death of the parent does
     assert process.wait(timeout=120) == 1
@@ -128,8 +131,6 @@ def test_what_failed_is_kept_told_and_tried_again_if_asked(
 def test_an_error_quotes_no_cell_of_a_private_table(folder, monkeypatch):
     def broken(*parts):
         raise KeyError("Jane Doe")
-
-    from skdpgen.benchmark.runs import _measure_cell
 
     broken.__code__ = broken.__code__.replace(co_filename="elsewhere.py")
     monkeypatch.setattr(_measure_cell, "read_source", broken)
