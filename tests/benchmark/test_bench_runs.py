@@ -20,7 +20,7 @@ from skdpgen.benchmark import (
 from skdpgen.benchmark._cells import REAL, Cell, Source
 from skdpgen.benchmark._measure_cell import measure_cell
 from skdpgen.benchmark._run_cells import CellStore, write_whole
-from tests.benchmark._small_run import command, write_small_run
+from tests.benchmark._small_run import SMALL, command, write_small_run
 
 # rare values are found or not as the noise has it
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
@@ -167,3 +167,17 @@ def test_a_write_that_fails_leaves_what_was(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space"):
         write_whole(path, "after")
     assert path.read_text() == "before"
+
+
+def test_no_cell_begins_after_the_minutes(folder, tmp_path):
+    out = tmp_path / "out"
+    assert run_cells(BenchConfig.from_dict(SMALL, folder), out, minutes=0) == []
+    told = command(folder / "small.toml", "--out", out, "--minutes", 0)
+    assert "3 cells are not run yet; the same command goes on." in told
+
+
+def test_printed_numbers_go_to_their_rows(folder, tmp_path):
+    texts = {"mine": {"DPIndependentSynthesizer": {"1": ".8", "2": ".9"}}}
+    content = SMALL | {"printed": texts, "releases": 1}
+    rows = run_cells(BenchConfig.from_dict(content, folder), tmp_path)
+    assert [row["printed"] for row in rows] == [".8"]

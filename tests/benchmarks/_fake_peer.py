@@ -1,4 +1,4 @@
-"""A script that acts as the interpreter of a rival, and copies rows."""
+"""A script that acts as the interpreter of a peer, and copies rows."""
 
 import sys
 

@@ -1,17 +1,18 @@
 """What fits cost: the rows, the table, and the budget that `make slow` holds us to."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from skdpgen.benchmark import __main__ as command
-from skdpgen.benchmark import _fit_costs
-from skdpgen.benchmark._fit_costs import USUAL, fit_costs, run, tabulate_costs
-from skdpgen.benchmark.runs import fill_page, read_rows
+from benchmarks import fit_costs as module
+from benchmarks.__main__ import main
+from benchmarks.catalogue import CATALOGUE
+from benchmarks.fit_costs import USUAL, fit_costs, run, tabulate_costs
+from benchmarks.speed import ROOT
+from skdpgen.benchmark import fill_page, read_rows
 
-STORED = Path(__file__).parents[2] / "docs" / "results" / "speed" / "fits.jsonl"
+STORED = ROOT / "benchmarks" / "results" / "speed" / "fits.jsonl"
 LOOSE = 3.0  # times the budget: processors differ in what they are good at
 IN_CI = 6.0  # where other tests run beside it: what is slower by a power shows
 QUICK = ("DPIndependentSynthesizer", "DPPairwiseSynthesizer", "DPMERFSynthesizer")
@@ -24,8 +25,8 @@ BUDGET = {
 
 @pytest.fixture
 def tiny(monkeypatch):
-    monkeypatch.setattr(_fit_costs, "AXES", {"rows": (300, 600), "classes": (2,)})
-    monkeypatch.setattr(_fit_costs, "USUAL", {"rows": 300, "columns": 4, "classes": 2})
+    monkeypatch.setattr(module, "AXES", {"rows": (300, 600), "classes": (2,)})
+    monkeypatch.setattr(module, "USUAL", {"rows": 300, "columns": 4, "classes": 2})
 
 
 def test_a_row_for_each_size(tiny):
@@ -34,7 +35,7 @@ def test_a_row_for_each_size(tiny):
         *(("rows", 300), ("rows", 600), ("classes", 300))
     ]
     assert all(row["ratio"] > 0 and row["peak_mib"] > 50 for row in rows)
-    page = fill_page("<!-- bench:a -->\n<!-- /bench -->", {"a": rows})
+    page = fill_page("<!-- bench:a -->\n<!-- /bench -->", {"a": rows}, CATALOGUE)
     assert "| DPIndependentSynthesizer | rows | 300: " in page
 
 
@@ -48,12 +49,11 @@ def test_what_takes_too_long_or_fails_is_told_once(tiny):
     )
 
 
-def test_the_command(tiny, monkeypatch, capsys, tmp_path):
+def test_the_command(tiny, tmp_path):
     path = tmp_path / "a.jsonl"
     options = ["fits", "DPIndependentSynthesizer", "--axes", "classes"]
-    monkeypatch.setattr(sys, "argv", ["benchmark", *options, "--output", str(path)])
-    command.main()
-    assert "| DPIndependentSynthesizer | classes | 2: " in capsys.readouterr().out
+    done = CliRunner().invoke(main, [*options, "--output", str(path)])
+    assert "| DPIndependentSynthesizer | classes | 2: " in done.output
     assert len(read_rows(path)) == 1
 
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 
+from benchmarks.image_sets import accuracies, measure_images, read_image_set
 from skdpgen import DPMERFSynthesizer, SyntheticUtility
-from skdpgen.benchmark._measure_images import accuracies, measure_images, read_image_set
 
 DIGITS, LABELS = load_digits(return_X_y=True)
 PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)

@@ -1,17 +1,20 @@
-"""Peers, the lowest floor and images as cells of a run, and limits of time."""
+"""Peers and images as cells of a run, and what a file may say of them."""
 
 import time
+from math import inf
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from sklearn.datasets import load_digits
 
-from skdpgen.benchmark import _peers
-from skdpgen.benchmark._floor_codes import Uniform
-from skdpgen.benchmark.runs import BenchConfig, run_cells
-from skdpgen.datasets import load_example
-from tests.benchmark._fake_rival import write_fake
-from tests.benchmark._small_run import SMALL, command, write_small_run
+from benchmarks import peers
+from benchmarks.__main__ import main
+from benchmarks.catalogue import CATALOGUE
+from skdpgen.benchmark import BenchConfig, run_cells
+from skdpgen.utils import ConfigError
+from tests.benchmark._small_run import SMALL, write_small_run
+from tests.benchmarks._fake_peer import write_fake
 
 # rare values are found or not as the noise has it
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
@@ -27,10 +30,10 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def peer(tmp_path, monkeypatch):
     """Return what installs a peer that copies rows."""
-    monkeypatch.setenv(_peers.PLACE, str(tmp_path / "peers"))
+    monkeypatch.setenv(peers.PLACE, str(tmp_path / "peers"))
 
     def write(extra=""):
-        path = _peers.python_in("dpmm")
+        path = peers.python_in("dpmm")
         path.parent.mkdir(parents=True)
         return write_fake(path, extra)
 
@@ -38,7 +41,48 @@ def peer(tmp_path, monkeypatch):
 
 
 def run(content, folder, out, **options):
-    return run_cells(BenchConfig.from_dict(content, folder), out, **options)
+    return run_cells(BenchConfig.from_dict(content, folder, CATALOGUE), out, **options)
+
+
+def command(*arguments, code=0):
+    done = CliRunner().invoke(main, list(map(str, arguments)))
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"tables": ["adlut"]}, "Tables must be among adult, .* Got 'adlut'"),
+        ({"tables": [{"name": "adult", "rows": 0}]}, "`rows` must be 1, 2, ..."),
+        ({"tables": ["adult", "mnist"]}, "`tables` must be tables only, or sets of"),
+        ({"tables": ["mnist"]}, "`methods` must be among DP.* Got 'DPIndependentSyn"),
+        ({"methods": ["mst"]}, 'mst promises "add_remove" alone: say adjacency'),
+        (
+            {"epsilons": [inf], "methods": ["mst"], "adjacency": "add_remove"},
+            "mst knows no run without noise: leave inf out",
+        ),
+        (
+            {"methods": [{"class": "uniform", "settings": {"a": 1}}]},
+            "Unknown in settings of uniform: a",
+        ),
+        (
+            {"methods": [{"class": "uniform", "public": "all"}]},
+            "uniform cannot read public rows",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_in_a_line(change, words):
+    with pytest.raises(ConfigError, match=words) as caught:
+        BenchConfig.from_dict(SMALL | change, catalogue=CATALOGUE)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_known_table_needs_its_folder(tmp_path):
+    path = tmp_path / "a.toml"
+    path.write_text('tables = ["adult"]')
+    with pytest.raises(ConfigError, match="the table 'adult'. Say `--data FOLDER`"):
+        run_cells(BenchConfig.load(path, CATALOGUE), tmp_path, data=tmp_path)
 
 
 def test_a_peer_is_a_method_like_others(folder, tmp_path, peer):
@@ -76,8 +120,8 @@ def test_a_peer_is_given_up_and_ends(folder, tmp_path, peer):
 
 def test_peers_are_installed_apart_or_not_at_all(peer, monkeypatch, tmp_path):
     ran = []
-    monkeypatch.setattr(_peers.venv, "create", lambda at, with_pip: at.mkdir())
-    monkeypatch.setattr(_peers.subprocess, "run", lambda run, **how: ran.append(run))
+    monkeypatch.setattr(peers.venv, "create", lambda at, with_pip: at.mkdir())
+    monkeypatch.setattr(peers.subprocess, "run", lambda run, **how: ran.append(run))
     told = command("peers", "install", "mst", "aim", "patectgan")
     assert [run[-1] for run in ran] == ["dpmm==0.1.9", "packaging"]
     assert "has dpmm: mst, aim, privbayes." in told
@@ -85,32 +129,10 @@ def test_peers_are_installed_apart_or_not_at_all(peer, monkeypatch, tmp_path):
     def broken(run, **how):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_peers.subprocess, "run", broken)
+    monkeypatch.setattr(peers.subprocess, "run", broken)
     with pytest.raises(KeyboardInterrupt):
-        _peers.install_peer("mst")
+        peers.install_peer("mst")
     assert not (tmp_path / "peers" / "dpmm").exists()
-
-
-def test_no_cell_begins_after_the_minutes(folder, tmp_path):
-    out = tmp_path / "out"
-    assert run(SMALL, folder, out, minutes=0) == []
-    told = command(folder / "small.toml", "--out", out, "--minutes", 0)
-    assert "3 cells are not run yet; the same command goes on." in told
-
-
-def test_printed_numbers_go_to_their_rows(folder, tmp_path):
-    texts = {"mine": {"DPIndependentSynthesizer": {"1": ".8", "2": ".9"}}}
-    rows = run(SMALL | {"printed": texts, "releases": 1}, folder, tmp_path)
-    assert [row["printed"] for row in rows] == [".8"]
-
-
-def test_uniform_rows_know_no_label():
-    X, y = load_example(2000)
-    floor = Uniform(epsilon=5.0, classes=["left", "stayed"]).fit(X, y)
-    drawn, labels = floor.sample(4000, random_state=0)
-    assert list(drawn.columns) == list(X.columns)
-    assert (labels == "left").mean() == pytest.approx(0.5, abs=0.05)
-    assert floor.privacy_.epsilon == 5.0
 
 
 def test_sets_of_images_have_cells(tmp_path):
