@@ -81,7 +81,7 @@ def test_what_is_wrong_in_a_file_is_said_in_a_line(change, words):
 def test_a_known_table_needs_its_folder(tmp_path):
     path = tmp_path / "a.toml"
     path.write_text('tables = ["adult"]')
-    with pytest.raises(ConfigError, match="the table 'adult'. Say `--data FOLDER`"):
+    with pytest.raises(ConfigError, match="Say `--data FOLDER`"):
         run_cells(BenchConfig.load(path, CATALOGUE), tmp_path, data=tmp_path)
 
 

@@ -7,15 +7,15 @@ import pytest
 import torch
 from torch import nn
 
-from skdpgen.benchmark._private_steps import make_network
+from benchmarks.private_steps import make_network
 from skdpgen.training import RowSlopes
 
 STEP = """
 import numpy as np
 import torch
 from torch import nn
-from skdpgen.benchmark._private_steps import make_network
-from skdpgen.benchmark._rival_runner import peak_mib
+from benchmarks.private_steps import make_network
+from skdpgen.benchmark._measure_cell import peak_mib
 from skdpgen.privacy import Ledger, PrivacyBudget
 from skdpgen.training import private_descent
 
