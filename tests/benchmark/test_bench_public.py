@@ -34,7 +34,6 @@ def folder(tmp_path_factory):
         ({"tables": [OWN], "methods": [WITH]}, "given public rows, and mine has none"),
         ({"methods": ["DPDRESynthesizer"]}, 'needs public rows: say public = "all"'),
         ({"methods": [WITH | {"public": "some"}]}, "`public` must be one of all, with"),
-        ({"methods": [WITH | {"class": "uniform"}]}, "uniform cannot read public rows"),
         (
             {"methods": [WITH | {"class": "DPMGESynthesizer"}]},
             "DPMGESynthesizer cannot read public rows",

@@ -1,13 +1,11 @@
 """What a step of DP-SGD costs, and what another package makes of the same rows."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
 from torch import nn
 
 from benchmarks.private_steps import make_network
+from benchmarks.speed import run_apart
 from skdpgen.training import RowSlopes
 
 STEP = """
@@ -47,10 +45,7 @@ print(peak_mib())
 @pytest.mark.parametrize("network", ["make_network('full')", "Unknown()"])
 def test_a_step_of_600_rows_and_a_million_weights_fits_into_memory(network):
     code = STEP.replace("{network}", network)
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert float(out.stdout) < 1536
+    assert float(run_apart(code).stdout) < 1536
 
 
 @pytest.mark.parametrize("name", ["full", "tutorial", "smooth"])
