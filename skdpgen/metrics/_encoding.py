@@ -7,8 +7,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skdpgen.metrics._frames import align, as_frame, is_numeric, is_time, keys, numbers
-from skdpgen.metrics._frames import times as seconds
+from skdpgen.metrics._frames import (
+    align,
+    as_frame,
+    is_numeric,
+    is_time,
+    keys,
+    numbers,
+    times,
+)
 
 MAX_LEVELS = 64  # one-hot cells of one column: the most frequent ones
 MAX_INTEGERS = 12  # integers with at most this many values are categories
@@ -159,7 +166,7 @@ def _fit_code(column: pd.Series) -> NumberCode | IntegerCode | CategoryCode | No
 
 
 def _values(column: pd.Series, as_time: bool) -> NDArray[np.float64]:
-    return seconds(column) if as_time else numbers(column)
+    return times(column) if as_time else numbers(column)
 
 
 def _one_hot(codes: NDArray[np.intp], n_levels: int) -> Matrix:

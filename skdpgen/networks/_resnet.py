@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-WIDTHS = (64, 128, 256, 512)  # channels of each stage
+RESNET_WIDTHS = (64, 128, 256, 512)  # channels of each stage
 DEPTH = 2  # blocks of a stage
 
 
@@ -25,7 +25,7 @@ class ResNet(nn.Module):
     120
     """
 
-    def __init__(self, widths: Sequence[int] = WIDTHS) -> None:
+    def __init__(self, widths: Sequence[int] = RESNET_WIDTHS) -> None:
         super().__init__()
         first, second, third, fourth = widths
         self.conv1 = _convolution(3, first, 7, stride=2)

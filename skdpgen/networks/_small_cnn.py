@@ -8,7 +8,7 @@ from torch.nn.functional import avg_pool2d, max_pool2d
 from skdpgen.networks._layers import convolution, linear
 
 HALVED = 16  # from this many pixels a side on, 2 x 2 of them are averaged
-WIDTHS = (16, 32)
+CNN_WIDTHS = (16, 32)
 
 
 class SmallCNN(nn.Module):
@@ -30,9 +30,9 @@ class SmallCNN(nn.Module):
         self.is_halved = min(sides) >= HALVED
         for _ in range(2 + self.is_halved):
             sides = [math.ceil(side / 2) for side in sides]
-        self.first = convolution(channels, WIDTHS[0], 3, rng)
-        self.second = convolution(*WIDTHS, 3, rng)
-        self.last = linear(WIDTHS[1] * math.prod(sides), n_classes, rng)
+        self.first = convolution(channels, CNN_WIDTHS[0], 3, rng)
+        self.second = convolution(*CNN_WIDTHS, 3, rng)
+        self.last = linear(CNN_WIDTHS[1] * math.prod(sides), n_classes, rng)
 
     def forward(self, images: Tensor) -> Tensor:
         """Return logits, (n, n_classes); each image by itself."""

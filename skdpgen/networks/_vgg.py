@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from skdpgen.networks._layers import convolution
 
 DEPTHS = (2, 2, 4, 4, 4)  # convolutions of each stage
-WIDTHS = (64, 128, 256, 512, 512)  # their channels
+VGG_WIDTHS = (64, 128, 256, 512, 512)  # their channels
 
 
 class VGG(nn.Module):
@@ -29,7 +29,7 @@ class VGG(nn.Module):
     """
 
     def __init__(
-        self, widths: Sequence[int] = WIDTHS, depths: Sequence[int] = DEPTHS
+        self, widths: Sequence[int] = VGG_WIDTHS, depths: Sequence[int] = DEPTHS
     ) -> None:
         super().__init__()
         layers: list[nn.Module] = []

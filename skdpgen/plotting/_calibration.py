@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_BEFORE, _AFTER, _LEVEL = "#b9c0cc", "#d0722f", "#4c566a"
+_BEFORE, _AFTER, _REFERENCE = "#b9c0cc", "#d0722f", "#4c566a"
 _SURE = 2.0  # noise stds in an error bar
 
 
@@ -70,7 +70,7 @@ def plot_calibration(synthesizer: Any, ax: Axes | None = None) -> Figure:
         table["weighed"], released - noise, released + noise, color=_AFTER, alpha=0.2
     )
     ends = np.array([0.0, max(released.max(), table["weighed"].max())])
-    ax.plot(ends, ends, color=_LEVEL, linewidth=1)
+    ax.plot(ends, ends, color=_REFERENCE, linewidth=1)
     ax.set(xlabel="released share of private rows", ylabel="share of public rows")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8)

@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from skdpgen.privacy._blocks import WIDEST
+from skdpgen.privacy._blocks import WIDEST, Floats, Integers
 from skdpgen.privacy._exact_sum import (
     LARGEST,
     SMALLEST,
@@ -21,8 +20,6 @@ from skdpgen.privacy._exact_sum import (
 from skdpgen.privacy._sensitivity import NonNegative, Signed, Structure, Weighted
 from skdpgen.utils import asked, is_amount, is_whole, refuse_unless, saved
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 ROWS_AT_ONCE = 4096
 N_BITS = 42  # of a product, half of them of each factor
 Kind = Literal["signed", "nonnegative", "square"]

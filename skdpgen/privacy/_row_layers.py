@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from skdpgen.privacy._blocks import Floats, Integers
 from skdpgen.privacy._exact_sum import below
 from skdpgen.privacy._sensitivity import Signed, Structure
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Layer = int | tuple[int, int]  # entries of a vector, or lengths of both factors
 ROUNDING = 2.0**-50  # of an inner product, for each of its terms: four times what it is
 
@@ -76,7 +74,7 @@ class Layers:
     def add(self, total: Floats, parts: Sequence[Any], labels: Integers) -> Floats:
         """Add the rows of one batch: per layer (n, w), or (n, t, a) and (n, t, b)."""
         doubles = [
-            _factors(part) if isinstance(layer, tuple) else (_double(part),)
+            _factors(part) if isinstance(layer, tuple) else (_as_double(part),)
             for layer, part in zip(self.layers, parts, strict=True)
         ]
         self._check(doubles, len(labels))
@@ -123,9 +121,9 @@ class Layers:
 def _squared_norms(part: tuple[Any, ...], bound: float) -> torch.Tensor:
     """Return squared norms of a layer in units of the bound, rounded up."""
     if len(part) == 1:
-        return (_norms(part[0]) / bound).square()
+        return (_layer_norms(part[0]) / bound).square()
     u, v = part
-    lengths = (_norms(u) / bound * _norms(v)).sum(dim=1)
+    lengths = (_layer_norms(u) / bound * _layer_norms(v)).sum(dim=1)
     if u.shape[1] == 1:
         return lengths.square()
     exact = ((u @ u.mT) / bound**2 * (v @ v.mT)).sum(dim=(1, 2))
@@ -151,7 +149,7 @@ def _add_layer(there: Any, part: Any, weight: Any, fine: Any) -> None:
         there += (u.T @ v.flatten(0, 1)).cpu()
 
 
-def _norms(rows: torch.Tensor) -> torch.Tensor:
+def _layer_norms(rows: torch.Tensor) -> torch.Tensor:
     return torch.linalg.vector_norm(rows, dim=-1)
 
 
@@ -161,9 +159,9 @@ def _size(layer: Layer) -> int:
 
 def _factors(part: Any) -> tuple[torch.Tensor, torch.Tensor]:
     u, v = part
-    return _double(u), _double(v)
+    return _as_double(u), _as_double(v)
 
 
-def _double(values: Any) -> torch.Tensor:
+def _as_double(values: Any) -> torch.Tensor:
     rows = values.detach() if hasattr(values, "detach") else torch.tensor(values)
     return rows.to(torch.float64)

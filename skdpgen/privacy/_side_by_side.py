@@ -4,15 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skdpgen.privacy._blocks import WIDEST, Vectors
+from skdpgen.privacy._blocks import WIDEST, Floats, Integers, Vectors
 from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._sensitivity import Structure, Weighted
 from skdpgen.utils import asked, refuse_unless, saved
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @asked("block")

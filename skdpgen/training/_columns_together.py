@@ -20,7 +20,7 @@ OF_CLASS = 10.0  # rows like those of all classes that each class is given
 RAREST = 1e-4  # share of a cell
 WIDE = (0.3, 1.0, 3.0, 9.0)  # of columns that go their own way, from even cells
 ALIKE = (0.0, 0.5, 0.9)  # part of it that all classes have
-LEAST = 1e-7
+LEAST_SHARE = 1e-7
 QUIETEST = 1e-5  # noise of a share
 
 
@@ -73,7 +73,7 @@ class Related:
         found = np.diagonal(moments, axis1=1, axis2=2).copy()
         covariances = moments - found[:, :, None] * found[:, None, :]
         for one in self.places:  # what has no cell is left out
-            found[:, one] += LEAST
+            found[:, one] += LEAST_SHARE
             found[:, one] /= found[:, one].sum(axis=1, keepdims=True)
             for axes in ((0, 1, 2), (0, 2, 1)):
                 turned = covariances.transpose(axes)
@@ -142,7 +142,7 @@ def columns_together(seen: Related) -> tuple[list[Floats], Floats]:
     blocks = _blocks(seen)
     told = [log_given_others(rest, one.inverse, blocks) for one in fits]
     trust, _ = pooled_trust(logsumexp(told, axis=0, b=weights) - _alone(seen, raw))
-    found = np.maximum(expected + moved.reshape(raw.shape), LEAST)
+    found = np.maximum(expected + moved.reshape(raw.shape), LEAST_SHARE)
     tables = [found[:, one] for one in seen.places]
     return [one / one.sum(axis=1, keepdims=True) for one in tables], trust
 

@@ -8,9 +8,9 @@ from skdpgen.utils import on_one_thread
 
 Floats = NDArray[np.float64]
 
-LENGTH_SCALES = (0.02, 0.05, 0.2, 0.8)  # of the column's cells
+CELL_LENGTH_SCALES = (0.02, 0.05, 0.2, 0.8)  # of the column's cells
 ROUGHNESS = (0.02, 0.2, 1.0)  # part of the variance that each cell has of its own
-STRENGTHS = (0.1, 0.3, 1.0, 2.0)  # of deviations, in means of a cell
+CELL_STRENGTHS = (0.1, 0.3, 1.0, 2.0)  # of deviations, in means of a cell
 FEWEST = 4  # cells that may be smoothed
 PEAK_STDS, PEAK_TIMES = 6.0, 3.0  # beyond the median a cell is a peak of its own
 FAR = 1e3  # stds below zero: from there the mean is std / |ratio|, to many digits
@@ -74,21 +74,21 @@ def denoised_histogram(
         places = places[np.abs(seen - usual) <= limit]
         seen = counts[places]
         if len(places) >= FEWEST and seen.mean() > 0:
-            found[places] = _posterior_mean(seen, noise_std, places)
+            found[places] = _posterior_of_cells(seen, noise_std, places)
     return project_to_total(found, total)
 
 
-def _posterior_mean(
+def _posterior_of_cells(
     seen: Floats, noise_std: float, places: NDArray[np.int64]
 ) -> Floats:
     """Average over all candidates by their evidence, above 0."""
     mean, n = float(seen.mean()), len(seen)
     deviation = (seen - mean) / noise_std  # noise 1
-    signal = (np.array(STRENGTHS) * mean / noise_std) ** 2
+    signal = (np.array(CELL_STRENGTHS) * mean / noise_std) ** 2
     distance = np.abs(places[:, None] - places[None, :]) / n
     evidence = [np.array([-0.5 * float((deviation**2).sum())])]
     means, variances = [np.zeros((1, n))], [np.zeros((1, n))]
-    for length in LENGTH_SCALES:
+    for length in CELL_LENGTH_SCALES:
         smooth = np.exp(-distance / length)
         for part in ROUGHNESS:
             prior = part * np.eye(n) + (1 - part) * smooth

@@ -28,7 +28,10 @@ SINGLES = 30.0  # weight of single columns in the loss
 RAREST = 1e-3  # least share that a balanced loss divides by
 LEAST = 1e-6  # energy of relations that losses are measured in
 CERTAIN = 1e-6  # probability of a cell that the release says is empty
-MOST, TOO_FAR = 60.0, 1e6  # logits: what single precision holds, what has diverged
+MOST_LOGIT, TOO_FAR = (
+    60.0,
+    1e6,
+)  # logits: what single precision holds, what has diverged
 AT_ONCE = 2**18  # probabilities that are worked on together
 
 
@@ -113,7 +116,7 @@ class Mixture:
         """Return the probabilities of all cells, (classes, n_components, S)."""
         logits = self.own[some] + self.shared
         logits += self.start[some] + self.of_class[some]
-        masses = logits.clamp_(-MOST, MOST).exp_()
+        masses = logits.clamp_(-MOST_LOGIT, MOST_LOGIT).exp_()
         return masses.div_(self._sums(masses))
 
     def follow(self, pull: Pulling) -> float:

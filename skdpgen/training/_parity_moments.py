@@ -19,7 +19,7 @@ from skdpgen.utils import products_of_rows
 
 Floats = NDArray[np.float64]
 RISK = 0.01  # that noise alone shows a parity, in all that are asked for
-MOST = 12  # parities that a mixture is given
+MOST_PARITIES = 12  # parities that a mixture is given
 USUAL = 0.5  # standard deviation of parities that stand out, before they are seen
 FAINT = 0.1  # parities that need no components of their own
 PUREST = 0.99  # mean sign of a column in a component, at the start
@@ -99,7 +99,7 @@ def stand_out(
     off = sums - n_rows * expected
     score = (off**2 / variance).sum(axis=0)
     limit = chi2.isf(RISK / sums.shape[1], len(sums))
-    order = np.argsort(-score, kind="stable")[:MOST]
+    order = np.argsort(-score, kind="stable")[:MOST_PARITIES]
     found = order[score[order] > limit]
     signal = (USUAL * n_rows) ** 2
     return found, (off / n_rows * signal / (signal + variance))[:, found]

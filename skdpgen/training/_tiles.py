@@ -6,10 +6,10 @@ from itertools import combinations_with_replacement
 WHOLE = 1_000  # cells that are worked on together
 TILE = 256  # of more cells
 
-Meeting = tuple[slice, slice]
+Slices = tuple[slice, slice]
 
 
-def meetings(width: int) -> Iterator[Meeting]:
+def meetings(width: int) -> Iterator[Slices]:
     """Yield which cells meet which: all at once, or tiles on and above the diagonal.
 
     Examples

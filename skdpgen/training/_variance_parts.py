@@ -10,7 +10,7 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from skdpgen.utils import on_one_thread
 
 Floats = NDArray[np.float64]
-START, LEAST, MOST = 0.04, 1e-10, 1e4  # variances
+START, LEAST_VARIANCE, MOST_VARIANCE = 0.04, 1e-10, 1e4  # variances
 FIRM = 0.1  # cases like the others of a family that are imagined of each part
 STEPS = 25
 
@@ -77,7 +77,7 @@ def fit_parts(
         usual = np.exp(together @ np.log(variances))
         pull = variances**2 * pull + 2 * FIRM * usual
         variances = np.sqrt(pull / (push + 2 * FIRM / variances))
-        variances = np.clip(variances, LEAST, MOST)
+        variances = np.clip(variances, LEAST_VARIANCE, MOST_VARIANCE)
     root = cholesky(_covariance(noise, wide, variances[part]), lower=True)
     inverse = cho_solve((root, True), np.eye(len(seen)))
     fit = inverse @ seen

@@ -13,10 +13,10 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     table, would be silent.
     """
     level, frame = 1, sys._getframe()
-    while frame.f_back and _is_ours(frame.f_globals.get("__name__", "")):
+    while frame.f_back and _is_own_module(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 
-def _is_ours(name: str) -> bool:
+def _is_own_module(name: str) -> bool:
     return name.partition(".")[0] in OURS

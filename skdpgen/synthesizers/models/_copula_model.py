@@ -16,7 +16,7 @@ from skdpgen.training import ClassConditional
 from skdpgen.utils import are_amounts, asked, refuse_unless, saved
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.integer[Any]]
+Integers = NDArray[np.integer[Any]]
 LEAST = 1e-9  # share of a cell or of a class
 FARTHEST = 4.0  # that a score may be
 MANY = 100  # rows of a class, whose ranks tell where they stand
@@ -38,7 +38,7 @@ class CopulaModel:
     """
 
     known: ClassConditional
-    orders: Mapping[Any, Codes]
+    orders: Mapping[Any, Integers]
     correlations: Floats
 
     @property
@@ -69,7 +69,7 @@ class CopulaModel:
 
     def draw_rows(
         self,
-        labels: Codes,
+        labels: Integers,
         cells: Mapping[Any, Cells],
         facts: Facts,
         *,
@@ -82,7 +82,7 @@ class CopulaModel:
         codes, marginals = self.draw(labels, rng=rng), self.known.marginals
         return decode_rows(facts, cells, codes, marginals, rng=rng, container=container)
 
-    def draw(self, labels: Codes, *, rng: Generator) -> dict[Any, Codes]:
+    def draw(self, labels: Integers, *, rng: Generator) -> dict[Any, Integers]:
         """Draw the cells of rows with the given labels."""
         names = list(self.orders)
         found = np.empty((len(labels), len(names)), dtype=np.int64)
@@ -110,7 +110,7 @@ class NormalScores:
     so that its norm is near 1.
     """
 
-    orders: Mapping[Any, Codes]
+    orders: Mapping[Any, Integers]
     tables: tuple[Floats, ...]  # (n_classes, n_cells), column by column
 
     def check_asked(self) -> None:
@@ -143,7 +143,7 @@ class NormalScores:
         squares = [known.shares @ (p * scores**2).sum(axis=1) for p, scores in each]
         return np.asarray(np.sqrt(squares))
 
-    def encode(self, codes: Codes, labels: Codes) -> Floats:
+    def encode(self, codes: Integers, labels: Integers) -> Floats:
         """Return a vector for each row; a label that is no class may have any."""
         known = code_or_none(labels, len(self.tables[0]))
         columns = []
@@ -153,7 +153,7 @@ class NormalScores:
         return np.stack(columns, axis=1) / np.sqrt(len(self.tables))
 
 
-def order_of(column: Any, counts: Floats) -> Codes:
+def order_of(column: Any, counts: Floats) -> Integers:
     """Return cells in order: numbers as they are, others by the classes they go with.
 
     Parameters
@@ -176,7 +176,7 @@ def order_of(column: Any, counts: Floats) -> Codes:
     return np.concatenate([np.arange(n_ordered), rest[order]]).astype(np.int32)
 
 
-def scores_of(shares: Floats, order: Codes) -> Floats:
+def scores_of(shares: Floats, order: Integers) -> Floats:
     """Return the normal score of each cell.
 
     Examples
@@ -199,7 +199,7 @@ def _places(values: Floats, rng: Generator) -> Floats:
     return np.asarray((rankdata(values, "ordinal") - rng.random()) / len(values))
 
 
-def _cell_at(shares: Floats, places: Floats) -> Codes:
+def _cell_at(shares: Floats, places: Floats) -> Integers:
     """Return the cell that each place in [0, 1) falls into."""
     ends = np.cumsum(np.maximum(shares, 0.0))
     last = int(np.flatnonzero(shares > 0).max(initial=0))

@@ -4,12 +4,12 @@ import math
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn.functional import grid_sample, interpolate
 
 from skdpgen.utils import saved
 
-AT_ONCE = 4096
+DEFORMED_AT_ONCE = 4096
 SIZES = ("shift", "turn", "shear", "zoom", "warp")
 
 
@@ -59,12 +59,12 @@ class Deformations:
         sizes = {name: factor * getattr(self, name) for name in SIZES}
         return replace(self, **sizes)
 
-    def __call__(self, images: Tensor, rng: Generator) -> Tensor:
+    def __call__(self, images: Tensor, rng: torch.Generator) -> Tensor:
         """Deform each image by itself; pixels from outside repeat the border."""
-        parts = [self._deformed(some, rng) for some in images.split(AT_ONCE)]
+        parts = [self._deformed(some, rng) for some in images.split(DEFORMED_AT_ONCE)]
         return torch.cat(parts) if parts else images
 
-    def _deformed(self, images: Tensor, rng: Generator) -> Tensor:
+    def _deformed(self, images: Tensor, rng: torch.Generator) -> Tensor:
         n, _, height, width = images.shape
         grid = _grid(height, width).to(images.dtype)
         places = (grid @ self._maps(n, rng).to(images.dtype)).unflatten(
@@ -79,7 +79,7 @@ class Deformations:
         )
         return found
 
-    def _maps(self, n: int, rng: Generator) -> Tensor:
+    def _maps(self, n: int, rng: torch.Generator) -> Tensor:
         """Return a linear map of the plane for each image, (n, 2, 2)."""
         turn = math.radians(self.turn) * _normal(rng, n)
         turned = torch.stack(
@@ -98,5 +98,5 @@ def _grid(height: int, width: int) -> Tensor:
     return torch.stack([x, y], dim=-1).flatten(0, 1)
 
 
-def _normal(rng: Generator, *shape: int) -> Tensor:
+def _normal(rng: torch.Generator, *shape: int) -> Tensor:
     return torch.randn(*shape, generator=rng)

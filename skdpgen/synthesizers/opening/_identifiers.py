@@ -17,7 +17,9 @@ from skdpgen.utils import Key
 
 LEAST_SHARE = 0.001  # of mu²
 WANTED_STD = 1 / 80  # of the rows: 4 such are between all rows and 95 % of them
-BLURRED = 1 / 30  # noise at which all rows are not distinguishable from 90 % of them
+BLURRED_COUNT = (
+    1 / 30
+)  # noise at which all rows are not distinguishable from 90 % of them
 NEARLY_ALL = 0.95  # of the rows that hold a number have one of their own
 MANY = 0.90  # of them: a column with fewer must not be named
 SURER = 3.0  # noise stds above that
@@ -36,7 +38,7 @@ def can_be_counted(
     if not names or share <= 0.0:
         return False
     delta = sensitivity(Distinct(len(names)), ledger.budget.adjacency)
-    return ledger.noise_std(share=share, sensitivity=delta) <= BLURRED * n_rows
+    return ledger.noise_std(share=share, sensitivity=delta) <= BLURRED_COUNT * n_rows
 
 
 def count_whole_numbers(

@@ -85,7 +85,7 @@ FEW = {  # DP-CGAN: a discriminator step to each of the generator, small batches
 
 OF_IMAGES = {"n_between": 1, "learning_rate": 3e-3, "batch_size": 300}
 
-PRESETS = {
+ADVERSARIAL = {
     "default": GANSettings(
         start="columns",
         discriminator_layer_sizes=(64, 64),
@@ -97,7 +97,7 @@ PRESETS = {
         **PAPER | FEW,
     ),
 }
-IMAGE_PRESETS = {
+ADVERSARIAL_IMAGES = {
     "default": GANImageSettings(
         start="means",
         discriminator_layer_sizes=(128,),

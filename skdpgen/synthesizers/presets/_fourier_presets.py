@@ -120,7 +120,7 @@ PAPER_SIZES = {
     "covtype_20k": {"n_features": 1000, "max_iter": 6000},
     "kdd99_10pct": {"n_features": 2000, "max_iter": 10_000},
 }
-PRESETS = {
+FOURIER = {
     "default": FourierSettings(
         numbers="binned",
         n_features=1000,
@@ -138,7 +138,7 @@ PRESETS = {
         **PAPER | {"max_iter": 4000},
     ),
 }
-IMAGE_PRESETS = {
+FOURIER_IMAGES = {
     "default": FourierImageSettings(
         n_features=4000, length_scale="public", **OURS_IMAGES
     ),

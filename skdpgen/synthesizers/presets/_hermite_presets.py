@@ -76,7 +76,7 @@ def affordable_subsets(n_columns: int, n_together: int, order: int) -> int:
     return max(min(math.comb(n_columns, n_together), MOST_FEATURES // each), 1)
 
 
-PRESETS = {
+HERMITE = {
     "default": HermiteSettings(
         order="cells",
         product_order=4,
@@ -96,7 +96,7 @@ PRESETS = {
         **PAPER,
     ),
 }
-IMAGE_PRESETS = {
+HERMITE_IMAGES = {
     "default": HermiteImageSettings(
         order=3,
         product_order=1,

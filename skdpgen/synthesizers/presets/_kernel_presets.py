@@ -51,7 +51,7 @@ FEW = {"sampling_rate": 0.1, "n_points": 8}
 MANY = {"sampling_rate": 1e-3, "n_points": 6}
 
 
-def presets(release: str) -> dict[str, dict[str, Any]]:
+def kernel_presets(release: str) -> dict[str, dict[str, Any]]:
     """Return the presets of tables and of images for a way to release."""
     steps = {"max_iter": 1000} if release == "per_step" else {}
     ours: dict[str, Any] = {"n_features": 4000, **FEW}

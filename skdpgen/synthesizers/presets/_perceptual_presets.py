@@ -21,7 +21,7 @@ class PerceptualSettings(ImageSettings):
     stopping_budget: float
 
 
-IMAGE_PRESETS = {
+PERCEPTUAL_IMAGES = {
     "default": PerceptualSettings(
         second_norm=0.5,
         pixel_norm=0.75,

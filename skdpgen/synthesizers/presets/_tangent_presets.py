@@ -42,7 +42,7 @@ class TangentImageSettings(_Network, ImageSettings):
     """What one fit of images was made with."""
 
 
-PRESETS = {
+TANGENT = {
     "default": TangentSettings(
         architecture="mlp",
         width=20,
@@ -58,7 +58,7 @@ PRESETS = {
         **PAPER,
     ),
 }
-IMAGE_PRESETS = {
+TANGENT_IMAGES = {
     "default": TangentImageSettings(
         architecture="mlp",
         width=800,
