@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn.functional import one_hot
+from torch.nn import functional
 
 from skdpgen.networks import Discriminator
 from skdpgen.synthesizers.adversarial import Labelled, release_start
@@ -20,7 +20,7 @@ from skdpgen.training import Generated, private_descent, score_real
 from skdpgen.utils import Key
 
 BATCH = 512  # public items of a step
-LEAST = 0.05  # scale of a code that hardly varies
+LEAST_SCALE = 0.05  # scale of a code that hardly varies
 AT_ONCE = 8192
 QUIET = 0.3  # noise of a step, in clipping norms, above which it gets shorter
 
@@ -76,7 +76,7 @@ def learn_by_steps(
         kernel = kept["kernel_"]
         x = kernel.inputs(side.codes)
     base = side.base(known.shares)
-    centre, scale = x.mean(axis=0), np.maximum(x.std(axis=0), LEAST)
+    centre, scale = x.mean(axis=0), np.maximum(x.std(axis=0), LEAST_SCALE)
     rng = torch.Generator().manual_seed(kept["_seed"])
     look = Discriminator(
         torch.as_tensor(centre),
@@ -92,7 +92,7 @@ def learn_by_steps(
     def some() -> tuple[torch.Tensor, torch.Tensor]:
         drawn = torch.multinomial(flat, BATCH, replacement=True, generator=rng)
         rows, labels = drawn // n_classes, drawn % n_classes
-        known = one_hot(labels, n_classes).float()
+        known = functional.one_hot(labels, n_classes).float()
         return points[rows].to(device), known.to(device)
 
     rows = PointRows(kernel, opening.rows.batches(kept["cells_"], kept["_labels"]))
