@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from skdpgen.synthesizers import all_synthesizers
-from skdpgen.synthesizers.opening import decode_rows
+from skdpgen.synthesizers.models import decode_rows
 from skdpgen.tables import Cells
 
 FLOOR = "DPIndependentSynthesizer"  # whose cells others get

@@ -8,10 +8,9 @@ from torch import Generator, Tensor, nn
 from torch.nn.functional import one_hot, softplus
 
 from skdpgen.privacy import Layers
-from skdpgen.training._adam import Adam, trained
-from skdpgen.training._latents import Latents
 from skdpgen.training._matching import Averages
-from skdpgen.training._row_slopes import RowSlopes
+from skdpgen.training._private_descent import RowSlopes
+from skdpgen.training._steps import Adam, Latents, trained
 
 BETAS = (0.5, 0.99)  # of the generator's Adam
 MEMORY = 0.99  # of the moving average of the generator

@@ -1,18 +1,151 @@
 """The training loop: brings a generator's mean embedding near the released one."""
 
+import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
-from skdpgen.training._adam import Adam, trained
-from skdpgen.training._checkpoints import Checkpoints
-from skdpgen.training._latents import Latents
-from skdpgen.training._pace import paced
-from skdpgen.training._squared_error import SquaredError
+from skdpgen.privacy import kernel_slopes
+from skdpgen.training._steps import Adam, Latents, paced, trained
+
+# ----------------------------------------------------------------------------
+# How far mean embeddings are from their target, and the way down.
+
+
+class SquaredError(torch.autograd.Function):
+    r"""Squared norm :math:`\|T - \omega \cdot E\|^2` for a target T and shares ω.
+
+    Embeddings may be large: errors are formed once, and become the slope in place.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, mean: Tensor, target: Tensor, shares: Tensor) -> Tensor:
+        """Return the squared norm of the errors, from means of shape (n_classes, D)."""
+        error = target.addcmul(shares[:, None], mean.to(target), value=-1.0)
+        ctx.save_for_backward(error, shares)
+        ctx.dtype = mean.dtype
+        return error.flatten().dot(error.flatten())
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        """Return the slope in the means."""
+        error, shares = ctx.saved_tensors
+        return error.mul_(-2.0 * slope * shares[:, None]).to(ctx.dtype), None, None
+
+
+# ----------------------------------------------------------------------------
+# What is known of a noisy embedding before any training: shrinkage, at no cost.
+
+Floats = NDArray[np.float64]
+
+
+def shrink_embedding(
+    noisy: Floats, start: Floats, shares: Floats, noise_std: float
+) -> tuple[Floats, float]:
+    r"""Shrink an embedding towards a simpler one, as far as its noise calls for.
+
+    The excess of the embedding over ``start`` (what independent columns would give)
+    is split into what all classes have in common, weighted by their shares
+    :math:`\omega_c`, and what each has of its own. Relations between columns are
+    mostly common, and there the noise averages out. Each part is multiplied by the
+    James-Stein factor :math:`(1 - D s^2 / \|part\|^2)_+` for its own noise s [1]_.
+
+    Parameters
+    ----------
+    noisy, start : ndarray of shape (n_classes, D)
+        Released embedding, per class and per row of the table, and a simple guess at
+        it.
+    shares : ndarray of shape (n_classes,)
+        Share of each class.
+    noise_std : float
+        Noise of each entry of ``noisy``.
+
+    Returns
+    -------
+    embedding : ndarray of shape (n_classes, D)
+    error : float
+        Roughly the squared error that is left in it: the kept part of the noise.
+
+    References
+    ----------
+    .. [1] James & Stein, "Estimation with quadratic loss", 1961.
+
+    Examples
+    --------
+    >>> noisy = np.array([[3.0, 4.0]])
+    >>> shrink_embedding(noisy, np.zeros((1, 2)), np.ones(1), 2.5)
+    (array([[1.5, 2. ]]), 6.25)
+    """
+    excess = noisy - start
+    weight = float((shares**2).sum())
+    common = shares @ excess / weight
+    own = excess - shares[:, None] * common
+    common, error = _shrink(common, noise_std**2 / weight)
+    error *= weight
+    result = start + shares[:, None] * common
+    for label, share in enumerate(shares):
+        part, more = _shrink(own[label], noise_std**2 * (1.0 - share**2 / weight))
+        result[label] += part
+        error += more
+    return result, float(error)
+
+
+def _shrink(part: Floats, variance: float) -> tuple[Floats, float]:
+    """Return a part shrunk, and the noise that was kept."""
+    energy, noise = float(part @ part), len(part) * variance
+    kept = max(1.0 - noise / energy, 0.0) if energy else 0.0
+    return part * kept, noise * kept
+
+
+# ----------------------------------------------------------------------------
+# The best state of a generator on the way, by a score that costs nothing more.
+
+EVERY = 100  # steps
+
+
+class Checkpoints:
+    """Scores a generator now and then, and keeps the state with the lowest score.
+
+    Parameters
+    ----------
+    score : callable
+        From a generator to a number; must see nothing private but what was released.
+    """
+
+    def __init__(self, score: Callable[[nn.Module], float]) -> None:
+        self._score = score
+        self._least = float("inf")
+        self._state: dict[str, Any] = {}
+
+    def see(self, generator: nn.Module, step: int) -> None:
+        """Score the generator every 100 steps."""
+        if (step + 1) % EVERY == 0:
+            self._compare(generator)
+            generator.train()
+
+    def choose(self, generator: nn.Module) -> None:
+        """Give the generator the best state; the last one counts as well."""
+        self._compare(generator)
+        if self._state:
+            generator.load_state_dict(self._state)
+
+    def _compare(self, generator: nn.Module) -> None:
+        generator.eval()
+        with torch.no_grad():
+            found = self._score(generator)
+        if found < self._least:
+            self._least = found
+            self._state = copy.deepcopy(generator.state_dict())
+
+
+# ----------------------------------------------------------------------------
+# The training loop: brings a generator's mean embedding near the released one.
 
 Embedding = Mapping[str, Tensor]  # block name -> (n_classes, width)
 WARM_UP, SETTLED, COOLING = 0.1, 0.8, 0.9  # parts of the iterations
@@ -187,3 +320,83 @@ class Averages:
         """Give the averages to the generator."""
         if self._state:
             generator.load_state_dict(self._state)
+
+
+# ----------------------------------------------------------------------------
+# Descent along noisy slopes: for methods that read rows at every step.
+
+RAREST = 1e-3  # least share that a balanced loss divides by
+
+
+def descend(
+    generator: nn.Module,
+    slopes: Callable[[Floats, Any], Floats],
+    points_of: Callable[[list[Tensor]], Tensor],
+    *,
+    shares: Floats,
+    is_balanced: bool = False,
+    length_scales: Sequence[float],
+    n_points: int,
+    n_latent: int,
+    max_iter: int,
+    learning_rate: float,
+    rng: Generator,
+    device: torch.device,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> list[float]:
+    r"""Train a generator in place on the slopes of a private function.
+
+    Half the squared distance of kernel means, :math:`\|f_G - f_D\|^2 / 2`, falls
+    fastest if each generated point w moves along :math:`\nabla f_D(w) - \nabla f_G(w)`.
+    The first comes with noise from ``slopes``, the second from the other generated
+    points. **Nothing else of the data is seen**: what is handed to the generator is a
+    function of the noisy slopes alone.
+
+    Parameters
+    ----------
+    generator : Module
+        From latent vectors and labels to a list of outputs.
+    slopes : callable
+        ``slopes(points, labels)``, private, once a step.
+    points_of : callable
+        From those outputs to points, (n, width).
+    shares : ndarray of shape (n_classes,)
+        Share of each class.
+    is_balanced : bool, default=False
+        Whether every class counts alike in the loss.
+    n_points : int
+        Points of each class at each step; even.
+
+    Returns
+    -------
+    list of float
+        Length of the noisy slope at each step; mostly noise.
+    """
+    latents = Latents(n_points, n_latent, n_classes=len(shares), rng=rng)
+    labels = latents.labels.numpy()
+    weights = (shares / n_points)[labels][:, None]  # of a point in its mean
+    if is_balanced:
+        weights = weights / np.maximum(shares, RAREST)[labels][:, None] ** 2
+    scales = np.asarray(length_scales, dtype=np.float64)
+    optimiser = Adam(trained(generator), betas=(0.9, 0.99))
+    averages = Averages()
+    lengths = []
+    generator.train()
+    for step in progress(range(max_iter)):
+        points = points_of(
+            generator(latents.draw().to(device), latents.labels.to(device))
+        )
+        at = points.detach().cpu().double().numpy()
+        uphill = -slopes(at, labels)
+        for label, share in enumerate(shares):
+            mine = labels == label
+            uphill[mine] += share / n_points * kernel_slopes(at[mine], at[mine], scales)
+        uphill *= weights
+        optimiser.clear()
+        points.backward(torch.as_tensor(uphill).to(points))  # type: ignore[no-untyped-call]
+        optimiser.step(learning_rate * one_cycle(step / max_iter))
+        averages.update(generator, step)
+        lengths.append(float(np.linalg.norm(uphill)))
+    averages.load_into(generator)
+    generator.eval()
+    return lengths

@@ -23,8 +23,7 @@ from skdpgen.privacy import (
 from skdpgen.synthesizers import presets
 from skdpgen.synthesizers.embedding import _feature_map, _row_kernel
 from skdpgen.synthesizers.embedding._feature_map import Mapper
-from skdpgen.synthesizers.embedding._row_embedding import draw_point
-from skdpgen.synthesizers.embedding._row_kernel import RowKernel
+from skdpgen.synthesizers.embedding._row_kernel import RowKernel, draw_point
 from skdpgen.synthesizers.models._table_model import _seen
 from skdpgen.tables import CategoryCells, EncodedBatch, NumberCells, Rows
 

@@ -1,6 +1,6 @@
 """What a release says before any training, about tables and about images."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.privacy import Release
+from skdpgen.synthesizers.opening import Facts, PublicTables
+from skdpgen.tables import Cells
+from skdpgen.training import ClassConditional, class_conditional_model
 
 Floats = NDArray[np.float64]
 RAREST = 1e-3  # least share that a balanced loss divides by
@@ -85,3 +88,30 @@ def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | No
         return None
     weights = 1.0 / np.maximum(shares, RAREST)
     return np.diag(weights / weights.mean())
+
+
+# ----------------------------------------------------------------------------
+# What released histograms say of single columns, given the class.
+
+
+def single_columns(
+    released: Release,
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    facts: Facts,
+    scales: Sequence[float] | None = None,
+    public: PublicTables | None = None,
+) -> ClassConditional:
+    """Denoise histograms of columns; public are the number of rows, and public rows."""
+    n_rows = facts.public_total(released.adjacency, labels)
+    return class_conditional_model(
+        released,
+        cells,
+        n_rows,
+        {*facts.discovered} - {*facts.from_public},
+        scales,
+        facts.earlier,
+        facts.n_rows,
+        are_bins=facts.task == "regression",
+        public=None if public is None else public.columns,
+    )
