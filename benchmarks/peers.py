@@ -38,7 +38,7 @@ from benchmarks.peer_runner import PEERS
 from skdpgen.benchmark import OtherMethod
 from skdpgen.benchmark._cells import Cell
 from skdpgen.synthesizers import all_synthesizers
-from skdpgen.synthesizers.opening import decode_rows
+from skdpgen.synthesizers.models import decode_rows
 from skdpgen.tables import Cells, Rows
 from skdpgen.utils import ConfigError, Key
 

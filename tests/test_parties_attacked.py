@@ -37,17 +37,15 @@ from skdpgen.privacy import (
     _noisy_share,
     pair_keys,
 )
-from skdpgen.privacy._masks import unmasked
-from skdpgen.privacy._noisy_share import MOST_QUESTIONS
+from skdpgen.privacy._noisy_share import MOST_QUESTIONS, unmasked, whole_sums
 from skdpgen.privacy._release import joint_sensitivity
-from skdpgen.privacy._whole_sums import whole_sums
-from skdpgen.synthesizers.embedding._encoding_step import Encoding
+from skdpgen.synthesizers.embedding._private_encoder import Encoding
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
 from skdpgen.synthesizers.gaussian._copula import ScoresOfRows
 from skdpgen.synthesizers.models import NormalScores
+from skdpgen.synthesizers.pairwise._measuring import Coarse
 from skdpgen.synthesizers.pairwise._pair_release import PairCodes
 from skdpgen.synthesizers.pairwise._parities import SignCodes
-from skdpgen.synthesizers.pairwise._two_levels import Coarse
 from skdpgen.tables import (
     Asked,
     CategoryCells,

@@ -24,8 +24,8 @@ from skdpgen.privacy import (
     Vectors,
     pair_keys,
 )
-from skdpgen.privacy._checked_sums import are_alike
-from skdpgen.privacy._distinct import EXACT, Seen
+from skdpgen.privacy._query import are_alike
+from skdpgen.privacy._value_counts import EXACT, Seen
 from skdpgen.synthesizers.pairwise._pair_release import PairCodes
 from skdpgen.tables import (
     Boolean,

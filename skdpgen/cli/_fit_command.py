@@ -9,9 +9,14 @@ from typing import Any
 import click
 import pandas as pd
 
-from skdpgen.cli._image_files import image_chunks
-from skdpgen.cli._model_folder import About, make_folder, write_model
-from skdpgen.cli._table_files import TEXT_OPTIONS, TableFile, kind_of, text_options
+from skdpgen.cli._command import About, make_folder, write_model
+from skdpgen.cli._table_files import (
+    TEXT_OPTIONS,
+    TableFile,
+    image_chunks,
+    kind_of,
+    text_options,
+)
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -162,7 +167,7 @@ def private_rows(
 ) -> Any:
     """Return the rows in pieces, and tell the synthesizer their schema."""
     from skdpgen import Chunks
-    from skdpgen.cli._as_text import schema_of_text, target_of_text
+    from skdpgen.cli._text_records import schema_of_text, target_of_text
 
     order = [name for name in about.columns if name in schema.columns]
     schema = type(schema).from_dict(

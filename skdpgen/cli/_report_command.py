@@ -8,10 +8,9 @@ import click
 import numpy as np
 import pandas as pd
 
+from skdpgen.cli._command import About, read_model
 from skdpgen.cli._fit_command import FILE, FOLDER
-from skdpgen.cli._image_files import some_images
-from skdpgen.cli._model_folder import About, read_model
-from skdpgen.cli._table_files import TableFile, kind_of, text_options
+from skdpgen.cli._table_files import TableFile, kind_of, some_images, text_options
 
 FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 IMAGES = 5_000  # of each side
@@ -73,7 +72,7 @@ def write_report(
     real, test : table or tuple (X, y) or None
         Real rows as they were read.
     """
-    from skdpgen.cli._as_text import typed
+    from skdpgen.cli._text_records import typed
     from skdpgen.report import as_html, beside_real, report_content, with_real
 
     content = report_content(synthesizer)

@@ -7,8 +7,8 @@ import click
 import numpy as np
 import pandas as pd
 
+from skdpgen.cli._command import read_model
 from skdpgen.cli._fit_command import FOLDER
-from skdpgen.cli._model_folder import read_model
 from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
 
 
@@ -30,7 +30,7 @@ def command(
     model: Path, rows: int | None, out: Path, seed: int | None, quiet: bool
 ) -> None:
     """Draw synthetic rows from the folder MODEL. It is free, at any time."""
-    from skdpgen.cli._as_text import typed
+    from skdpgen.cli._text_records import typed
 
     synthesizer, about = read_model(model)
     check_writable(out, images=about.is_image)

@@ -1,8 +1,6 @@
 """Example tables, made by code: no download, no private rows."""
 
-from skdpgen.datasets._example import load_example
-from skdpgen.datasets._example_regression import load_example_regression
-from skdpgen.datasets._parity import make_parity
+from skdpgen.datasets._example import load_example, load_example_regression, make_parity
 
 __all__ = [
     "load_example",

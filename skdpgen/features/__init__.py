@@ -1,14 +1,19 @@
 """Bounded-norm feature maps, one file each."""
 
-from skdpgen.features._encoded import EncodedFeatures
-from skdpgen.features._expected import ExpectedFourier
 from skdpgen.features._fourier import FourierFeatures
-from skdpgen.features._hermite import ExpectedHermite, HermiteFeatures
-from skdpgen.features._hermite_pairs import HermitePairs
-from skdpgen.features._joint_features import JointFeatures
-from skdpgen.features._mehler import hermite_functions
+from skdpgen.features._hermite import (
+    ExpectedHermite,
+    HermiteFeatures,
+    HermitePairs,
+    hermite_functions,
+)
 from skdpgen.features._ntk import ModuleNTKFeatures, NTKFeatures
-from skdpgen.features._part import Part
+from skdpgen.features._parts import (
+    EncodedFeatures,
+    ExpectedFourier,
+    JointFeatures,
+    Part,
+)
 
 __all__ = [
     "EncodedFeatures",

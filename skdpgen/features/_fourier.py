@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 from torch.utils.checkpoint import checkpoint
 
-from skdpgen.features._expected import ExpectedFourier
+from skdpgen.features._parts import ExpectedFourier
 from skdpgen.utils import are_amounts, asked, refuse_unless, saved
 
 SHORTEST = 1e-4  # length scale

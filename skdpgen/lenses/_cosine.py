@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from skdpgen.lenses._clipping import clipped, within_range
-from skdpgen.lenses._lens import Shape
+from skdpgen.lenses._lens import Shape, clipped, within_range
 from skdpgen.utils import saved
 
 RADIUS = 0.35  # root mean square of pixels that is still not clipped

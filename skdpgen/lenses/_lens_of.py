@@ -6,10 +6,9 @@ from torch import nn
 
 from skdpgen.lenses._cosine import CosineLens
 from skdpgen.lenses._lens import Lens
-from skdpgen.lenses._module_lens import ModuleLens
-from skdpgen.lenses._random_lens import RandomLens
+from skdpgen.lenses._module_lens import ModuleLens, RandomLens
+from skdpgen.lenses._network_lens import ShippedLens
 from skdpgen.lenses._scattering import ScatteringLens
-from skdpgen.lenses._shipped_lens import ShippedLens
 
 NAMED = {
     "cosine": CosineLens,

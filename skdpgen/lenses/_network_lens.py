@@ -1,15 +1,103 @@
 """What lenses of trained networks share: weights, sizes and colours of images."""
 
+import copy
+import hashlib
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, Self
 
 import torch
+from safetensors.torch import load, load_file
 from torch import Tensor, nn
-from torch.nn.functional import interpolate
+from torch.nn.functional import interpolate, normalize
 
-from skdpgen.lenses._clipping import finite, normalised, within_range
-from skdpgen.lenses._lens import Shape
-from skdpgen.lenses._weights import weights_for
+from skdpgen.lenses._lens import (
+    SMALLEST,
+    Shape,
+    clipped,
+    finite,
+    normalised,
+    within_range,
+)
+from skdpgen.lenses._unit_means import UnitMeans, check_pure, goes_alone
+from skdpgen.networks import VGG, PublicAutoEncoder, ResNet
+from skdpgen.utils import saved
+
+# ----------------------------------------------------------------------------
+# Weights that a user brings for a network whose layers are known.
+
+NOT_USED = "num_batches_tracked"  # counts of batch norm, which only training reads
+
+
+def weights_for(network: nn.Module, given: Any) -> dict[str, Tensor]:
+    """Return a copy of the weights that a network needs; others are ignored.
+
+    Parameters
+    ----------
+    network : nn.Module
+        Says which names and shapes are needed.
+    given : str, path, dict of Tensor or nn.Module
+        A file of a state dict (``.pth`` or ``.pt``, read without running code from it,
+        or ``.safetensors``), a state dict, or a network that has one.
+
+    Examples
+    --------
+    >>> small = nn.Linear(2, 1)
+    >>> list(weights_for(small, small.state_dict() | {"more": torch.ones(1)}))
+    ['weight', 'bias']
+    """
+    found = _state_of(given)
+    needed = {
+        name: value.shape
+        for name, value in network.state_dict().items()
+        if not name.endswith(NOT_USED)
+    }
+    missing = [name for name in needed if name not in found]
+    if missing:
+        raise ValueError(
+            f"weights must have {len(needed)} entries named as in torchvision. "
+            f"{len(missing)} are missing, such as {', '.join(missing[:3])}."
+        )
+    for name, shape in needed.items():
+        if found[name].shape != shape:
+            raise ValueError(
+                f"Weight {name!r} must have shape {tuple(shape)}. "
+                f"Got {tuple(found[name].shape)} instead."
+            )
+    return {name: _as_float(found[name]) for name in needed}
+
+
+def _as_float(weight: Tensor) -> Tensor:
+    kind = torch.float64 if weight.dtype == torch.float64 else torch.float32
+    return weight.detach().to(kind, copy=True)
+
+
+def _state_of(given: Any) -> Mapping[str, Tensor]:
+    if isinstance(given, nn.Module):
+        return given.state_dict()
+    state = _read(Path(given)) if isinstance(given, str | Path) else given
+    if not isinstance(state, Mapping) or not all(
+        isinstance(value, Tensor) for value in state.values()
+    ):
+        raise ValueError(
+            "weights must be a state dict: tensors by name, a file of them, or a "
+            f"module that has them. Got {type(state).__name__} instead."
+        )
+    return state
+
+
+def _read(path: Path) -> Any:
+    if path.suffix != ".safetensors":
+        return torch.load(path, weights_only=True, map_location="cpu")
+    return load_file(path)
+
+
+# ----------------------------------------------------------------------------
+# What lenses of trained networks share: weights, sizes and colours of images.
 
 MEAN = (0.485, 0.456, 0.406)  # of ImageNet's colours, which such networks expect
 SPREAD = (0.229, 0.224, 0.225)
@@ -104,3 +192,323 @@ def as_inputs(images: Tensor, side: int) -> Tensor:
         images = interpolate(images, size, mode="bilinear", align_corners=False)
     mean, spread = (images.new_tensor(one)[:, None, None] for one in (MEAN, SPREAD))
     return (images - mean) / spread  # grey ones become three equal channels first
+
+
+# ----------------------------------------------------------------------------
+# A lens made of VGG-19.
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class VGG19Lens(NetworkLens):
+    """Features of VGG-19, with weights that are public.
+
+    Features are the maps after each of its 16 ReLUs, flat, as DP-MEPF takes them [1]_:
+    303,104 numbers of an image of 32 x 32. Weights must come from public images alone;
+    they are never trained here.
+
+    *Bound.* Codes are the 512 means of the last maps, divided by their norm.
+
+    Parameters
+    ----------
+    weights : str, path, dict of Tensor or nn.Module
+        A file of torchvision's weights of ``vgg19`` (``.pth``, ``.pt`` or
+        ``.safetensors``), its state dict, or the network. Entries of the classifier are
+        ignored. A copy is kept.
+    side : int, default=32
+        Smaller images are enlarged until their shorter side has so many pixels.
+
+    References
+    ----------
+    .. [1] Harder et al., "Pre-trained perceptual features improve differentially
+       private image generation", TMLR 2023.
+
+    Examples
+    --------
+    >>> from skdpgen.networks import VGG
+    >>> lens = VGG19Lens(VGG())  # its weights are empty: bring your own
+    >>> lens.n_features((1, 28, 28)), lens.n_latent((1, 28, 28))
+    (303104, 512)
+    """
+
+    @property
+    def name(self) -> str:
+        """What a certificate says about the lens."""
+        return "VGG-19, its weights taken as public"
+
+    def _empty(self) -> nn.Module:
+        return VGG()
+
+
+# ----------------------------------------------------------------------------
+# A lens made of ResNet-18.
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class ResNet18Lens(NetworkLens):
+    """Features of ResNet-18, with weights that are public.
+
+    Features are the maps after each of its 17 ReLUs, flat. Batch norm takes the means
+    and spreads that stand in the weights, so images do not influence each other.
+    Weights must come from public images alone; they are never trained here.
+
+    *Bound.* Codes are the 512 means of the last maps, divided by their norm.
+
+    Parameters
+    ----------
+    weights : str, path, dict of Tensor or nn.Module
+        A file of torchvision's weights of ``resnet18`` (``.pth``, ``.pt`` or
+        ``.safetensors``), its state dict, or the network. Entries of the last layer,
+        ``fc``, are ignored. A copy is kept.
+    side : int, default=32
+        Smaller images are enlarged until their shorter side has so many pixels.
+
+    Examples
+    --------
+    >>> from skdpgen.networks import ResNet
+    >>> lens = ResNet18Lens(ResNet())  # its weights are empty: bring your own
+    >>> lens.n_features((1, 28, 28)), lens.n_latent((1, 28, 28))
+    (47104, 512)
+    """
+
+    @property
+    def name(self) -> str:
+        """What a certificate says about the lens."""
+        return "ResNet-18, its weights taken as public"
+
+    def _empty(self) -> nn.Module:
+        return ResNet()
+
+
+# ----------------------------------------------------------------------------
+# The lens that comes with the package: small networks that saw public images.
+
+KINDS = {1: "grey", 3: "colour"}  # by the number of channels
+RADIUS = {1: 40.0, 3: 47.0}  # norm of the codes of 99 % of public images
+
+BALANCE = 1.5, 1.2, 0.5  # of layers: fine places get most of a feature's norm
+
+
+@saved
+@dataclass(frozen=True)
+class ShippedLens:
+    """A small auto-encoder that was trained on public images and comes along.
+
+    Grey images go through a network that has seen letters and photographs, coloured
+    ones through one that has seen photographs; :doc:`the model card </model_card>` says
+    which. Features are what its three convolutions see, at the size of the image, half
+    of it and a quarter, weighed so that most of their norm is in the first. Codes are
+    made of 28 x 28 pixels, and decode to as many.
+
+    *Bound.* Codes are divided by a public radius and clipped. Features are outputs of
+    ReLUs and so at least 0. No layer mixes images.
+
+    Parameters
+    ----------
+    version : str, default=""
+        Says which weights are meant, in a file of a saved estimator; weights of another
+        version are refused. Empty is what is installed.
+
+    Examples
+    --------
+    >>> lens = ShippedLens()
+    >>> lens.n_features((1, 14, 14)), lens.n_latent((1, 28, 28))
+    (8592, 64)
+    """
+
+    version: str = ""
+
+    is_opaque = False
+    has_decoder = True
+    has_features = True
+    is_nonnegative = True
+
+    def __post_init__(self) -> None:
+        if not self.version:
+            object.__setattr__(self, "version", installed())
+        elif self.version != installed():
+            raise ValueError(
+                f"version must be {installed()!r}, which is installed. Got "
+                f"{self.version!r}: install the skdpgen that this lens came with."
+            )
+
+    @property
+    def name(self) -> str:
+        """What a certificate says about the lens."""
+        return f"the network that comes with skdpgen, version {self.version}"
+
+    def n_latent(self, shape: Shape) -> int:
+        """Return how many codes an image of this shape has."""
+        return int(network(shape[0]).codes.out_features)
+
+    def n_features(self, shape: Shape) -> int:
+        """Return how many features an image of this shape has."""
+        images = torch.empty(1, *shape, device="meta")
+        maps = PublicAutoEncoder(shape[0]).to("meta").maps(images)
+        return sum(one.numel() for one in maps)
+
+    def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
+        """Return what the convolutions see, flat; differentiable by images."""
+        images = within_range(images)
+        maps = network(images.shape[1], images).maps(images)
+        parts = [a * one.flatten(1) for a, one in zip(BALANCE, maps, strict=True)]
+        return finite(torch.cat(parts, dim=1))
+
+    def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
+        """Return codes of norm at most 1."""
+        images = within_range(images)
+        channels = images.shape[1]
+        return clipped(network(channels, images).encode(images) / RADIUS[channels])
+
+    def decode(self, codes: Tensor, shape: Shape) -> Tensor:
+        """Return images in [0, 1], of this shape."""
+        channels, *sides = shape
+        images = network(channels, codes).decode(codes * RADIUS[channels])
+        if images.shape[2:] == tuple(sides):
+            return images
+        return interpolate(images, tuple(sides), mode="bilinear", align_corners=False)
+
+    def to(self, device: torch.device) -> "ShippedLens":
+        """Return itself: weights go where images are."""
+        return self
+
+    def double(self) -> "ShippedLens":
+        """Return itself: weights have the precision of images."""
+        return self
+
+
+def network(n_channels: int, like: Tensor | None = None) -> PublicAutoEncoder:
+    """Return the network for so many channels, with the precision of a tensor."""
+    if n_channels not in KINDS:
+        raise ValueError(f"Images must have 1 or 3 channels. Got {n_channels} instead.")
+    if like is None:
+        return _network(n_channels, torch.float32, torch.device("cpu"))
+    return _network(n_channels, like.dtype, like.device)
+
+
+@cache
+def _network(
+    n_channels: int, dtype: torch.dtype, device: torch.device
+) -> PublicAutoEncoder:
+    found = PublicAutoEncoder(n_channels)
+    found.load_state_dict(load(_content(KINDS[n_channels])))
+    return found.to(device=device, dtype=dtype).eval().requires_grad_(False)
+
+
+@cache
+def installed() -> str:
+    """Return what is installed: the first digits of a checksum of all that counts."""
+    constants = repr((sorted(RADIUS.items()), BALANCE)).encode()
+    content = constants + b"".join(_content(kind) for kind in KINDS.values())
+    return hashlib.sha256(content).hexdigest()[:8]
+
+
+def _content(kind: str) -> bytes:
+    return files("skdpgen.lenses").joinpath(f"weights/{kind}.safetensors").read_bytes()
+
+
+# ----------------------------------------------------------------------------
+# The features of a lens as one bounded vector, with their squares.
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class PerceptualMap:
+    r"""Features f of a lens and, beside them, their squares.
+
+    .. math:: \phi = \Big[ a\,\frac{f}{\|f\|} ;\; b\,\frac{f^2}{\|f^2\|} \Big],
+              \qquad a^2 + b^2 = 1
+
+    *Bound.* Each part is divided by its own norm, so that :math:`\|\phi\| \le 1` for
+    every image, up to rounding; privacy clips each part once more. Squares are never
+    negative, features of most lenses neither.
+
+    Parameters
+    ----------
+    lens : Perceptual
+    shape : tuple of int
+        Channels, height and width of the images that come in flat.
+    squares : float, default=0.5
+        The number b²; 0 leaves squares out.
+
+    Examples
+    --------
+    >>> from skdpgen.lenses import ScatteringLens
+    >>> phi = PerceptualMap(ScatteringLens(order=1), (1, 8, 8))
+    >>> phi(torch.rand(3, 64)).norm(dim=1).round(decimals=3)
+    tensor([1., 1., 1.])
+    """
+
+    lens: Any
+    shape: Shape
+    squares: float = 0.5
+
+    norm_bound = 1.0
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether rows must go through one by one."""
+        return goes_alone(self.lens)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, with squares."""
+        return sum(width for width, *_ in self.parts)
+
+    @property
+    def row_size(self) -> int:
+        """How many numbers one row takes, about: more than it ends with."""
+        return 2 * self.n_features + math.prod(self.shape)
+
+    @property
+    def parts(self) -> tuple[tuple[int, float, bool], ...]:
+        """Length and norm of each part, and whether it is never negative."""
+        n = int(self.lens.n_features(self.shape))
+        first = n, math.sqrt(1.0 - self.squares), bool(self.lens.is_nonnegative)
+        second = n, math.sqrt(self.squares), True
+        return (first, second) if self.squares else (first,)
+
+    def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
+        """Map flat images; differentiable."""
+        return torch.cat(self._parts(x), dim=1)
+
+    def _parts(self, x: Tensor) -> list[Tensor]:
+        """Return features, and their squares, each of a norm of its own."""
+        found = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
+        unit = normalize(found, dim=1, eps=SMALLEST)
+        parts = [math.sqrt(1.0 - self.squares) * unit]
+        if self.squares:
+            squared = normalize(unit.square(), dim=1, eps=SMALLEST**2)
+            parts.append(math.sqrt(self.squares) * squared)
+        return parts
+
+    def check(self) -> None:
+        """Look at made-up images, so that a lens fails before it costs."""
+        copy.deepcopy(self)(torch.zeros(1, math.prod(self.shape)))
+        if self.is_opaque:
+            with torch.no_grad():
+                size = (math.prod(self.shape),)
+                check_pure(self.double(), size, self.n_features, "lens")
+
+    def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
+        """Return means of equal groups of rows, (n_parts, n_features)."""
+        found = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
+        means: Tensor = UnitMeans.apply(  # type: ignore[no-untyped-call]
+            found, n_parts, self.squares, SMALLEST
+        )
+        return means
+
+    def expected(self, points: Any) -> None:
+        """Return None: a mean over rows has no closed form."""
+
+    def to(self, device: torch.device) -> "PerceptualMap":
+        """Return the same map on another device."""
+        return replace(self, lens=self.lens.to(device))
+
+    def double(self) -> "PerceptualMap":
+        """Return the same map in double precision, with a lens of its own.
+
+        It sees private rows: a lens that remembers what it saw must not be kept.
+        """
+        return replace(self, lens=copy.deepcopy(self.lens.double()))

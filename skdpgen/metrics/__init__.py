@@ -1,21 +1,29 @@
 """Scores of synthetic rows. Everything here reads real rows: no privacy guarantee."""
 
-from skdpgen.metrics._alike import FEW_VALUES, ColumnPair, read_alike
-from skdpgen.metrics._classifiers import CLASSIFIERS, REGRESSORS, ModelSpec
 from skdpgen.metrics._detection import detection_auc
-from skdpgen.metrics._encoding import TableEncoder
-from skdpgen.metrics._extractors import (
+from skdpgen.metrics._fidelity import (
+    FEW_VALUES,
+    ColumnPair,
+    marginal_distances,
+    query_error,
+    read_alike,
+    total_variation,
+)
+from skdpgen.metrics._frames import TableEncoder, draw_samples, joined, keys, unwrap
+from skdpgen.metrics._image_fidelity import (
     Extractor,
+    ImageFidelity,
+    image_fidelity,
     inception_features,
     random_features,
 )
-from skdpgen.metrics._fidelity import marginal_distances, total_variation
-from skdpgen.metrics._frames import joined, keys
-from skdpgen.metrics._image_fidelity import ImageFidelity, image_fidelity
-from skdpgen.metrics._query_error import query_error
-from skdpgen.metrics._sampling import draw_samples, unwrap
-from skdpgen.metrics._utility import SyntheticUtility
-from skdpgen.metrics._yardsticks import yardsticks
+from skdpgen.metrics._utility import (
+    CLASSIFIERS,
+    REGRESSORS,
+    ModelSpec,
+    SyntheticUtility,
+    yardsticks,
+)
 
 __all__ = [
     "CLASSIFIERS",

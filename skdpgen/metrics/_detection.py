@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from skdpgen.metrics._alike import read_alike
-from skdpgen.metrics._fidelity import MAX_LEVELS, Keys
+from skdpgen.metrics._fidelity import MAX_LEVELS, Keys, read_alike
 from skdpgen.metrics._frames import align, joined
 
 MOST_ROWS = 5_000  # of each side

@@ -1,15 +1,146 @@
 """How close synthetic marginals are to real ones: total variation."""
 
+import warnings
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from numpy.typing import NDArray
+from pandas.tseries.api import guess_datetime_format
 
-from skdpgen.metrics._alike import read_alike
-from skdpgen.metrics._frames import align, joined
+from skdpgen.metrics._frames import (
+    align,
+    is_numeric,
+    is_time,
+    joined,
+    keys,
+    numbers,
+    times,
+)
+
+# ----------------------------------------------------------------------------
+# One column of two tables, read alike: as numbers, as times or as text.
+
+FEW_VALUES = 12  # with no more distinct values, texts and numbers are levels
+SURELY_DATES = 0.99  # share of the distinct texts that must be dates
+N_JUDGED = 2000  # distinct texts that are tried
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnPair:
+    """A column of the real and of the synthetic table.
+
+    Parameters
+    ----------
+    kind : {"number", "time", "level"}
+        Numbers (durations in seconds), seconds since 1970, or text keys.
+    real, synthetic : ndarray
+        Floats that are NaN, or keys that are None, where a value is missing or strange.
+    strange : tuple of two ndarray of bool
+        Cells that hold something, but neither a number nor a time.
+    """
+
+    kind: Literal["number", "time", "level"]
+    real: NDArray[Any]
+    synthetic: NDArray[Any]
+    strange: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+
+
+def read_alike(real: pd.Series, synthetic: pd.Series) -> ColumnPair:
+    """Read a column of both tables as what the real one holds.
+
+    Texts count as times if there are many and nearly all of them are dates of one
+    format. A real column without values is read as the synthetic one.
+
+    Examples
+    --------
+    >>> read_alike(pd.Series([1, 2]), pd.Series(["2.0", "two"])).synthetic
+    array([ 2., nan])
+    >>> read_alike(pd.Series(["a"]), pd.Series([None, "b"])).kind
+    'level'
+    """
+    sides = real, synthetic
+    guide = synthetic if real.isna().all() else real
+    times_of = _time_reader(guide)
+    if times_of is None and not is_numeric(guide):
+        nothing = np.zeros(len(real), bool), np.zeros(len(synthetic), bool)
+        return ColumnPair("level", keys(real), keys(synthetic), nothing)
+    read = times_of or _numbers
+    values = [read(side) for side in sides]
+    strange = [
+        np.isnan(read_side) & side.notna().to_numpy(dtype=bool)
+        for read_side, side in zip(values, sides, strict=True)
+    ]
+    is_number = times_of is None or pd.api.types.is_timedelta64_dtype(guide)
+    kind: Any = "number" if is_number else "time"
+    return ColumnPair(kind, values[0], values[1], (strange[0], strange[1]))
+
+
+def _numbers(column: pd.Series) -> NDArray[np.float64]:
+    """Read numbers; infinite ones stay, since they are far and not missing."""
+    values = numbers(column)
+    if not pd.api.types.is_float_dtype(column):
+        return values
+    raw = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(np.isinf(raw), raw, values)
+
+
+def _time_reader(guide: pd.Series) -> Any:
+    """Return what reads the column as times, or None if it holds none."""
+    if is_time(guide):
+        return times
+    if is_numeric(guide) or pd.api.types.is_bool_dtype(guide):
+        return None
+    plain = guide.astype(object)
+    if pd.api.types.infer_dtype(plain, skipna=True) in {"date", "datetime"}:
+        return times
+    layout = _date_format(plain.dropna())
+    if layout is None:
+        return None
+    return lambda column: _written_times(column, layout)
+
+
+def _written_times(column: pd.Series, layout: str) -> NDArray[np.float64]:
+    if not is_time(column):
+        column = pd.to_datetime(
+            column.astype(object), format=layout, errors="coerce", utc=True
+        )
+    return times(column)
+
+
+def _date_format(cells: pd.Series) -> str | None:
+    """Return the format of texts that are dates, or None if they are something else."""
+    try:
+        distinct = cells.unique()
+    except TypeError:  # cells that do not hash, as lists
+        return None
+    if len(distinct) <= FEW_VALUES:
+        return None
+    texts = pd.Series(distinct[:: -(-len(distinct) // N_JUDGED)], dtype=object)
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    has_date = texts.str.contains(r"\d[-/. ].*\d", regex=True)
+    if has_date.mean() < SURELY_DATES:
+        return None
+    first = texts[has_date.idxmax()]
+    with warnings.catch_warnings():  # that a format has days first: both are tried
+        warnings.simplefilter("ignore", UserWarning)
+        guesses = [guess_datetime_format(first, dayfirst=x) for x in (False, True)]
+    for layout in ("ISO8601", *guesses):
+        if layout is None or not (layout == "ISO8601" or "%y" in layout.lower()):
+            continue
+        read = pd.to_datetime(texts, format=layout, errors="coerce", utc=True)
+        if read.notna().mean() >= SURELY_DATES:
+            return layout
+    return None
+
+
+# ----------------------------------------------------------------------------
+# How close synthetic marginals are to real ones: total variation.
 
 MAX_SETS = 300  # pairs, or triples, of columns
 MAX_LEVELS = 64  # the most frequent real categories; the other real ones share a cell
@@ -187,3 +318,112 @@ def _distance(
     p = np.bincount(real, minlength=n_cells) / len(real)
     q = np.bincount(synthetic, minlength=n_cells) / len(synthetic)
     return float(np.abs(p - q).sum() / 2)
+
+
+# ----------------------------------------------------------------------------
+# How wrong shares of rows are, counted on synthetic rows instead of real ones.
+
+N_QUERIES = 500
+WAY = 3  # columns in a query
+
+Mask = NDArray[np.bool_]
+
+
+def query_error(
+    real: Any,
+    synthetic: Any,
+    *,
+    n_queries: int = N_QUERIES,
+    random_state: int | None = 0,
+) -> float:
+    """Mean absolute error of the answers to random questions about three columns.
+
+    A question is "which share of the rows has these": for a number or a time, a range
+    between two random quantiles of the real rows; for a category, a random half of the
+    real ones, of which missing is one. The seed is public and the same questions are
+    asked of every table. This reads real rows, so it is outside the guarantee.
+
+    Parameters
+    ----------
+    real, synthetic : table or tuple (X, y)
+        Tables with the same columns; with targets, these count as a column.
+    n_queries : int, default=500
+        Questions.
+    random_state : int or None, default=0
+        Seed of the questions.
+
+    Returns
+    -------
+    float
+        0 for equal answers; .01 is one row in a hundred.
+
+    Examples
+    --------
+    >>> real = pd.DataFrame({"a": [1, 2, 3, 4], "b": [0, 1, 0, 1]})
+    >>> query_error(real, real)
+    0.0
+    """
+    if n_queries < 1:
+        raise ValueError(f"n_queries must be at least 1. Got {n_queries!r} instead.")
+    real, synthetic = joined(real), joined(synthetic)
+    if not (len(real) and len(synthetic)):
+        raise ValueError("Both tables must have rows. Got an empty one instead.")
+    synthetic = align(synthetic, real)
+    columns = [
+        _Column(read_alike(real.iloc[:, j], synthetic.iloc[:, j]))
+        for j in range(real.shape[1])
+    ]
+    rng = np.random.default_rng(random_state)
+    errors = []
+    for _ in range(n_queries):
+        chosen = rng.permutation(len(columns))[:WAY]
+        asked = [columns[j].ask(rng) for j in chosen]
+        shares = [
+            np.logical_and.reduce([masks[side] for masks in asked]).mean()
+            for side in (0, 1)
+        ]
+        errors.append(abs(shares[0] - shares[1]))
+    return float(np.mean(errors))
+
+
+class _Column:
+    """A column of both tables, of which questions are asked."""
+
+    def __init__(self, pair: ColumnPair) -> None:
+        self.is_level = pair.kind == "level"
+        self.known: NDArray[Any] = np.empty(0)
+        self.sides: tuple[NDArray[Any], NDArray[Any]]
+        if self.is_level:
+            # by name, so that the questions do not depend on the order of rows
+            names = sorted({key for key in pair.real if key is not None})
+            has_missing = any(key is None for key in pair.real)
+            self.known = np.arange(len(names) + has_missing)
+            self.sides = _places(pair.real, names), _places(pair.synthetic, names)
+        else:
+            self.sides = pair.real, pair.synthetic
+            self.known = np.sort(pair.real[~np.isnan(pair.real)])
+
+    def ask(self, rng: Generator) -> tuple[Mask, Mask]:
+        """Say which rows of either table have what is asked for."""
+        if self.is_level:
+            wanted = np.zeros(
+                len(self.known) + 2, dtype=bool
+            )  # and what no real row has
+            n_wanted = max(1, len(self.known) // 2)
+            wanted[rng.permutation(len(self.known))[:n_wanted]] = True
+            return wanted[self.sides[0]], wanted[self.sides[1]]
+        ends = np.sort(rng.random(2))
+        if not len(self.known):  # nothing but missing: the question is for these
+            return np.isnan(self.sides[0]), np.isnan(self.sides[1])
+        places = np.minimum(ends * len(self.known), len(self.known) - 1).astype(int)
+        low, high = self.known[places]
+        first, second = ((side >= low) & (side <= high) for side in self.sides)
+        return first, second
+
+
+def _places(cells: NDArray[Any], names: list[str]) -> NDArray[np.intp]:
+    """Return places in ``names``, then missing, then what is not among them."""
+    lookup = {name: place for place, name in enumerate(names)}
+    codes, distinct = pd.factorize(cells, use_na_sentinel=True)
+    found = [lookup.get(name, len(names) + 1) for name in distinct]
+    return np.array([*found, len(names)], dtype=np.intp)[codes]

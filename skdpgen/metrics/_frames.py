@@ -1,11 +1,13 @@
 """Any table as a pandas frame, and any cell as a number or a text key."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 
 def as_frame(table: Any) -> pd.DataFrame:
@@ -203,3 +205,322 @@ def _key(value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
+
+
+# ----------------------------------------------------------------------------
+# The synthesizer inside a fitted estimator, and the rows it is compared with.
+
+FEWEST_ROWS, MOST_ROWS = 5_000, 20_000
+
+
+def unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Return the estimator that samples, and ``X`` in the space that it samples in.
+
+    A search gives its best estimator, a pipeline its last step. The steps before it
+    transform ``X``, since the synthetic rows come out transformed too.
+
+    Examples
+    --------
+    >>> unwrap("synthesizer", [[1]])
+    ('synthesizer', [[1]])
+    """
+    best = getattr(estimator, "best_estimator_", None)
+    if best is not None:
+        return unwrap(best, X)
+    if isinstance(estimator, Pipeline):
+        if len(estimator.steps) > 1:
+            X = estimator[:-1].transform(X)
+        return unwrap(estimator.steps[-1][1], X)
+    return estimator, X
+
+
+def draw_samples(
+    synthesizer: Any, n_samples: int | None, random_state: int | None
+) -> tuple[Any, Any]:
+    """Sample labelled rows; by default as many as were fitted, within limits.
+
+    Sampling is free post-processing, so a small table is judged by more rows than it
+    has, and a large one by no more than the models can learn from in seconds.
+
+    Raises
+    ------
+    ValueError
+        If the synthesizer was fitted without labels.
+    """
+    fitted = getattr(synthesizer, "n_samples_", None)
+    if n_samples is None and fitted is not None:
+        n_samples = min(max(fitted, FEWEST_ROWS), MOST_ROWS)
+    sampled = synthesizer.sample(n_samples, random_state=random_state)
+    if not isinstance(sampled, tuple):
+        raise ValueError(
+            "A utility score needs labelled rows, and the estimator samples rows "
+            "only. Fit it with `y`."
+        )
+    return sampled
+
+
+# ----------------------------------------------------------------------------
+# Synthetic and real targets on one scale: class codes or floats.
+
+TASKS = ("auto", "classification", "regression")
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Both targets, coded alike; rows whose target is missing are not "known".
+
+    Parameters
+    ----------
+    task : {"binary", "multiclass", "regression"}
+    classes : tuple of str
+        Text keys of the classes in code order; the last is the positive one.
+    train, test : ndarray
+        Codes or floats of the known rows.
+    train_known, test_known : ndarray of bool
+    """
+
+    task: str
+    classes: tuple[str, ...]
+    train: NDArray[Any]
+    test: NDArray[Any]
+    train_known: NDArray[np.bool_]
+    test_known: NDArray[np.bool_]
+
+    @property
+    def positive_class(self) -> str | None:
+        """Key of the class that ROC-AUC and average precision are about."""
+        return self.classes[-1] if self.task == "binary" else None
+
+
+def prepare_targets(y_train: Any, y_test: Any, task: str = "auto") -> Targets:
+    """Code synthetic and real targets alike.
+
+    Labels match by their text (``1``, ``1.0`` and ``"1"`` are one class). The classes
+    are those of both sides together, sorted as numbers if all are numbers, else as
+    text; of two classes the last is the positive one (``">50K"``, ``"yes"``, ``1``).
+
+    Examples
+    --------
+    >>> targets = prepare_targets(["no", "yes"], ["yes", "no", None])
+    >>> targets.task, targets.positive_class, targets.test.tolist()
+    ('binary', 'yes', [1, 0])
+    """
+    synthetic, real = as_series(y_train), as_series(y_test)
+    if task == "auto":
+        is_float = pd.api.types.is_float_dtype(real)
+        task = "regression" if is_float else "classification"
+    build = _numeric if task == "regression" else _coded
+    targets = build(synthetic, real)
+    if not len(targets.test):
+        raise ValueError(
+            "y_test must have a row whose target is known. Got none instead. "
+            "Score on real rows with labels."
+        )
+    return targets
+
+
+def _numeric(synthetic: pd.Series, real: pd.Series) -> Targets:
+    train, test = numbers(synthetic), numbers(real)
+    known = ~np.isnan(train), ~np.isnan(test)
+    return Targets("regression", (), train[known[0]], test[known[1]], *known)
+
+
+def _coded(synthetic: pd.Series, real: pd.Series) -> Targets:
+    train, test = keys(synthetic), keys(real)
+    known = _not_none(train), _not_none(test)
+    classes = _sorted({*train[known[0]], *test[known[1]]})
+    position = {name: code for code, name in enumerate(classes)}
+
+    def code(cells: NDArray[np.object_]) -> NDArray[np.intp]:
+        return np.array([position[name] for name in cells], dtype=np.intp)
+
+    task = "binary" if len(classes) <= 2 else "multiclass"
+    return Targets(task, classes, code(train[known[0]]), code(test[known[1]]), *known)
+
+
+def _not_none(cells: NDArray[np.object_]) -> NDArray[np.bool_]:
+    return np.array([cell is not None for cell in cells], dtype=bool)
+
+
+def _sorted(names: set[str]) -> tuple[str, ...]:
+    try:
+        return tuple(sorted(names, key=lambda name: (float(name), name)))
+    except ValueError:
+        return tuple(sorted(names))
+
+
+# ----------------------------------------------------------------------------
+# Float matrices from tables, fitted on the synthetic side only.
+
+MAX_LEVELS = 64  # one-hot cells of one column: the most frequent ones
+MAX_INTEGERS = 12  # integers with at most this many values are categories
+MAX_DEVIATIONS = 10.0  # numbers are clipped here, so that no tail wrecks a linear model
+
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class NumberCode:
+    """A standardised number, its median where missing, and a missing flag."""
+
+    median: float
+    mean: float
+    scale: float
+    has_missing: bool
+    is_time: bool
+
+    @classmethod
+    def fit(cls, column: pd.Series) -> Self:
+        """Read median, mean and deviation; the last two ignore the outer 0.1 %."""
+        values = _values(column, is_time(column))
+        known = values[~np.isnan(values)]
+        low, median, high = np.quantile(known, [0.001, 0.5, 0.999])
+        if low == high:
+            low, high = known.min(), known.max()
+        bulk = np.clip(known, low, high)
+        scale = float(bulk.std())
+        return cls(
+            median=float(median),
+            mean=float(bulk.mean()),
+            scale=scale if scale > 0 else 1.0,
+            has_missing=len(known) < len(values),
+            is_time=is_time(column),
+        )
+
+    def __call__(self, column: pd.Series) -> Matrix:  # (n,) -> (n, 1 or 2)
+        """Encode a column of numbers."""
+        values = _values(column, self.is_time)
+        is_missing = np.isnan(values)
+        values = (np.where(is_missing, self.median, values) - self.mean) / self.scale
+        values = np.clip(values, -MAX_DEVIATIONS, MAX_DEVIATIONS)
+        parts = [values, is_missing] if self.has_missing else [values]
+        return np.column_stack(parts).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class IntegerCode:
+    """A cell for each of a few integers; others count as the nearest one."""
+
+    levels: tuple[float, ...]
+    has_missing: bool
+
+    def __call__(self, column: pd.Series) -> Matrix:  # (n,) -> (n, n_levels)
+        """Encode a column of few integers."""
+        values = numbers(column)
+        is_missing = np.isnan(values)
+        levels = np.array(self.levels)
+        middles = (levels[1:] + levels[:-1]) / 2
+        codes = np.searchsorted(middles, np.nan_to_num(values))
+        codes = np.where(is_missing, len(levels), codes)
+        return _one_hot(codes, len(levels) + self.has_missing)
+
+
+@dataclass(frozen=True)
+class CategoryCode:
+    """A cell for each frequent category; categories that were not seen have none."""
+
+    levels: tuple[str | None, ...]
+
+    @classmethod
+    def fit(cls, column: pd.Series) -> Self:
+        """Keep the most frequent keys; missing is one of them."""
+        counts = pd.Series(keys(column)).value_counts(dropna=False, sort=False)
+        # names break ties, so that the order of rows does not
+        ranked = sorted(
+            ((-count, key is None, key) for key, count in _items(counts)), key=_order
+        )
+        return cls(tuple(key for _, _, key in ranked[:MAX_LEVELS]))
+
+    def __call__(self, column: pd.Series) -> Matrix:  # (n,) -> (n, n_levels)
+        """Encode a column of categories."""
+        position = {key: code for code, key in enumerate(self.levels)}
+        found, distinct = _factorize(keys(column))
+        lookup = np.array([position.get(key, len(position)) for key in distinct])
+        return _one_hot(lookup[found], len(position))
+
+
+@dataclass(frozen=True)
+class TableEncoder:
+    """Turns tables into float matrices that every classifier takes.
+
+    Numbers are median-imputed, standardised and clipped; few integers, texts,
+    booleans and categories become one-hot cells; constant columns disappear. Only
+    the table given to :meth:`fit`, the synthetic one, decides any of that.
+
+    Parameters
+    ----------
+    template : DataFrame
+        No rows; the columns in their order.
+    codes : tuple
+        One code per column; None drops the column.
+
+    Examples
+    --------
+    >>> train = pd.DataFrame({"age": [20.5, 40.5, None], "job": ["a", "b", "a"]})
+    >>> encoder = TableEncoder.fit(train)
+    >>> encoder(pd.DataFrame({"age": [30.5], "job": ["never seen"]})).tolist()
+    [[0.0, 0.0, 0.0, 0.0]]
+    """
+
+    template: pd.DataFrame
+    codes: tuple[NumberCode | IntegerCode | CategoryCode | None, ...]
+
+    @classmethod
+    def fit(cls, table: Any) -> Self:
+        """Choose a code for each column of the synthetic table."""
+        frame = as_frame(table)
+        columns = (frame.iloc[:, j] for j in range(frame.shape[1]))
+        return cls(frame.iloc[:0], tuple(_fit_code(column) for column in columns))
+
+    def __call__(self, table: Any) -> Matrix:  # (n, n_columns) -> (n, width)
+        """Encode a table with the same columns."""
+        frame = align(as_frame(table), self.template)
+        parts = [
+            code(frame.iloc[:, j])
+            for j, code in enumerate(self.codes)
+            if code is not None
+        ]
+        if not parts:  # nothing varies: a column of zeros keeps every model fitting
+            return np.zeros((len(frame), 1), dtype=np.float32)
+        return np.hstack(parts)
+
+
+def _fit_code(column: pd.Series) -> NumberCode | IntegerCode | CategoryCode | None:
+    if not is_numeric(column):
+        code = CategoryCode.fit(column)
+        return code if len(code.levels) > 1 else None
+    values = _values(column, is_time(column))
+    known = values[~np.isnan(values)]
+    levels = np.unique(known)
+    has_missing = len(known) < len(values)
+    if len(levels) + has_missing <= 1:
+        return None
+    if len(levels) <= MAX_INTEGERS and np.array_equal(levels, np.rint(levels)):
+        return IntegerCode(tuple(levels.tolist()), has_missing)
+    return NumberCode.fit(column)
+
+
+def _values(column: pd.Series, as_time: bool) -> NDArray[np.float64]:
+    return times(column) if as_time else numbers(column)
+
+
+def _one_hot(codes: NDArray[np.intp], n_levels: int) -> Matrix:
+    table = np.eye(n_levels + 1, n_levels, dtype=np.float32)
+    return table[np.minimum(codes, n_levels)]
+
+
+def _factorize(cells: NDArray[np.object_]) -> tuple[NDArray[np.intp], list[Any]]:
+    found, distinct = pd.factorize(cells, use_na_sentinel=False)
+    return found, [None if key is None or key != key else key for key in distinct]
+
+
+def _items(counts: pd.Series) -> list[tuple[str | None, int]]:
+    return [
+        (key if isinstance(key, str) else None, int(count))
+        for key, count in counts.items()
+    ]
+
+
+def _order(entry: tuple[int, bool, str | None]) -> tuple[int, bool, str]:
+    count, is_missing, key = entry
+    return count, is_missing, key or ""

@@ -1,33 +1,466 @@
 """Utility of synthetic rows: train on them, test on real ones."""
 
+import math
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    f1_score,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
+from torch import nn
+from xgboost import XGBClassifier, XGBRegressor
 
-from skdpgen.metrics._classifiers import (
-    CLASSIFIERS,
-    IMAGE_NETWORK,
-    REGRESSORS,
-    ModelSpec,
+from skdpgen.metrics._detection import detection_auc
+from skdpgen.metrics._fidelity import query_error, total_variation
+from skdpgen.metrics._frames import (
+    TASKS,
+    TableEncoder,
+    Targets,
+    draw_samples,
+    prepare_targets,
+    unwrap,
 )
-from skdpgen.metrics._encoding import TableEncoder
-from skdpgen.metrics._sampling import draw_samples, unwrap
-from skdpgen.metrics._scores import (
-    LOWER_IS_BETTER,
-    METRICS,
-    PRIMARY,
-    Scores,
-    chance,
-    scorer_of,
-)
-from skdpgen.metrics._targets import TASKS, Targets, prepare_targets
 from skdpgen.tables import as_pixels, image_size, is_image
+
+# ----------------------------------------------------------------------------
+# A small convolutional classifier for images, as a scikit-learn estimator.
+
+BATCH = 128
+PEAK = 3e-3  # learning rate
+
+
+class ImageCNN(ClassifierMixin, BaseEstimator):
+    """Two convolutions and a dense layer, trained for a fixed number of steps.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Channels, height and width; rows come flat.
+    max_iter : int, default=1000
+        Steps of 128 images.
+    random_state : int or None, default=None
+        Seed of the first weights and of the order of the images.
+
+    Examples
+    --------
+    >>> X = np.repeat(np.eye(2, dtype=np.float32), 64, axis=1)
+    >>> cnn = ImageCNN((2, 8, 8), max_iter=5, random_state=0).fit(X, [0, 1])
+    >>> cnn.predict(X).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self, shape: Any, max_iter: int = 1000, random_state: int | None = None
+    ) -> None:
+        self.shape = shape
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> "ImageCNN":
+        """Train on flat images in [0, 1]."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        rng = np.random.default_rng(self.random_state)
+        X, targets = torch.from_numpy(np.asarray(X, np.float32)), torch.tensor(codes)
+        channels, height, width = self.shape
+        sides = math.ceil(height / 4) * math.ceil(width / 4)
+        layers: list[Any] = [
+            nn.Unflatten(1, (channels, height, width)),
+            _layer(nn.Conv2d, channels, 16, 3, padding=1, rng=rng),
+            nn.ReLU(),
+            nn.MaxPool2d(2, ceil_mode=True),
+            _layer(nn.Conv2d, 16, 32, 3, padding=1, rng=rng),
+            nn.ReLU(),
+            nn.MaxPool2d(2, ceil_mode=True),
+            nn.Flatten(),
+            _layer(nn.Linear, 32 * sides, 128, rng=rng),
+            nn.ReLU(),
+            _layer(nn.Linear, 128, len(self.classes_), rng=rng),
+        ]
+        self.network_ = nn.Sequential(*layers)
+        optimiser = torch.optim.Adam(self.network_.parameters())
+        for step in range(self.max_iter):
+            for group in optimiser.param_groups:
+                group["lr"] = PEAK * min(10 * (step + 1), self.max_iter - step)
+                group["lr"] /= self.max_iter
+            some = torch.from_numpy(rng.integers(len(X), size=min(BATCH, len(X))))
+            scores = self.network_(X[some])
+            loss = nn.functional.cross_entropy(scores, targets[some])
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class."""
+        rows = torch.from_numpy(np.asarray(X, np.float32))
+        with torch.no_grad():
+            parts = [self.network_(part).softmax(dim=1) for part in rows.split(1024)]
+        return np.asarray(torch.cat(parts).double().numpy())
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most likely class."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+def _layer(kind: Any, *sizes: int, rng: np.random.Generator, **settings: Any) -> Any:
+    """Return a layer with weights from ``rng``, not from torch's global state."""
+    layer = nn.utils.skip_init(kind, *sizes, **settings)
+    seed = torch.Generator().manual_seed(int(rng.integers(2**62)))
+    nn.init.kaiming_uniform_(layer.weight, nonlinearity="relu", generator=seed)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+# ----------------------------------------------------------------------------
+# The twelve classifiers and the twelve regressors, as data.
+#
+# A change of any setting gets a new version string: only scores of one version
+# compare.
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A named, versioned model with every setting that matters pinned.
+
+    Examples
+    --------
+    >>> spec = ModelSpec("ridge", "example-1", Ridge, {"alpha": 2.0})
+    >>> spec.build(random_state=0)
+    Ridge(alpha=2.0, random_state=0)
+    """
+
+    name: str
+    version: str
+    kind: type[BaseEstimator]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def build(self, random_state: int | None, shape: Any = None) -> BaseEstimator:
+        """Make an unfitted model; seeded and single-threaded where it can be.
+
+        A model that sees images as such gets their ``shape``.
+        """
+        settings = dict(self.settings)
+        if self.kind is ImageCNN:
+            settings["shape"] = shape
+        model = self.kind(**settings)
+        known = model.get_params(deep=False)
+        shared = {"random_state": random_state, "n_jobs": 1}
+        fitting = {key: value for key, value in shared.items() if key in known}
+        if known.get("n_jobs", 1) is None:
+            fitting.pop("n_jobs", None)  # None means one job there, and prints shorter
+        return model.set_params(**fitting)
+
+
+def _table(version: str, *rows: tuple[str, Any, dict[str, Any]]) -> dict[str, Any]:
+    return {
+        name: ModelSpec(name, version, kind, settings) for name, kind, settings in rows
+    }
+
+
+# fmt: off
+_MODERN_CLASSIFIERS = _table(
+    "modern-1",
+    ("logistic_regression", LogisticRegression, {"C": 1.0, "max_iter": 200}),
+    ("gaussian_nb", GaussianNB, {"var_smoothing": 1e-9}),
+    ("bernoulli_nb", BernoulliNB, {"alpha": 1.0, "binarize": 0.0}),
+    ("linear_svm", LinearSVC, {"C": 0.1, "dual": False, "max_iter": 1000}),
+    ("decision_tree", DecisionTreeClassifier,
+     {"max_depth": None, "min_samples_leaf": 1}),
+    ("lda", LinearDiscriminantAnalysis, {"solver": "lsqr", "shrinkage": 1e-3}),
+    ("adaboost", AdaBoostClassifier, {"n_estimators": 50, "learning_rate": 1.0}),
+    ("bagging", BaggingClassifier, {"n_estimators": 10, "max_samples": 1.0}),
+    ("random_forest", RandomForestClassifier,
+     {"n_estimators": 100, "min_samples_leaf": 1, "max_features": "sqrt"}),
+    ("gradient_boosting", HistGradientBoostingClassifier, {
+        "max_iter": 100, "learning_rate": 0.1, "max_leaf_nodes": 31,
+        "early_stopping": False}),
+    ("mlp", MLPClassifier, {
+        "hidden_layer_sizes": (64,), "alpha": 1e-2, "learning_rate_init": 1e-3,
+        "max_iter": 40, "tol": 1e-3, "n_iter_no_change": 5}),
+    ("xgboost", XGBClassifier, {
+        "n_estimators": 100, "max_depth": 6, "learning_rate": 0.3,
+        "tree_method": "hist"}),
+)
+
+# The DP-MERF authors' tabular script: scikit-learn 0.21's defaults (10 trees in a
+# forest), except for the first and third model; xgboost's defaults before 1.0.
+_PAPER_CLASSIFIERS = _table(
+    "paper-2",
+    ("logistic_regression", LogisticRegression, {"C": 1.0, "max_iter": 2000}),
+    ("gaussian_nb", GaussianNB, {"var_smoothing": 1e-9}),
+    ("bernoulli_nb", BernoulliNB, {"alpha": 0.02, "binarize": 0.0}),
+    ("linear_svm", LinearSVC,
+     {"C": 1.0, "loss": "squared_hinge", "dual": True, "max_iter": 1000}),
+    ("decision_tree", DecisionTreeClassifier, {}),
+    ("lda", LinearDiscriminantAnalysis, {"solver": "svd"}),
+    ("adaboost", AdaBoostClassifier, {"n_estimators": 50, "learning_rate": 1.0}),
+    ("bagging", BaggingClassifier, {"n_estimators": 10, "max_samples": 1.0}),
+    ("random_forest", RandomForestClassifier, {"n_estimators": 10}),
+    ("gradient_boosting", GradientBoostingClassifier,
+     {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 3}),
+    ("mlp", MLPClassifier, {"hidden_layer_sizes": (100,), "max_iter": 200}),
+    ("xgboost", XGBClassifier,
+     {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 3}),
+)
+
+# For images, on flat pixels in [0, 1]. Stumps and small samples keep ten classes of 784
+# pixels within minutes; the network sees rows and columns and is requested by name.
+_IMAGE_CLASSIFIERS = _table(
+    "images-1",
+    ("logistic_regression", LogisticRegression, {"C": 1.0, "max_iter": 200}),
+    ("gaussian_nb", GaussianNB, {"var_smoothing": 1e-2}),
+    ("bernoulli_nb", BernoulliNB, {"alpha": 1.0, "binarize": 0.5}),
+    ("linear_svm", LinearSVC, {"C": 0.1, "dual": False, "max_iter": 300}),
+    ("decision_tree", DecisionTreeClassifier, {}),
+    ("lda", LinearDiscriminantAnalysis, {"solver": "lsqr", "shrinkage": 1e-2}),
+    ("adaboost", AdaBoostClassifier, {"n_estimators": 100, "learning_rate": 0.7}),
+    ("bagging", BaggingClassifier, {"n_estimators": 20, "max_samples": 0.1}),
+    ("random_forest", RandomForestClassifier, {"n_estimators": 100}),
+    ("gradient_boosting", HistGradientBoostingClassifier, {
+        "max_iter": 30, "learning_rate": 0.2, "max_leaf_nodes": 15,
+        "max_features": 0.1, "early_stopping": False}),
+    ("mlp", MLPClassifier, {"hidden_layer_sizes": (100,), "max_iter": 30}),
+    ("xgboost", XGBClassifier, {
+        "n_estimators": 50, "colsample_bytree": 0.1, "tree_method": "hist"}),
+)
+IMAGE_NETWORK = ModelSpec("cnn", "images-1", ImageCNN, {"max_iter": 1000})
+
+_MODERN_REGRESSORS = _table(
+    "modern-1",
+    ("ridge", Ridge, {"alpha": 1.0}),
+    ("lasso", Lasso, {"alpha": 1e-3, "max_iter": 1000}),
+    ("elastic_net", ElasticNet, {"alpha": 1e-3, "l1_ratio": 0.5, "max_iter": 1000}),
+    ("linear_svm", LinearSVR, {
+        "C": 0.1, "loss": "squared_epsilon_insensitive", "dual": False}),
+    ("k_neighbors", KNeighborsRegressor, {"n_neighbors": 15}),
+    ("decision_tree", DecisionTreeRegressor,
+     {"max_depth": 12, "min_samples_leaf": 10}),
+    ("adaboost", AdaBoostRegressor, {
+        "estimator": DecisionTreeRegressor(max_depth=4, min_samples_leaf=5),
+        "n_estimators": 50, "learning_rate": 0.5}),
+    ("bagging", BaggingRegressor, {
+        "estimator": DecisionTreeRegressor(min_samples_leaf=5),
+        "n_estimators": 20, "max_samples": 0.5}),
+    ("random_forest", RandomForestRegressor,
+     {"n_estimators": 50, "min_samples_leaf": 3, "max_features": 1 / 3}),
+    ("gradient_boosting", HistGradientBoostingRegressor, {
+        "max_iter": 100, "learning_rate": 0.1, "max_leaf_nodes": 31,
+        "early_stopping": False}),
+    ("mlp", MLPRegressor, {
+        "hidden_layer_sizes": (64,), "alpha": 1e-2, "learning_rate_init": 1e-3,
+        "max_iter": 40, "tol": 1e-3, "n_iter_no_change": 5}),
+    ("xgboost", XGBRegressor, {
+        "n_estimators": 100, "max_depth": 5, "learning_rate": 0.2,
+        "tree_method": "hist"}),
+)
+
+_PAPER_REGRESSORS = _table(
+    "paper-1",
+    ("ridge", Ridge, {}),
+    ("lasso", Lasso, {"alpha": 1e-3}),
+    ("elastic_net", ElasticNet, {"alpha": 1e-3}),
+    ("linear_svm", LinearSVR, {"max_iter": 10_000}),
+    ("k_neighbors", KNeighborsRegressor, {}),
+    ("decision_tree", DecisionTreeRegressor, {}),
+    ("adaboost", AdaBoostRegressor, {}),
+    ("bagging", BaggingRegressor, {}),
+    ("random_forest", RandomForestRegressor, {}),
+    ("gradient_boosting", GradientBoostingRegressor, {}),
+    ("mlp", MLPRegressor, {}),
+    ("xgboost", XGBRegressor, {}),
+)
+# fmt: on
+
+CLASSIFIERS: dict[str, dict[str, ModelSpec]] = {
+    "images": _IMAGE_CLASSIFIERS,
+    "modern": _MODERN_CLASSIFIERS,
+    "paper": _PAPER_CLASSIFIERS,
+}
+REGRESSORS: dict[str, dict[str, ModelSpec]] = {
+    "modern": _MODERN_REGRESSORS,
+    "paper": _PAPER_REGRESSORS,
+}
+
+
+# ----------------------------------------------------------------------------
+# What a model's predictions are worth, and what a guess is worth.
+
+METRICS = {
+    "binary": ("roc_auc", "average_precision", "f1", "accuracy"),
+    "multiclass": ("macro_f1", "weighted_f1", "accuracy"),
+    "regression": ("r2", "rmse"),
+}
+PRIMARY = {
+    ("images", "binary"): "accuracy",
+    ("images", "multiclass"): "accuracy",
+    ("modern", "binary"): "roc_auc",
+    ("modern", "multiclass"): "macro_f1",
+    ("modern", "regression"): "r2",
+    ("paper", "binary"): "roc_auc",
+    ("paper", "multiclass"): "weighted_f1",
+    ("paper", "regression"): "r2",
+}
+LOWER_IS_BETTER = frozenset({"rmse"})
+
+Scores = dict[str, float]
+Codes = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+
+def binary_scores(truth: Codes, guess: Codes, ranking: Floats) -> Scores:
+    """Score two classes coded 0 and 1; ``ranking`` is larger for class 1.
+
+    Examples
+    --------
+    >>> truth = np.array([0, 1, 1])
+    >>> binary_scores(truth, truth, np.array([0.1, 0.8, 0.9]))["roc_auc"]
+    1.0
+    """
+    if len(np.unique(truth)) < 2:  # no ranking to judge
+        roc_auc, precision = 0.5, float(truth.mean())
+    else:
+        roc_auc = roc_auc_score(truth, ranking)
+        precision = average_precision_score(truth, ranking)
+    return {
+        "roc_auc": float(roc_auc),
+        "average_precision": float(precision),
+        "f1": float(f1_score(truth, guess, zero_division=0)),
+        "accuracy": float(accuracy_score(truth, guess)),
+    }
+
+
+def multiclass_scores(truth: Codes, guess: Codes) -> Scores:
+    """Score several classes; F1 averages over the classes of ``truth``.
+
+    Examples
+    --------
+    >>> multiclass_scores(np.array([0, 1, 2]), np.array([0, 1, 1]))["accuracy"]
+    0.6666666666666666
+    """
+    present = np.unique(truth)
+
+    def f1(average: str) -> float:
+        score = f1_score(truth, guess, labels=present, average=average, zero_division=0)
+        return float(score)
+
+    return {
+        "macro_f1": f1("macro"),
+        "weighted_f1": f1("weighted"),
+        "accuracy": float(accuracy_score(truth, guess)),
+    }
+
+
+def regression_scores(truth: Floats, guess: Floats) -> Scores:
+    """Score numbers; R² is clipped to [-1, 1], so one failure cannot ruin a mean.
+
+    Examples
+    --------
+    >>> regression_scores(np.array([0.0, 1.0]), np.array([1.0, 0.0]))["r2"]
+    -1.0
+    """
+    if len(truth) < 2 or np.ptp(truth) == 0:  # R² is not defined there
+        r2 = 0.0
+    else:
+        r2 = float(np.clip(r2_score(truth, guess), -1, 1))
+    return {"r2": r2, "rmse": float(root_mean_squared_error(truth, guess))}
+
+
+def chance(task: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> Scores:
+    """Score the best guess that ignores all features.
+
+    The guess is the most frequent synthetic label, or the synthetic mean; without
+    any synthetic label, the first class of the test labels or their mean.
+
+    Examples
+    --------
+    >>> chance("binary", np.array([1, 1]), np.array([0, 1, 1, 1]))["roc_auc"]
+    0.5
+    """
+    if task == "regression":
+        # the mean of the truth scores R² = 0, the chance level by definition
+        return regression_scores(y_test, np.full(len(y_test), np.mean(y_test)))
+    labels = y_train if len(y_train) else y_test[:1]
+    guess = np.full(len(y_test), np.bincount(labels).argmax())
+    if task == "binary":
+        return binary_scores(y_test, guess, np.zeros(len(y_test)))
+    return multiclass_scores(y_test, guess)
+
+
+def scorer_of(task: str) -> Callable[..., Scores]:
+    """Return the score function of a task, called with (truth, guess, ranking)."""
+    return {
+        "binary": binary_scores,
+        "multiclass": lambda truth, guess, _: multiclass_scores(truth, guess),
+        "regression": lambda truth, guess, _: regression_scores(truth, guess),
+    }[task]
+
+
+# ----------------------------------------------------------------------------
+# All yardsticks of one release that are no classifier's score.
+
+NAMES = ("one_way_tv", "two_way_tv", "three_way_tv", "detection_auc", "query_error")
+
+
+def yardsticks(real: Any, synthetic: Any) -> dict[str, float]:
+    """Distances of one, two and three columns, detection, and error of queries.
+
+    Each is the function of its name with defaults; their seeds are public and fixed, so
+    tables compare. The floor of each is what other real rows get. This reads real rows,
+    so it is outside the guarantee.
+
+    Parameters
+    ----------
+    real, synthetic : table or tuple (X, y)
+        Tables with the same columns; with targets, these count as a column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> real = pd.DataFrame({"a": [1, 2, 3, 4], "b": [0, 1, 0, 1]})
+    >>> found = yardsticks(real, real)
+    >>> found["three_way_tv"], found["query_error"]
+    (0.0, 0.0)
+    """
+    distances = (total_variation(real, synthetic, order=k) for k in (1, 2, 3))
+    others = detection_auc(real, synthetic), query_error(real, synthetic)
+    return dict(zip(NAMES, (*distances, *others), strict=True))
+
+
+# ----------------------------------------------------------------------------
+# Utility of synthetic rows: train on them, test on real ones.
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,11 @@
 """An auto-encoder of pixels, small enough to be trained with noise."""
 
-from torch import Generator, Tensor, nn
+from itertools import pairwise
 
-from skdpgen.networks._layers import linear
+from torch import Generator, Tensor, nn
+from torch.nn.functional import interpolate
+
+from skdpgen.networks._table import convolution, linear, up_convolution
 
 DARK = -2.0  # first bias of every pixel: most images have a black background
 
@@ -54,3 +57,79 @@ class AutoEncoder(nn.Module):
         """Return codes, and the pixels made from them."""
         codes = self.encode(pixels)
         return codes, self.decode(codes)
+
+
+# ----------------------------------------------------------------------------
+# The network that comes with the package: an auto-encoder whose layers tell shapes.
+
+SIDE = 28  # of the images that codes are made of
+WIDTHS = (24, 48, 96)
+CODES = {1: 64, 3: 128}  # by the number of channels
+DRAWN = 64  # maps that drawing starts from
+
+
+class PublicAutoEncoder(nn.Module):
+    """Three convolutions see, a linear layer makes codes, two more draw.
+
+    No layer mixes images. What the convolutions see keeps the size of an image, a half
+    and a quarter of it; codes are made of what they see at 28 x 28 pixels.
+
+    Parameters
+    ----------
+    n_channels : {1, 3}
+    rng : Generator or None, default=None
+        Draws the first weights; None leaves them empty, to be loaded.
+
+    Examples
+    --------
+    >>> import torch
+    >>> network = PublicAutoEncoder(1, rng=Generator().manual_seed(0))
+    >>> [tuple(maps.shape[1:]) for maps in network.maps(torch.zeros(2, 1, 14, 14))]
+    [(24, 14, 14), (48, 7, 7), (96, 4, 4)]
+    >>> network.decode(network.encode(torch.zeros(2, 1, 14, 14))).shape
+    torch.Size([2, 1, 28, 28])
+    """
+
+    def __init__(self, n_channels: int, *, rng: Generator | None = None) -> None:
+        super().__init__()
+        sizes, n_codes = (n_channels, *WIDTHS), CODES[n_channels]
+        self.seen = nn.ModuleList(
+            convolution(*pair, 3 if k else 5, rng)
+            for k, pair in enumerate(pairwise(sizes))
+        )
+        for layer in list(self.seen)[1:]:
+            layer.stride = (2, 2)
+        small = SIDE // 4
+        self.codes = linear(WIDTHS[-1] * small**2, n_codes, rng)
+        self.start = linear(n_codes, DRAWN * small**2, rng)
+        self.drawn = nn.ModuleList(
+            (
+                up_convolution(DRAWN, DRAWN // 2, rng),
+                up_convolution(DRAWN // 2, n_channels, rng),
+            )
+        )
+
+    def maps(self, images: Tensor) -> list[Tensor]:
+        """Return what each convolution sees, after its ReLU."""
+        found = []
+        for layer in self.seen:
+            images = layer(images).relu()
+            found.append(images)
+        return found
+
+    def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_codes)
+        """Return codes."""
+        if images.shape[2:] != (SIDE, SIDE):
+            images = interpolate(
+                images, (SIDE, SIDE), mode="bilinear", align_corners=False
+            )
+        codes: Tensor = self.codes(self.maps(images)[-1].flatten(1))
+        return codes
+
+    def decode(self, codes: Tensor) -> Tensor:  # (n, n_codes) -> (n, c, 28, 28)
+        """Return images in [0, 1]."""
+        small = SIDE // 4
+        maps = self.start(codes).unflatten(1, (DRAWN, small, small)).relu()
+        first, last = self.drawn
+        images: Tensor = last(first(maps).relu())
+        return images.sigmoid()

@@ -1,11 +1,9 @@
 """Plots of real against synthetic rows, and of training."""
 
-from skdpgen.plotting._calibration import plot_calibration
-from skdpgen.plotting._image_grid import plot_images
-from skdpgen.plotting._loss import plot_loss
 from skdpgen.plotting._marginals import plot_marginals
 from skdpgen.plotting._overview import plot_overview
 from skdpgen.plotting._pair_plot import plot_pairs
+from skdpgen.plotting._training import plot_calibration, plot_images, plot_loss
 
 __all__ = [
     "plot_calibration",

@@ -12,19 +12,18 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.metrics import ColumnPair
-from skdpgen.plotting._names import interval_names, short
-from skdpgen.plotting._two_tables import (
-    column_pairs,
-    has_levels,
-    level_order,
-    two_tables,
-)
-from skdpgen.plotting._value_shares import (
+from skdpgen.plotting._columns import (
     apart,
+    column_pairs,
     frequent_first,
+    has_levels,
+    interval_names,
     level_names,
+    level_order,
     level_shares,
+    short,
     summed_up,
+    two_tables,
 )
 from skdpgen.utils import require
 

@@ -6,11 +6,11 @@ from skdpgen.privacy._accounting import (
     gaussian_epsilon,
     gaussian_mu,
 )
-from skdpgen.privacy._beforehand import Beforehand, sum_beforehand
 from skdpgen.privacy._blocks import (
     Batch,
     Counts,
     Histograms,
+    Parities,
     Tokens,
     Vectors,
     shortened,
@@ -21,24 +21,21 @@ from skdpgen.privacy._budget import (
     PrivacyBudget,
     default_delta,
 )
-from skdpgen.privacy._clipped import ClippedCounts
-from skdpgen.privacy._distinct import DistinctCounts
-from skdpgen.privacy._functional import functional_oracle, kernel_slopes
 from skdpgen.privacy._ledger import Ledger
-from skdpgen.privacy._masks import check_keys, fit_name, pair_keys
 from skdpgen.privacy._noise import insecure_noise_seed
-from skdpgen.privacy._noise_shares import NoiseShares
-from skdpgen.privacy._noisy_share import NoisyShare, noisy_share, noisy_values
-from skdpgen.privacy._oracle import private_oracle
-from skdpgen.privacy._outer import OuterProducts
-from skdpgen.privacy._partial_sum import NoiseWanted, PartialSum, Question
-from skdpgen.privacy._products import Parities
-from skdpgen.privacy._query import Query
-from skdpgen.privacy._release import Release, release
+from skdpgen.privacy._noisy_share import (
+    NoisyShare,
+    check_keys,
+    fit_name,
+    noisy_share,
+    noisy_values,
+    pair_keys,
+)
+from skdpgen.privacy._oracle import functional_oracle, kernel_slopes, private_oracle
+from skdpgen.privacy._query import NoiseShares, NoiseWanted, PartialSum, Query, Question
+from skdpgen.privacy._release import Beforehand, Release, release, sum_beforehand
 from skdpgen.privacy._renyi import Subsampling, fit_curve
 from skdpgen.privacy._report import LedgerEntry, PrivacyReport
-from skdpgen.privacy._row_layers import Layer, Layers
-from skdpgen.privacy._selection import Selections, selection_threshold
 from skdpgen.privacy._sensitivity import (
     Distinct,
     NonNegative,
@@ -51,13 +48,24 @@ from skdpgen.privacy._sensitivity import (
     WithSquares,
     sensitivity,
 )
-from skdpgen.privacy._side_by_side import SideBySide
 from skdpgen.privacy._subsampled import (
     renyi_epsilon,
     subsampled_epsilon,
     subsampled_noise_multiplier,
 )
-from skdpgen.privacy._vector_moments import Moments
+from skdpgen.privacy._value_counts import (
+    ClippedCounts,
+    DistinctCounts,
+    Selections,
+    selection_threshold,
+)
+from skdpgen.privacy._vector_sums import (
+    Layer,
+    Layers,
+    Moments,
+    OuterProducts,
+    SideBySide,
+)
 
 __all__ = [
     "LARGEST_DELTA",

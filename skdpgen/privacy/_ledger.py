@@ -12,9 +12,9 @@ from skdpgen.privacy._report import (
     sampled_steps,
     valid_mu,
 )
-from skdpgen.privacy._selection import selection_threshold
 from skdpgen.privacy._sensitivity import Signed, check_accurate, sensitivity
 from skdpgen.privacy._subsampled import subsampled_noise_multiplier
+from skdpgen.privacy._value_counts import selection_threshold
 from skdpgen.utils import BudgetExceededError, check_count
 
 ROUNDING = 1e-9  # people write shares as decimals, and 0.1 * 3 counts as 0.3

@@ -1,6 +1,9 @@
 """What a party that adds noise sends: its sums, its share of noise, behind masks."""
 
+import hashlib
+import json
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,18 +11,261 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdpgen.privacy._blocks import Counts, Histograms, Parities, Vectors
+from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._ledger import Ledger
-from skdpgen.privacy._masks import about_words, masked, unmasked
 from skdpgen.privacy._noise import check_steps, on_grid, whole_noise
-from skdpgen.privacy._noise_shares import NoiseShares
-from skdpgen.privacy._partial_sum import Question
-from skdpgen.privacy._release import (
-    joint_sensitivity,
-    joint_weights,
-    noise_of_blocks,
+from skdpgen.privacy._query import NoiseShares, Question
+from skdpgen.privacy._release import joint_sensitivity, joint_weights, noise_of_blocks
+from skdpgen.privacy._vector_sums import OuterProducts, SideBySide
+from skdpgen.utils import (
+    BudgetExceededError,
+    RowsElsewhereError,
+    from_bytes,
+    saved,
+    to_bytes,
 )
-from skdpgen.privacy._whole_sums import steps_of, whole_sums
-from skdpgen.utils import BudgetExceededError, from_bytes, saved, to_bytes
+
+# ----------------------------------------------------------------------------
+# Masks that cancel: of messages that parties send, only their sum can be read.
+#
+# Each two parties i < j have a key that no one else knows. From it, their names and
+# the question, both compute the same words :math:`r_{ij}`, by SHAKE-256; i adds them
+# to its whole numbers and j subtracts them, modulo :math:`2^{128}`. In the sum of all
+# parties they cancel. *What is hidden.* Take words as uniform and independent. Of the
+# parties whose keys an attacker lacks, call one the first. The message of each other
+# one holds words that it shares with the first, and that stand in these two messages
+# alone: so whatever the parties' numbers are, these messages are uniform and
+# independent, and the first one is what is lacking to the sum. Messages say nothing
+# but their sum. ∎ This needs words that are used once. What they are computed from
+# (:func:`about_words`) names the question, which names its fit, how many questions
+# the party has answered, and the block: two blocks with the same words would show
+# their difference.
+
+N_BYTES = 16
+MODULUS = 2 ** (8 * N_BYTES)
+KEY_BYTES = 32
+
+
+def pair_keys(names: Sequence[str]) -> dict[str, dict[str, bytes]]:
+    """Draw a key for each two parties: for trials, where one process plays them all.
+
+    Parties agree on keys among themselves, by any exchange of keys; whoever deals them
+    out, as this function does, can read what is masked.
+
+    Examples
+    --------
+    >>> keys = pair_keys(["a", "b", "c"])
+    >>> keys["a"]["b"] == keys["b"]["a"] != keys["c"]["b"]
+    True
+    """
+    keys: dict[str, dict[str, bytes]] = {name: {} for name in names}
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            keys[one][other] = keys[other][one] = os.urandom(KEY_BYTES)
+    return keys
+
+
+def fit_name() -> str:
+    """Return a name for a fit, that no other one has.
+
+    Examples
+    --------
+    >>> fit_name() == fit_name()
+    False
+    """
+    return os.urandom(N_BYTES).hex()
+
+
+def about_words(
+    digest: str, number: int, block: str, n_parties: int, n_colluding: int
+) -> str:
+    """Return what the words of one block in one answer are computed from.
+
+    No two lists of arguments give the same text. Parties that disagree in one of them
+    have masks that do not cancel, so what they send cannot be read: those who add less
+    noise than another party counts on are among them.
+
+    Examples
+    --------
+    >>> about_words("ab", 1, "2 columns", 4, 1)
+    '["ab", 1, "2 columns", 4, 1]'
+    """
+    if type(block) is not str:  # 1 and "1" are two blocks
+        raise TypeError(f"Blocks must be named by text. Got {block!r}.")
+    return json.dumps([digest, number, block, n_parties, n_colluding])
+
+
+def masked(
+    numbers: Sequence[int], name: str, keys: Mapping[str, bytes], about: str
+) -> bytes:
+    """Return whole numbers behind the masks that a party shares with each other one.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+    name : str
+        Of the party.
+    keys : mapping of str to bytes
+        By the name of the other party.
+    about : str
+        What no other message is about (:func:`about_words`).
+    """
+    hidden = list(numbers)
+    for other, key in keys.items():
+        pair = json.dumps([*sorted((name, other)), about])
+        words = _words(key, pair, len(hidden))
+        sign = 1 if name < other else -1
+        hidden = [n + sign * word for n, word in zip(hidden, words, strict=True)]
+    return b"".join((n % MODULUS).to_bytes(N_BYTES, "little") for n in hidden)
+
+
+def unmasked(messages: Sequence[bytes]) -> list[int]:
+    """Return the sums of what all parties sent; their masks cancel.
+
+    Examples
+    --------
+    >>> keys = pair_keys(["a", "b"])
+    >>> numbers = {"a": [3, -15], "b": [4, -20]}
+    >>> unmasked([masked(own, who, keys[who], "1") for who, own in numbers.items()])
+    [7, -35]
+    """
+    columns = zip(*map(_read, messages), strict=True)
+    totals = [sum(column) % MODULUS for column in columns]
+    return [n - MODULUS if n >= MODULUS // 2 else n for n in totals]
+
+
+def _read(message: bytes) -> list[int]:
+    starts = range(0, len(message), N_BYTES)
+    return [int.from_bytes(message[i : i + N_BYTES], "little") for i in starts]
+
+
+def check_keys(keys: Mapping[str, bytes]) -> None:
+    """Raise unless there is a long key for each other party, and no key twice.
+
+    Of two parties with one key, one may subtract what the other adds: then nothing is
+    hidden. Words are computed from both names as well, so that they differ.
+
+    Examples
+    --------
+    >>> check_keys(pair_keys(["a", "b", "c"])["a"])
+    """
+    for key in keys.values():
+        if not isinstance(key, bytes) or len(key) < KEY_BYTES:
+            raise ValueError(
+                f"A key must be {KEY_BYTES} bytes, or more. Got a shorter one, or "
+                "something else."
+            )
+    if len(set(keys.values())) < len(keys):
+        raise ValueError("Each two parties must have their own key. Got one twice.")
+
+
+def _words(key: bytes, about: str, n: int) -> list[int]:
+    stream: Any = hashlib.shake_256(key + about.encode())
+    return _read(stream.digest(N_BYTES * n))
+
+
+# ----------------------------------------------------------------------------
+# Sums as whole numbers of public steps: they can be masked, and add without loss.
+
+FINER = 20  # bits of the step below the noise
+
+
+def whole_sums(block: Any, total: Any, std: float) -> tuple[Any, NDArray[np.float64]]:
+    r"""Return whole numbers, and the step of each entry: their product is the sum.
+
+    Sums of all blocks here are multiples of powers of two: of the grid of an
+    :class:`ExactSum`, of 1 for counts, of the last of 23 bits of a histogram's scale.
+    Steps are public. Where they are coarse beside noise of ``std`` they are divided by
+    another power of two, so that what is rounded to them is off by less than a
+    millionth of the noise.
+
+    Returns
+    -------
+    numbers : ndarray of int, of any size
+    steps : ndarray of shape (width,)
+
+    Examples
+    --------
+    >>> counts = Histograms((2,), (0.75,))
+    >>> whole_sums(counts, np.array([[4, 8]]), 0.0)[1] * 2**23
+    array([1., 1.])
+    """
+    if isinstance(block, Histograms):
+        scales = block.scales or (1.0,) * len(block.widths)
+        whole = [int(math.ldexp(math.frexp(scale)[0], 23)) for scale in scales]
+        times = np.repeat(np.array(whole, dtype=object), block.widths)
+        numbers = total.astype(object) * times
+    elif isinstance(block, Counts | Parities):
+        numbers = total.astype(np.int64).astype(object)
+    elif isinstance(block, Vectors):
+        numbers = _exact(total)
+    else:
+        steps_of(block, std)  # raises for blocks without any
+        numbers = np.concatenate([_exact(own) for own in total], axis=1)
+    steps, times = _fine(_steps(block), std)
+    if times.max(initial=1.0) > 1:
+        numbers = numbers * np.array(list(map(int, times.tolist())), dtype=object)
+    return numbers, steps
+
+
+def steps_of(block: Any, std: float) -> NDArray[np.float64]:
+    """Return the steps of a block's sums under noise of ``std``; they are public.
+
+    Examples
+    --------
+    >>> steps_of(Counts(), 1.0) * 2**20
+    array([1.])
+    """
+    return _fine(_steps(block), std)[0]
+
+
+def _steps(block: Any) -> NDArray[np.float64]:
+    """Return what sums are multiples of, whatever the noise."""
+    if isinstance(block, Histograms):
+        scales = block.scales or (1.0,) * len(block.widths)
+        own = [math.ldexp(1.0, math.frexp(scale)[1] - 23) for scale in scales]
+        return np.repeat(own, block.widths)
+    if isinstance(block, Counts | Parities):
+        return np.ones(block.width)
+    if isinstance(block, Vectors):
+        return np.full(block.width, block.start(0).step)
+    if isinstance(block, OuterProducts) or _are_vectors(block):
+        return np.concatenate(
+            [np.full(own.low.shape[1], own.step) for own in block.start(0)]
+        )
+    raise RowsElsewhereError(
+        f"{type(block).__name__} cannot be summed by parties that add noise "
+        "themselves. Give a schema of all columns and `classes`, or trust a "
+        "combiner."
+    )
+
+
+def _fine(
+    steps: NDArray[np.float64], std: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return steps that are fine beside the noise, and how many are in a given one."""
+    times = np.ones(len(steps))
+    if std > 0:
+        finest = math.ldexp(1.0, math.frexp(std)[1] - 1 - FINER)
+        times = np.maximum(steps / finest, 1.0)
+    return steps / times, times
+
+
+def _are_vectors(block: Any) -> bool:
+    is_many = isinstance(block, SideBySide)
+    return is_many and all(isinstance(part, Vectors) for part in block.parts)
+
+
+def _exact(total: ExactSum) -> Any:
+    """Return a sum in steps; ``high`` may hold more of them than 53 bits say."""
+    tops = np.vectorize(int, otypes=[object])(total.high / total.top)
+    rest = np.vectorize(int, otypes=[object])(total.low / total.step)
+    return tops * 2**total.n_bits + rest
+
+
+# ----------------------------------------------------------------------------
+# What a party that adds noise sends: its sums, its share of noise, behind masks.
 
 Floats = NDArray[np.float64]
 LEAST_SHARE = 1e-3  # of the budget of a party, for one question; fits ask for .01

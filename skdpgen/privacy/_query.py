@@ -1,22 +1,107 @@
 """What is asked of private rows, wherever they stand: how to read them, what to sum."""
 
+import math
+import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, Self
 
 import numpy as np
 
+from skdpgen.privacy._accounting import gaussian_epsilon
 from skdpgen.privacy._blocks import WIDEST, Batch, Block
-from skdpgen.privacy._checked_sums import are_alike
+from skdpgen.privacy._budget import PrivacyBudget
+from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._noise import random_groups
+from skdpgen.privacy._sensitivity import HEAVIEST, LIGHTEST
+from skdpgen.privacy._value_counts import EXACT, LEVELS, SLOTS, Seen
 from skdpgen.utils import (
     RowsElsewhereError,
     asked,
+    digest_of,
+    from_bytes,
     has_role,
+    is_amount,
     is_whole,
     refuse_unless,
     saved,
+    to_bytes,
 )
+
+# ----------------------------------------------------------------------------
+# Whether sums that came from elsewhere have the form of those that were asked for.
+
+MOST = 2.0**40  # rows of a party; beyond, noise would be rounded away
+
+
+def are_alike(found: Any, empty: Any) -> bool:
+    """Say whether sums have the form of those over no rows, and are of finite size.
+
+    A sum of another form may break what sensitivity rests on, once it is added to
+    those of others: with more classes than were asked for, numpy adds their sums to
+    each of them, and each gets noise of its own; beside a number that is too large they
+    are rounded, and one row may decide which way.
+
+    Examples
+    --------
+    >>> are_alike(np.array([[3, 4]]), np.zeros((1, 2), dtype=np.int64))
+    True
+    >>> are_alike(np.zeros((9, 2), dtype=np.int64), np.zeros((1, 2), dtype=np.int64))
+    False
+    """
+    if type(found) is not type(empty):
+        return False
+    if isinstance(empty, np.ndarray):
+        return _is_array_like(found, empty, MOST)
+    if isinstance(empty, ExactSum):
+        most = MOST * empty.top
+        return (
+            (found.top, found.n_bits) == (empty.top, empty.n_bits)
+            and _is_array_like(found.low, empty.low, most)
+            and _is_array_like(found.high, empty.high, most)
+            and _is_array_like(found.used, empty.used, MOST)
+        )
+    if isinstance(empty, Seen):
+        return _is_seen(found)
+    if isinstance(empty, list):
+        pairs = zip(found, empty, strict=False)
+        return len(found) == len(empty) and all(are_alike(*pair) for pair in pairs)
+    if isinstance(empty, dict):
+        if not empty:  # text, which is counted as it comes
+            return _is_counted(found)
+        is_same = set(found) == set(empty)
+        return is_same and all(are_alike(found[key], empty[key]) for key in empty)
+    return False
+
+
+def _is_array_like(found: Any, empty: Any, most: float) -> bool:
+    if not isinstance(found, np.ndarray) or found.dtype != empty.dtype:
+        return False
+    return found.shape == empty.shape and bool((np.abs(found) <= most).all())
+
+
+def _is_counted(counts: dict[Any, Any]) -> bool:
+    """Say whether text is counted in whole numbers."""
+    return all(
+        type(value) is str and type(n) is int and 0 <= n <= MOST
+        for value, n in counts.items()
+    )
+
+
+def _is_seen(found: Seen) -> bool:
+    values, slots = found.first, found.slots
+    if not isinstance(values, np.ndarray) or values.dtype != np.uint64:
+        return False
+    if slots is None:
+        return values.ndim == 1 and len(values) < EXACT
+    shape = LEVELS, SLOTS // 8
+    is_bits = isinstance(slots, np.ndarray) and slots.dtype == np.uint8
+    return len(values) == 0 and is_bits and slots.shape == shape
+
+
+# ----------------------------------------------------------------------------
+# What is asked of private rows, wherever they stand: how to read them, what to sum.
 
 
 class Encoder(Protocol):
@@ -138,3 +223,301 @@ def sum_rows(
             part = batch.parts.get(key)
             totals[key] = block.add(totals[key], part, labels)
     return totals
+
+
+# ----------------------------------------------------------------------------
+# Noise in shares: parties add it themselves, and no one sees a sum without it.
+
+
+@asked("shares")
+@saved
+@dataclass(frozen=True)
+class NoiseShares:
+    r"""How many parties add noise, and how many of them may work for an attacker.
+
+    A release needs noise of variance :math:`\sigma^2`. Each of m parties adds its own,
+    of variance :math:`\sigma^2 / (m - k)`, and hides its sum behind masks that cancel
+    when all are added (:mod:`~skdpgen.privacy._noisy_share`).
+
+    *What c colluders see*, the combiner among their friends: the sum of all, and what
+    they did themselves, so the sum of the other :math:`m - c` parties with the noise of
+    these,
+
+    .. math:: \sum_{i \text{ honest}} (s_i + n_i), \qquad
+              \mathrm{Var} = \frac{m - c}{m - k} \sigma^2 ,
+
+    and nothing else that depends on honest rows. *Proof.* Their own sums and noise can
+    be subtracted, and given the masks' keys that they lack, messages of honest parties
+    are uniform but for their sum. ∎ A row of an honest party moves this sum by the
+    sensitivity at most. So for :math:`c \le k` the guarantee is at least that of the
+    release, and for more a release of :math:`\mu` has
+    :math:`\mu \sqrt{(m - k) / (m - c)}`, as has what they compose to.
+
+    *Assumed*: parties follow the protocol (one who adds no noise is a colluder), and at
+    most k tell what they know. Masks rest on a hash function, so against the combiner
+    the guarantee is one for attackers who compute, and not for those who try all keys.
+
+    Parameters
+    ----------
+    n_parties : int
+        m, at least 2.
+    n_colluding : int
+        k, from 0 to m - 2: the larger, the more noise in all. With fewer than half of
+        the parties, an honest majority is assumed.
+
+    Examples
+    --------
+    >>> shares = NoiseShares.honest_majority(5)
+    >>> shares.n_colluding, round(shares.excess**2, 3)
+    (2, 1.667)
+    """
+
+    n_parties: int
+    n_colluding: int
+
+    def __post_init__(self) -> None:
+        """Check that noise is left, and that masks hide something."""
+        if not 0 <= self.n_colluding <= self.n_parties - 2:
+            raise ValueError(
+                "n_colluding must be from 0 to the number of parties minus 2. Got "
+                f"{self.n_colluding!r} of {self.n_parties!r}."
+            )
+
+    def check_asked(self) -> None:
+        """Check that both are whole numbers."""
+        refuse_unless(
+            is_whole(self.n_parties, 2) and is_whole(self.n_colluding, 0),
+            "shares of a number of parties",
+        )
+
+    @classmethod
+    def honest_majority(cls, n_parties: int) -> Self:
+        """Return shares for as many colluders as are fewer than half."""
+        return cls(n_parties, max(n_parties - 1, 0) // 2)
+
+    @property
+    def each(self) -> float:
+        """Noise of a party, where that of the release is 1."""
+        return 1.0 / math.sqrt(self.n_parties - self.n_colluding)
+
+    @property
+    def excess(self) -> float:
+        """Noise of all together, where that of the release is 1."""
+        return math.sqrt(self.n_parties) * self.each
+
+    def epsilon(self, budget: PrivacyBudget, n_colluding: int) -> float:
+        """Return what a budget is worth against another number of colluders.
+
+        It holds at the budget's delta, for a row of a party that is none of them.
+
+        Examples
+        --------
+        >>> shares, budget = NoiseShares(4, 1), PrivacyBudget(1.0, 1e-5)
+        >>> [round(shares.epsilon(budget, c), 2) for c in range(5)]
+        [0.85, 1.0, 1.25, 1.83, inf]
+        """
+        honest = self.n_parties - n_colluding
+        if honest < 1 or not budget.is_private:
+            return math.inf
+        left = math.sqrt((self.n_parties - self.n_colluding) / honest)
+        _, delta = budget.gaussian
+        return gaussian_epsilon(budget.mu * left, delta)
+
+    def stated(self, budget: PrivacyBudget) -> str:
+        """Say in a certificate who is trusted, and what holds if that is wrong."""
+        m, k = self.n_parties, self.n_colluding
+        more = [
+            f"{self.epsilon(budget, c):.3g} for {c}" for c in range(k + 1, m) if c < m
+        ]
+        return (
+            f"noise in shares of {m} parties, which follow the protocol: epsilon is "
+            f"for up to {k} of them that work with whoever adds up (it is "
+            f"{', '.join(more)}), and against attackers with limited computers; a "
+            "question that fails at the rows of a party is the last one that it "
+            "answers, and that it failed is not covered by noise"
+        )
+
+
+# ----------------------------------------------------------------------------
+# What parties and a combiner send each other: a question, and sums that answer it.
+
+LONGEST_NAME = 1000
+
+
+@asked("noise")
+@saved
+@dataclass(frozen=True, eq=False)
+class NoiseWanted:
+    """What a release needs to be charged for, by whoever adds noise.
+
+    Parameters
+    ----------
+    name : str
+        What the certificate calls the release.
+    share : float
+        Of the squared mu of the budget.
+    weights : mapping of str to float
+        By which each block is scaled.
+    std : float
+        Noise of the release, where weights are 1, as the one who asks has it.
+    shares : NoiseShares or None, default=None
+        In which noise is added, as the one who asks states it; None states nothing.
+    fit : str, default=""
+        Of two fits not the same, so that their masks are not, whatever the keys.
+    """
+
+    name: str
+    share: float
+    weights: Mapping[str, float]
+    std: float
+    shares: NoiseShares | None = None
+    fit: str = ""
+
+    def check_asked(self) -> None:
+        """Check numbers and names: the latter stand in a party's certificate."""
+        for text in (self.name, self.fit):
+            refuse_unless(
+                isinstance(text, str) and len(text) <= LONGEST_NAME, "short names"
+            )
+        refuse_unless(self.name.isprintable(), "names that are one line")
+        refuse_unless(is_amount(self.share, 0, 1), "a share of the budget")
+        refuse_unless(is_amount(self.std, 0, sys.float_info.max), "a noise std")
+        weights: Any = self.weights
+        refuse_unless(
+            type(weights) is dict
+            and all(isinstance(key, str) for key in weights)
+            and all(is_amount(w, LIGHTEST, HEAVIEST) for w in weights.values()),
+            f"weights in [{LIGHTEST:.3g}, {HEAVIEST:.3g}]",
+        )
+        refuse_unless(self.shares is None or has_role(self.shares, "shares"), "shares")
+
+
+@asked("question")
+@saved
+@dataclass(frozen=True)
+class Question:
+    """A query, and how tables are read for it: public, and may be sent in the clear.
+
+    Parameters
+    ----------
+    query : Query
+    layouts : tuple of (Layout, Layout or None)
+        Columns and dtypes of the table and of the target, alike for all parties.
+    task : str
+        How numbers in y are read.
+    noise : NoiseWanted or None, default=None
+        What each party charges itself before it adds its share of the noise; None asks
+        for sums without noise.
+    """
+
+    query: Query
+    layouts: tuple[Any, Any]
+    task: str
+    noise: NoiseWanted | None = None
+
+    def check_asked(self) -> None:
+        """Check its parts, and that weights are those of its blocks."""
+        layouts: Any = self.layouts
+        refuse_unless(
+            type(layouts) is tuple
+            and len(layouts) == 2
+            and has_role(layouts[0], "layout")
+            and (layouts[1] is None or has_role(layouts[1], "layout")),
+            "the layout of a table, and of its target",
+        )
+        refuse_unless(has_role(self.query, "query"), "a query")
+        refuse_unless(isinstance(self.task, str), "a task")
+        if self.noise is not None:
+            refuse_unless(has_role(self.noise, "noise"), "how much noise is wanted")
+            mine = set(self.query.blocks)
+            refuse_unless(set(self.noise.weights) <= mine, "weights of its blocks")
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of all of it: answers to other questions have another one."""
+        return digest_of(self)
+
+    def to_bytes(self) -> bytes:
+        """Return a file of it, without pickle."""
+        return to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what :meth:`to_bytes` wrote; runs no code of the sender."""
+        return _read(cls, data)
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class PartialSum:
+    """Exact sums over some rows, in answer to a question; NOT private, without noise.
+
+    Two of them add up (``+``) to the sum over the rows of both, to the bit, in any
+    order; parts that answer different questions do not, nor do parts that share a
+    source, whose rows would count twice.
+
+    Parameters
+    ----------
+    digest : str
+        Of the question.
+    sources : tuple of str
+        Whose rows were summed: parties, or batches of one, ``party/batch``.
+    query : Query
+        Knows how its sums are merged.
+    totals : mapping of str to sums
+    """
+
+    digest: str
+    sources: tuple[str, ...]
+    query: Query
+    totals: Mapping[str, Any]
+
+    def __add__(self, other: Self) -> Self:
+        """Return the sum over the rows of both."""
+        if not (self.sources and other.sources):
+            raise ValueError("Sums must name their sources. Got some without any.")
+        if self.digest != other.digest:
+            raise ValueError(
+                "Sums must answer the same question. Got answers to two; let every "
+                "party answer what the combiner asked last."
+            )
+        twice = sorted(set(self.sources) & set(other.sources))
+        if twice:
+            raise ValueError(
+                f"A row must count once. Got {', '.join(twice)} twice; give every "
+                "party, and every batch of one, a name of its own."
+            )
+        sources = tuple(sorted((*self.sources, *other.sources)))
+        totals = self.query.merge(self.totals, other.totals)
+        return replace(self, sources=sources, totals=totals)
+
+    def checked(self, question: Question) -> Self:
+        """Return it with the query that was asked; raise if its sums answer another.
+
+        Who sent it is not trusted with the form of its sums: see
+        :func:`~skdpgen.privacy._query.are_alike`.
+        """
+        if not are_alike(dict(self.totals), question.query.sums(())):
+            raise ValueError(
+                f"Sums of {', '.join(self.sources)} must have the form that was asked "
+                "for. Got others; let the party answer again, or leave it out."
+            )
+        return replace(self, query=question.query)
+
+    def to_bytes(self) -> bytes:
+        """Return a file of it, without pickle; it is as private as the rows."""
+        return to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what :meth:`to_bytes` wrote; runs no code of the sender."""
+        return _read(cls, data)
+
+
+def _read(kind: Any, data: bytes) -> Any:
+    found = from_bytes(data)
+    if not isinstance(found, kind):
+        raise ValueError(
+            f"data must hold a {kind.__name__}. Got a {type(found).__name__}."
+        )
+    return found

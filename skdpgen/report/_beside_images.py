@@ -6,7 +6,7 @@ import numpy as np
 
 from skdpgen.metrics import image_fidelity
 from skdpgen.report._kind_of_rows import KindOfRows
-from skdpgen.report._picture import picture_of_images
+from skdpgen.report._page import picture_of_images
 
 NAMES = {
     "fid": ("Fréchet distance", "of random features; 0 is best"),

@@ -7,7 +7,7 @@ import pandas as pd
 
 from skdpgen.metrics import yardsticks
 from skdpgen.report._kind_of_rows import KindOfRows
-from skdpgen.report._picture import picture_of
+from skdpgen.report._page import picture_of
 
 NAMES = {
     "one_way_tv": ("Single columns", "distance of frequencies, 0 to 1"),

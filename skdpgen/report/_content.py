@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.privacy import PrivacyReport
-from skdpgen.report._picture import MOST_CLASSES, picture_of_images
+from skdpgen.report._page import MOST_CLASSES, picture_of_images
 
 SUSPECTED = (0.01, 0.1, 0.5)
 SHOWN = 5  # synthetic rows

@@ -12,7 +12,7 @@ from skdpgen.lenses import lens_of
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.adversarial import game_share, has_images, images_stated
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
-from skdpgen.synthesizers.opening import decode_target
+from skdpgen.synthesizers.models import decode_target
 from skdpgen.synthesizers.ratio import (
     calibration,
     given_items,

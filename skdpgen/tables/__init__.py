@@ -1,6 +1,5 @@
 """Schema, encoding, and rows that can be read chunk by chunk."""
 
-from skdpgen.tables._arrow_files import ArrowFile, as_arrow
 from skdpgen.tables._cells import (
     CategoryCells,
     Cells,
@@ -15,21 +14,29 @@ from skdpgen.tables._cells import (
     step_of,
     with_codes,
 )
-from skdpgen.tables._chunks import Chunks, as_chunks
+from skdpgen.tables._chunks import (
+    ArrowFile,
+    Chunks,
+    Elsewhere,
+    as_arrow,
+    as_chunks,
+    is_dask,
+    stands_elsewhere,
+)
 from skdpgen.tables._columns import (
     NUMBERS,
     Boolean,
     Categorical,
     Column,
     Datetime,
+    Drop,
     Integer,
     Numeric,
     Ordinal,
+    Regenerate,
 )
-from skdpgen.tables._containers import read_table
-from skdpgen.tables._draw import draw_values, regenerate, with_named
-from skdpgen.tables._elsewhere import Elsewhere, is_dask, stands_elsewhere
-from skdpgen.tables._encoder import Batches, EncodedBatch, Encoder
+from skdpgen.tables._encoder import Asked, Batches, EncodedBatch, Encoder, OpenWords
+from skdpgen.tables._frames import like_of, read_table
 from skdpgen.tables._groups import (
     CellGroups,
     each_cell,
@@ -45,10 +52,7 @@ from skdpgen.tables._images import (
     is_image,
     range_codes,
 )
-from skdpgen.tables._inferring import infer_column
-from skdpgen.tables._layout import EPOCH, Kind, Layout, lists_categories
-from skdpgen.tables._left_out_columns import Drop, Regenerate
-from skdpgen.tables._like import like_of
+from skdpgen.tables._layout import EPOCH, TARGET, Kind, Layout, lists_categories
 from skdpgen.tables._line import (
     FINE_PARTS,
     DigitCells,
@@ -74,41 +78,53 @@ from skdpgen.tables._line_bins import (
     within_limits,
     without_outer_gaps,
 )
-from skdpgen.tables._number_forms import NumberForm, NumbersOf, numbers_of, read_number
-from skdpgen.tables._obeying import obey
 from skdpgen.tables._passes import layouts_of, read_part
-from skdpgen.tables._points import cell_points
-from skdpgen.tables._public_rows import public_rows
-from skdpgen.tables._restoring import restore_series, restore_table
-from skdpgen.tables._role import TARGET
-from skdpgen.tables._rows import Rows, holds_images
-from skdpgen.tables._rule_order import check_rules
-from skdpgen.tables._rules import Determines, LessEqual, MissingIf, Rule, SumOf
+from skdpgen.tables._restoring import (
+    draw_values,
+    regenerate,
+    restore_series,
+    restore_table,
+    with_named,
+)
+from skdpgen.tables._rows import Rows, cell_points, holds_images, public_rows
+from skdpgen.tables._rules import (
+    Determines,
+    LessEqual,
+    MissingIf,
+    Rule,
+    SumOf,
+    check_rules,
+    obey,
+)
 from skdpgen.tables._schema import (
     FROM_PUBLIC,
     INFERRED,
     READ_OFF,
     Schema,
+    infer_column,
     read_off,
 )
-from skdpgen.tables._spelling import read_time
 from skdpgen.tables._text_columns import (
-    hinted_kind,
-    is_written,
-    read_column,
-    with_hint,
-    write_text,
-)
-from skdpgen.tables._text_kinds import (
     DATES,
     ISO,
     NUMBERS_FROM,
     Says,
     TextKinds,
+    hinted_kind,
+    is_written,
     plausible_codes,
+    read_column,
+    with_hint,
+    write_text,
+)
+from skdpgen.tables._text_forms import (
+    NumberForm,
+    NumbersOf,
+    numbers_of,
+    read_number,
+    read_time,
 )
 from skdpgen.tables._time_forms import chosen_form, chosen_iso_form
-from skdpgen.tables._told_apart import Asked, OpenWords
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
 
 __all__ = [

@@ -1,12 +1,308 @@
-"""Tables and images that are too large for memory, opened anew at every pass."""
+"""Rows that are not in memory: files, Arrow and chunks as sources of parts."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn, Protocol, Self
 
+import narwhals.stable.v2 as nw
+import numpy as np
 import pandas as pd
 
-from skdpgen.tables._sources import ROWS, Source, is_source, source_of
+from skdpgen.tables._layout import Layout
+from skdpgen.utils import RowsElsewhereError, require
+
+# ----------------------------------------------------------------------------
+# Rows that are not in this process: they send sums, and never come themselves.
+
+
+class Elsewhere(Protocol):
+    """Where rows stand that this process cannot read: a cluster, or other parties."""
+
+    @property
+    def layout(self) -> Layout:
+        """Names and dtypes of columns, without a look at rows."""
+
+    @property
+    def target_layout(self) -> Layout | None:
+        """The same of the target; None without labels."""
+
+    def trusted(self, budget: Any) -> str:
+        """Say who sees what without noise, in a line of the certificate."""
+
+    def count(self) -> int:
+        """Return the number of rows; asked only where it is public."""
+
+    def totals(self, query: Any) -> dict[str, Any]:
+        """Return the sums that a :class:`~skdpgen.privacy.Query` asks for."""
+
+
+def is_dask(X: Any) -> bool:
+    """Say whether something is a collection of Dask.
+
+    Examples
+    --------
+    >>> is_dask([1, 2])
+    False
+    """
+    return hasattr(X, "__dask_graph__")
+
+
+def stands_elsewhere(X: Any) -> bool:
+    """Say whether rows are not in this process.
+
+    Examples
+    --------
+    >>> stands_elsewhere([[1.0]])
+    False
+    """
+    return hasattr(X, "standing") or is_dask(X)
+
+
+def refuse_rows() -> NoReturn:
+    """Raise where rows themselves are needed, and stand elsewhere."""
+    raise RowsElsewhereError(
+        "Rows that stand elsewhere send sums, and this reads rows one by one. Bring "
+        "them here first (`X.compute()`), if that is allowed, or use a method that "
+        "needs sums alone, such as DPPairwiseSynthesizer."
+    )
+
+
+# ----------------------------------------------------------------------------
+# Tables on disk and queries, as batches that are opened anew with some columns.
+
+ROWS = 65_536  # of a batch
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table somewhere else.
+
+    Parameters
+    ----------
+    empty : table
+        Without rows, as the source declares its columns; reads none of its values.
+    names : tuple of str
+        Columns.
+    open : callable
+        Yields tables with the columns that it is given, from the start.
+    count : callable
+        Returns the number of rows; None if all would have to be read for it.
+    """
+
+    empty: Any
+    names: tuple[str, ...]
+    open: Callable[[Sequence[str]], Iterator[Any]]
+    count: Callable[[], int | None]
+
+
+def is_source(X: Any) -> bool:
+    """Say whether something is a table somewhere else, and no table itself.
+
+    Examples
+    --------
+    >>> is_source(Path("folder")), is_source([[1.0]])
+    (True, False)
+    """
+    return isinstance(X, Path) or _kind(X) is not None
+
+
+def source_of(X: Any, rows: int) -> Source:
+    """Return batches of so many rows at most; raise for what is no source."""
+    if isinstance(X, Path):
+        require("pyarrow", extra="arrow")
+        from pyarrow import dataset
+
+        X = dataset.dataset(X, format="parquet")
+    kind = _kind(X)
+    if kind is not None:
+        return kind(X, rows)
+    if callable(X):
+        return _of_readers(X, rows)
+    raise TypeError(
+        "A source of rows must be a pyarrow.dataset.Dataset, a Path of Parquet, a "
+        "polars.LazyFrame, a DuckDB relation, or a callable that returns a "
+        f"pyarrow.RecordBatchReader. Got {type(X).__name__} instead."
+    )
+
+
+def _kind(X: Any) -> Callable[[Any, int], Source] | None:
+    """Return what reads a source; by name, so that no package is imported for it."""
+    kinds = {"Dataset": _of_dataset, "LazyFrame": _of_polars, "Relation": _of_duckdb}
+    packages = {"Dataset": "pyarrow", "LazyFrame": "polars", "Relation": "duckdb"}
+    for one in type(X).__mro__:
+        package = one.__module__.partition(".")[0].strip("_")
+        for name, kind in kinds.items():
+            if one.__name__.endswith(name) and package == packages[name]:
+                return kind
+    return None
+
+
+def _of_dataset(dataset: Any, rows: int) -> Source:
+    """Read Parquet, and what else pyarrow.dataset does, a few batches ahead."""
+    ahead = {"batch_readahead": 2, "fragment_readahead": 1}
+
+    def opened(names: Sequence[str]) -> Iterator[Any]:
+        batches = dataset.to_batches(columns=list(names), batch_size=rows, **ahead)
+        return _tables(batches, rows)
+
+    schema = dataset.schema
+    return Source(schema.empty_table(), tuple(schema.names), opened, dataset.count_rows)
+
+
+def _of_polars(frame: Any, rows: int) -> Source:
+    """Read a query of polars by its streaming engine, as tables of polars."""
+    import polars as pl
+
+    schema = frame.collect_schema()
+
+    def opened(names: Sequence[str]) -> Iterator[Any]:
+        chosen = frame.select(names)
+        if hasattr(chosen, "collect_batches"):
+            yield from chosen.collect_batches(chunk_size=rows, maintain_order=True)
+            return
+        for start in range(0, count(), rows):
+            yield chosen.slice(start, rows).collect()
+
+    def count() -> int:
+        return int(frame.select(pl.len()).collect().item())
+
+    return Source(pl.DataFrame(schema=schema), tuple(schema.names()), opened, count)
+
+
+def _of_duckdb(relation: Any, rows: int) -> Source:
+    """Read a query of DuckDB as Arrow; it runs anew at each pass."""
+
+    def opened(names: Sequence[str]) -> Iterator[Any]:
+        quoted = (f'"{name.replace(chr(34), 2 * chr(34))}"' for name in names)
+        chosen = relation.project(", ".join(quoted))
+        return _tables(_reader(chosen, rows), rows)
+
+    def count() -> int:
+        return int(relation.aggregate("count(*)").fetchall()[0][0])
+
+    schema = _reader(relation.limit(0), rows).schema
+    return Source(schema.empty_table(), tuple(schema.names), opened, count)
+
+
+def _reader(relation: Any, rows: int) -> Any:
+    """Run a query, and return a reader of its rows."""
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+    return read(rows)
+
+
+def _of_readers(open_reader: Callable[[], Any], rows: int) -> Source:
+    """Read what a function opens; columns are chosen here, so all are read."""
+
+    def opened(names: Sequence[str]) -> Iterator[Any]:
+        return (table.select(list(names)) for table in _tables(open_reader(), rows))
+
+    reader = open_reader()
+    if not hasattr(reader, "schema") or not hasattr(reader, "read_next_batch"):
+        raise TypeError(
+            "The callable must return a pyarrow.RecordBatchReader. "
+            f"Got {type(reader).__name__}; for chunks of another kind use `Chunks`."
+        )
+    schema = reader.schema
+    return Source(schema.empty_table(), tuple(schema.names), opened, lambda: None)
+
+
+def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Yield batches of Arrow as tables of so many rows at most."""
+    import pyarrow as pa
+
+    for batch in batches:
+        for start in range(0, batch.num_rows, rows):
+            yield pa.Table.from_batches([batch.slice(start, rows)])
+
+
+# ----------------------------------------------------------------------------
+# Files of Arrow and Parquet that are written piece by piece.
+
+
+class ArrowFile:
+    """A file of Parquet, or of Arrow, to which tables of one kind are added.
+
+    The first table decides the types of columns.
+
+    Parameters
+    ----------
+    path : str or Path
+        Replaced by the first table, if it is there.
+    is_parquet : bool, default=True
+        Else it is a file of Arrow, which is also called feather.
+    """
+
+    def __init__(self, path: str | Path, *, is_parquet: bool = True) -> None:
+        self.path, self.is_parquet = str(path), is_parquet
+        self.n_rows = 0
+        self._schema: Any = None
+        self._writer: Any = None
+
+    def __enter__(self) -> Self:
+        """Open nothing yet."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the file; what was added is in it."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def add(self, drawn: Any, target: str | None = None) -> None:
+        """Write rows, and their labels as the last column."""
+        pa = require("pyarrow", extra="arrow")
+        table = as_arrow(drawn, target)
+        if self._writer is None:
+            self._schema = table.schema
+            parquet = require("pyarrow.parquet", extra="arrow")
+            make = parquet.ParquetWriter if self.is_parquet else pa.ipc.new_file
+            self._writer = make(self.path, self._schema)
+        self._writer.write_table(table.cast(self._schema))
+        self.n_rows += table.num_rows
+
+
+def as_arrow(drawn: Any, target: str | None = None) -> Any:
+    """Return a sample as a table of Arrow, with labels as its last column.
+
+    A column that has no value in it is text.
+
+    Examples
+    --------
+    >>> X, y = pd.DataFrame({"a": [1, 2]}), pd.Series(["no", "yes"], name="b")
+    >>> as_arrow((X, y)).column_names
+    ['a', 'b']
+    """
+    pa = require("pyarrow", extra="arrow")
+    X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+    if getattr(X, "ndim", 2) != 2:
+        raise ValueError("A file of Parquet holds tables. Got images.")
+    if isinstance(X, pa.Table):
+        table = X
+    elif isinstance(X, pd.DataFrame):
+        table = pa.Table.from_pandas(X, preserve_index=False)
+    elif hasattr(X, "columns"):
+        table = nw.from_native(X, eager_only=True).to_arrow()
+    else:
+        columns = np.asarray(X).T
+        table = pa.table({f"x{j}": pa.array(one) for j, one in enumerate(columns)})
+    if y is not None:
+        name = target or getattr(y, "name", None) or "target"
+        table = table.append_column(str(name), pa.array(y, from_pandas=True))
+    fields = [
+        one.with_type(pa.string()) if pa.types.is_null(one.type) else one
+        for one in table.schema
+    ]
+    return table.cast(pa.schema(fields, table.schema.metadata))
+
+
+# ----------------------------------------------------------------------------
+# Tables and images that are too large for memory, opened anew at every pass.
 
 
 class Chunks:

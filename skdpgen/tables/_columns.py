@@ -1,7 +1,8 @@
 """What is publicly known of a column: its kind, its bounds, its categories."""
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any
@@ -9,10 +10,69 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skdpgen.tables._left_out_columns import Drop, Regenerate
-from skdpgen.tables._number_forms import number_form
-from skdpgen.tables._spelling import has_date, has_time_of_day, is_form, read_time
+from skdpgen.tables._text_forms import (
+    has_date,
+    has_time_of_day,
+    is_form,
+    number_form,
+    read_time,
+)
 from skdpgen.utils import SchemaError, asked, refuse_unless, saved
+
+# ----------------------------------------------------------------------------
+# Columns that are not learnt from: dropped, or written anew for each row.
+
+
+@saved
+@dataclass(frozen=True)
+class Drop:
+    """A column that is not read and comes back empty of information: left out.
+
+    Examples
+    --------
+    >>> Drop()
+    Drop()
+    """
+
+    nullable = True
+
+    def check(self, name: str) -> None:
+        """Nothing can be wrong."""
+
+
+@saved
+@dataclass(frozen=True)
+class Regenerate:
+    """An identifier or free text: not read, written anew for each sampled row.
+
+    Parameters
+    ----------
+    template : str, default="{i}"
+        Format of the new value; ``{i}`` is the number of the row.
+
+    Examples
+    --------
+    >>> Regenerate("customer-{i:05d}").template.format(i=7)
+    'customer-00007'
+    """
+
+    template: str = "{i}"
+
+    nullable = True
+
+    def check(self, name: str) -> None:
+        """Raise if the template is not one."""
+        try:
+            self.template.format(i=0)
+        except (IndexError, KeyError, ValueError):
+            raise SchemaError(
+                f"template of column {name!r} must be a format of i, as 'id-{{i}}'. "
+                f"Got {self.template!r} instead."
+            ) from None
+
+
+# ----------------------------------------------------------------------------
+# What is publicly known of a column: its kind, its bounds, its categories.
 
 DAY = 86_400.0  # seconds
 MAX_CELLS = 2**31  # a lattice with more points than this counts as continuous
@@ -486,3 +546,97 @@ def _check_bounds(name: str, column: Any, lower: Any, upper: Any) -> None:
             f"{kind} column {name!r} must have finite lower <= upper. Got "
             f"lower={lower!r}, upper={upper!r}; exchange or correct the bounds."
         )
+
+
+# ----------------------------------------------------------------------------
+# A column type as plain values, and back: what files and people write.
+
+OF_SCHEMA = {"origin"}  # fields that a schema says once, for all of its columns
+TYPES = {
+    kind.__name__: kind
+    for kind in (
+        Numeric,
+        Integer,
+        Datetime,
+        Categorical,
+        Ordinal,
+        Boolean,
+        Drop,
+        Regenerate,
+    )
+}
+
+
+def column_to_dict(column: Column) -> dict[str, Any]:
+    """Return the column as plain types, with its kind under ``"type"``."""
+    content: dict[str, Any] = {"type": type(column).__name__}
+    for item in fields(column):
+        if item.name in OF_SCHEMA:
+            continue
+        value = getattr(column, item.name)
+        if isinstance(value, tuple):
+            value = list(value)
+        if value is not None and (value or item.name not in ("parse", "codes")):
+            content[item.name] = value
+    return content
+
+
+def column_from_dict(name: str, content: Any) -> Column:
+    """Read back what :func:`column_to_dict` wrote, or a person; or take a column."""
+    if isinstance(content, Column):
+        return content
+    if not isinstance(content, Mapping):
+        raise SchemaError(
+            f"Column {name!r} must be a column type, as Integer(0, 120), or a table "
+            "with a type, as {'type': 'Integer', 'lower': 0, 'upper': 120}. "
+            f"Got {type(content).__name__} instead."
+        )
+    content = dict(content)
+    kind = content.pop("type", None)
+    if kind not in TYPES:
+        raise SchemaError(
+            f"type of column {name!r} must be one of {', '.join(TYPES)}. "
+            f"Got {kind!r} instead."
+        )
+    allowed = {item.name for item in fields(TYPES[kind])} - OF_SCHEMA
+    if not set(content) <= allowed:
+        raise SchemaError(
+            f"{kind} column {name!r} takes {', '.join(sorted(allowed)) or 'nothing'}. "
+            f"Got {', '.join(sorted(set(content) - allowed))} besides."
+        )
+    column: Column = TYPES[kind](**content)
+    return column
+
+
+def schema_toml(content: Mapping[str, Any]) -> str:
+    """Return the plain values of a schema as TOML.
+
+    Examples
+    --------
+    >>> print(schema_toml({"columns": {"age": {"type": "Integer", "lower": 0}}}))
+    [columns."age"]
+    type = "Integer"
+    lower = 0
+    <BLANKLINE>
+    """
+    lines = []
+    for entry in ("other", "origin"):
+        if entry in content:
+            lines += [f"{entry} = {_toml(content[entry])}", ""]
+    tables = [(f"columns.{_toml(str(n))}", c) for n, c in content["columns"].items()]
+    tables += [("target", content["target"])] if "target" in content else []
+    heads = [(f"[{heading}]", column) for heading, column in tables]
+    heads += [("[[rules]]", rule) for rule in content.get("rules", ())]
+    for heading, column in heads:
+        lines += [heading]
+        lines += [f"{key} = {_toml(value)}" for key, value in column.items()]
+        lines += [""]
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, float) and value == int(value):
+        return f"{value:.1f}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

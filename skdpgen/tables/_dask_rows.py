@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen.tables._elsewhere import is_dask
+from skdpgen.tables._chunks import is_dask
 from skdpgen.tables._layout import Layout
 from skdpgen.tables._passes import layouts_of, read_part
 from skdpgen.utils import require

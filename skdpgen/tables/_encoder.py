@@ -1,32 +1,111 @@
 """From rows as they are read to what `privacy` sees of them; public, it can travel."""
 
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+import pandas as pd
 
-from skdpgen.tables._cells import Cells, MixedCells, encode_all, encoders
+from skdpgen.tables._cells import Cells, MixedCells, encode_all, encoders, read_text
 from skdpgen.tables._columns import Column
-from skdpgen.tables._line import DigitCells
-from skdpgen.tables._role import PIXELS, TARGET
+from skdpgen.tables._frames import array_series, pandas_kind, plain_array, read_table
+from skdpgen.tables._layout import PIXELS, TARGET, Kind, Layout
+from skdpgen.tables._line import AskedCells, DigitCells
 from skdpgen.tables._text_columns import read_column
-from skdpgen.tables._told_apart import (
-    Asked,
-    OpenPlaces,
-    OpenWords,
-    as_levels,
-    as_tokens,
-)
-from skdpgen.tables._values import Codes, TokenColumn, Values
+from skdpgen.tables._values import Codes, Floats, TokenColumn, Values, read_values
 from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
+
+# ----------------------------------------------------------------------------
+# Values of a column to be told apart: as text that is shown, or as they are.
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """A column of numbers: row i holds ``values[codes[i]]``, or nothing."""
+
+    codes: Codes
+    values: Floats
+
+
+def as_tokens(values: Values) -> TokenColumn:
+    """Return values as codes into text that is distinct."""
+    if isinstance(values, TokenColumn):
+        return values
+    codes, found = pd.factorize(values.values, use_na_sentinel=True)
+    text = (repr(int(v)) if v == int(v) else repr(float(v)) for v in found)
+    return TokenColumn(codes.astype(np.int64), tuple(text))
+
+
+def as_levels(values: Values) -> TokenColumn | Levels:
+    """Return values as codes into values, whatever their type."""
+    if isinstance(values, TokenColumn):
+        return values
+    there = np.where(np.isnan(values.values), -1, np.arange(len(values.values)))
+    return Levels(there, values.values)
+
+
+@saved
+@dataclass(frozen=True)
+class OpenWords:
+    """Which text of a column counts as a word whose name is not known yet.
+
+    Parameters
+    ----------
+    known : tuple of str, default=()
+        Words that earlier releases named, or the schema.
+    has_numbers : bool, default=False
+        Whether text that reads as a number or time is no word.
+    written : Column or None, default=None
+        How numbers and times are written.
+    """
+
+    known: tuple[str, ...] = ()
+    has_numbers: bool = False
+    written: Column | None = None
+
+    def of(self, values: Values) -> TokenColumn:
+        """Return the column as text, with the code -1 where no word is open."""
+        tokens = as_tokens(values)
+        known = set(self.known)
+        is_open = np.array([text not in known for text in tokens.values], dtype=bool)
+        if self.has_numbers and len(tokens.values):
+            is_open &= np.isnan(read_text(tokens, self.written))
+        places = np.append(np.where(is_open, np.arange(len(is_open)), -1), -1)
+        return TokenColumn(places[tokens.codes], tokens.values)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPlaces:
+    """What is still open in some rows: cells of numbers, and words; -1 is nothing."""
+
+    codes: Codes  # (n, n_columns)
+    tokens: Mapping[Any, TokenColumn]
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a release asks about rows that earlier ones left open.
+
+    Parameters
+    ----------
+    cells : mapping of name to AskedCells
+    words : mapping of name to OpenWords
+    """
+
+    cells: Mapping[Any, AskedCells] = field(default_factory=dict)
+    words: Mapping[Any, OpenWords] = field(default_factory=dict)
+
+    @property
+    def names(self) -> set[Any]:
+        """The columns that are read."""
+        return {*self.cells, *self.words}
+
+
+# ----------------------------------------------------------------------------
+# From rows as they are read to what `privacy` sees of them; public, it can travel.
 
 Chunk = tuple[dict[Any, Any], Values | None]  # columns by name, and the target
 
@@ -208,3 +287,70 @@ def _length(columns: Mapping[Any, Any]) -> int:
         return len(columns[PIXELS])
     first = next(iter(columns.values()))
     return len(first.codes if isinstance(first, TokenColumn) else first.values)
+
+
+# ----------------------------------------------------------------------------
+# Labels, whatever they come as: a series whose dtype is its own, and its values.
+
+
+def read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
+    """Return y as a series, and its layout; None if there are no labels."""
+    if y is None:
+        return None, None
+    if isinstance(y, pd.DataFrame):
+        if y.shape[1] != 1:
+            raise ValueError(f"y must be one column. Got {y.shape[1]} instead.")
+        y = y.iloc[:, 0]
+    container = "pandas" if isinstance(y, pd.Series) else "numpy"
+    foreign = None
+    if not isinstance(y, pd.Series):
+        y, foreign = _target_series(y)
+    if len(y) != n_rows:
+        raise ValueError(
+            "X and y must have one label a row. Got inconsistent numbers of samples; "
+            "check that both come from the same rows."
+        )
+    series = y.reset_index(drop=True)
+    pandas_kind(series.dtype, "y")
+    _, layout = read_table(series.to_frame(name=y.name))
+    if foreign is not None and foreign.container in ("polars", "pyarrow"):
+        return series, foreign  # labels come back in it
+    kinds = layout.kinds if foreign is None else foreign.kinds
+    return series, Layout(container, layout.names, kinds, layout.dtypes)
+
+
+def _target_series(y: Any) -> tuple["pd.Series[Any]", Layout | None]:
+    """Return y as a series whose dtype is its own, not guessed from its values.
+
+    The layout is that of its container if narwhals knows it, else None.
+    """
+    if isinstance(y, pd.Index | pd.api.extensions.ExtensionArray):
+        return pd.Series(y, name=None), None
+    if hasattr(y, "detach"):
+        y = y.detach().cpu().numpy()
+    native = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series | nw.DataFrame):
+        table = native.to_frame() if isinstance(native, nw.Series) else native
+        frame, layout = read_table(table.to_native())
+        if frame.shape[1] != 1:
+            raise ValueError(f"y must be one column. Got {frame.shape[1]} instead.")
+        return frame.iloc[:, 0].rename(None), layout
+    array = y if isinstance(y, np.ma.MaskedArray) else plain_array(y, "y")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(
+            f"y should be a 1d array, got an array of {array.ndim} dimensions instead."
+        )
+    return array_series(array, "y"), None
+
+
+def read_labels(series: Any, layout: Layout | None, task: str) -> Values | None:
+    """Return labels as values; of a regression as numbers."""
+    if series is None or layout is None:
+        return None
+    kind = layout.kinds[0]
+    is_number = kind in (Kind.FLOAT, Kind.DATETIME) or task == "regression"
+    if is_number and task != "classification":
+        return read_values(series, Kind.FLOAT if kind is Kind.TEXT else kind)
+    return read_values(series, kind)

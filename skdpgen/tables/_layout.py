@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any
 
 import numpy as np
@@ -125,3 +125,19 @@ def _limits(dtype: str) -> tuple[float, float] | None:
 def _native(dtype: str) -> str:
     """Return the name of a numpy dtype in the byte order of this machine."""
     return np.dtype(dtype).name if dtype[:1] in ("<", ">") else dtype
+
+
+# ----------------------------------------------------------------------------
+# Names of what a table has beside its columns.
+
+
+@saved
+class Role(Enum):
+    """Names that no column of a table can have."""
+
+    TARGET = "target"
+    PIXELS = "pixels"
+
+
+TARGET = Role.TARGET
+PIXELS = Role.PIXELS

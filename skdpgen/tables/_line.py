@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from skdpgen.tables._cells import (
     TINY,
     NumberCells,
+    Search,
     bounds,
     is_increasing,
     step_of,
@@ -28,7 +29,6 @@ from skdpgen.tables._columns import (
     Datetime,
 )
 from skdpgen.tables._layout import Kind
-from skdpgen.tables._search import Search
 from skdpgen.tables._values import Codes, Floats, Values, as_numbers, as_seconds
 from skdpgen.utils import asked, refuse_unless, saved
 

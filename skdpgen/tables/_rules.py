@@ -1,9 +1,20 @@
 """Rules between columns that are public knowledge; sampled rows obey them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+import pandas as pd
+
+from skdpgen.tables._columns import (
+    Boolean,
+    Categorical,
+    Datetime,
+    Integer,
+    Numeric,
+    is_hint,
+)
 from skdpgen.utils import SchemaError, saved
 
 
@@ -158,3 +169,218 @@ def rule_from_dict(content: Any) -> Rule:
 
 def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
+
+
+# ----------------------------------------------------------------------------
+# The order in which rules are applied, and whether a schema allows them.
+
+
+def in_order(rules: Sequence[Rule]) -> list[Rule]:
+    """Return rules so that a column is complete before another rule reads it.
+
+    Of the rules for one column, those that make it missing come last. Raises where
+    columns decide each other in a circle, or one column is fixed twice.
+
+    Examples
+    --------
+    >>> chain = in_order([LessEqual("b", "c"), LessEqual("a", "b")])
+    >>> [rule.low for rule in chain]
+    ['a', 'b']
+    """
+    graph: dict[Any, set[Any]] = {}
+    for rule in rules:
+        graph.setdefault(rule.written, set()).update(rule.read)
+    try:
+        names = list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        raise SchemaError(
+            "Rules must not decide columns in a circle. Got "
+            f"{' -> '.join(map(str, error.args[1]))}; leave one of the rules out."
+        ) from None
+    found: list[Rule] = []
+    for name in names:
+        own = [rule for rule in rules if rule.written == name]
+        _check_fixed_once(name, own)
+        found += sorted(own, key=lambda rule: isinstance(rule, MissingIf))
+    return found
+
+
+def check_rules(rules: Sequence[Rule], columns: Mapping[Any, Any]) -> None:
+    """Raise unless public bounds and categories allow every rule in every row."""
+    for rule in rules:
+        for name in (*rule.read, rule.written):
+            column = columns.get(name)
+            if not isinstance(
+                column, Numeric | Integer | Datetime | Categorical | Boolean
+            ) or is_hint(column):
+                raise SchemaError(
+                    f"Columns of a rule must be in the schema, with bounds or "
+                    f"categories. Got {rule!r} and {name!r} as {column!r}; describe "
+                    "the column, or leave the rule out."
+                )
+        if isinstance(rule, LessEqual):
+            _check_less(rule, columns[rule.low], columns[rule.high])
+        elif isinstance(rule, SumOf):
+            _check_sum(rule, columns)
+        elif isinstance(rule, MissingIf):
+            _check_missing(rule, columns[rule.column], columns[rule.given])
+        else:
+            _check_codes(rule, columns[rule.source], columns[rule.target])
+
+
+def categories_of(column: Any) -> tuple[Any, ...]:
+    """Return what a column of categories may hold."""
+    return (False, True) if isinstance(column, Boolean) else column.values
+
+
+def _check_fixed_once(name: Any, own: Sequence[Rule]) -> None:
+    fixed = [rule for rule in own if isinstance(rule, SumOf | Determines)]
+    besides = [rule for rule in own if not isinstance(rule, MissingIf)]
+    is_code = any(isinstance(rule, Determines) for rule in own)
+    if fixed and (len(besides) > 1 or (is_code and len(own) > 1)):
+        raise SchemaError(
+            f"Column {name!r} can be fixed by one rule only. Got {list(own)!r}; leave "
+            "all but one out."
+        )
+
+
+def _check_less(rule: LessEqual, low: Any, high: Any) -> None:
+    times = [isinstance(column, Datetime) for column in (low, high)]
+    if any(isinstance(c, Categorical | Boolean) for c in (low, high)) or (
+        times[0] != times[1]
+    ):
+        raise SchemaError(f"{rule!r} needs two numbers or two times.")
+    uppers = [c.seconds[1] if times[0] else float(c.upper) for c in (low, high)]
+    if uppers[0] > uppers[1]:
+        raise SchemaError(
+            f"{rule!r} needs upper bounds in that order. Got {low.upper!r} and "
+            f"{high.upper!r}; no row may have more, so lower the first."
+        )
+    if times[0]:
+        is_finer = high.whole_days and not low.whole_days
+    else:
+        is_finer = _is_finer(low, high)
+    if is_finer:
+        raise SchemaError(
+            f"{rule!r} needs a {rule.high!r} at least as finely rounded as "
+            f"{rule.low!r}. Got {high!r} and {low!r}."
+        )
+
+
+def _check_sum(rule: SumOf, columns: Mapping[Any, Any]) -> None:
+    total, parts = columns[rule.total], [columns[name] for name in rule.parts]
+    if not all(isinstance(column, Numeric | Integer) for column in (total, *parts)):
+        raise SchemaError(f"{rule!r} needs numbers.")
+    lower, upper = (sum(getattr(c, end) for c in parts) for end in ("lower", "upper"))
+    if total.lower > lower or total.upper < upper:
+        raise SchemaError(
+            f"{rule!r} needs bounds of {rule.total!r} that hold every sum, {lower} to "
+            f"{upper}. Got {total.lower} to {total.upper}; widen them."
+        )
+    if any(_is_finer(part, total) for part in parts):
+        raise SchemaError(
+            f"{rule!r} needs a {rule.total!r} at least as finely rounded as its parts."
+        )
+
+
+def _check_missing(rule: MissingIf, column: Any, given: Any) -> None:
+    if not column.nullable:
+        raise SchemaError(
+            f"{rule!r} needs a {rule.column!r} that can be missing. Got {column!r}, or "
+            "a dtype that holds no missing values."
+        )
+    if isinstance(given, Categorical | Boolean):
+        is_possible = str(rule.value) in map(str, categories_of(given))
+    elif isinstance(given, Datetime):
+        is_possible = False
+    else:
+        is_number = isinstance(rule.value, int | float)
+        is_possible = is_number and given.lower <= rule.value <= given.upper
+    if not is_possible:
+        raise SchemaError(
+            f"{rule!r} needs a value that {rule.given!r} can have. Got {given!r}."
+        )
+
+
+def _check_codes(rule: Determines, source: Any, target: Any) -> None:
+    for name, column, place in ((rule.source, source, 0), (rule.target, target, 1)):
+        if not isinstance(column, Categorical | Boolean):
+            raise SchemaError(f"{rule!r} needs two columns of categories.")
+        known = set(map(str, categories_of(column)))
+        absent = [pair[place] for pair in rule.codes if str(pair[place]) not in known]
+        if absent:
+            raise SchemaError(
+                f"Determines needs categories that {name!r} can have. Got "
+                f"{', '.join(map(str, absent))}; list them in the schema."
+            )
+    if len({str(key) for key, _ in rule.codes}) < len(rule.codes):
+        raise SchemaError(f"{rule!r} needs one code for each category.")
+
+
+def _is_finer(part: Any, whole: Any) -> bool:
+    """Say whether values of a part are rounded less than those of the whole."""
+    if whole.decimals is None:
+        return False
+    return part.decimals is None or part.decimals > whole.decimals
+
+
+# ----------------------------------------------------------------------------
+# Drawn columns that obey public rules. No private row is read, so this is free.
+
+
+def obey(
+    drawn: Mapping[Any, "pd.Series[Any]"],
+    rules: Sequence[Rule],
+    columns: Mapping[Any, Any],
+    given: Collection[Any] = (),
+) -> dict[Any, "pd.Series[Any]"]:
+    """Return drawn columns with every rule repaired, in an order that keeps repairs.
+
+    Each rule writes one column, after the columns that it reads are complete, and no
+    later rule undoes it: bounds were checked to hold whatever is written.
+
+    Examples
+    --------
+    >>> from skdpgen.tables import Integer
+    >>> drawn = {"a": pd.Series([1, 5]), "b": pd.Series([3, 3])}
+    >>> obey(drawn, [LessEqual("a", "b")], {"a": Integer(0, 9), "b": Integer(0, 9)})[
+    ...     "b"
+    ... ].tolist()
+    [3, 5]
+    """
+    result = dict(drawn)
+    for rule in in_order(rules):
+        if rule.written in given:
+            raise ValueError(
+                f"{rule.written!r} cannot be given: a rule of the schema decides it. "
+                f"Got {rule!r}; give {', '.join(map(repr, rule.read))} instead."
+            )
+        result[rule.written] = _repaired(rule, result, columns)
+    return result
+
+
+def _repaired(rule: Rule, drawn: Mapping[Any, Any], columns: Mapping[Any, Any]) -> Any:
+    old = drawn[rule.written]
+    if isinstance(rule, LessEqual):
+        low = drawn[rule.low]
+        is_broken = (low > old).fillna(False).astype(bool)
+        return old.mask(is_broken, low.astype(old.dtype))
+    if isinstance(rule, SumOf):
+        total = sum(drawn[name].astype("Float64") for name in rule.parts)
+        if columns[rule.total].decimals is not None:
+            total = total.round(columns[rule.total].decimals)
+        is_known = total.notna() & old.notna()
+        return old.mask(is_known, total.astype(old.dtype))
+    if isinstance(rule, MissingIf):
+        return old.mask(_equals(drawn[rule.given], rule.value, columns[rule.given]))
+    assert isinstance(rule, Determines)
+    own = {str(value): value for value in categories_of(columns[rule.target])}
+    codes = {str(key): own[str(code)] for key, code in rule.codes}
+    keys = drawn[rule.source].map(str, na_action="ignore")
+    return old.mask(keys.isin(list(codes)), keys.map(codes))
+
+
+def _equals(cells: Any, value: Any, column: Any) -> Any:
+    if hasattr(column, "lower"):
+        return (cells == value).fillna(False).astype(bool)
+    return cells.map(str, na_action="ignore") == str(value)

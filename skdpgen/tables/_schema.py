@@ -2,34 +2,270 @@
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from skdpgen.tables._column_dicts import (
-    column_from_dict,
-    column_to_dict,
-    schema_toml,
-)
 from skdpgen.tables._columns import (
+    TYPES,
+    Boolean,
     Categorical,
     Column,
+    Datetime,
+    Integer,
+    Numeric,
+    column_from_dict,
+    column_to_dict,
     is_hint,
     joined_origins,
     origin_of,
+    schema_toml,
     with_origin,
 )
-from skdpgen.tables._containers import read_table
-from skdpgen.tables._data_dictionary import read_dictionary
-from skdpgen.tables._dtypes import pandas_kind
-from skdpgen.tables._inferring import empty_column, infer_column, sorted_values
+from skdpgen.tables._frames import pandas_kind, read_table
 from skdpgen.tables._layout import Kind, Layout
-from skdpgen.tables._rule_order import check_rules, in_order
-from skdpgen.tables._rules import Rule, rule_from_dict, rule_to_dict
+from skdpgen.tables._rules import (
+    Rule,
+    check_rules,
+    in_order,
+    rule_from_dict,
+    rule_to_dict,
+)
+from skdpgen.tables._text_forms import read_number
 from skdpgen.utils import SchemaError, saved
+
+# ----------------------------------------------------------------------------
+# Bounds and categories read off rows: for public rows, or with a leak.
+
+MAX_DECIMALS = 3
+
+
+def sorted_values(series: "pd.Series[Any]") -> list[Any]:
+    """Return the distinct values in a public order: sorted, as text if mixed."""
+    values = series.dropna().unique().tolist()
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=str)
+
+
+def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
+    """Return the type of a column as its values show it."""
+    nullable = bool(series.isna().any())
+    if kind is Kind.BOOLEAN:
+        return Boolean(nullable=nullable)
+    if kind is Kind.TEXT:
+        return Categorical(sorted(set(map(str, series.dropna()))), nullable=nullable)
+    if kind is Kind.DATETIME:
+        known = series.dropna()
+        if isinstance(known.dtype, pd.CategoricalDtype):
+            known = known.astype(known.dtype.categories.dtype)
+        if known.empty:
+            return Datetime("2000-01-01", "2000-01-01", nullable=True)
+        bounds = (known.min().isoformat(), known.max().isoformat())
+        is_daily = bool((known == known.dt.normalize()).all())
+        return Datetime(*bounds, is_daily, nullable)
+    values = series.astype("float64").to_numpy()
+    values = values[np.isfinite(values)]
+    nullable = nullable or len(values) < len(series)
+    if not len(values):
+        return Numeric(0.0, 0.0, nullable=True)
+    lower, upper = float(values.min()), float(values.max())
+    if kind is Kind.INTEGER:
+        return Integer(int(lower), int(upper), nullable=nullable)
+    scaled = [values * 10.0**d for d in range(MAX_DECIMALS)]
+    exact = [d for d, v in enumerate(scaled) if np.allclose(v, v.round(), 0, 1e-6)]
+    return Numeric(lower, upper, exact[0] if exact else None, nullable=nullable)
+
+
+def empty_column(kind: Kind, *, nullable: bool) -> Column:
+    """Return the column type of a dtype kind, with nothing else known."""
+    types = {
+        Kind.FLOAT: Numeric,
+        Kind.INTEGER: Integer,
+        Kind.BOOLEAN: Boolean,
+        Kind.TEXT: Categorical,
+        Kind.DATETIME: Datetime,
+    }
+    column: Column = types[kind](nullable=nullable)
+    return column
+
+
+# ----------------------------------------------------------------------------
+# Data dictionaries as people keep them: a table with a row for each column.
+
+OTHER_NAMES = {
+    **dict.fromkeys(("number", "float", "double", "real", "decimal"), "Numeric"),
+    **dict.fromkeys(("int", "whole number"), "Integer"),
+    **dict.fromkeys(("category", "factor", "nominal"), "Categorical"),
+    **dict.fromkeys(("bool", "flag"), "Boolean"),
+    **dict.fromkeys(("date", "timestamp"), "Datetime"),
+}
+FLAGS = {
+    **dict.fromkeys(("true", "yes", "y", "1"), True),
+    **dict.fromkeys(("false", "no", "n", "0"), False),
+}
+SHOWN = "name, type, lower, upper, decimals, categories, nullable, format"
+
+
+def read_dictionary(table: Any) -> dict[str, Column]:
+    """Return the column types that a data dictionary describes, by name.
+
+    Raises an error that names the row, counted from 1 below the header, and the entry.
+    """
+    content = _read(table)
+    found: dict[str, Column] = {}
+    for number, row in enumerate(content.to_dict("records"), start=1):
+        name = _text(row.get("name"))
+        where = f"Row {number} ({name!r}) of the data dictionary"
+        if not name or name in found:
+            raise SchemaError(
+                f"{where} must name a column, each once. Got "
+                f"{'this name twice' if name else 'no name'}; correct it or take the "
+                "row out."
+            )
+        found[name] = _column(where, {str(k): v for k, v in row.items()}, name)
+    return found
+
+
+def _read(table: Any) -> pd.DataFrame:
+    """Read a file as text alone, or take a data frame as it is."""
+    if isinstance(table, str | Path):
+        content = _read_csv(table, ",")
+        if len(content.columns) == 1:  # as spreadsheets write it where , is a point
+            content = _read_csv(table, ";")
+    elif hasattr(table, "to_pandas"):
+        content = table.to_pandas()
+    elif isinstance(table, pd.DataFrame):
+        content = table.copy()
+    else:
+        raise TypeError(
+            "A data dictionary must be the path of a CSV file or a data frame. Got "
+            f"{type(table).__name__} instead; for columns by name use "
+            "`Schema({'age': Integer(0, 120)})`."
+        )
+    content.columns = [str(name).strip().lower() for name in content.columns]
+    if not {"name", "type"} <= set(content.columns):
+        raise SchemaError(
+            f"A data dictionary must have the columns name and type, and may have more "
+            f"of {SHOWN}. Got {', '.join(content.columns)}."
+        )
+    return content
+
+
+def _read_csv(path: str | Path, separator: str) -> pd.DataFrame:
+    return pd.read_csv(
+        path,
+        sep=separator,
+        dtype=str,
+        keep_default_na=False,
+        encoding="utf-8-sig",
+        skipinitialspace=True,
+    )
+
+
+def _column(where: str, row: Mapping[str, Any], name: str) -> Column:
+    given = _text(row["type"]).lower()
+    known = {kind.lower(): kind for kind in TYPES} | OTHER_NAMES
+    if given not in known:
+        raise SchemaError(
+            f"{where}, type: must be one of {', '.join(TYPES)}. Got "
+            f"{_text(row['type'])!r}; take the row out to have the column discovered."
+        )
+    kind = TYPES[known[given]]
+    taken = {item.name for item in fields(kind)}
+    params: dict[str, Any] = {"whole_days": True} if given == "date" else {}
+    for entry, read in READERS.items():
+        text = _entry(row.get(entry))
+        if text == "" or (kind is Integer and (entry, text) == ("decimals", "0")):
+            continue
+        if entry not in taken:
+            raise SchemaError(
+                f"{where}, {entry}: must be empty for the type {kind.__name__}. Got "
+                f"{text!r}."
+            )
+        params[entry] = read(f"{where}, {entry}", text, kind)
+    try:
+        column: Column = kind(**params)
+        if is_hint(column) or not _is_open(column):
+            column.check(name)
+    except SchemaError as error:
+        raise SchemaError(f"{where}: {error}") from None
+    return column
+
+
+def _is_open(column: Column) -> bool:
+    """Say whether a bound or the categories are left for `Schema.known` to drop."""
+    ends = ("lower", "upper", "categories")
+    return any(getattr(column, end, "") is None for end in ends)
+
+
+def _entry(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else _text(value)
+
+
+def _text(value: Any) -> str:
+    if value is None or value is pd.NaT or value is pd.NA or value != value:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # beside an empty cell a whole number is a float
+    return str(value).strip()
+
+
+def _bound(where: str, text: Any, kind: Any) -> Any:
+    if kind is Datetime:
+        return text
+    number = read_number(str(text))
+    if number != number:
+        raise SchemaError(f"{where}: must be a number. Got {text!r}.")
+    return int(number) if kind is Integer and number.is_integer() else number
+
+
+def _whole(where: str, text: Any, kind: Any) -> int:
+    del kind
+    if not str(text).isdecimal():
+        raise SchemaError(f"{where}: must be a whole number, as 2. Got {text!r}.")
+    return int(text)
+
+
+def _flag(where: str, text: Any, kind: Any) -> bool:
+    del kind
+    if str(text).lower() not in FLAGS:
+        raise SchemaError(f"{where}: must be yes or no. Got {text!r}.")
+    return FLAGS[str(text).lower()]
+
+
+def _categories(where: str, text: Any, kind: Any) -> list[Any]:
+    del where, kind
+    if isinstance(text, list | tuple):
+        return list(text)
+    return [part.strip() for part in str(text).split("|")]
+
+
+def _plain(where: str, text: Any, kind: Any) -> str:
+    del where, kind
+    return str(text)
+
+
+READERS: dict[str, Callable[[str, Any, Any], Any]] = {
+    "format": _plain,
+    "lower": _bound,
+    "upper": _bound,
+    "decimals": _whole,
+    "categories": _categories,
+    "nullable": _flag,
+    "parse": _flag,
+    "whole_days": _flag,
+    "template": _plain,
+}
+
+
+# ----------------------------------------------------------------------------
+# Schema: what the owner of a table may say about it in public.
 
 READ_OFF = "a schema was read off rows (Schema.infer): it must be public by itself"
 FROM_PUBLIC = "a schema was read off rows that are said to be public"

@@ -6,8 +6,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.tables._number_forms import certain
-from skdpgen.tables._spelling import read_time
+from skdpgen.tables._text_forms import certain, read_time
 
 Counts = NDArray[np.float64]
 

@@ -1,19 +1,15 @@
 """Turns a release into a generator; never sees a table."""
 
 from skdpgen.training._adversarial import (
+    Anchor,
+    ClassWeights,
     Generated,
     PublicDescent,
+    Rules,
     play,
     score_real,
 )
-from skdpgen.training._checkpoints import Checkpoints
-from skdpgen.training._classifier import train_classifier
 from skdpgen.training._columns_together import Related, columns_together
-from skdpgen.training._conditional import (
-    ClassConditional,
-    class_conditional_model,
-    column_counts,
-)
 from skdpgen.training._covariance import (
     class_correlations,
     class_covariances,
@@ -21,44 +17,62 @@ from skdpgen.training._covariance import (
     nearest_correlation,
     shrink_symmetric,
 )
-from skdpgen.training._denoised_cells import denoised_histogram, project_to_total
 from skdpgen.training._density_ratio import (
     Told,
     effective_size,
     log_ratios,
     weighed,
 )
-from skdpgen.training._descent import descend
-from skdpgen.training._embedding import shrink_embedding
-from skdpgen.training._latents import Latents, normal, sobol, strata
-from skdpgen.training._matching import LossWeight, match_embedding
-from skdpgen.training._mixture import PairTarget, fit_mixture
-from skdpgen.training._pairs import PairPrior, fit_pair, smooth_pair
-from skdpgen.training._pairs_of_bins import smooth_bins
-from skdpgen.training._parity_moments import (
+from skdpgen.training._matching import (
+    Checkpoints,
+    Goal,
+    LossWeight,
+    Steps,
+    descend,
+    match_embedding,
+    shrink_embedding,
+)
+from skdpgen.training._mixture import (
+    PairTarget,
     ParityTarget,
+    fit_mixture,
     mean_signs,
     mixture_parities,
     stand_out,
 )
+from skdpgen.training._pairs import PairPrior, fit_pair, smooth_bins, smooth_pair
 from skdpgen.training._private_descent import (
     PrivateDescent,
+    RowSlopes,
     descend_privately,
     private_descent,
 )
-from skdpgen.training._public_columns import Seen, public_shares, raked, with_public
-from skdpgen.training._row_slopes import RowSlopes
-from skdpgen.training._smoothing import (
+from skdpgen.training._public_columns import (
+    ClassConditional,
+    Seen,
+    class_conditional_model,
+    column_counts,
+    public_shares,
+    raked,
+    with_public,
+)
+from skdpgen.training._single_columns import (
     class_totals,
     conditional_histogram,
+    denoised_histogram,
+    project_to_total,
     without_empty_cells,
 )
+from skdpgen.training._steps import Latents, normal, sobol, strata, train_classifier
 from skdpgen.training._trust import pooled_trust
 
 __all__ = [
+    "Anchor",
     "Checkpoints",
     "ClassConditional",
+    "ClassWeights",
     "Generated",
+    "Goal",
     "Latents",
     "LossWeight",
     "PairPrior",
@@ -68,7 +82,9 @@ __all__ = [
     "PublicDescent",
     "Related",
     "RowSlopes",
+    "Rules",
     "Seen",
+    "Steps",
     "Told",
     "class_conditional_model",
     "class_correlations",

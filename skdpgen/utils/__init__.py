@@ -10,7 +10,6 @@ from skdpgen.utils._asked import (
     is_whole,
     refuse_unless,
 )
-from skdpgen.utils._counts import check_count
 from skdpgen.utils._errors import (
     BudgetExceededError,
     ConfigError,
@@ -26,28 +25,35 @@ from skdpgen.utils._errors import (
     SchemaWarning,
     SearchCostWarning,
     SupportWarning,
+    in_a_line,
+    warn_caller,
 )
-from skdpgen.utils._in_a_line import in_a_line
+from skdpgen.utils._imports import (
+    Amount,
+    Interval,
+    StrOptions,
+    clone_parametrized,
+    require,
+)
 from skdpgen.utils._key import Key
-from skdpgen.utils._one_thread import on_one_thread
-from skdpgen.utils._optional import require
-from skdpgen.utils._plain import (
-    digest_of,
-    from_bytes,
-    from_plain,
-    to_bytes,
-    to_plain,
-)
-from skdpgen.utils._products_of_rows import products_of_rows
-from skdpgen.utils._random import (
+from skdpgen.utils._numbers import (
+    check_count,
+    on_one_thread,
     pick_device,
+    products_of_rows,
     seed_of,
     split_generator,
     torch_generator,
 )
-from skdpgen.utils._saved import SAVED, saved
-from skdpgen.utils._sklearn import Amount, Interval, StrOptions, clone_parametrized
-from skdpgen.utils._warn import warn_caller
+from skdpgen.utils._plain import (
+    SAVED,
+    digest_of,
+    from_bytes,
+    from_plain,
+    saved,
+    to_bytes,
+    to_plain,
+)
 
 __all__ = [
     "SAVED",

@@ -6,13 +6,36 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
 import torch
 
-from skdpgen.utils._saved import SAVED
+# ----------------------------------------------------------------------------
+# Values that can be written to a file and read back register themselves here.
+
+SAVED: dict[str, Any] = {}
+T = TypeVar("T", bound=type)
+
+
+def saved(value: T) -> T:
+    """Let a dataclass or an enumeration be part of a saved estimator; a decorator.
+
+    Examples
+    --------
+    >>> from skdpgen.privacy import Release
+    >>> SAVED["Release"] is Release
+    True
+    """
+    if value.__name__ in SAVED:
+        raise TypeError(f"Saved values must have distinct names. Got {value!r} twice.")
+    SAVED[value.__name__] = value
+    return value
+
+
+# ----------------------------------------------------------------------------
+# Values as JSON and arrays: written, sent and read back without running any code.
 
 
 def to_plain(

@@ -15,10 +15,10 @@ from skdpgen import (
     load,
 )
 from skdpgen.cli import _report_command, main
-from skdpgen.cli._as_text import typed
-from skdpgen.cli._model_folder import About
+from skdpgen.cli._command import About
 from skdpgen.cli._report_command import write_report
 from skdpgen.cli._table_files import TableFile
+from skdpgen.cli._text_records import typed
 
 N = 2000
 

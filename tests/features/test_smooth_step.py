@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from skdpgen.features import NTKFeatures
-from skdpgen.features._smooth_step import smooth_step
+from skdpgen.features._ntk import smooth_step
 
 nasty = st.sampled_from([0.0, -0.0, 1e30, -1e30, 5e-324, 1e-45, np.inf, np.nan])
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from skdpgen import privacy
-from skdpgen.privacy import ClippedCounts, _functional, _noise, _oracle, _release
-from skdpgen.privacy._selection import Selections
+from skdpgen.privacy import ClippedCounts, _noise, _oracle, _release
+from skdpgen.privacy._value_counts import Selections
 
 
 def patch_everywhere(patch, original, substitute):
@@ -73,7 +73,7 @@ def through(monkeypatch, tape):
         return np.copy(tape.pass_on(("slopes", noisy.shape, float(std)), drawn))
 
     with monkeypatch.context() as patch:
-        patch.setattr(_functional, "on_grid", on_grid)
+        patch.setattr(_oracle, "on_grid", on_grid)
         patch.setattr(_release, "_select", select)
         patch_everywhere(patch, _noise.add_noise, add_noise)
         yield
@@ -251,5 +251,5 @@ def formed(layer):
 
 def everyone(monkeypatch):
     """Let every row take part in every step, so that steps can be compared."""
-    for module in (_oracle, _functional):
+    for module in (_oracle, _oracle):
         monkeypatch.setattr(module, "poisson_sample", lambda n, rate: np.arange(n))

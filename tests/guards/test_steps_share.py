@@ -10,8 +10,8 @@ from skdpgen import DPDRESynthesizer, all_synthesizers
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _ledger
 from skdpgen.synthesizers import _dp_mepf
 from skdpgen.synthesizers.embedding import _private_encoder
-from skdpgen.synthesizers.opening import _steps_share
-from skdpgen.synthesizers.opening._public_schema import CHECK_SHARES
+from skdpgen.synthesizers.opening import _binning
+from skdpgen.synthesizers.opening._public_rows import CHECK_SHARES
 from skdpgen.tables import Rows, Schema
 from tests.guards import _neighbours, _variants
 
@@ -60,10 +60,10 @@ def test_so_is_that_of_an_encoder(case, adjacency, monkeypatch):
 @both
 def test_under_add_remove_the_number_of_rows_has_no_say(adjacency):
     case, found = TABLES["frame"], set()
-    known = _steps_share.Known.of(Rows.read(case.X, case.y), Schema(), None, "auto")
+    known = _binning.Known.of(Rows.read(case.X, case.y), Schema(), None, "auto")
     for n_rows in (300, 300_000):
         ledger = Ledger(PrivacyBudget(1.0, 1e-5, Adjacency(adjacency)))
-        found.add(_steps_share.least_left(known, ledger, n_rows))
+        found.add(_binning.least_left(known, ledger, n_rows))
     assert np.all(np.array([*found]) > 0.3)
     assert len(found) == (1 if adjacency == "add_remove" else 2)
 
@@ -132,13 +132,13 @@ def test_a_share_is_what_public_facts_say(way, name, adjacency):
     report, params = synth.privacy_, synth.get_params()
     schema = params["schema"] or Schema()
     rows = Rows.read(case.X, case.y)
-    known = _steps_share.Known.of(rows, schema, params["classes"], "auto")
+    known = _binning.Known.of(rows, schema, params["classes"], "auto")
     reserved = report.delta_selection, 9  # selections
     budget = PrivacyBudget(
         report.epsilon, report.delta, Adjacency(adjacency), *reserved
     )
     n_rows = len(case.X) if adjacency == "replace" else -1
-    left = _steps_share.least_left(known, Ledger(budget), n_rows)
+    left = _binning.least_left(known, Ledger(budget), n_rows)
     part = PARTS[way]
     if isinstance(part, dict):
         part = part["images" if name in IMAGES else "tables"]

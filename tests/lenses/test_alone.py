@@ -14,10 +14,9 @@ from skdpgen import (
     DPNTKSynthesizer,
 )
 from skdpgen.lenses import CosineLens, ModuleLens, PerceptualMap
-from skdpgen.lenses._alone import check_pure
+from skdpgen.lenses._unit_means import check_pure
 from skdpgen.synthesizers.embedding._feature_map import Mapper
-from skdpgen.synthesizers.gaussian._lens_map import encoder
-from skdpgen.synthesizers.gaussian._public_basis import PublicBasis
+from skdpgen.synthesizers.gaussian._lens_map import PublicBasis, encoder
 
 SIDE, ROW = 8, 7  # the row that differs, and is white
 SHAPE = (1, SIDE, SIDE)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skdpgen.lenses._clipping import clipped, finite, normalised, within_range
+from skdpgen.lenses._lens import clipped, finite, normalised, within_range
 from tests.lenses._images import HOSTILE, worst_norm
 
 

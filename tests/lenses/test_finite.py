@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from skdpgen.lenses._clipping import finite
+from skdpgen.lenses._lens import finite
 
 ODD = [float("nan"), float("inf"), -float("inf"), 1e38, -1e38, -0.0]
 

@@ -9,8 +9,15 @@ import torch
 from hypothesis import given, settings
 
 from skdpgen.lenses import ScatteringLens
-from skdpgen.lenses._morlet import filters, frame_sum, low_pass, mirror, padded_side
-from skdpgen.lenses._scattering import SIZE, moduli
+from skdpgen.lenses._scattering import (
+    SIZE,
+    filters,
+    frame_sum,
+    low_pass,
+    mirror,
+    moduli,
+    padded_side,
+)
 from tests.lenses._images import hostile, moved_when_shuffled, noise, smooth, worst_norm
 
 SHAPES = [(1, 28, 28), (3, 9, 13), (1, 8, 8)]

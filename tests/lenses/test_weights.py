@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from skdpgen.lenses._weights import weights_for
+from skdpgen.lenses._network_lens import weights_for
 
 
 def network():

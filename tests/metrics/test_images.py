@@ -19,13 +19,12 @@ from skdpgen.metrics import (
     inception_features,
     random_features,
 )
-from skdpgen.metrics._classifiers import IMAGE_NETWORK
-from skdpgen.metrics._cnn import ImageCNN
 from skdpgen.metrics._image_fidelity import (
     different_bins,
     frechet_distance,
     precision_recall,
 )
+from skdpgen.metrics._utility import IMAGE_NETWORK, ImageCNN
 from tests.metrics._fakes import Bootstrap
 
 FAST = ("cnn", "logistic_regression")

@@ -204,7 +204,7 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "the-last-rows-as-they-come",
         "the last rows of a step are mapped as they are, fewer than the others",
-        "skdpgen/training/_row_slopes.py",
+        "skdpgen/training/_private_descent.py",
         "        missing = self.at_once - len(some)\n",
         "        missing = 0 * len(some)\n",
         (
@@ -309,7 +309,7 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "lens-class-believed",
         "a class of a user says that rows of a batch do not influence each other",
-        "skdpgen/lenses/_alone.py",
+        "skdpgen/lenses/_unit_means.py",
         "return bool(lens.is_opaque) or not is_ours",
         "return bool(lens.is_opaque)",
         (ALONE + "test_a_class_of_a_user_sees_images_one_by_one_whatever_it_says",),
@@ -317,7 +317,7 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "lens-error-told",
         "the error of a lens on one private image is passed on",
-        "skdpgen/lenses/_alone.py",
+        "skdpgen/lenses/_unit_means.py",
         "except Exception:  # whatever",
         "except ZeroDivisionError:  # whatever",
         (ALONE + "test_a_lens_that_fails_on_one_image_says_nothing_of_it",),
@@ -325,7 +325,7 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "lens-warning-shown",
         "the warning of a lens on one private image is shown",
-        "skdpgen/lenses/_alone.py",
+        "skdpgen/lenses/_unit_means.py",
         '        warnings.simplefilter("ignore")\n',
         "",
         (ALONE + "test_a_lens_that_fails_on_one_image_says_nothing_of_it",),
@@ -333,7 +333,7 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "lens-not-tried",
         "a lens that remembers images, or draws random numbers, is used",
-        "skdpgen/lenses/_alone.py",
+        "skdpgen/lenses/_unit_means.py",
         "        if again.shape != first.shape or not (",
         "        if again.shape != first.shape and not (",
         (ALONE + "test_a_lens_that_is_not_pure_is_refused_before_anything_is_paid",),

@@ -7,7 +7,7 @@ import pytest
 from skdpgen.datasets import load_example
 from skdpgen.metrics import read_alike
 from skdpgen.plotting import plot_marginals
-from skdpgen.plotting._value_shares import Steps, panel_of
+from skdpgen.plotting._columns import Steps, panel_of
 
 
 @pytest.fixture

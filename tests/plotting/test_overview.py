@@ -5,7 +5,7 @@ import pytest
 from skdpgen.datasets import load_example
 from skdpgen.metrics import marginal_distances, read_alike, total_variation
 from skdpgen.plotting import plot_overview
-from skdpgen.plotting._kept_and_lost import lost_levels, ranges
+from skdpgen.plotting._columns import lost_levels, ranges
 
 
 def titles(figure):

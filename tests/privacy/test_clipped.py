@@ -19,7 +19,7 @@ from skdpgen.privacy import (
     release,
     sensitivity,
 )
-from skdpgen.privacy._selection import selection_threshold
+from skdpgen.privacy._value_counts import selection_threshold
 
 LIMITS = (1.0, 1.5, 2.7, 5.0)
 SIZES = (3, 2, 4, 1, 2)

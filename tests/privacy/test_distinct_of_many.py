@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skdpgen.privacy import DistinctCounts, _distinct
-from skdpgen.privacy._distinct import EXACT, LEVELS, Seen, slots_of
+from skdpgen.privacy import DistinctCounts, _value_counts
+from skdpgen.privacy._value_counts import EXACT, LEVELS, Seen, slots_of
 
 NAMES = ("number", "word")
 
@@ -30,7 +30,7 @@ def exact(numbers, words, n_rows):
 def few_slots(monkeypatch):
     """So few that values share them."""
     for name, size in {"EXACT": 3, "SLOTS": 8, "LEVELS": 3}.items():
-        monkeypatch.setattr(_distinct, name, size)
+        monkeypatch.setattr(_value_counts, name, size)
 
 
 @pytest.mark.usefixtures("few_slots")

@@ -26,7 +26,7 @@ from skdpgen.privacy import (
     release,
 )
 from skdpgen.privacy._exact_sum import ExactSum, most_rows, top_of
-from skdpgen.privacy._outer import ROWS_AT_ONCE, _grid
+from skdpgen.privacy._vector_sums import ROWS_AT_ONCE, _grid
 
 N_CLASSES, WIDTH = 3, 6
 NASTY = (0.0, -0.0, 1.0, -1.0, 1e30, -1e160, 1e308, -1e308, 5e-324, 1e-170)

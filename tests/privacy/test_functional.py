@@ -9,11 +9,11 @@ import torch
 from scipy import optimize, stats
 from torch import nn
 
-from skdpgen.privacy import _functional
+from skdpgen.privacy import _oracle
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
-from skdpgen.privacy._functional import functional_oracle, kernel_slopes, slope_noise
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import gaussian_noise, insecure_noise_seed
+from skdpgen.privacy._oracle import functional_oracle, kernel_slopes, slope_noise
 from skdpgen.privacy._subsampled import subsampled_noise_multiplier
 from skdpgen.training import descend
 from skdpgen.utils import BudgetExceededError, NotPrivateWarning
@@ -307,13 +307,13 @@ def map_of_noise(monkeypatch, points, scales):
         sizes.append(math.prod(shape))
         return np.zeros(shape)
 
-    monkeypatch.setattr(_functional, "gaussian_noise", record)
+    monkeypatch.setattr(_oracle, "gaussian_noise", record)
     slope_noise(points, np.asarray(scales))
     columns = []
     for unit in np.eye(sum(sizes)):
         parts = iter(np.split(unit, np.cumsum(sizes)[:-1]))
         monkeypatch.setattr(
-            _functional,
+            _oracle,
             "gaussian_noise",
             lambda shape, std, parts=parts: std * next(parts).reshape(shape),
         )
@@ -371,7 +371,7 @@ def test_noise_that_cannot_be_drawn_raises(monkeypatch):
 
 
 def test_without_noise_nothing_is_drawn(monkeypatch):
-    monkeypatch.setattr(_functional, "slope_noise", None)
+    monkeypatch.setattr(_oracle, "slope_noise", None)
     slopes = exact_slopes(Cloud([[0.0]]), np.ones((1, 1)), np.zeros(1), (1.0,))
     assert slopes == pytest.approx(-math.exp(-0.5))
 
@@ -506,7 +506,7 @@ def test_an_interrupted_step_is_spent(monkeypatch):
 
     with opened(Cloud(np.zeros((2, 3))), 1.0) as step:
         with monkeypatch.context() as patch:
-            patch.setattr(_functional, "slope_noise", interrupt)
+            patch.setattr(_oracle, "slope_noise", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 step(*GOOD)
         with pytest.raises(BudgetExceededError):
@@ -744,7 +744,5 @@ def test_an_audit_finds_no_more_than_the_claim(rate):
 
 
 def test_the_audit_catches_a_third_of_the_noise(monkeypatch):
-    monkeypatch.setattr(
-        _functional, "slope_noise", lambda *given: slope_noise(*given) / 3
-    )
+    monkeypatch.setattr(_oracle, "slope_noise", lambda *given: slope_noise(*given) / 3)
     assert audit(1.0, 12_000) > AUDITED

@@ -18,16 +18,15 @@ from skdpgen.privacy import (
     Question,
     Selections,
     Vectors,
-    _masks,
     _noise,
+    _noisy_share,
     noisy_share,
     noisy_values,
     pair_keys,
 )
-from skdpgen.privacy._masks import about_words, masked, unmasked
 from skdpgen.privacy._noise import whole_noise
+from skdpgen.privacy._noisy_share import about_words, masked, unmasked, whole_sums
 from skdpgen.privacy._release import joint_sensitivity, joint_weights
-from skdpgen.privacy._whole_sums import whole_sums
 from skdpgen.tables import Encoder
 from skdpgen.utils import BudgetExceededError, RowsElsewhereError
 from tests.privacy.test_exact_sum import BLOCKS, N_CLASSES, taken
@@ -202,13 +201,13 @@ def test_a_block_has_noise_by_its_weight():
 
 def test_no_two_messages_have_one_mask(monkeypatch):
     """Not two blocks, nor two answers, nor two pairs that were dealt one key."""
-    used, words = [], _masks._words
+    used, words = [], _noisy_share._words
 
     def spy(key, about, n):
         used.append(about)
         return words(key, about, n)
 
-    monkeypatch.setattr(_masks, "_words", spy)
+    monkeypatch.setattr(_noisy_share, "_words", spy)
     ledgers = {name: Ledger(BUDGET) for name in NAMES}
     same = {a: {b: b"k" * 32 for b in NAMES if b != a} for a in NAMES}
     for _ in range(2):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skdpgen.privacy import OuterProducts, _outer, sensitivity
+from skdpgen.privacy import OuterProducts, _vector_sums, sensitivity
 from skdpgen.privacy._blocks import clip_rows, one_hot
 
 SHAPES = ((2, 3), (1, 2))
@@ -196,7 +196,7 @@ def test_rows_may_come_in_pieces(monkeypatch):
     rng, block = np.random.default_rng(0), OuterProducts(SHAPES)
     x, y = rng.normal(size=(11, WIDTH)), rng.integers(2, size=11)
     whole = summed(block, factors(x), y)
-    monkeypatch.setattr(_outer, "ROWS_AT_ONCE", 4)
+    monkeypatch.setattr(_vector_sums, "ROWS_AT_ONCE", 4)
     np.testing.assert_array_equal(summed(block, factors(x), y), whole)
 
 

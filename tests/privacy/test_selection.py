@@ -17,7 +17,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.privacy._budget import Adjacency
 from skdpgen.privacy._release import EVIDENCE
-from skdpgen.privacy._selection import selection_threshold
+from skdpgen.privacy._value_counts import selection_threshold
 
 N, ALPHA = 2000, 1e-6
 

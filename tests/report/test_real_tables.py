@@ -15,7 +15,7 @@ from skdpgen import (
     insecure_noise_seed,
 )
 from skdpgen.cli import main
-from skdpgen.cli._as_text import typed
+from skdpgen.cli._text_records import typed
 from skdpgen.metrics import _utility
 from skdpgen.report import beside_real
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skdpgen import DPIndependentSynthesizer, insecure_noise_seed
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
-from skdpgen.synthesizers.opening._column_kinds import (
+from skdpgen.synthesizers.opening._first_look import (
     LOOK_SHARES,
     Unknown,
     look_at_kinds,
@@ -25,7 +25,7 @@ from skdpgen.tables import (
     Schema,
     TextKinds,
 )
-from skdpgen.tables._number_forms import place_of_number
+from skdpgen.tables._text_forms import place_of_number
 from skdpgen.utils import SchemaWarning
 
 N = 1000.0

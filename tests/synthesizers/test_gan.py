@@ -12,12 +12,10 @@ from skdpgen import DPGANSynthesizer, load
 from skdpgen.datasets import load_example
 from skdpgen.lenses import lens_of
 from skdpgen.networks import CellsHead, Discriminator
-from skdpgen.synthesizers.adversarial._codes_kernel import CodesKernel
-from skdpgen.synthesizers.adversarial._frame import PAID, shown
-from skdpgen.synthesizers.adversarial._looks import _drawn
+from skdpgen.synthesizers.adversarial._game import PAID, CodesKernel, _drawn, shown
 from skdpgen.synthesizers.embedding import ImageKernel
 from skdpgen.tables import Categorical, EncodedBatch, ImageLayout, Schema
-from skdpgen.training import play
+from skdpgen.training import ClassWeights, Rules, play
 from skdpgen.training._adversarial import Generated, score_fake
 from skdpgen.utils import Key
 from tests.synthesizers._tables import CASES, build
@@ -57,10 +55,10 @@ def test_a_start_and_the_steps_are_all_that_is_paid(start):
 
 def test_rows_are_read_through_the_oracle_alone(monkeypatch):
     """Every row that a step sees was asked for by the private oracle."""
-    from skdpgen.synthesizers.adversarial import _looks
+    from skdpgen.synthesizers.adversarial import _game
 
     asked, frames = [], []
-    take = _looks.Labelled.take
+    take = _game.Labelled.take
 
     def watched(self, indices):
         import inspect
@@ -69,7 +67,7 @@ def test_rows_are_read_through_the_oracle_alone(monkeypatch):
         frames.append([frame.filename for frame in inspect.stack()])
         return take(self, indices)
 
-    monkeypatch.setattr(_looks.Labelled, "take", watched)
+    monkeypatch.setattr(_game.Labelled, "take", watched)
     case = CASES["floats"]
     build(DPGANSynthesizer, case, **SMALL).fit(case.X, case.y)
     assert asked[0] == 0  # tells shapes
@@ -285,14 +283,9 @@ def test_turns_are_taken_as_asked_for():
         look,
         descent,
         lambda outputs: outputs[0],
-        shares=torch.tensor([0.5, 0.5]),
-        counts=torch.tensor([0.5, 0.5]),
-        n_latent=2,
+        ClassWeights(torch.tensor([0.5, 0.5]), torch.tensor([0.5, 0.5])),
+        Rules(2, n_between=3, batch_size=8, learning_rate=1e-3, spectral_bound=2.0),
         n_steps=7,
-        n_between=3,
-        batch_size=8,
-        learning_rate=1e-3,
-        spectral_bound=2.0,
         rng=torch.Generator().manual_seed(0),
     )
     assert (descent.n_done, len(losses)) == (7, 2)

@@ -12,10 +12,10 @@ import pytest
 from skdpgen import DPIndependentSynthesizer, insecure_noise_seed, load
 from skdpgen.privacy import Adjacency, Distinct, Ledger, PrivacyBudget, sensitivity
 from skdpgen.report import as_html, report_content
-from skdpgen.synthesizers.opening import _identifiers
-from skdpgen.synthesizers.opening._column_kinds import LOOK_SHARES
-from skdpgen.synthesizers.opening._identifiers import (
+from skdpgen.synthesizers.opening import _first_look
+from skdpgen.synthesizers.opening._first_look import (
     BLURRED,
+    LOOK_SHARES,
     count_whole_numbers,
     perhaps_identifiers,
 )
@@ -234,13 +234,13 @@ def test_one_row_moves_the_counts_no_further_than_is_paid(
 
 def exact_counts(adjacency, n_rows, monkeypatch):
     """Return a function that gives the counts of some rows, without noise."""
-    kept, release = [], _identifiers.release
+    kept, release = [], _first_look.release
 
     def spy(*given, **params):
         kept.append(release(*given, **params).values[Key.DISTINCT][0])
         return SimpleNamespace(values={Key.DISTINCT: kept[-1:]})
 
-    monkeypatch.setattr(_identifiers, "release", spy)
+    monkeypatch.setattr(_first_look, "release", spy)
 
     def exact(rows):
         X = pd.DataFrame(rows, columns=["a", "b"]).astype("Int64")
@@ -253,14 +253,14 @@ def exact_counts(adjacency, n_rows, monkeypatch):
 
 def test_only_released_numbers_decide(monkeypatch):
     """With all counts released as 0 nothing is named, whatever the rows hold."""
-    release = _identifiers.release
+    release = _first_look.release
 
     def nothing(*given, **params):
         released = release(*given, **params)
         released.values[Key.DISTINCT][:] = 0.0
         return released
 
-    monkeypatch.setattr(_identifiers, "release", nothing)
+    monkeypatch.setattr(_first_look, "release", nothing)
     synth, told = fit(table())
     assert not told
     assert not synth.columns_["is_identifier"][["id", "ssn", "visit"]].any()

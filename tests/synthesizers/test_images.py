@@ -24,8 +24,7 @@ from skdpgen import (
 )
 from skdpgen import load as load_estimator
 from skdpgen.synthesizers.embedding import _private_encoder
-from skdpgen.synthesizers.embedding._image_kernel import ImageKernel
-from skdpgen.synthesizers.embedding._point_rows import PointRows
+from skdpgen.synthesizers.embedding._image_kernel import ImageKernel, PointRows
 from skdpgen.synthesizers.embedding._private_encoder import Pairs
 from skdpgen.synthesizers.models._image_model import Density
 from skdpgen.tables import Chunks, ImageLayout, Numeric, Rows, Schema, as_pixels
@@ -465,7 +464,7 @@ def test_steps_are_paid_for_even_if_they_are_interrupted(monkeypatch):
         raise KeyboardInterrupt
 
     synth = build(DPKernelSynthesizer, release="per_step")
-    monkeypatch.setattr("skdpgen.synthesizers.embedding._slope_steps.descend", stop)
+    monkeypatch.setattr("skdpgen.synthesizers.embedding._private_encoder.descend", stop)
     with pytest.raises(KeyboardInterrupt):
         synth.fit(PIXELS, LABELS)
     assert sum(entry.share for entry in synth.privacy_.releases) == pytest.approx(1.0)

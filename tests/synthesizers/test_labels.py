@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skdpgen.synthesizers.models._even_draws import draw_given, systematic
+from skdpgen.synthesizers.models._decoding import draw_given, systematic
 
 EVEN = np.full((1, 4), 0.25)
 

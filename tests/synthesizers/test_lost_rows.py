@@ -16,10 +16,10 @@ from skdpgen import (
     load,
 )
 from skdpgen.report import report_content
-from skdpgen.synthesizers.models._lost_rows import between
+from skdpgen.synthesizers.models._column_report import between
 from skdpgen.synthesizers.opening import _binning
-from skdpgen.synthesizers.opening._pixel_range import PIXEL_SHARES
-from skdpgen.synthesizers.opening._watched_columns import watched_scale
+from skdpgen.synthesizers.opening._binning import watched_scale
+from skdpgen.synthesizers.opening._first_look import PIXEL_SHARES
 from skdpgen.tables import (
     Boolean,
     Categorical,

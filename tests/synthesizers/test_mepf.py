@@ -8,7 +8,7 @@ from torch import nn
 from skdpgen import DPMEPFSynthesizer, load
 from skdpgen.lenses import CosineLens, ModuleLens, ScatteringLens
 from skdpgen.synthesizers.embedding import _perceptual_kernel, _private_encoder
-from skdpgen.synthesizers.gaussian import _prior
+from skdpgen.synthesizers.gaussian import _pictures
 from skdpgen.utils import Key
 from tests.guards._doors import Spy, Tape, through
 
@@ -32,7 +32,7 @@ IMAGES = stripes()
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(_prior, "N_DRAWN", (200, 200))
+    monkeypatch.setattr(_pictures, "N_DRAWN", (200, 200))
     monkeypatch.setattr(_private_encoder, "STEPS", 3)
     monkeypatch.setattr(_perceptual_kernel, "N_WAVES", 200)
 
@@ -121,9 +121,9 @@ def test_the_best_checkpoint_is_kept_and_found_again():
 def test_rows_vote_on_deformations():
     synth = fitted(prior="auto")
     assert names(synth)[-1] == "which deformations teach most"
-    assert synth.deformations_ in _prior.MILD
+    assert synth.deformations_ in _pictures.MILD
     votes = synth.votes_.values[Key.FEATURES][0]
-    assert synth.deformations_ == _prior.MILD[votes.argmax()]
+    assert synth.deformations_ == _pictures.MILD[votes.argmax()]
     assert len(names(fitted(y=None, classes=None, prior="auto"))) == 1
 
 

@@ -15,12 +15,11 @@ from sklearn.linear_model import LogisticRegression
 from skdpgen import DPMGESynthesizer, load
 from skdpgen.lenses import CosineLens
 from skdpgen.privacy import Ledger
-from skdpgen.synthesizers.gaussian import _lens_map, _prior
-from skdpgen.synthesizers.gaussian._lens_map import nearest
+from skdpgen.synthesizers.gaussian import _lens_map, _pictures
+from skdpgen.synthesizers.gaussian._lens_map import PublicBasis, nearest
 from skdpgen.synthesizers.gaussian._pictures import tones_of, wiener
-from skdpgen.synthesizers.gaussian._public_basis import PublicBasis
 from skdpgen.synthesizers.models import Deformations
-from skdpgen.synthesizers.models._picture_mixture import middles, shares_of_counts
+from skdpgen.synthesizers.models._mixture_model import middles, shares_of_counts
 
 INF = float("inf")
 DIGITS, LABELS = load_digits(return_X_y=True)
@@ -33,8 +32,8 @@ FEW = slice(0, 300)
 def small(monkeypatch):
     """Small batches, and votes of networks that hardly learnt."""
     monkeypatch.setattr(_lens_map, "AT_ONCE", 128)
-    monkeypatch.setattr(_prior, "N_DRAWN", (300, 300))
-    monkeypatch.setattr(_prior, "EACH", 60)
+    monkeypatch.setattr(_pictures, "N_DRAWN", (300, 300))
+    monkeypatch.setattr(_pictures, "EACH", 60)
 
 
 def build(**params):
@@ -170,9 +169,9 @@ def test_a_given_prior_costs_nothing(prior, expected):
 
 def test_rows_vote_for_a_prior():
     synth = build(prior="auto").fit(PIXELS[FEW], LABELS[FEW])
-    assert synth.deformations_ in _prior.CHOICES
+    assert synth.deformations_ in _pictures.CHOICES
     votes = synth.votes_.values["features"][0]
-    assert synth.deformations_ == _prior.CHOICES[votes.argmax()]
+    assert synth.deformations_ == _pictures.CHOICES[votes.argmax()]
     assert "deformations" in synth.privacy_.releases[-1].name
     alone = build(prior=None).fit(PIXELS[FEW], LABELS[FEW])
     cost = sum((e.sensitivity / e.noise_std) ** 2 for e in synth.privacy_.releases)

@@ -14,17 +14,17 @@ from hypothesis.extra.numpy import arrays
 
 from skdpgen import DPMGESynthesizer
 from skdpgen.lenses import CosineLens, ModuleLens
-from skdpgen.synthesizers.gaussian import _lens_map, _prior
+from skdpgen.synthesizers.gaussian import _lens_map, _pictures
 from skdpgen.synthesizers.gaussian._copula import ScoresOfRows
 from skdpgen.synthesizers.gaussian._lens_map import (
     GRID,
     Pictures,
+    PublicBasis,
     encoder,
     from_centres,
     nearest,
 )
-from skdpgen.synthesizers.gaussian._public_basis import PublicBasis
-from skdpgen.synthesizers.models import NormalScores, _picture_mixture
+from skdpgen.synthesizers.models import NormalScores, _mixture_model
 from skdpgen.synthesizers.opening import _context
 from skdpgen.tables import (
     CategoryCells,
@@ -48,10 +48,10 @@ both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     monkeypatch.setattr(_lens_map, "AT_ONCE", 32)  # rows fill two batches, one partly
-    monkeypatch.setattr(_prior, "N_DRAWN", (100, 100))
-    monkeypatch.setattr(_prior, "EACH", 30)
-    monkeypatch.setattr(_picture_mixture, "SEEN", 100)
-    monkeypatch.setattr(_picture_mixture, "DRAWN", 200)
+    monkeypatch.setattr(_pictures, "N_DRAWN", (100, 100))
+    monkeypatch.setattr(_pictures, "EACH", 30)
+    monkeypatch.setattr(_mixture_model, "SEEN", 100)
+    monkeypatch.setattr(_mixture_model, "DRAWN", 200)
 
 
 def moved(one, two):
@@ -229,19 +229,19 @@ def test_networks_of_a_vote_learn_from_as_many_pictures_as_are_known(
 ):
     """The true number of rows, if it is private, must not choose the networks."""
     images, y = pictures()
-    released, drawn, taught = 123.4, [], _prior._taught
+    released, drawn, taught = 123.4, [], _pictures._taught
 
     def spy(model, choice, n_drawn, rng):
         drawn.append(n_drawn)
         return taught(model, choice, n_drawn, rng)
 
-    monkeypatch.setattr(_prior, "_taught", spy)
-    monkeypatch.setattr(_prior, "N_DRAWN", (30, 10_000))
+    monkeypatch.setattr(_pictures, "_taught", spy)
+    monkeypatch.setattr(_pictures, "N_DRAWN", (30, 10_000))
     monkeypatch.setattr(_context, "count_rows", counted_as(released))
     known = {"classes": CLASSES, "n_prototypes": 1, "random_state": 0}
     DPMGESynthesizer(epsilon=30.0, adjacency=adjacency, **known).fit(images, y)
     n = N_ROWS if adjacency == "replace" else int(released)
-    assert drawn == [n] * len(_prior.CHOICES)
+    assert drawn == [n] * len(_pictures.CHOICES)
 
 
 def counted_as(released, count=_context.count_rows):

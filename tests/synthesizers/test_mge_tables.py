@@ -16,9 +16,8 @@ from skdpgen import (
     load,
 )
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.gaussian._columns_twice import joined, scales_of
-from skdpgen.synthesizers.gaussian._copula import room_for
-from skdpgen.synthesizers.models._copula_model import (
+from skdpgen.synthesizers.gaussian._copula import joined, room_for, scales_of
+from skdpgen.synthesizers.models._mixture_model import (
     NormalScores,
     _cell_at,
     order_of,

@@ -9,8 +9,8 @@ import pytest
 
 from skdpgen import DPPairwiseSynthesizer
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
-from skdpgen.synthesizers.pairwise import _two_levels
-from skdpgen.synthesizers.pairwise._levels import (
+from skdpgen.synthesizers.pairwise import _measuring
+from skdpgen.synthesizers.pairwise._pair_release import (
     corrected,
     finest_groups,
     pair_levels,
@@ -41,7 +41,7 @@ def table(n=400, seed=0):
 def measured(X, y, adjacency, monkeypatch, first=None):
     """Return both releases without noise; the second sees ``first`` as the first."""
     found = []
-    plain = _two_levels.release
+    plain = _measuring.release
 
     def recorded(*args, **params):
         found.append(plain(*args, **params))
@@ -54,8 +54,8 @@ def measured(X, y, adjacency, monkeypatch, first=None):
         count_earlier=lambda known: None,
     )
     with monkeypatch.context() as patched:
-        patched.setattr(_two_levels, "release", recorded)
-        result = _two_levels.measure_two_levels(
+        patched.setattr(_measuring, "release", recorded)
+        result = _measuring.measure_two_levels(
             opening, CELLS, OF_LABELS, n_groups=5, share=1.0
         )
     return found, result

@@ -9,14 +9,14 @@ import pytest
 from skdpgen import DPPairwiseSynthesizer
 from skdpgen.datasets import load_example, make_parity
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
-from skdpgen.synthesizers.pairwise._halves import (
+from skdpgen.synthesizers.pairwise._parities import (
     MOST,
     ParityPlan,
     affordable_orders,
     cut_at_half,
     halves,
+    measure_parities,
 )
-from skdpgen.synthesizers.pairwise._parities import measure_parities
 from skdpgen.tables import CellGroups, Rows, Schema
 from skdpgen.training import mixture_parities, stand_out
 

@@ -15,7 +15,7 @@ from skdpgen import (
 from skdpgen.metrics import total_variation
 from skdpgen.privacy import Release
 from skdpgen.synthesizers import load
-from skdpgen.synthesizers.opening._public_schema import Outside
+from skdpgen.synthesizers.opening._public_rows import Outside
 from skdpgen.synthesizers.pairwise._measuring import joined
 from skdpgen.tables import Categorical, Integer, Kind, Numeric, Rows, Schema
 

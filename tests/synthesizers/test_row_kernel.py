@@ -20,16 +20,11 @@ from skdpgen.privacy import (
     _query,
     release,
 )
+from skdpgen.synthesizers import presets
 from skdpgen.synthesizers.embedding import _feature_map, _row_kernel
 from skdpgen.synthesizers.embedding._feature_map import Mapper
-from skdpgen.synthesizers.embedding._row_embedding import draw_point
-from skdpgen.synthesizers.embedding._row_kernel import RowKernel
+from skdpgen.synthesizers.embedding._row_kernel import RowKernel, draw_point
 from skdpgen.synthesizers.models._table_model import _seen
-from skdpgen.synthesizers.presets import (
-    _fourier_presets,
-    _hermite_presets,
-    _tangent_presets,
-)
 from skdpgen.tables import CategoryCells, EncodedBatch, NumberCells, Rows
 
 CPU = torch.device("cpu")
@@ -98,9 +93,9 @@ TANGENT = {
     },
 }
 METHODS = {
-    DPMERFSynthesizer: (_fourier_presets, {k: v[0] for k, v in KERNELS.items()}),
-    DPHPSynthesizer: (_hermite_presets, HERMITE),
-    DPNTKSynthesizer: (_tangent_presets, TANGENT),
+    DPMERFSynthesizer: (presets.FOURIER, {k: v[0] for k, v in KERNELS.items()}),
+    DPHPSynthesizer: (presets.HERMITE, HERMITE),
+    DPNTKSynthesizer: (presets.TANGENT, TANGENT),
 }
 KERNELS |= {name: (changes, list(CELLS)) for name, changes in HERMITE.items()}
 KERNELS |= {name: (changes, list(CELLS)) for name, changes in TANGENT.items()}
@@ -129,9 +124,9 @@ def cells_of(name):
 
 
 def kernel_of(name):
-    ((cls, module),) = [(c, m) for c, (m, known) in METHODS.items() if name in known]
+    ((cls, kinds),) = [(c, m) for c, (m, known) in METHODS.items() if name in known]
     changes, _ = KERNELS[name]
-    settings = module.PRESETS["paper" if changes is None else "default"]
+    settings = kinds["paper" if changes is None else "default"]
     given = dict(changes or {})
     if cls is DPMERFSynthesizer:
         share = settings.fourier_norm or 0.1  # None: by the number of rows
@@ -376,7 +371,7 @@ def test_a_generator_sure_of_its_row_has_the_embedding_of_that_row(name):
 
 def test_the_public_length_scale_is_the_median_distance_of_uniform_rows():
     cells = {j: NumberCells(np.arange(65.0), nullable=False) for j in range(20)}
-    settings = replace(_fourier_presets.PRESETS["paper"], n_features=4000)
+    settings = replace(presets.FOURIER["paper"], n_features=4000)
     rng = torch.Generator().manual_seed(0)
     kernel = DPMERFSynthesizer()._map_columns(cells, settings, rng)
     one, two = np.random.default_rng(0).random((2, 5000, 20))

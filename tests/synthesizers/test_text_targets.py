@@ -12,7 +12,7 @@ from skdpgen import (
     SchemaRequiredError,
     insecure_noise_seed,
 )
-from skdpgen.synthesizers.opening import _column_kinds
+from skdpgen.synthesizers.opening import _first_look
 
 NAME = "kinds of values of the target"
 
@@ -53,7 +53,7 @@ def test_released_counts_decide_and_not_the_rows(amounts, monkeypatch):
     def nothing(released, grids):
         return {name: np.zeros(grid.n_cells) for name, grid in grids.items()}
 
-    monkeypatch.setattr(_column_kinds, "by_column", nothing)
+    monkeypatch.setattr(_first_look, "by_column", nothing)
     y = pd.Series(amounts.astype(str))
     y[:100] = "500001.0"
     assert list(fitted(y).classes_) == ["500001.0"]

@@ -6,9 +6,9 @@ import pytest
 
 from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer, plan
 from skdpgen.privacy import insecure_noise_seed
-from skdpgen.synthesizers.tools._cost_model import fit_costs_of
+from skdpgen.synthesizers.tools._plan import fit_costs_of
 from skdpgen.tables import _passes
-from skdpgen.training import _tiles
+from skdpgen.training import _mixture
 from skdpgen.utils import NotPrivateWarning
 
 N, WIDE = 3000, 16
@@ -30,10 +30,10 @@ def test_tiles_say_what_the_whole_says(table, monkeypatch):
     """Relations that few pairs have, among columns that stand in many tiles."""
     how = {"max_iter": 20, "n_components": 10}
     whole = fitted(DPPairwiseSynthesizer, table, **how)
-    monkeypatch.setattr(_tiles, "WHOLE", 40)
-    monkeypatch.setattr(_tiles, "TILE", 40)
+    monkeypatch.setattr(_mixture, "WHOLE", 40)
+    monkeypatch.setattr(_mixture, "TILE", 40)
     tiled = fitted(DPPairwiseSynthesizer, table, **how)
-    assert len(list(_tiles.meetings(sum(g.n_groups for g in tiled.groups_)))) > 9
+    assert len(list(_mixture.meetings(sum(g.n_groups for g in tiled.groups_)))) > 9
     np.testing.assert_allclose(tiled.loss_curve_, whole.loss_curve_, rtol=1e-3)
 
 

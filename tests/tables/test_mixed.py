@@ -33,7 +33,7 @@ from skdpgen.tables import (
     with_named,
 )
 from skdpgen.tables._line import AskedCells
-from skdpgen.tables._text_kinds import CODES, Says, plausible_codes, said
+from skdpgen.tables._text_columns import CODES, Says, plausible_codes, said
 from skdpgen.tables._values import Numbers, TokenColumn
 from skdpgen.utils import Key
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skdpgen import Integer, Numeric, Schema
 from skdpgen.tables import form_of_column, numbers_of
-from skdpgen.tables._number_forms import (
+from skdpgen.tables._text_forms import (
     BLANKS,
     N_FORMS,
     UNITS,

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 
 from skdpgen import DPIndependentSynthesizer, Schema, load, search_cost
 from skdpgen.benchmark import compare
-from skdpgen.cli._as_text import schema_of_text
+from skdpgen.cli._text_records import schema_of_text
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.parties import Parties, Party, first_question
 from skdpgen.tables import (

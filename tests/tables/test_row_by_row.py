@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skdpgen.tables import Chunks, Kind, Rows, read_table, read_values
-from skdpgen.tables._target_column import read_target
+from skdpgen.tables._encoder import read_target
 from skdpgen.tables._values import Numbers, as_numbers
 
 

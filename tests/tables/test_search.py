@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skdpgen.tables import _search
-from skdpgen.tables._search import Search, _ByDigits, _Even
+from skdpgen.tables import _cells
+from skdpgen.tables._cells import Search, _ByDigits, _Even
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 EDGES = {
@@ -25,7 +25,7 @@ def test_many_numbers(edges):
     rng = np.random.default_rng(1)
     x = np.concatenate(
         [
-            rng.normal(0, 5, _search.MANY),
+            rng.normal(0, 5, _cells.MANY),
             np.exp(rng.normal(0, 20, 1000)),
             edges,
             -edges,
@@ -41,10 +41,10 @@ def test_many_numbers(edges):
 
 def test_a_table_is_made_once_it_is_worth_its_while():
     rng = np.random.default_rng(2)
-    edges = np.sort(rng.normal(size=_search.MANY))
+    edges = np.sort(rng.normal(size=_cells.MANY))
     search, seen = Search(edges), []
     for _ in range(4):
-        x = rng.normal(size=_search.MANY)
+        x = rng.normal(size=_cells.MANY)
         np.testing.assert_array_equal(
             search(x), np.searchsorted(edges, x, side="right")
         )
@@ -65,7 +65,7 @@ def test_buckets_never_decrease(edges, x):
 
 
 def test_missing_values_do_not_disturb():
-    x = np.full(_search.MANY, np.nan)
+    x = np.full(_cells.MANY, np.nan)
     x[5] = 2.0
     for edges in EDGES.values():
         expected = np.searchsorted(edges, 2.0, side="right")

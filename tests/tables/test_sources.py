@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from skdpgen import DPIndependentSynthesizer
-from skdpgen.tables import CategoryCells, Chunks, NumberCells, Rows, _sources
+from skdpgen.tables import CategoryCells, Chunks, NumberCells, Rows, _chunks
 
 N = 700
 
@@ -99,14 +99,14 @@ def test_without_a_target(folder, table):
 @pytest.mark.parametrize("name", ["dataset", "path", "lazy frame"])
 def test_columns_are_read_only_when_needed(name, folder, monkeypatch):
     asked = []
-    tables = _sources._tables
+    tables = _chunks._tables
 
     def spied(batches, rows):
         for one in tables(batches, rows):
             asked.append(set(one.column_names))
             yield one
 
-    monkeypatch.setattr(_sources, "_tables", spied)
+    monkeypatch.setattr(_chunks, "_tables", spied)
     source, target = SOURCES[name](folder)
     rows = Rows.read(source, target)
     cells = {"color": CategoryCells(("red",), True)}
@@ -118,14 +118,14 @@ def test_columns_are_read_only_when_needed(name, folder, monkeypatch):
 
 
 def _spied_polars(frame, asked):
-    source = _sources.source_of(frame, 64)
+    source = _chunks.source_of(frame, 64)
 
     def opened(names):
         for one in source.open(names):
             asked.append(set(one.columns))
             yield one
 
-    return _sources.Source(source.empty, source.names, opened, source.count)
+    return _chunks.Source(source.empty, source.names, opened, source.count)
 
 
 def test_what_is_left_out_is_never_read(folder):
@@ -140,7 +140,7 @@ def test_what_is_left_out_is_never_read(folder):
 def test_the_number_of_rows_costs_no_pass(folder):
     chunks = Chunks.of(ds.dataset(folder), "bought")
     rows = Rows.read(chunks)
-    chunks._source = _sources.Source(
+    chunks._source = _chunks.Source(
         chunks._source.empty, chunks._source.names, None, chunks._source.count
     )
     assert rows.n_rows == N

@@ -7,8 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skdpgen.tables import Datetime, Integer, Kind, Numeric, read_column, read_values
-from skdpgen.tables._number_forms import read_number, write_number
-from skdpgen.tables._spelling import EPOCH, is_form, read_time, write_time
+from skdpgen.tables._text_forms import (
+    EPOCH,
+    is_form,
+    read_number,
+    read_time,
+    write_number,
+    write_time,
+)
 from tests.tables.test_row_by_row import NASTY, column
 
 READ = {

@@ -17,9 +17,9 @@ from skdpgen.tables import (
     numbers_of,
     read_values,
 )
-from skdpgen.tables._number_forms import FAMILIES, N_FORMS, SHAPES, Shape
-from skdpgen.tables._number_forms import PLACES as SHAPE_PLACES
-from skdpgen.tables._text_kinds import said
+from skdpgen.tables._text_columns import said
+from skdpgen.tables._text_forms import FAMILIES, N_FORMS, SHAPES, Shape
+from skdpgen.tables._text_forms import PLACES as SHAPE_PLACES
 from skdpgen.tables._time_forms import ISO_PLACES, PLACES
 from skdpgen.tables._values import Mark
 

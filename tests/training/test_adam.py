@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from skdpgen.training._adam import Adam
+from skdpgen.training._steps import Adam
 
 
 @pytest.mark.parametrize("betas", [(0.9, 0.999), (0.5, 0.9)])

@@ -8,8 +8,7 @@ from torch import nn
 
 from skdpgen.networks import SmallCNN
 from skdpgen.training import train_classifier
-from skdpgen.training._adam import Adam
-from skdpgen.training._classifier import BATCH, PEAK
+from skdpgen.training._steps import BATCH, PEAK, Adam
 
 
 def stripes(n, seed=0):

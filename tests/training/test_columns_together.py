@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from skdpgen.synthesizers.pairwise import _public_singles
-from skdpgen.synthesizers.pairwise._public_singles import with_relations
+from skdpgen.synthesizers.pairwise import _public_relations
+from skdpgen.synthesizers.pairwise._public_relations import with_relations
 from skdpgen.tables import CellGroups
 from skdpgen.training import Related, columns_together
-from skdpgen.training._variance_parts import fit_parts, log_given_others
+from skdpgen.training._columns_together import fit_parts, log_given_others
 
 N, SIZES = 2000, (6, 6, 4, 5)
 SHARES = np.array([0.7, 0.3])
@@ -121,7 +121,7 @@ def test_any_noise_is_survived(noise):
 @pytest.mark.parametrize("most", [500, 20])  # by class; all classes together
 @pytest.mark.parametrize("has_labels", [True, False])
 def test_public_rows_with_and_without_labels(has_labels, most, monkeypatch):
-    monkeypatch.setattr(_public_singles, "WIDEST", most)
+    monkeypatch.setattr(_public_relations, "WIDEST", most)
     public = counts(*rows(20_000, seed=3))
     given, truth = seen(public)
     groups = [CellGroups(np.arange(k, dtype=np.int32), k, 0) for k in SIZES]
@@ -148,7 +148,7 @@ def test_classes_differ_in_what_goes_together(monkeypatch):
         alone = [one / one.sum(axis=1, keepdims=True) for one in alone]
         about = given.counts, given.variances, alone, SHARES, float(N), public
         for most, found in errors.items():
-            monkeypatch.setattr(_public_singles, "WIDEST", most)
+            monkeypatch.setattr(_public_relations, "WIDEST", most)
             tables = with_relations(groups, *about)
             apart = [[one[1] - one[0] for one in side] for side in (tables, truth)]
             found.append(error(*apart))
@@ -163,7 +163,7 @@ def test_each_step_raises_the_evidence(monkeypatch):
     rng = np.random.default_rng(0)
     parts = factors(rng)
     given = 3.0 * parts[0] @ rng.normal(size=3) + rng.normal(size=12)
-    module = "skdpgen.training._variance_parts."
+    module = "skdpgen.training._columns_together."
     monkeypatch.setattr(module + "FIRM", 0.0)
     logs = []
     for n_steps in (0, 1, 2, 5, 25):

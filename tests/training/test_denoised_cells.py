@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skdpgen.training import denoised_histogram, project_to_total
-from skdpgen.training._denoised_cells import _above_zero
+from skdpgen.training._single_columns import _above_zero
 
 N_CELLS, STD, TOTAL = 80, 25.0, 8_000.0
 PLACE = np.linspace(-1, 1, N_CELLS)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from skdpgen.training import PairTarget, _mixture, _tiles, fit_mixture
+from skdpgen.training import PairTarget, _mixture, fit_mixture
 
 SIZES = (3, 2, 4)
 ENDS = np.cumsum([0, *SIZES])
@@ -109,8 +109,8 @@ def test_the_loss_is_what_it_says(has_own):
 def in_tiles(request, monkeypatch):
     """As a wide table is, of which most cells never meet."""
     if request.param:
-        monkeypatch.setattr(_tiles, "WHOLE", 4)
-        monkeypatch.setattr(_tiles, "TILE", 4)
+        monkeypatch.setattr(_mixture, "WHOLE", 4)
+        monkeypatch.setattr(_mixture, "TILE", 4)
     return request.param
 
 

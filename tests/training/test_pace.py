@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 import torch
 
-from skdpgen.training import _pace
-from skdpgen.training._pace import paced
+from skdpgen.training import _steps
+from skdpgen.training._steps import paced
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ class Clock:
 
     def __init__(self, monkeypatch):
         self.now = 0.0
-        monkeypatch.setattr(_pace.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(_steps.time, "perf_counter", lambda: self.now)
 
     def run(self, steps, seconds):
         used = []
@@ -80,7 +80,7 @@ def test_threads_come_back_when_a_loop_is_left(monkeypatch):
 
 
 def test_only_one_loop_is_in_charge(monkeypatch):
-    monkeypatch.setattr(_pace.time, "perf_counter", lambda: 0.0)
+    monkeypatch.setattr(_steps.time, "perf_counter", lambda: 0.0)
     for _ in paced(range(3)):
         outer = torch.get_num_threads()
         inner = [torch.get_num_threads() for _ in paced(range(6))]
@@ -89,6 +89,6 @@ def test_only_one_loop_is_in_charge(monkeypatch):
 
 def test_with_one_thread_nothing_is_timed(monkeypatch):
     torch.set_num_threads(1)
-    monkeypatch.delattr(_pace.time, "perf_counter")
+    monkeypatch.delattr(_steps.time, "perf_counter")
     assert list(paced(range(3))) == [0, 1, 2]
     torch.set_num_threads(4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skdpgen.training import class_totals
-from skdpgen.training._public_labels import public_labels, trusted_totals
+from skdpgen.training._public_columns import public_labels, trusted_totals
 
 TRUTH, STD = np.array([325.0, 20.0]), 30.0
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from skdpgen.training._squared_error import SquaredError
+from skdpgen.training._matching import SquaredError
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])

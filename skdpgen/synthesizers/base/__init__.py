@@ -2,7 +2,6 @@
 
 from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._embedding_synthesizer import EmbeddingSynthesizer
-from skdpgen.synthesizers.base._saving import read_estimator
-from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
+from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer, read_estimator
 
 __all__ = ["BaseSynthesizer", "EmbeddingSynthesizer", "documented", "read_estimator"]

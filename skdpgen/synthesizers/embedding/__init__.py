@@ -1,10 +1,9 @@
 """Kernels: rows and images as bounded vectors, and what is made from their mean."""
 
-from skdpgen.synthesizers.embedding._encoded_kernel import encoded_kernel
-from skdpgen.synthesizers.embedding._encoding_step import Encoding
 from skdpgen.synthesizers.embedding._feature_map import FeatureMap, Mapper
 from skdpgen.synthesizers.embedding._image_kernel import (
     ImageKernel,
+    PointRows,
     n_seen,
     pooling_of,
     size_seen,
@@ -13,21 +12,23 @@ from skdpgen.synthesizers.embedding._perceptual_kernel import (
     PerceptualKernel,
     early_model,
     perceptual_kernel,
+    private_lens,
 )
-from skdpgen.synthesizers.embedding._point_rows import PointRows
 from skdpgen.synthesizers.embedding._private_encoder import (
     RATE,
-    STEPS,
-)
-from skdpgen.synthesizers.embedding._private_lens import private_lens
-from skdpgen.synthesizers.embedding._row_kernel import RowKernel
-from skdpgen.synthesizers.embedding._slope_steps import (
     SLOPES_SHARE,
+    STEPS,
+    Encoding,
+    encoded_kernel,
     keep_points,
     release_counts,
     train_by_slopes,
 )
-from skdpgen.synthesizers.embedding._waves import waves_of_columns, waves_of_pixels
+from skdpgen.synthesizers.embedding._row_kernel import (
+    RowKernel,
+    waves_of_columns,
+    waves_of_pixels,
+)
 
 __all__ = [
     "RATE",

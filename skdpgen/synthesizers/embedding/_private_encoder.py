@@ -1,15 +1,147 @@
 """An auto-encoder trained by DP-SGD, so that features of its codes may be released."""
 
 import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Generator
 
+from skdpgen.features import EncodedFeatures, FourierFeatures
 from skdpgen.networks import AutoEncoder
-from skdpgen.synthesizers.embedding._point_rows import PointRows, Points
-from skdpgen.training import descend_privately
+from skdpgen.privacy import Release, functional_oracle
+from skdpgen.synthesizers.embedding._image_kernel import (
+    ImageKernel,
+    PointRows,
+    Points,
+    pooling_of,
+)
+from skdpgen.synthesizers.embedding._row_kernel import RowKernel
+from skdpgen.synthesizers.opening import Opening, discover_bins, n_classes_of
+from skdpgen.synthesizers.presets import pixel_scales
+from skdpgen.tables import Cells, EncodedBatch, ImageLayout
+from skdpgen.training import descend, descend_privately, project_to_total
+from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
+
+# ----------------------------------------------------------------------------
+# A kernel as a step of an encoder: from cells or pixels to what a release sums.
+
+DEVICE = re.compile(r"(cpu|cuda)(:\d{1,3})?")
+
+
+@asked("step")
+@saved
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """Rows through the map of a kernel, a few at a time, on a device."""
+
+    kernel: Any
+    device: Any  # a name will do
+
+    def check_asked(self) -> None:
+        """Check what someone else may have made otherwise."""
+        is_device = type(self.device) is str and DEVICE.fullmatch(self.device)
+        is_fine = has_role(self.kernel, "kernel") and is_device
+        refuse_unless(is_fine, "a kernel on rows, and a device")
+
+    def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
+        """Yield what the blocks of the kernel sum, each row by itself."""
+        return self.kernel.encode(batches, torch.device(self.device))
+
+
+# ----------------------------------------------------------------------------
+# DP-Kernel step by step: a generator that follows noisy slopes at its own points.
+
+SLOPES_SHARE = 0.98  # of mu², at most; the rest says how many rows each class has
+
+
+def keep_points(opening: Opening, settings: Any) -> None:
+    """Choose cells, and a kernel that makes points of rows and sums class counts."""
+    cells, labels = discover_bins(opening)
+    layout = opening.facts.layout
+    kernel: Any
+    if isinstance(layout, ImageLayout):
+        kernel = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
+    else:
+        kernel = RowKernel.of(cells, lambda *_: None, layout="whole", share=1.0)
+    opening.keep(cells_=cells, _labels=labels, kernel_=kernel)
+
+
+def release_counts(opening: Opening, *, steps: float) -> Release:
+    """Release how many rows each class has, with all but the steps' share."""
+    kept = opening.kept
+    return opening.release(
+        "release_",
+        opening.rows.batches(kept["cells_"], kept["_labels"]),
+        kept["kernel_"].blocks,
+        name="rows of each class",
+        share=1.0 - steps / opening.ledger.remaining,
+        n_classes=n_classes_of(kept["_labels"]),
+    )
+
+
+def train_by_slopes(
+    opening: Opening,
+    counts: Release,
+    *,
+    share: float,
+    is_balanced: bool,
+    device: torch.device,
+    progress: Callable[[Iterable[int]], Iterable[int]],
+) -> tuple[float, float]:
+    """Train a generator with a fixed share of the budget; keeps it and its losses.
+
+    ``opening`` keeps the kernel, cells and labels, the settings and the seed already.
+    Returns how many rows have a class, and the noise of that number.
+    """
+    kept = opening.kept
+    kernel, settings, seed = kept["kernel_"], kept["settings_"], kept["_seed"]
+    rng = torch.Generator().manual_seed(seed)
+    batches = opening.rows.batches(kept["cells_"], kept["_labels"])
+    points = PointRows(kernel, batches)
+    noisy = counts.values[Key.CLASSES][:, 0]
+    totals = project_to_total(noisy, max(float(noisy.sum()), 1.0))
+    model = kernel.untrained(totals, settings, kept["cells_"], rng)
+    scales = pixel_scales(settings.length_scale, kernel.width)
+    with functional_oracle(
+        points,
+        opening.ledger,
+        name=f"slopes of the kernel mean of {kernel.certificate_name}",
+        share=share,
+        sampling_rate=settings.sampling_rate,
+        n_steps=settings.max_iter,
+        length_scales=scales,
+        width=kernel.width,
+        expected_rows=opening.facts.n_rows,
+    ) as slopes:
+        losses = descend(
+            model.generator.to(device),
+            slopes,
+            kernel.points,
+            shares=totals / totals.sum(),
+            is_balanced=is_balanced,
+            length_scales=scales,
+            n_points=2 * (settings.n_points // 2),
+            n_latent=settings.n_latent,
+            max_iter=settings.max_iter,
+            learning_rate=settings.learning_rate,
+            rng=torch.Generator().manual_seed(seed),
+            device=device,
+            progress=progress,
+        )
+    points.close()
+    model.generator.cpu()
+    opening.keep(_model=model, loss_curve_=losses, n_iter_=len(losses))
+    noise = counts.noise_std[Key.CLASSES] * math.sqrt(len(model.totals))
+    return model.totals.sum(), noise
+
+
+# ----------------------------------------------------------------------------
+# An auto-encoder trained by DP-SGD, so that features of its codes may be released.
 
 N_UNITS, N_CODES = 200, 50
 STEPS, RATE = 300, 0.01  # public
@@ -130,3 +262,62 @@ def code_scale(length_scale: float, n_pixels: int) -> float:
     5.0
     """
     return 2.0 * length_scale * math.sqrt(N_CODES / n_pixels)
+
+
+# ----------------------------------------------------------------------------
+# Features of the codes of a privately trained auto-encoder.
+
+
+def encoded_kernel(
+    opening: Opening,
+    labels: Cells | None,
+    settings: Any,
+    *,
+    share: float,
+    rng: Generator,
+) -> ImageKernel:
+    """Pay ``share`` for an encoder; return the kernel of Fourier features of codes."""
+    layout: Any = opening.facts.layout
+    bare = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
+    network = encoder_of(opening, labels, bare, share=share, rng=rng)
+    first, _, second, _ = network.encoder
+    weights = first.weight, first.bias, second.weight, second.bias
+    scales = pixel_scales(settings.length_scale, bare.width)
+    phi = FourierFeatures.draw(
+        (len(second.bias),),
+        settings.n_features,
+        length_scale=[code_scale(scale, bare.width) for scale in scales],
+        rng=rng,
+    )
+    encoded = EncodedFeatures(phi, tuple(weight.detach() for weight in weights))
+    decoder = {k: v.detach() for k, v in network.decoder.state_dict().items()}
+    return ImageKernel.of(
+        encoded,
+        layout,
+        opening.ledger.budget.adjacency,
+        pooling=bare.pooling,
+        decoder=decoder,
+    )
+
+
+def encoder_of(
+    opening: Opening,
+    labels: Cells | None,
+    bare: ImageKernel,
+    *,
+    share: float,
+    rng: Generator,
+) -> AutoEncoder:
+    """Pay ``share`` for an auto-encoder of what a kernel without features shows."""
+    points = PointRows(bare, opening.rows.batches({}, labels))
+    network = train_autoencoder(
+        points,
+        opening.ledger,
+        share=share,
+        n_pixels=bare.width,
+        n_rows=opening.facts.n_rows,
+        adjacency=opening.ledger.budget.adjacency,
+        rng=rng,
+    )
+    points.close()
+    return network

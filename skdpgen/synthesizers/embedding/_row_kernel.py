@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor
 
+from skdpgen.features import FourierFeatures
 from skdpgen.networks import CellsHead, PositionHead
 from skdpgen.privacy import (
     Counts,
@@ -26,22 +27,18 @@ from skdpgen.synthesizers.embedding._feature_map import (
     Mapper,
     feature_block,
 )
-from skdpgen.synthesizers.embedding._row_embedding import row_embedding
 from skdpgen.synthesizers.models import (
     Denoised,
     TableModel,
+    decode_rows,
     learn_table,
     new_table_generator,
     train_table,
 )
-from skdpgen.synthesizers.opening import Facts, Opening, cell_scales, decode_rows
-from skdpgen.tables import (
-    Cells,
-    EncodedBatch,
-    MixedCells,
-    cell_points,
-    code_or_none,
-)
+from skdpgen.synthesizers.opening import Facts, Opening, cell_scales
+from skdpgen.synthesizers.presets import column_scales, pixel_scales
+from skdpgen.tables import Cells, EncodedBatch, MixedCells, cell_points, code_or_none
+from skdpgen.training import strata
 from skdpgen.utils import (
     Key,
     are_amounts,
@@ -52,6 +49,84 @@ from skdpgen.utils import (
     refuse_unless,
     saved,
 )
+
+# ----------------------------------------------------------------------------
+# The mean embedding of a generator's rows: what a release of them would hold.
+
+
+def row_embedding(
+    kernel: Any, device: torch.device, rng: Generator, alone: Any = None
+) -> Any:
+    """Return a function from outputs of a generator to blocks of an embedding.
+
+    The function takes the outputs and a number of equal groups of rows (classes),
+    and returns the mean of each group, (n_parts, width), block by block. Where
+    the mean over drawn cells has no closed form, ``rng`` draws them. If the mean
+    features of independent columns are known, as ``alone`` = (their tables, that
+    mean), only the difference from it is drawn: rows of both are drawn with the same
+    random numbers, so most of the randomness cancels out.
+    """
+    phi = None if kernel.phi is None else kernel.phi.to(device)
+    points = [torch.as_tensor(at, device=device).float() for at in kernel.points_at]
+    expected = tables = mean = None
+    if phi is not None and kernel.is_binned:
+        expected = phi.expected(points)
+        if alone is not None:
+            tables = [torch.as_tensor(t, device=device).float() for t in alone[0]]
+            mean = torch.as_tensor(alone[1], device=device).float()
+
+    def embed(outputs: list[Tensor], n_parts: int = 1) -> dict[str, Tensor]:
+        blocks = {}
+        if kernel.counted:
+            counted = torch.cat([outputs[j] for j in kernel.counted], dim=1)
+            blocks[Key.COLUMNS] = counted.unflatten(0, (n_parts, -1)).mean(dim=1)
+        if expected is not None:
+            blocks[Key.FEATURES] = expected.mean(outputs, n_parts)
+        elif phi is not None:
+            n = len(outputs[0])
+            each = n // n_parts
+            groups = [strata(each, len(outputs), rng) for _ in range(n_parts)]
+            places = torch.cat(groups).to(device)
+            x = _drawn(kernel, outputs, points, places)
+            found = phi.mean(x, n_parts)
+            if tables is not None:
+                rows = [t.repeat_interleave(each, dim=0) for t in tables]
+                same = phi.mean(_drawn(kernel, rows, points, places), n_parts)
+                found = found + (mean - same)
+            blocks[Key.FEATURES] = found
+        return blocks
+
+    return embed
+
+
+def _drawn(
+    kernel: Any, outputs: list[Tensor], points: list[Tensor], places: Tensor
+) -> Tensor:
+    """Return inputs of phi: drawn points of cells, and positions as they are."""
+    heads = kernel.heads
+    x = [
+        draw_point(outputs[j], at, places[:, j, None])
+        if isinstance(heads[j], CellsHead)
+        else outputs[j]
+        for j, at in zip(kernel.seen, points, strict=True)
+    ]
+    return torch.cat(x, dim=1)
+
+
+def draw_point(probabilities: Tensor, points: Tensor, place: Tensor) -> Tensor:
+    """Draw a cell for each row and return its point, with a straight-through gradient.
+
+    Forward it is the point of the cell that a uniform number falls into, as in drawn
+    rows; its gradient is that of the mean of all points.
+    """
+    below = probabilities.detach().cumsum(dim=1)
+    cell = (place * below[:, -1:] >= below).sum(dim=1).clamp(max=len(points) - 1)
+    soft = probabilities @ points
+    return points[cell] + soft - soft.detach()
+
+
+# ----------------------------------------------------------------------------
+# The kernel on rows: bounded features beside one-hot cells, one bounded vector.
 
 RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
 TYPICAL = 5e-3
@@ -101,7 +176,7 @@ class RowKernel:
         """Check what someone else may have made otherwise.
 
         Points are near: beyond, a map may compute all rows of a batch in another way
-        (:func:`~skdpgen.features._mehler.hermite_functions`), and rounding grows.
+        (:func:`~skdpgen.features._hermite.hermite_functions`), and rounding grows.
         """
         last = len(self.sizes) - 1
         refuse_unless(
@@ -354,3 +429,34 @@ class RowKernel:
         noise = (std / opening.facts.n_rows) ** 2 / RICH
         noise *= self.phi.n_features * n_classes
         return replace(self, share=RICH if noise <= TYPICAL else POOR)
+
+
+# ----------------------------------------------------------------------------
+# Fourier features of columns and of pixels, as DP-MERF and DP-Kernel draw them.
+
+
+def waves_of_columns(
+    settings: Any, rng: Generator, n_together: int | None = None
+) -> Draw:
+    """Return what draws features for given columns; all of them together for None."""
+
+    def draw(widths: Any, are_numbers: Any) -> FourierFeatures:
+        return FourierFeatures.draw(
+            widths,
+            settings.n_features,
+            length_scale=column_scales(settings.length_scale, len(are_numbers)),
+            n_together=n_together,
+            rng=rng,
+        )
+
+    return draw
+
+
+def waves_of_pixels(n_pixels: int, settings: Any, rng: Generator) -> FourierFeatures:
+    """Draw features of all pixels together."""
+    return FourierFeatures.draw(
+        (n_pixels,),
+        settings.n_features,
+        length_scale=pixel_scales(settings.length_scale, n_pixels),
+        rng=rng,
+    )

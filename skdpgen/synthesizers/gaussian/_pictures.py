@@ -1,6 +1,6 @@
 """Images as Gaussians in the codes of a lens: means, prototypes, covariances."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,16 +9,162 @@ import torch
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from skdpgen.privacy import Counts, OuterProducts, Release, Vectors
+from skdpgen.networks import SmallCNN
+from skdpgen.privacy import Counts, Moments, OuterProducts, Release, Vectors
 from skdpgen.synthesizers.gaussian._lens_map import Pictures, from_centres
-from skdpgen.synthesizers.gaussian._prior import CHOICES, choose_prior, vote_share
-from skdpgen.synthesizers.models import PictureMixture, shares_of_counts
+from skdpgen.synthesizers.models import (
+    Deformations,
+    PictureMixture,
+    shares_of_counts,
+    systematic,
+)
 from skdpgen.synthesizers.opening import Opening, n_classes_of
 from skdpgen.tables import Cells
-from skdpgen.training import class_covariances, class_variances, project_to_total
-from skdpgen.utils import Key
+from skdpgen.training import (
+    class_covariances,
+    class_variances,
+    project_to_total,
+    train_classifier,
+)
+from skdpgen.utils import Key, torch_generator
+
+# ----------------------------------------------------------------------------
+# Images as the paper has them: one diagonal Gaussian a class, from one release.
+
+FREE = 0.5  # of counts beside first and second moments, as squared weight
+
+
+def measure_moments(opening: Opening, labels: Cells | None, lens: Any) -> None:
+    r"""Release sums of codes, of their squares and of rows, all at once.
+
+    Keeps ``release_`` and ``mixture_``: mean and variance of each code in each class.
+
+    *Why it is private.* Codes v of norm 1 at most, beside :math:`v \circ v / \sqrt 2`,
+    move by 2 if a row of the same class replaces another
+    (:class:`~skdpgen.privacy.Moments`: the squares are free). If the class differs,
+    both rows move sums of their own, and counts of squared weight 1/2 beside them:
+    :math:`\sqrt{2 (1 + 1/2 + 1/2)} = 2` again. A row that is added moves all by
+    :math:`\sqrt 2`.
+    """
+    rows, n_classes = Pictures(opening, labels, lens), n_classes_of(labels)
+    d, moments = rows.width, Moments(rows.width)
+    opening.step("moments")
+    found = opening.release(
+        "release_",
+        rows.codes(lambda label, z: (label, z)),
+        {Key.FEATURES: moments, Key.CLASSES: Counts(FREE)},
+        name="means and squares of codes by class",
+        n_classes=n_classes,
+    )
+    counts = found.values[Key.CLASSES][:, 0]
+    n_rows = opening.facts.public_total(found.adjacency, labels)
+    totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
+    each = np.maximum(totals, 1.0)[:, None]
+    sums, squares = np.split(found.values[Key.FEATURES], [d], axis=1)
+    means = sums / each
+    noise = found.noise_std[Key.FEATURES] / each  # makes squares of means too large
+    variances = squares / moments.b / each - (means**2 - noise**2)
+    mixture = PictureMixture(
+        lens,
+        rows.shape,
+        totals,
+        float(found.noise_std[Key.CLASSES]) * n_classes**0.5,
+        means[:, None],
+        np.ones((n_classes, 1)),
+        np.zeros((n_classes, d, d)),
+        np.maximum(variances, 0.0),
+        np.zeros(1),
+    )
+    opening.keep(mixture_=mixture)
+
+
+# ----------------------------------------------------------------------------
+# How far pictures may be deformed, by a private vote of the rows.
 
 Floats = NDArray[np.float64]
+CHOICES = (None, Deformations().times(0.5), Deformations())  # of prototypes
+MILD = (None, Deformations().times(0.25), CHOICES[1])  # where samples differ already
+N_DRAWN = 1000, 10_000  # images that a classifier learns from: as many as rows
+EACH = 20  # how many of them stand for a step
+FOR_PRIOR = 0.02  # of the budget
+SHARP = 8.0  # of logits: nearly right or wrong, and still continuous
+
+
+def given_prior(prior: Any) -> Deformations | None:
+    """Return the deformations that were asked for, before any vote."""
+    if isinstance(prior, str):
+        return Deformations() if prior == "deformations" else None
+    found: Deformations | None = prior
+    return found
+
+
+def vote_share(opening: Opening, labels: Cells | None, prior: Any) -> float:
+    """Return which part of the budget a vote gets; 0 if there is none to be held."""
+    is_asked = isinstance(prior, str) and prior == "auto"
+    has_classes = labels is not None and labels.n_cells > 1
+    is_voted = is_asked and has_classes and opening.facts.task == "classification"
+    return FOR_PRIOR if is_voted else 0.0
+
+
+def choose_prior(
+    rows: Pictures,
+    model: Any,
+    choices: Sequence[Deformations | None],
+    rng: Generator,
+) -> None:
+    r"""Keep the choice whose pictures teach a classifier most about private ones.
+
+    For each choice a small network learns from pictures that are drawn, which is free.
+    Then every private row says how likely each network finds its label: k numbers from
+    0 to 1. The sum is released with all that is left.
+
+    *Why it is private.* The networks are made of releases. A row of k such numbers is
+    not negative, and has norm :math:`\sqrt k` at most, so the sum moves by
+    :math:`\sqrt{2k}` at most if a row is replaced. The numbers are continuous in the
+    pixels, and no row sees another: batches have one shape, in double precision.
+    """
+    n = int(np.clip(rows.opening.facts.n_rows, *N_DRAWN))
+    networks = [_taught(model, choice, n, rng) for choice in choices]
+
+    def row(labels: Any, pixels: Floats) -> tuple[Any, Floats]:
+        images = torch.from_numpy(pixels).unflatten(1, rows.shape)
+        with torch.no_grad():
+            found = [
+                (SHARP * network(images)).softmax(dim=1).numpy() for network in networks
+            ]
+        each = [p[np.arange(len(p)), np.maximum(labels, 0)] for p in found]
+        return np.where(labels >= 0, 0, -1), np.stack(each, axis=1)
+
+    k = len(choices)
+    votes = rows.opening.release(
+        "votes_",
+        rows.pixels(row),
+        {Key.FEATURES: Vectors(k, k**0.5, is_nonnegative=True)},
+        name="which deformations teach most",
+    )
+    best = int(votes.values[Key.FEATURES][0].argmax())
+    rows.opening.keep(deformations_=choices[best])
+
+
+def _taught(
+    model: Any, choice: Deformations | None, n_drawn: int, rng: Generator
+) -> torch.nn.Module:
+    """Return a network that has learnt from drawn pictures alone."""
+    n_classes = len(model.totals)
+    labels = systematic(np.ones(n_classes), n_drawn, rng=rng)
+    images = torch.from_numpy(model.draw(labels, choice, rng=rng))
+    public = torch_generator(rng)
+    network = SmallCNN(model.shape, n_classes, rng=public)
+    images = images.unflatten(1, model.shape)
+    targets = torch.from_numpy(labels)
+    n_steps = n_drawn // EACH
+    train_classifier(network, images, targets, max_iter=n_steps, rng=public)
+    return network.double()
+
+
+# ----------------------------------------------------------------------------
+# Images as Gaussians in the codes of a lens: means, prototypes, covariances.
+
 TONES = 32  # grey levels that are told apart
 FOR_TONES, FOR_SCALE, FOR_MEANS, FOR_SPLIT, FOR_ROUNDS = (
     0.02,
@@ -293,3 +439,33 @@ def tones_of(pixels: Floats) -> Floats:
     bins += TONES * np.arange(n)[:, None]
     counts = np.bincount(bins.ravel(), minlength=n * TONES).reshape(n, TONES)
     return np.asarray(counts / width)
+
+
+# ----------------------------------------------------------------------------
+# Parameters that would have no effect are refused before anything is paid.
+
+USUAL = {
+    "preset": "default",
+    "lens": None,
+    "n_prototypes": None,
+    "covariance": None,
+    "prior": "auto",
+    "public_data": None,
+}
+OF_OURS = ("n_prototypes", "covariance", "prior")  # and not of the paper's method
+
+
+def without_effect(estimator: Any, is_image: bool) -> None:
+    """Raise for what is set and would change nothing, with a table or with a preset."""
+    names = () if estimator.preset == "default" else OF_OURS
+    where = "images" if is_image else "a table"
+    for name in names if is_image else USUAL:
+        given, usual = getattr(estimator, name), USUAL[name]
+        if given is usual or (isinstance(given, str) and given == usual):
+            continue
+        shown = repr(given) if name != "public_data" else type(given).__name__
+        but = "with preset='paper'" if is_image else "but for images"
+        raise ValueError(
+            f"{name} must be {usual!r} {but}. Got {shown}, which would have no effect "
+            f"on {where}."
+        )

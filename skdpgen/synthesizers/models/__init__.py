@@ -1,34 +1,42 @@
 """From a release to rows: denoising it, training a generator, and drawing."""
 
-from skdpgen.synthesizers.models._codes_model import CodesModel
-from skdpgen.synthesizers.models._column_facts import (
+from skdpgen.synthesizers.models._column_report import (
+    Loss,
     counted_columns,
     describe_columns,
     describe_target,
     dropped_rows,
+    losses,
     with_ranges,
 )
-from skdpgen.synthesizers.models._copula_model import CopulaModel, NormalScores
-from skdpgen.synthesizers.models._deformations import Deformations
-from skdpgen.synthesizers.models._denoised import Denoised, mixing
-from skdpgen.synthesizers.models._even_draws import draw_given, systematic
+from skdpgen.synthesizers.models._decoding import (
+    class_array,
+    decode_rows,
+    decode_target,
+    draw_given,
+    label_codes,
+    systematic,
+    target_codes,
+)
+from skdpgen.synthesizers.models._denoised import Denoised, mixing, single_columns
 from skdpgen.synthesizers.models._image_model import (
+    CodesModel,
+    Deformations,
     Density,
     ImageModel,
     learn_images,
     new_generator,
     train_images,
 )
-from skdpgen.synthesizers.models._lost_rows import Loss, losses
-from skdpgen.synthesizers.models._mixture_model import MixtureModel
-from skdpgen.synthesizers.models._picture_mixture import (
+from skdpgen.synthesizers.models._mixture_model import (
+    CopulaModel,
+    MixtureModel,
+    NormalScores,
     PictureMixture,
     refuse_container,
     shares_of_counts,
 )
-from skdpgen.synthesizers.models._public_items import PublicItems
-from skdpgen.synthesizers.models._ratio_model import RatioModel
-from skdpgen.synthesizers.models._single_columns import single_columns
+from skdpgen.synthesizers.models._ratio_model import PublicItems, RatioModel
 from skdpgen.synthesizers.models._table_model import (
     TableModel,
     learn_table,
@@ -50,11 +58,15 @@ __all__ = [
     "PublicItems",
     "RatioModel",
     "TableModel",
+    "class_array",
     "counted_columns",
+    "decode_rows",
+    "decode_target",
     "describe_columns",
     "describe_target",
     "draw_given",
     "dropped_rows",
+    "label_codes",
     "learn_images",
     "learn_table",
     "losses",
@@ -65,6 +77,7 @@ __all__ = [
     "shares_of_counts",
     "single_columns",
     "systematic",
+    "target_codes",
     "train_images",
     "train_table",
     "with_ranges",

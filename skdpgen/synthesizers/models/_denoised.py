@@ -1,6 +1,6 @@
 """What a release says before any training, about tables and about images."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.privacy import Release
+from skdpgen.synthesizers.opening import Facts, PublicTables
+from skdpgen.tables import Cells
+from skdpgen.training import ClassConditional, class_conditional_model
 
 Floats = NDArray[np.float64]
 RAREST = 1e-3  # least share that a balanced loss divides by
@@ -30,7 +33,7 @@ class Denoised:
         Logits of independent columns, if every column was counted.
     targets : tuple of dict
         Embeddings to match, block by block, (n_classes, width); used in turn.
-    floors : mapping of block name to float
+    noise_energy : mapping of block name to float
         Squared errors that noise leaves in the targets.
     energy : float
         What is to be explained: the squared distance from start to targets.
@@ -47,7 +50,7 @@ class Denoised:
     marginals: Mapping[Any, Floats]
     start: Any
     targets: tuple[Mapping[str, Floats], ...]
-    floors: Mapping[str, float]
+    noise_energy: Mapping[str, float]
     energy: float = 0.0
     noisy: Any = None
     noise_std: float = 0.0
@@ -85,3 +88,30 @@ def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | No
         return None
     weights = 1.0 / np.maximum(shares, RAREST)
     return np.diag(weights / weights.mean())
+
+
+# ----------------------------------------------------------------------------
+# What released histograms say of single columns, given the class.
+
+
+def single_columns(
+    released: Release,
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    facts: Facts,
+    scales: Sequence[float] | None = None,
+    public: PublicTables | None = None,
+) -> ClassConditional:
+    """Denoise histograms of columns; public are the number of rows, and public rows."""
+    n_rows = facts.public_total(released.adjacency, labels)
+    return class_conditional_model(
+        released,
+        cells,
+        n_rows,
+        {*facts.discovered} - {*facts.from_public},
+        scales,
+        facts.earlier,
+        facts.n_rows,
+        are_bins=facts.task == "regression",
+        public=None if public is None else public.columns,
+    )

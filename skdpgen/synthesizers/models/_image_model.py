@@ -1,5 +1,6 @@
 """From a released embedding of images to a trained generator, and its images."""
 
+import copy
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -9,21 +10,123 @@ import numpy as np
 import torch
 from numpy.random import Generator
 from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import grid_sample, interpolate
 
 from skdpgen.networks import ImageGenerator, ImageShape
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.models._deformations import Deformations
 from skdpgen.synthesizers.models._denoised import RAREST, Denoised, in_one
 from skdpgen.synthesizers.presets._settings import ImageSettings
 from skdpgen.training import (
     Checkpoints,
+    Goal,
     LossWeight,
+    Steps,
     match_embedding,
     normal,
     project_to_total,
     sobol,
 )
 from skdpgen.utils import Key, saved, torch_generator
+
+# ----------------------------------------------------------------------------
+# What any picture may do without becoming another: a public prior, never fitted.
+
+DEFORMED_AT_ONCE = 4096
+SIZES = ("shift", "turn", "shear", "zoom", "warp")
+
+
+@saved
+@dataclass(frozen=True)
+class Deformations:
+    """Small random shifts, turns, shears, zooms and elastic warps of images.
+
+    Each number is a standard deviation; lengths are parts of an image's side.
+
+    Parameters
+    ----------
+    shift : float, default=0.036
+        Along each axis.
+    turn : float, default=8.0
+        In degrees.
+    shear : float, default=0.12
+        How far the top is moved against the bottom, relative to their distance.
+    zoom : float, default=0.08
+        Logarithm of the enlargement, of each axis by itself.
+    warp : float, default=0.03
+        How far points move that are ``n_waves`` to a side, smooth in between.
+    n_waves : int, default=5
+
+    Examples
+    --------
+    >>> images = torch.zeros(2, 1, 8, 8)
+    >>> Deformations()(images, torch.Generator().manual_seed(0)).shape
+    torch.Size([2, 1, 8, 8])
+    """
+
+    shift: float = 0.036
+    turn: float = 8.0
+    shear: float = 0.12
+    zoom: float = 0.08
+    warp: float = 0.03
+    n_waves: int = 5
+
+    def times(self, factor: float) -> "Deformations":
+        """Return weaker or stronger ones of the same kind.
+
+        Examples
+        --------
+        >>> Deformations().times(0.5).turn
+        4.0
+        """
+        sizes = {name: factor * getattr(self, name) for name in SIZES}
+        return replace(self, **sizes)
+
+    def __call__(self, images: Tensor, rng: torch.Generator) -> Tensor:
+        """Deform each image by itself; pixels from outside repeat the border."""
+        parts = [self._deformed(some, rng) for some in images.split(DEFORMED_AT_ONCE)]
+        return torch.cat(parts) if parts else images
+
+    def _deformed(self, images: Tensor, rng: torch.Generator) -> Tensor:
+        n, _, height, width = images.shape
+        grid = _grid(height, width).to(images.dtype)
+        places = (grid @ self._maps(n, rng).to(images.dtype)).unflatten(
+            1, (height, width)
+        )
+        places = places + 2 * self.shift * _normal(rng, n, 1, 1, 2)
+        waves = 2 * self.warp * _normal(rng, n, 2, self.n_waves, self.n_waves)
+        smooth = interpolate(waves, (height, width), mode="bicubic", align_corners=True)
+        places = places + smooth.movedim(1, -1)
+        found: Tensor = grid_sample(
+            images, places.to(images), padding_mode="border", align_corners=False
+        )
+        return found
+
+    def _maps(self, n: int, rng: torch.Generator) -> Tensor:
+        """Return a linear map of the plane for each image, (n, 2, 2)."""
+        turn = math.radians(self.turn) * _normal(rng, n)
+        turned = torch.stack(
+            [turn.cos(), turn.sin(), -turn.sin(), turn.cos()], dim=1
+        ).unflatten(1, (2, 2))
+        sheared = torch.eye(2).repeat(n, 1, 1)
+        sheared[:, 1, 0] = self.shear * _normal(rng, n)
+        zoomed = torch.diag_embed((self.zoom * _normal(rng, n, 2)).exp())
+        return turned @ sheared @ zoomed
+
+
+def _grid(height: int, width: int) -> Tensor:
+    """Return the centres of pixels in [-1, 1], (height * width, 2), x before y."""
+    sides = [(2 * torch.arange(k) + 1.0) / k - 1 for k in (height, width)]
+    y, x = torch.meshgrid(*sides, indexing="ij")
+    return torch.stack([x, y], dim=-1).flatten(0, 1)
+
+
+def _normal(rng: torch.Generator, *shape: int) -> Tensor:
+    return torch.randn(*shape, generator=rng)
+
+
+# ----------------------------------------------------------------------------
+# From a released embedding of images to a trained generator, and its images.
 
 Floats = NDArray[np.float64]
 IMAGES_AT_ONCE = 1024
@@ -196,6 +299,13 @@ def train_images(
     def tensor(values: Any) -> torch.Tensor:
         return torch.as_tensor(values, dtype=torch.float32, device=device)
 
+    goal = Goal(
+        [{name: tensor(block) for name, block in t.items()} for t in known.targets],
+        tensor(known.shares),
+        {Key.FEATURES: LossWeight(one, one)},
+        known.noise_energy,
+        None if mix is None else tensor(mix),
+    )
     mixed = torch.autocast(
         device.type,
         dtype=torch.bfloat16,
@@ -206,17 +316,9 @@ def train_images(
         losses = match_embedding(
             generator,
             [kernel.embedding(device, rng)],
-            [{name: tensor(block) for name, block in t.items()} for t in known.targets],
-            shares=tensor(known.shares),
-            weights={Key.FEATURES: LossWeight(one, one)},
-            mix=None if mix is None else tensor(mix),
-            floors=known.floors,
-            n_latent=settings.n_latent,
-            max_iter=settings.max_iter,
-            batch_size=settings.batch_size,
-            learning_rate=settings.learning_rate,
+            goal,
+            Steps.of(settings, moving_rate),
             rng=rng,
-            moving_rate=moving_rate,
             checkpoints=None if score is None else Checkpoints(score),
             progress=progress,
         )
@@ -249,3 +351,53 @@ def new_generator(
     if generator.decoder is not None:
         generator.decoder.take(kernel.decoder)
     return generator
+
+
+# ----------------------------------------------------------------------------
+# A generator of codes, and the way back to images.
+
+AT_ONCE = 1024
+
+
+@saved
+@dataclass(frozen=True, eq=False)
+class CodesModel:
+    """Images decoded from generated codes.
+
+    Parameters
+    ----------
+    generator : ImageGenerator
+        Of one line of numbers in [0, 1].
+    totals : ndarray of shape (n_classes,)
+    lens : Lens
+        With a decoder.
+    reach : float
+        What 0 and 1 stand for, as a code: minus and plus this.
+    shape : tuple of int
+        Channels, height and width of an image.
+    """
+
+    generator: ImageGenerator
+    totals: Any
+    lens: Any
+    reach: float
+    shape: tuple[int, int, int]
+
+    def draw(self, labels: Any, *, rng: Generator, **unused: Any) -> NDArray[Any]:
+        """Draw the pixels of images with the given labels, in [0, 1]."""
+        del unused  # there is no density of images
+        pixels = np.empty((len(labels), int(np.prod(self.shape))), dtype=np.float32)
+        public, lens = torch_generator(rng), copy.deepcopy(self.lens)
+        for label in np.unique(labels):
+            mine = rng.permutation(np.flatnonzero(labels == label))
+            n_latent = self.generator.shape.n_latent
+            latents = normal(sobol(len(mine), n_latent, public)).float()
+            for first in range(0, len(mine), AT_ONCE):
+                some = slice(first, first + AT_ONCE)
+                given = torch.full((len(latents[some]),), int(label))
+                with torch.no_grad():
+                    (drawn,) = self.generator(latents[some], given)
+                    codes = self.reach * (2.0 * drawn - 1.0)
+                    images = lens.decode(codes, self.shape)
+                pixels[mine[some]] = images.float().flatten(1).clamp(0, 1).numpy()
+        return pixels

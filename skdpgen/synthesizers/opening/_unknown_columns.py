@@ -9,25 +9,28 @@ import numpy as np
 
 from skdpgen.privacy import (
     Counts,
+    DistinctCounts,
     Histograms,
     Ledger,
     OneHot,
     Selections,
     release,
     sensitivity,
+    sum_beforehand,
 )
-from skdpgen.synthesizers.opening._column_kinds import (
+from skdpgen.synthesizers.opening._facts import Seen
+from skdpgen.synthesizers.opening._first_look import (
     LOOK_SHARES,
     Unknown,
-    look_at_kinds,
-)
-from skdpgen.synthesizers.opening._earlier import Seen
-from skdpgen.synthesizers.opening._identifiers import (
+    by_column,
     can_be_counted,
     count_whole_numbers,
+    look_at_kinds,
+    looked_at,
     perhaps_identifiers,
+    share_for,
 )
-from skdpgen.synthesizers.opening._shares import by_column, share_for
+from skdpgen.synthesizers.opening._known_columns import Known
 from skdpgen.tables import (
     TARGET,
     Boolean,
@@ -42,6 +45,7 @@ from skdpgen.tables import (
     OpenWords,
     Regenerate,
     Rows,
+    TextKinds,
     bins_of,
     line_of_octaves,
     octave_edges,
@@ -49,6 +53,36 @@ from skdpgen.tables import (
     summary_of,
 )
 from skdpgen.utils import Key, SchemaRequiredError
+
+# ----------------------------------------------------------------------------
+# The first pass over the rows: it sums for all releases whose questions are public.
+
+
+def pass_first(rows: Rows, known: Known, *, is_size_public: bool) -> None:
+    """Sum how many rows, which labels and what kinds of values there are, at once.
+
+    The sums wait in ``rows``, and are forgotten with them, for the releases that ask
+    for a part of them. Which columns are looked at follows from the schema.
+    """
+    blocks: dict[str, Any] = {} if is_size_public else {Key.ROWS: Counts()}
+    tokens = (TARGET,) if known.has_unknown_classes else ()
+    if tokens:
+        blocks[Key.TOKENS] = Selections(tokens)
+    unknown = known.unknown
+    names = (*looked_at(unknown), *known.whole_numbers)
+    grids = {name: TextKinds() for name in unknown.texts}
+    if names:
+        blocks[Key.DISTINCT] = DistinctCounts(names)
+    if grids:
+        sizes = tuple(grid.n_cells for grid in grids.values())
+        blocks[Key.COLUMNS] = Histograms(sizes)
+    if blocks:
+        batches = rows.batches(grids, tokens=tokens, distinct=names)
+        rows.beforehand = sum_beforehand(batches, blocks, {Key.COLUMNS: tuple(grids)})
+
+
+# ----------------------------------------------------------------------------
+# What estimators learn about a table before the main release, and what it costs.
 
 LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are

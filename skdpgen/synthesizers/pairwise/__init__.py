@@ -8,7 +8,6 @@ from skdpgen.synthesizers.pairwise._affordable import (
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
-from skdpgen.synthesizers.pairwise._known_pairs import known_pairs
 from skdpgen.synthesizers.pairwise._measuring import (
     BY_CLASS,
     measure_columns,
@@ -22,8 +21,8 @@ from skdpgen.synthesizers.pairwise._mixtures import (
     train_mixture,
     usual_components,
 )
+from skdpgen.synthesizers.pairwise._pair_model import PairModel, known_pairs
 from skdpgen.synthesizers.pairwise._pair_release import PairRelease, release_pairs
-from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
 from skdpgen.synthesizers.pairwise._parities import ParityRelease
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 from tqdm import tqdm
 
 from skdpgen.synthesizers.models import MixtureModel
-from skdpgen.synthesizers.pairwise._pair_rounds import PairModel
+from skdpgen.synthesizers.pairwise._pair_model import PairModel
 from skdpgen.synthesizers.pairwise._parities import ParityRelease
 from skdpgen.tables import Cells, each_cell
 from skdpgen.training import ClassConditional, fit_mixture

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from skdpgen.lenses import CosineLens, lens_of
 from skdpgen.synthesizers.adversarial import has_images, public_pair
 from skdpgen.synthesizers.gaussian import check_lens, encoder
-from skdpgen.synthesizers.models import PublicItems
-from skdpgen.synthesizers.opening import Opening, label_codes, target_codes
+from skdpgen.synthesizers.models import PublicItems, label_codes, target_codes
+from skdpgen.synthesizers.opening import Opening
 from skdpgen.tables import as_pixels, holds_images, image_size
 
 Floats = NDArray[np.float64]

@@ -1,0 +1,179 @@
+"""Convolutional networks: a small one, VGG and ResNet."""
+
+import math
+from collections.abc import Sequence
+
+from torch import Generator, Tensor, nn
+from torch.nn.functional import avg_pool2d, max_pool2d
+
+from skdpgen.networks._table import convolution, linear
+
+# ----------------------------------------------------------------------------
+# A small classifier of images, cheap enough to be asked about every private row.
+
+HALVED = 16  # from this many pixels a side on, 2 x 2 of them are averaged
+CNN_WIDTHS = (16, 32)
+
+
+class SmallCNN(nn.Module):
+    """Two convolutions and a linear layer: images in, logits of classes out.
+
+    Examples
+    --------
+    >>> import torch
+    >>> network = SmallCNN((1, 8, 8), 3, rng=Generator().manual_seed(0))
+    >>> network(torch.zeros(2, 1, 8, 8)).shape
+    torch.Size([2, 3])
+    """
+
+    def __init__(
+        self, shape: tuple[int, int, int], n_classes: int, *, rng: Generator
+    ) -> None:
+        super().__init__()
+        channels, *sides = shape
+        self.is_halved = min(sides) >= HALVED
+        for _ in range(2 + self.is_halved):
+            sides = [math.ceil(side / 2) for side in sides]
+        self.first = convolution(channels, CNN_WIDTHS[0], 3, rng)
+        self.second = convolution(*CNN_WIDTHS, 3, rng)
+        self.last = linear(CNN_WIDTHS[1] * math.prod(sides), n_classes, rng)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return logits, (n, n_classes); each image by itself."""
+        if self.is_halved:
+            images = avg_pool2d(images, 2, ceil_mode=True)
+        for layer in (self.first, self.second):
+            images = max_pool2d(layer(images).relu(), 2, ceil_mode=True)
+        found: Tensor = self.last(images.flatten(1))
+        return found
+
+
+# ----------------------------------------------------------------------------
+# The convolutions of VGG-19 (Simonyan & Zisserman, 2015), to be loaded.
+
+DEPTHS = (2, 2, 4, 4, 4)  # convolutions of each stage
+VGG_WIDTHS = (64, 128, 256, 512, 512)  # their channels
+
+
+class VGG(nn.Module):
+    """Stages of 3 x 3 convolutions, each followed by a ReLU; maps halve between stages.
+
+    Weights are named as torchvision's ``vgg19`` names them, and are empty at first.
+
+    Parameters
+    ----------
+    widths : sequence of int, default=(64, 128, 256, 512, 512)
+        Channels of the convolutions of each stage.
+    depths : sequence of int, default=(2, 2, 4, 4, 4)
+        How many convolutions a stage has; the default is VGG-19.
+
+    Examples
+    --------
+    >>> list(VGG((2, 3), (1, 1)).state_dict())
+    ['features.0.weight', 'features.0.bias', 'features.3.weight', 'features.3.bias']
+    """
+
+    def __init__(
+        self, widths: Sequence[int] = VGG_WIDTHS, depths: Sequence[int] = DEPTHS
+    ) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        before = 3
+        for width, depth in zip(widths, depths, strict=True):
+            for _ in range(depth):
+                layers += [convolution(before, width, 3, None), nn.ReLU()]
+                before = width
+            layers.append(nn.MaxPool2d(2))
+        self.features = nn.Sequential(*layers[:-1])
+
+    def forward(self, images: Tensor) -> list[Tensor]:  # (n, 3, h, w)
+        """Return maps after each ReLU, from fine to coarse."""
+        found, maps = [], images
+        for layer in self.features:
+            maps = layer(maps)
+            if isinstance(layer, nn.ReLU):
+                found.append(maps)
+        return found
+
+
+# ----------------------------------------------------------------------------
+# The convolutions of ResNet-18 (He et al., 2016), to be loaded.
+
+RESNET_WIDTHS = (64, 128, 256, 512)  # channels of each stage
+DEPTH = 2  # blocks of a stage
+
+
+class ResNet(nn.Module):
+    """Residual blocks of two 3 x 3 convolutions; maps halve between stages.
+
+    Weights are named as torchvision's ``resnet18`` names them, and are empty at first.
+
+    Parameters
+    ----------
+    widths : sequence of int, default=(64, 128, 256, 512)
+        Channels of each of the four stages.
+
+    Examples
+    --------
+    >>> network = ResNet((1, 2, 3, 4)).eval()
+    >>> len(network.state_dict())
+    120
+    """
+
+    def __init__(self, widths: Sequence[int] = RESNET_WIDTHS) -> None:
+        super().__init__()
+        first, second, third, fourth = widths
+        self.conv1 = _convolution(3, first, 7, stride=2)
+        self.bn1 = nn.BatchNorm2d(first)
+        self.relu = nn.ReLU()
+        self.maxpool = nn.MaxPool2d(3, stride=2, padding=1)
+        self.layer1 = _stage(first, first, stride=1)
+        self.layer2 = _stage(first, second, stride=2)
+        self.layer3 = _stage(second, third, stride=2)
+        self.layer4 = _stage(third, fourth, stride=2)
+
+    def forward(self, images: Tensor) -> list[Tensor]:  # (n, 3, h, w)
+        """Return maps after each ReLU, from fine to coarse."""
+        found = [self.relu(self.bn1(self.conv1(images)))]
+        maps = self.maxpool(found[0])
+        for stage in (self.layer1, self.layer2, self.layer3, self.layer4):
+            for block in stage:
+                middle, maps = block(maps)
+                found += [middle, maps]
+        return found
+
+
+class Block(nn.Module):
+    """Two convolutions, added to what came in; ``downsample`` fits it where need be."""
+
+    def __init__(self, n_inputs: int, n_outputs: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = _convolution(n_inputs, n_outputs, 3, stride)
+        self.bn1 = nn.BatchNorm2d(n_outputs)
+        self.relu = nn.ReLU()
+        self.conv2 = _convolution(n_outputs, n_outputs, 3, stride=1)
+        self.bn2 = nn.BatchNorm2d(n_outputs)
+        self.downsample: nn.Module | None = None
+        if stride > 1:
+            self.downsample = nn.Sequential(
+                _convolution(n_inputs, n_outputs, 1, stride), nn.BatchNorm2d(n_outputs)
+            )
+
+    def forward(self, maps: Tensor) -> tuple[Tensor, Tensor]:
+        """Return maps after the first and after the second ReLU."""
+        middle = self.relu(self.bn1(self.conv1(maps)))
+        beside = maps if self.downsample is None else self.downsample(maps)
+        return middle, self.relu(self.bn2(self.conv2(middle)) + beside)
+
+
+def _stage(n_inputs: int, n_outputs: int, stride: int) -> nn.Sequential:
+    blocks = [Block(n_inputs, n_outputs, stride)]
+    blocks += [Block(n_outputs, n_outputs, 1) for _ in range(DEPTH - 1)]
+    return nn.Sequential(*blocks)
+
+
+def _convolution(n_inputs: int, n_outputs: int, size: int, stride: int) -> nn.Conv2d:
+    """Return a convolution without bias, its weights empty."""
+    return nn.utils.skip_init(
+        nn.Conv2d, n_inputs, n_outputs, size, stride, size // 2, bias=False
+    )

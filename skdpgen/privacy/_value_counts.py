@@ -1,0 +1,415 @@
+"""How many rows have which value: named, different, and clipped counts."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from skdpgen.privacy._blocks import Floats, Integers, Tokens, check_shape
+from skdpgen.privacy._sensitivity import Distinct, NonNegative, OneHot, Structure
+from skdpgen.utils import saved
+
+# ----------------------------------------------------------------------------
+# Partition selection: which values exist, without showing one that is unique.
+
+
+@saved
+@dataclass(frozen=True)
+class Selections:
+    """Counts of values that are not known beforehand; shown only above a threshold.
+
+    Values of a ``public`` list are counted whether or not a row has them, each with
+    noise, so that they need no threshold: which of them are kept follows from noisy
+    counts alone.
+    """
+
+    columns: tuple[Any, ...]
+    public: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check names: a column named twice would count each row twice."""
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns must be distinct. Got a name twice.")
+
+    @property
+    def structure(self) -> Structure:
+        """At most one value per row and column."""
+        return OneHot(len(self.columns))
+
+    def start(self, n_classes: int) -> dict[Any, dict[str, int]]:
+        """Return the sum over no rows; classes are not told apart."""
+        del n_classes
+        return {column: {} for column in self.columns}
+
+    def add(
+        self,
+        total: dict[Any, dict[str, int]],
+        tokens: Mapping[Any, Tokens],
+        labels: Integers,
+    ) -> dict[Any, dict[str, int]]:
+        """Add the rows of one batch."""
+        for column in self.columns:
+            codes, values = tokens[column].codes, tokens[column].values
+            if codes.ndim != 1 or codes.shape != labels.shape:
+                raise ValueError(
+                    "tokens must have one code per row. Got another shape."
+                )
+            known = codes[(codes >= 0) & (codes < len(values))]
+            counts = np.bincount(known, minlength=len(values))
+            for position in np.flatnonzero(counts):
+                value = values[int(position)]
+                seen = total[column].get(value, 0)
+                total[column][value] = seen + int(counts[position])
+        return total
+
+    def merge(
+        self, total: dict[Any, dict[str, int]], other: dict[Any, dict[str, int]]
+    ) -> dict[Any, dict[str, int]]:
+        """Return the counts of the rows of two parts."""
+        both = {column: dict(counts) for column, counts in total.items()}
+        for column in self.columns:
+            for value, count in other[column].items():
+                both[column][value] = both[column].get(value, 0) + count
+        return both
+
+    def value(self, total: dict[Any, dict[str, int]]) -> dict[Any, dict[str, int]]:
+        """Return the counts, whole numbers."""
+        return total
+
+
+def selection_threshold(noise_std: float, failure: float, n_columns: int) -> float:
+    """Return the noisy count above which a value may be shown.
+
+    Values that nobody has are never listed, so a value that appears is one that some
+    row has; showing one that only the differing row has is the failure bounded here.
+    *Proof.* Such a value has count 1 and is shown with probability
+    p = P(1 + N > threshold). A row owns at most one value in each of m columns, and
+    their noise is independent: the probability that none is shown is (1 - p)^m, and p
+    is chosen such that 1 - (1 - p)^m = ``failure``. Rounding to the grid of the noise
+    can lift a count by half a step, so the threshold is a step higher.
+
+    Examples
+    --------
+    >>> round(selection_threshold(10.0, 1e-6, 1), 1)
+    48.5
+    """
+    if noise_std == 0:
+        return 0.0
+    p = -math.expm1(math.log1p(-failure) / n_columns)
+    lattice_step = noise_std * 2.0**-19
+    return 1.0 + noise_std * float(norm.isf(p)) + lattice_step
+
+
+# ----------------------------------------------------------------------------
+# How many different values a column holds: a number that one row moves by 1.
+
+Hashes = NDArray[np.uint64]
+EXACT = 2**16  # rows up to which values are told apart one by one
+SLOTS = 2**20  # of a level
+LEVELS = 12  # each for twice as many rows
+DENSE = 128  # with more than one slot in so many, all are written at once
+
+
+@saved
+@dataclass(eq=False)
+class Seen:
+    """What a column held so far: some values themselves, or slots that values took.
+
+    Slots follow from values, so they are not needed until there are ``EXACT`` of them.
+    """
+
+    first: Hashes = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    slots: Any = None  # (LEVELS, SLOTS // 8), a bit for each
+
+    def add(self, hashes: Hashes) -> None:
+        """Add values."""
+        if self.slots is None:
+            self.first = np.union1d(self.first, hashes)
+            if len(self.first) < EXACT:
+                return
+            self.slots = np.zeros((LEVELS, SLOTS // 8), dtype=np.uint8)
+            hashes, self.first = self.first, self.first[:0]
+        for level in range(LEVELS):
+            taken = slots_of(hashes, level)
+            if not len(taken):
+                break
+            _take(self.slots[level], taken)
+
+    def __or__(self, other: "Seen") -> "Seen":
+        """Return what the rows of two parts held; changes neither."""
+        one, two = (self, other) if other.slots is None else (other, self)
+        both = Seen(one.first, None if one.slots is None else one.slots.copy())
+        both.add(two.first)
+        if two.slots is not None:
+            both.slots |= two.slots
+        return both
+
+    def count(self, level: int | None) -> int:
+        """Return how many slots of a level are taken; of None, how many values."""
+        if self.slots is None:
+            values = self.first if level is None else slots_of(self.first, level)
+            return len(np.unique(values))
+        return (
+            EXACT if level is None else int(np.bitwise_count(self.slots[level]).sum())
+        )
+
+
+def slots_of(hashes: Hashes, level: int) -> Hashes:
+    """Return the slots that values take at a level; one in 2 to the level takes one."""
+    if level:
+        hashes = hashes[hashes >> np.uint64(64 - level) == 0]
+    return hashes & np.uint64(SLOTS - 1)
+
+
+def _take(bits: NDArray[np.uint8], taken: Hashes) -> None:
+    """Set some of the bits."""
+    if len(taken) > SLOTS // DENSE:
+        held = np.zeros(SLOTS, dtype=bool)
+        held[taken] = True
+        bits |= np.packbits(held, bitorder="little")
+        return
+    places = (taken >> np.uint64(3)).astype(np.int64)
+    np.bitwise_or.at(
+        bits, places, np.uint8(1) << (taken & np.uint64(7)).astype(np.uint8)
+    )
+
+
+@saved
+@dataclass(frozen=True)
+class DistinctCounts:
+    r"""How many different values each column holds; missing is none.
+
+    Of many rows all values would not fit into memory. So beyond ``EXACT`` rows, public
+    or released, what is released is how many of m slots are taken: each value has a
+    slot by a public hash, if it takes part at all, as one in :math:`2^l` values does.
+    A level l for which slots suffice follows from ``n_rows``; :meth:`estimate` says how
+    many values there are, which is post-processing.
+
+    *Proof* that a row moves either number by at most 1, as
+    :class:`~skdpgen.privacy.Distinct` has it. A row has one value, and a value takes
+    one slot or none, the same whatever other rows hold. So a row that comes takes at
+    most one slot that was free, and one that goes frees at most one; if one replaces
+    another the two may cancel and never add up. Of few rows the number of values is
+    cut at ``EXACT``: :math:`\min(k, \cdot)` moves no further than k. Which of the two
+    numbers it is depends on ``n_rows`` alone.
+
+    Parameters
+    ----------
+    columns : tuple of names
+    n_rows : float, default=0.0
+        About how many rows there are; public, or released before.
+    """
+
+    columns: tuple[Any, ...]
+    n_rows: float = 0.0
+
+    def __post_init__(self) -> None:
+        """A column named twice would be counted twice."""
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns must be distinct. Got a name twice.")
+
+    @property
+    def structure(self) -> Structure:
+        """One number a column, that one row moves by 1."""
+        return Distinct(len(self.columns))
+
+    @property
+    def level(self) -> int | None:
+        """One in two to the level of all values takes part; None if all are told."""
+        if self.n_rows <= EXACT:
+            return None
+        return min(max(math.ceil(math.log2(self.n_rows / SLOTS)), 0), LEVELS - 1)
+
+    def start(self, n_classes: int) -> dict[Any, Seen]:
+        """Return what no rows hold; classes are not told apart."""
+        del n_classes
+        return {column: Seen() for column in self.columns}
+
+    def add(
+        self,
+        total: dict[Any, Seen],
+        tokens: Mapping[Any, Tokens],
+        labels: Integers,
+    ) -> dict[Any, Seen]:
+        """Add the rows of one batch."""
+        for column in self.columns:
+            codes, values = tokens[column].codes, tokens[column].values
+            if codes.ndim != 1 or codes.shape != labels.shape:
+                raise ValueError("tokens must have one code a row. Got another shape.")
+            codes = codes[(codes >= 0) & (codes < len(values))]
+            if not isinstance(values, np.ndarray):  # few that are worth hashing once
+                codes = np.flatnonzero(np.bincount(codes))
+                values = [values[int(place)] for place in codes]
+                total[column].add(_hashes_of_text(values))
+            else:
+                total[column].add(_hashes_of_numbers(values[codes]))
+        return total
+
+    def merge(
+        self, total: Mapping[Any, Seen], other: Mapping[Any, Seen]
+    ) -> dict[Any, Seen]:
+        """Return what the rows of two parts hold."""
+        return {column: total[column] | other[column] for column in self.columns}
+
+    def value(self, total: Mapping[Any, Seen]) -> Floats:
+        """Return the numbers, (1, n_columns)."""
+        found = [seen.count(self.level) for seen in total.values()]
+        return np.array([found], dtype=float)
+
+    def estimate(self, noisy: Floats, noise_std: float) -> tuple[Floats, Floats]:
+        r"""Return how many values released numbers stand for, and their noise.
+
+        Of M values a share :math:`1 - (1 - 1/m)^{M / 2^l}` of the slots is taken.
+
+        Examples
+        --------
+        >>> DistinctCounts(("a",), n_rows=10).estimate(np.array([3.5]), 2.0)[0].tolist()
+        [3.5]
+        """
+        level = self.level
+        if level is None:
+            return noisy, np.full(len(noisy), noise_std)
+        free = 1.0 - np.clip(noisy / SLOTS, 0.0, 0.95)  # 0.63 are taken by all rows
+        scale = 2.0**level
+        return -scale * SLOTS * np.log(free), scale * noise_std / free
+
+
+def _hashes_of_text(values: Sequence[Any]) -> Hashes:
+    """Return public hashes of values by how they are written."""
+    raw = b"".join(
+        blake2b(str(v).encode("utf-8", "replace"), digest_size=8).digest()
+        for v in values
+    )
+    return np.frombuffer(raw, dtype="<u8").astype(np.uint64)
+
+
+def _hashes_of_numbers(values: Floats) -> Hashes:
+    """Return public hashes of numbers, by their bits: two rounds of a mixer."""
+    bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
+    for shift, odd in ((32, 0x9E3779B97F4A7C15), (29, 0xD6E8FEB86659FD93)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(odd)
+    return bits ^ (bits >> np.uint64(32))
+
+
+# ----------------------------------------------------------------------------
+# Counts of what is still open in a row, clipped to a small norm.
+
+UNITS = 2**10  # a row counts in whole units of this, so sums are exact
+
+
+class OpenPlaces(Protocol):
+    """What is still open in some rows; the code -1 where nothing is."""
+
+    codes: Integers  # (n, n_columns): a cell of each column of numbers
+    tokens: Mapping[Any, Tokens]  # name -> words
+
+
+@saved
+@dataclass(frozen=True)
+class ClippedCounts:
+    r"""Counts of open cells and words; a row that has many counts less in each.
+
+    A row with k open places adds :math:`w_k = \min(1, \sqrt{K / k})` to each of them.
+
+    *Proof of the sensitivity.* (1) Places of a row are distinct coordinates: one cell a
+    column, one word a column. So its vector is not negative, and its squared norm is
+    :math:`k w_k^2 \le K`: weights are rounded down to units. (2) k depends on this row
+    and on what was public or released before, so another row does not change it. (3)
+    Adding or removing a row moves the sum by :math:`\sqrt K` at most, replacing one by
+    :math:`\sqrt{2 K}` (:class:`~skdpgen.privacy.NonNegative`).
+
+    *Words.* A word that only one row has counts at most 1, so the threshold of
+    :func:`~skdpgen.privacy._value_counts.selection_threshold` holds; a row has at most
+    one word in each of the columns, **whatever K is**.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Open cells of each column of numbers.
+    columns : tuple of names
+        Columns whose words are open.
+    limit : float
+        K, the squared norm of a row; at least 1.
+    public : tuple of str, default=()
+        Words that need no threshold (:class:`~skdpgen.privacy.Selections`).
+    """
+
+    sizes: tuple[int, ...]
+    columns: tuple[Any, ...]
+    limit: float
+    public: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that no column is named twice and that one open place counts whole."""
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns must be distinct. Got a name twice.")
+        if not 1.0 <= self.limit < math.inf:
+            raise ValueError(f"limit must be in [1, inf). Got {self.limit!r}.")
+
+    @property
+    def structure(self) -> Structure:
+        """Not negative, and of limited norm."""
+        return NonNegative(math.sqrt(self.limit))
+
+    def start(self, n_classes: int) -> dict[str, Any]:
+        """Return the sum over no rows; classes are counted together."""
+        del n_classes
+        words: dict[Any, dict[str, int]] = {column: {} for column in self.columns}
+        return {"cells": np.zeros((1, sum(self.sizes)), np.int64), "words": words}
+
+    def add(
+        self, total: dict[str, Any], part: OpenPlaces, labels: Integers
+    ) -> dict[str, Any]:
+        """Add the rows of one batch."""
+        check_shape(part.codes, labels, len(self.sizes))
+        codes = np.where(part.codes < np.array(self.sizes, int), part.codes, -1)
+        n_open = (codes >= 0).sum(axis=1)
+        for column in self.columns:
+            token = part.tokens[column]
+            check_shape(token.codes[:, None], labels, 1)
+            n_open = n_open + ((token.codes >= 0) & (token.codes < len(token.values)))
+        weights = self._weights()[n_open]
+        start = 0
+        for j, size in enumerate(self.sizes):
+            known = codes[:, j] >= 0
+            found = np.bincount(codes[known, j], weights[known], minlength=size)
+            total["cells"][0, start : start + size] += found.astype(np.int64)
+            start += size
+        for column in self.columns:
+            token, counts = part.tokens[column], total["words"][column]
+            known = (token.codes >= 0) & (token.codes < len(token.values))
+            found = np.bincount(token.codes[known], weights[known])
+            for place in np.flatnonzero(found):
+                word = token.values[int(place)]
+                counts[word] = counts.get(word, 0) + int(found[place])
+        return total
+
+    def _weights(self) -> Integers:
+        """Return the units of a row by its number of open places."""
+        most = len(self.sizes) + len(self.columns)
+        whole, squares = int(self.limit * UNITS**2), range(most + 1)
+        return np.array(
+            [min(UNITS, math.isqrt(whole // max(k, 1))) for k in squares], np.int64
+        )
+
+    def merge(self, total: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+        """Return the sum over the rows of two parts."""
+        words = {column: dict(counts) for column, counts in total["words"].items()}
+        for column in self.columns:
+            for word, count in other["words"][column].items():
+                words[column][word] = words[column].get(word, 0) + count
+        return {"cells": total["cells"] + other["cells"], "words": words}
+
+    def value(self, total: dict[str, Any]) -> dict[str, Any]:
+        """Return the counts, in rows."""
+        words = {
+            column: {word: count / UNITS for word, count in counts.items()}
+            for column, counts in total["words"].items()
+        }
+        cells: Floats = total["cells"] / UNITS
+        return {"cells": cells, "words": words}

@@ -1,0 +1,527 @@
+"""What `columns_` says of each column, and which rows a fit lost."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.opening import Facts
+from skdpgen.tables import (
+    NUMBERS,
+    TARGET,
+    Boolean,
+    Categorical,
+    CategoryCells,
+    Cells,
+    Kind,
+    Regenerate,
+    bounds,
+    is_written,
+    with_range_of,
+)
+from skdpgen.training import column_counts
+from skdpgen.utils import Key
+
+# ----------------------------------------------------------------------------
+# What a release says of each column, for people: what was found, what was lost.
+
+OUTSIDE = ("below", "above", "below_noise", "above_noise")
+LINE = (
+    "type",
+    "is_discovered",
+    "is_identifier",
+    "n_values",
+    "lower",
+    "upper",
+    "n_cells",
+)
+SHARES = (
+    "other",
+    "missing",
+    "no_cell",
+    "noise",
+    "other_noise",
+    "missing_noise",
+    "no_cell_noise",
+)
+UNREAD = ("unread", "unread_noise")
+UNSURE = 0.05  # of the rows, noise of their number: shares of it are not known
+LEAST_USED = 0.01  # of the rows have a usable label: where noise says fewer
+
+
+def describe_columns(
+    facts: Facts,
+    cells: Mapping[Any, Cells],
+    counts: Mapping[Any, Any],
+    outside: Mapping[Any, Any],
+    unread: Mapping[Any, tuple[float, float]],
+    dropped: tuple[float, float] = (0.0, 0.0),
+) -> pd.DataFrame:
+    """Return one line a column: its kind, what was found in it, shares of the rest.
+
+    Rows without a usable label are in no cell. So shares that the main release counts
+    are shares of the rows with one; those of earlier releases are shares of all rows.
+
+    Parameters
+    ----------
+    facts : Facts
+    cells : mapping of name to Cells
+    counts : mapping of name to (ndarray, float)
+        RELEASED counts of the cells, and their noise; columns may be absent.
+    outside : mapping of name to (float, float, float, float)
+        RELEASED shares of rows below and above bounds, and their standard errors.
+    unread : mapping of name to (float, float)
+        RELEASED shares of rows whose value the description of a column does not know.
+    dropped : (float, float), default=(0.0, 0.0)
+        Share of rows without a usable label, from :func:`dropped_rows`.
+    """
+    gone, noise = (0.0, 0.0) if math.isnan(dropped[0]) else dropped
+    n_rows = facts.n_rows * max(1.0 - gone, LEAST_USED)  # these count in the cells
+    unsure = noise / max(1.0 - gone, LEAST_USED)
+    lines = {}
+    for name, column in facts.schema.columns.items():
+        known = cells.get(name)
+        line = _kind_of(column) | {
+            "is_discovered": name in facts.discovered,
+            "is_identifier": isinstance(column, Regenerate) or name in facts.numbered,
+            "n_cells": 0 if known is None else known.n_cells,
+        }
+        if name in counts and known is not None:
+            shares, std = counts[name][0] / n_rows, counts[name][1] / n_rows
+            line |= _shares(known, shares) | {"noise": std}
+            late_noise = 0.0
+            line |= _no_cell(facts, name, known, (shares, std), unsure)
+            late = facts.late_words.get(name)
+            if late is not None:  # rows of "other" that have a name since
+                line["other"] -= sum(late.rows) / facts.n_rows  # they count all rows
+                late_noise = late.total_noise / facts.n_rows
+            # the number of rows that a share is divided by is noisy, too
+            line["other_noise"] = math.hypot(std, late_noise, line["other"] * unsure)
+            line["missing_noise"] = math.hypot(std, line["missing"] * unsure)
+            if _other_is_listed(column):
+                line["other"] = math.nan
+        range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)
+        asked = known, range_, counts.get(name), outside.get(name)
+        line |= _outside(*asked, n_rows)
+        if name in facts.finer:  # perhaps rounded to the bound, and in its cell
+            rounded = facts.finer[name] / (line["n_values"] or math.inf)
+            for key in OUTSIDE[2:]:
+                line[key] = math.hypot(line[key], rounded)
+        if name in unread and (known is None or known.other is None):
+            line |= dict(zip(UNREAD, unread[name], strict=True))
+        lines[name] = line
+    columns = [*LINE, *SHARES, *OUTSIDE, *UNREAD]
+    return pd.DataFrame.from_dict(lines, orient="index").reindex(columns=columns)
+
+
+def describe_target(
+    facts: Facts,
+    labels: Any,
+    outside: Mapping[Any, Any],
+    dropped: tuple[float, float],
+) -> "pd.Series[Any] | None":
+    """Return what is known of the target; None without one."""
+    if facts.task is None:
+        return None
+    line: dict[str, Any] = {"type": "classes", "n_values": len(facts.classes or ())}
+    found = dict.fromkeys(OUTSIDE, math.nan)
+    if facts.task == "regression":
+        line = _kind_of(facts.schema.target)
+        if TARGET in outside:
+            found = dict(zip(OUTSIDE, map(float, outside[TARGET]), strict=True))
+        line["is_discovered"] = TARGET in facts.discovered
+    line |= {
+        "n_cells": getattr(labels, "n_cells", 0),
+        "dropped": dropped[0],
+        "dropped_noise": dropped[1],
+    }
+    return pd.Series({**dict.fromkeys(LINE), **line, **found}, dtype=object)
+
+
+def dropped_rows(
+    facts: Facts,
+    cells: Mapping[Any, Cells],
+    counts: Mapping[Any, Any],
+    kept: tuple[float, float],
+    noise_of_rows: float,
+) -> tuple[float, float]:
+    """Return the share of rows without a usable label, and its standard error.
+
+    Rows whose label is missing, or none of the classes, count in no cell. So the total
+    of a column in which each value has a cell is the number of the other rows. Totals
+    of several columns are averaged by precision. Without such a column the share is
+    not known (NaN): rows without a cell and rows without a label look alike.
+
+    Parameters
+    ----------
+    facts : Facts
+    cells : mapping of name to Cells
+    counts : mapping of name to (ndarray, float)
+        RELEASED counts of the cells, and their noise.
+    kept : (float, float)
+        RELEASED number of rows with a label, and its noise, where no column is counted.
+    noise_of_rows : float
+        Noise of the number of rows; 0 if it is public.
+    """
+    if facts.task is None:
+        return 0.0, 0.0
+    if noise_of_rows > UNSURE * facts.n_rows:
+        return math.nan, math.nan
+    if counts:
+        whole = [
+            (float(found.sum()), len(found) * std**2)
+            for name, (found, std) in counts.items()
+            if has_cell_for_all(facts, name, cells[name])
+        ]
+        if not whole:
+            return math.nan, math.nan
+        weights = [1.0 / variance if variance else 1.0 for _, variance in whole]
+        totals = [total for total, _ in whole]
+        is_exact = not whole[0][1]
+        noise = 0.0 if is_exact else 1.0 / math.sqrt(sum(weights))
+        kept = float(np.average(totals, weights=weights)), noise
+    share = 1.0 - kept[0] / facts.n_rows
+    return share, math.hypot(kept[1], (1.0 - share) * noise_of_rows) / facts.n_rows
+
+
+def has_cell_for_all(facts: Facts, name: Any, cells: Cells) -> bool:
+    """Say whether each value of a column has a cell, by its dtype and description."""
+    if cells.nullable:
+        return True
+    layout: Any = facts.layout
+    place = layout.names.index(name)
+    if layout.can_be_missing[place]:
+        return False
+    is_list = isinstance(cells, CategoryCells) and cells.other is None
+    return not is_list or layout.kinds[place] is Kind.BOOLEAN
+
+
+def _kind_of(column: Any) -> dict[str, Any]:
+    """Return the type of a column, and the values that it lists or its bounds."""
+    n_values = getattr(column, "n_values", None)
+    if isinstance(column, Categorical):
+        n_values = len(column.categories or ())
+    return {
+        "type": type(column).__name__,
+        "n_values": n_values,
+        "lower": getattr(column, "lower", None),
+        "upper": getattr(column, "upper", None),
+    }
+
+
+def _other_is_listed(column: Any) -> bool:
+    """Say whether "other" is a value of its own, that the rest is not told from."""
+    listed = map(str, getattr(column, "categories", None) or ())
+    return str(getattr(column, "other", None)) in listed
+
+
+def _shares(cells: Cells, shares: Any) -> dict[str, float]:
+    """Return the shares of rows that have none of the values that were listed."""
+    return {
+        "other": math.nan if cells.other is None else float(shares[cells.other]),
+        "missing": float(shares[-1]) if cells.nullable else 0.0,
+    }
+
+
+def _no_cell(
+    facts: Facts,
+    name: Any,
+    cells: Cells,
+    counted: tuple[Any, float],
+    unsure: float,
+) -> dict[str, float]:
+    """Return the share of rows whose value has no cell, though their label has one."""
+    if has_cell_for_all(facts, name, cells):
+        return {"no_cell": 0.0, "no_cell_noise": 0.0}
+    shares, std = counted
+    return {
+        "no_cell": 1.0 - float(shares.sum()),
+        "no_cell_noise": math.hypot(std * math.sqrt(len(shares)), unsure),
+    }
+
+
+def _outside(
+    cells: Cells | None,
+    range_: tuple[float, float],
+    counted: Any,
+    earlier: Any,
+    n_rows: float,
+) -> dict[str, float]:
+    """Return the shares of rows below and above a range, and their standard errors.
+
+    The main release counted the cells on both sides of the range. Beyond the outermost
+    cell, and where it counted none, the releases before say how many rows there are.
+    """
+    numbers: Any = getattr(cells, "numbers", cells)
+    found = dict.fromkeys(OUTSIDE, math.nan)
+    if earlier is not None:
+        found = dict(zip(OUTSIDE, map(float, earlier), strict=True))
+    if counted is None or not getattr(numbers, "gaps", ()):
+        return found
+    widths = np.diff(numbers.edges)
+    middles = numbers.edges[:-1] + 0.5 * widths
+    for where, is_outside in (
+        ("below", middles < range_[0] - 0.25 * widths),  # a range ends between cells
+        ("above", middles > range_[1] + 0.25 * widths),
+    ):
+        n_cells = int(is_outside.sum())
+        if n_cells:
+            rows = float(counted[0][: len(middles)][is_outside].sum())
+            found[where] = rows / n_rows
+            found[f"{where}_noise"] = math.sqrt(n_cells) * counted[1] / n_rows
+    return found
+
+
+def counted_columns(
+    released: Release, cells: Mapping[Any, Cells], scales: Any
+) -> dict[Any, tuple[Any, float]]:
+    """Return the counts of every cell, classes together, and their noise."""
+    if not cells or Key.COLUMNS not in released.values:
+        return {}
+    sizes = np.array([column.n_cells for column in cells.values()])
+    blocks, stds = column_counts(released, sizes, scales)
+    return {
+        name: (block.sum(axis=0), float(std) * math.sqrt(len(block)))
+        for name, block, std in zip(cells, blocks, stds, strict=True)
+    }
+
+
+def with_ranges(
+    facts: Facts, marginals: Mapping[Any, Any], cells: Mapping[Any, Cells]
+) -> Facts:
+    """Return what is known of a table, with the ranges in which rows are drawn.
+
+    The main release counts gaps, too: where it shows rows in one, the range grows.
+    """
+    for name in facts.discovered:
+        if name in cells and name in marginals and name is not TARGET:
+            column, marginal = facts.schema.columns[name], np.asarray(marginals[name])
+            found = with_range_of(column, cells[name], marginal)
+            facts = facts.corrected(name, found)
+    return facts
+
+
+# ----------------------------------------------------------------------------
+# Rows that were moved or left out, where released counts show that they are many.
+
+MUCH = 0.03  # of the rows: a smaller loss is only stated in `columns_`
+FALSE_ALARMS = 1e-6  # chance that a fit states a loss where there is none
+RANGE = 2.0  # standard errors around a share
+NOTHING = 0.1  # of the rows have a listed value: less than is usual
+NO_LABEL = "Rows without a label were left out"
+PIXELS = object()  # in the place of a column
+MOSTLY = 0.8  # of the images are dark for certain: more than is usual
+SURELY = 5.0  # noise stds, where a wrong alarm would blame what is right
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A statement that many rows were moved or left out.
+
+    Parameters
+    ----------
+    line : str
+        The column, the share as a range, and what became of the rows.
+    advice : str
+        What to do.
+    is_public : bool
+        Whether the schema or the labels cause it; else values were not found.
+    start : str, default="What is public does not fit the table"
+        Of a warning.
+    """
+
+    line: str
+    advice: str
+    is_public: bool
+    start: str = "What is public does not fit the table"
+
+    @property
+    def warning(self) -> str:
+        """The text of a warning."""
+        return f"{self.start}: {self.line}. {self.advice}"
+
+
+def between(share: float, noise: float) -> str:
+    """Return a share as a range of two standard errors.
+
+    Examples
+    --------
+    >>> between(0.33, 0.02), between(0.99, 0.02), between(0.33, 0.0)
+    ('between 29% and 37%', 'between 95% and 100%', '33%')
+    """
+    share = min(max(share, 0.0), 1.0)
+    if not noise:
+        return f"{share:.0%}"
+    low, high = max(share - RANGE * noise, 0.0), min(share + RANGE * noise, 1.0)
+    return f"between {math.floor(100 * low)}% and {math.ceil(100 * high)}%"
+
+
+def losses(
+    table: pd.DataFrame, target: Any, facts: Facts, pixels: Mapping[str, float]
+) -> list[Loss]:
+    """Return the losses of a fit: shares above 3 % that noise does not explain.
+
+    *False alarms.* A share is stated if it exceeds k standard errors of its noise, and
+    k is chosen such that of all shares that are compared one does so by noise alone
+    with a probability of one in a million.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From ``describe_columns``.
+    target : Series or None
+        From ``describe_target``.
+    facts : Facts
+    pixels : mapping of str to float
+        RELEASED shares of images that leave their range, and standard errors.
+    """
+    asked = [one for name, line in table.iterrows() for one in _asked(name, line)]
+    if target is not None:
+        asked += _asked(TARGET, target)
+    asked += _asked(PIXELS, pixels)
+    asked = [one for one in asked if math.isfinite(one[2]) and math.isfinite(one[3])]
+    least = float(norm.isf(FALSE_ALARMS / max(len(asked), 1)))
+    wrong = dict(_contradicted(table, facts))
+    found = list(wrong.values())
+    surely = [one for one in asked if one[2] > max(MUCH, least * one[3])]
+    gaps = {name for name, key, *_ in surely if key == "no_cell"}
+    for name, key, share, noise in surely:
+        if name in wrong or (key == "unread" and name in gaps):
+            continue
+        if name in facts.schema.columns and _is_at_limit(name, key, facts):
+            continue
+        if key == "dark" and share - RANGE * noise <= MOSTLY:
+            continue
+        share = between(share, noise)
+        if name is PIXELS:
+            found.append(_of_pixels(key, share, facts))
+        elif name is TARGET:
+            found.append(_of_target(key, share, target, facts))
+        else:
+            found.append(_of_column(name, key, share, table.loc[name], facts))
+    return found
+
+
+KEYS = {
+    "other": "other_noise",
+    "no_cell": "no_cell_noise",
+    "below": "below_noise",
+    "above": "above_noise",
+    "unread": "unread_noise",
+    "dropped": "dropped_noise",
+    "dark": "dark_noise",
+}
+
+
+def _is_at_limit(name: Any, key: str, facts: Facts) -> bool:
+    """Say whether a bound is that of the dtype: what is beyond it is rounding."""
+    layout, column = facts.layout, facts.schema.columns[name]
+    limits: Any = layout.limits[layout.names.index(name)]
+    if limits is None or key not in ("below", "above"):
+        return False
+    lower, upper = bounds(column)
+    return bool(lower <= limits[0] if key == "below" else upper >= limits[1])
+
+
+def _asked(name: Any, line: Any) -> list[tuple[Any, str, float, float]]:
+    """Return the shares of a line that are losses, and their standard errors."""
+    return [
+        (name, key, float(line[key]), float(line[noise]))
+        for key, noise in KEYS.items()
+        if key in line and line[key] is not None
+    ]
+
+
+def _of_column(name: Any, key: str, share: str, line: Any, facts: Facts) -> Loss:
+    """State a loss of one column."""
+    column: Any = facts.schema.columns[name]
+    found, start = bool(line["is_discovered"]), f"column {name!r}: {share} of the rows "
+    if key in ("below", "above"):
+        bound = column.lower if key == "below" else column.upper
+        if found:
+            what = f"are {key} the range that was found; synthetic rows are within it"
+            return Loss(start + what, "Give bounds if they are public.", False)
+        what = f"are {key} {bound!r} and were moved to it"
+        return Loss(start + what, "Give wider bounds, or none to find them.", True)
+    if key == "other":
+        other = getattr(column, "other", None) or facts.schema.other
+        if found:
+            what = f"hold values that are too rare to be found, and became {other!r}"
+            return Loss(start + what, "List the values if they are public.", False)
+        what = f"hold values that are not among its categories, and became {other!r}"
+        return Loss(start + what, "List these values as well.", True)
+    if key == "unread":
+        if isinstance(column, Categorical):
+            what = "hold values that are not among its categories, and count as missing"
+            return Loss(start + what, "List them, or give `other=`.", True)
+        what = "hold text that could not be read, and counts as missing"
+        if isinstance(column, Boolean):
+            what = "hold values that are neither true nor false, and count as missing"
+            return Loss(start + what, "Describe the column as another type.", True)
+        advice = "Say in a schema how it is written, or list `codes=`."
+        return Loss(start + what, advice, not found)
+    what = "hold no value that fits the schema; others were drawn in their place"
+    return Loss(start + what, "Set `nullable=True`, or mend the description.", True)
+
+
+def _of_target(key: str, share: str, line: Any, facts: Facts) -> Loss:
+    """State a loss of the target."""
+    start = f"target: {share} of the rows "
+    if key in ("below", "above"):
+        column: Any = facts.schema.target
+        if line["is_discovered"]:
+            what = f"are {key} the range that was found; synthetic rows are within it"
+            return Loss(start + what, "Give bounds if they are public.", False)
+        bound = column.lower if key == "below" else column.upper
+        what = f"are {key} {bound!r} and were moved to it"
+        return Loss(start + what, "Give wider bounds, or none to find them.", True)
+    if facts.task == "regression":
+        what = "have no number as their target, and were left out"
+        advice = "Give y without missing values, or leave y out."
+        return Loss(start + what, advice, True, NO_LABEL)
+    what = "have a label that is missing or none of the classes, and were left out"
+    advice = "Check `classes`, and whether y holds classes at all."
+    return Loss(start + what, advice, True, NO_LABEL)
+
+
+def _of_pixels(key: str, share: str, facts: Facts) -> Loss:
+    """State images that leave the range of their pixels, or use hardly any of it."""
+    layout: Any = facts.layout
+    top = 255 if layout.dtype == "uint8" else 1
+    start = f"pixels: {share} of the images have "
+    if key == "dark":
+        what = f"no pixel above a tenth of {top}, and are taken for nearly black"
+        return Loss(start + what, f"Scale them if they should reach {top}.", True)
+    if key == "below":
+        what, advice = "pixels below 0, which were set to 0", "Map them to 0 to 1."
+        return Loss(start + what, advice, True)
+    what = f"pixels above {top}, which were set to {top}"
+    return Loss(start + what, "Divide by the largest possible value.", True)
+
+
+def _contradicted(table: pd.DataFrame, facts: Facts) -> Iterator[tuple[Any, Loss]]:
+    """State the columns of which hardly a row fits what was said to be public."""
+    layout: Any = facts.layout
+    texts = {n for j, n in enumerate(layout.names) if layout.kinds[j] is Kind.TEXT}
+    for name, line in table.iterrows():
+        column = facts.schema.columns[name]
+        read = 1.0 - line["missing"] - line["no_cell"]
+        noise = SURELY * math.hypot(line["noise"], line["no_cell_noise"])
+        if not read + noise < NOTHING:
+            continue
+        share = between(read, math.hypot(line["noise"], line["no_cell_noise"]))
+        start = f"column {name!r}: only {share} of the rows hold "
+        is_said = is_written(column) or (not line["is_discovered"] and name in texts)
+        if isinstance(column, (*NUMBERS, Boolean)) and is_said:
+            what = "truth value" if isinstance(column, Boolean) else "number or time"
+            start += f"a {what} that could be read"
+            yield name, Loss(start, "Are they written as the schema says?", True)
+        is_list = isinstance(column, Categorical) and column.other is None
+        if is_list and line["n_values"] and not line["is_discovered"]:
+            start += "one of its categories"
+            yield name, Loss(start, "Are they spelt as in the table?", True)

@@ -1,0 +1,187 @@
+"""From cells back to the values of columns, and draws that are even."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+
+from skdpgen.synthesizers.opening._facts import Facts
+from skdpgen.tables import (
+    Categorical,
+    Cells,
+    Drop,
+    Layout,
+    Regenerate,
+    draw_values,
+    is_written,
+    obey,
+    read_values,
+    regenerate,
+    restore_series,
+    restore_table,
+    with_named,
+    write_text,
+)
+
+# ----------------------------------------------------------------------------
+# Drawn cells and labels in the form of the input: container, columns, dtypes.
+
+
+def decode_rows(
+    facts: Facts,
+    cells: Mapping[Any, Cells],
+    codes: Mapping[Any, Any],
+    marginals: Mapping[Any, Any],
+    *,
+    rng: Generator,
+    container: str | None = None,
+    given: Mapping[Any, Any] | None = None,
+) -> Any:
+    """Return drawn cells as a table; columns that were ``given`` stay as they are."""
+    n_rows = len(next(iter(codes.values())))
+    columns: dict[Any, Any] = {}
+    for name, column in facts.schema.columns.items():
+        if given and name in given:
+            columns[name] = given[name]
+        elif isinstance(column, Regenerate):
+            columns[name] = regenerate(column, n_rows, facts.first_row)
+        elif not isinstance(column, Drop):
+            columns[name] = draw_values(
+                column, cells[name], codes[name], marginals[name], rng=rng
+            )
+            late = facts.late_words.get(name)
+            if late is not None:
+                shares = np.asarray(marginals[name], dtype=np.float64)
+                other: Any = cells[name].other
+                n_other = facts.n_rows * float(shares[other] / shares.sum())
+                is_other = np.asarray(codes[name]) == other
+                columns[name] = late.put(columns[name], is_other, n_other, rng)
+    schema, fixed = facts.schema, given or {}
+    if schema.rules:
+        read = {name for rule in schema.rules for name in rule.read}
+        text = [n for n in fixed if n in read and is_written(schema.columns[n])]
+        if text:
+            raise ValueError(
+                "Columns of text that a rule reads cannot be given, as numbers and "
+                f"times can. Got {', '.join(map(repr, text))}; leave them to be drawn."
+            )
+        plain = {name: pd.Series(values) for name, values in columns.items()}
+        columns |= obey(plain, schema.rules, schema.columns, fixed)
+    for name, column in schema.columns.items():
+        if name in columns and name not in fixed and is_written(column):
+            columns[name] = write_text(columns[name], column)
+    for name, drawn in codes.items():
+        if name in columns and name not in fixed:
+            columns[name] = with_named(columns[name], cells[name], drawn)
+    categories = {
+        name: column.categories or ()
+        for name, column in facts.schema.columns.items()
+        if isinstance(column, Categorical)
+    }
+    return restore_table(facts.layout, columns, categories, container)
+
+
+def decode_target(facts: Facts, values: Any) -> Any:
+    """Return drawn labels or numbers as the container and dtype of y."""
+    layout = facts.target_layout
+    assert layout is not None
+    categories = facts.classes or ()
+    if layout.container in ("polars", "pyarrow"):
+        (name,) = layout.names
+        table = restore_table(layout, {name: pd.Series(values)}, {name: categories})
+        return table[name]
+    series = restore_series(pd.Series(values), layout.dtypes[0], categories)
+    series = series.rename(layout.names[0])
+    if layout.container == "pandas":
+        return series
+    return series.to_numpy(dtype=object if layout.is_text(0) else None)
+
+
+def label_codes(classes: Any, y: Any) -> Any:
+    """Return the position of each label among the classes; unseen is an error."""
+    known = map(_label_text, classes.tolist())
+    index = {text: i for i, text in enumerate(known)}
+    texts = [_label_text(value) for value in np.asarray(y, dtype=object).ravel()]
+    unseen = sorted(set(texts) - set(index))
+    if unseen:
+        shown = ", ".join(unseen[:3]) + ", ..." * (len(unseen) > 3)
+        raise ValueError(
+            f"y must hold labels the synthesizer knows: {', '.join(index)}. "
+            f"Got {shown}; fit with `classes=` that lists every label."
+        )
+    return np.array([index[text] for text in texts], dtype=np.int64)
+
+
+def target_codes(layout: Layout, cells: Cells, y: Any) -> Any:
+    """Return the cells of target numbers to condition on."""
+    codes = cells.encode(read_values(pd.Series(np.asarray(y)), layout.kinds[0]))
+    if (codes < 0).any():
+        raise ValueError("y must hold numbers. Got missing or other values in it.")
+    return codes
+
+
+def class_array(classes: tuple[Any, ...]) -> Any:
+    """Return the classes as an array of their own type, as scikit-learn has them."""
+    kinds = {type(label) for label in classes}
+    if len(kinds) == 1 and kinds <= {int, float, bool, str}:
+        return np.array(classes)
+    return np.array(classes, dtype=object)
+
+
+def _label_text(value: Any) -> str:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float) and plain.is_integer():
+        plain = int(plain)
+    return str(plain)
+
+
+# ----------------------------------------------------------------------------
+# How often, and in which order, labels and cells are drawn.
+
+
+def draw_given(table, labels, *, rng):
+    """Draw a cell for each label, from its row of a table of probabilities.
+
+    Among the rows of a label each cell appears as often as expected, give or take one.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> table = np.array([[0.5, 0.5], [0.0, 1.0]])
+    >>> np.sort(draw_given(table, np.array([0, 0, 0, 0, 1]), rng=rng)[:4]).tolist()
+    [0, 0, 1, 1]
+    """
+    table = np.asarray(table, dtype=np.float64)
+    order = rng.permutation(len(labels))
+    keys = labels.astype(np.uint16) if len(table) < 2**16 else labels  # sorted faster
+    order = order[np.argsort(keys[order], kind="stable")]
+    counts = np.bincount(labels, minlength=len(table))[:, None]
+    cumulative = np.cumsum(table, axis=1)
+    cumulative /= np.maximum(cumulative[:, -1:], np.finfo(float).tiny)
+    # place i of a label, (i + its offset) / count, is below the end of a cell
+    below = np.ceil(cumulative * counts - rng.random(len(table))[:, None])
+    last = table.shape[1] - 1 - np.argmax(table[:, ::-1] > 0, axis=1)
+    is_end = np.arange(table.shape[1]) >= last[:, None]
+    below = np.where(is_end, counts, np.clip(below, 0, counts)).astype(np.int64)
+    numbers = np.diff(below, axis=1, prepend=0)
+    cells = np.broadcast_to(np.arange(table.shape[1]), table.shape)
+    codes = np.empty(len(labels), dtype=np.int64)
+    codes[order] = np.repeat(cells.ravel(), numbers.ravel())
+    return codes
+
+
+def systematic(probabilities, n_samples, *, rng):
+    """Draw sorted codes; each appears as often as expected, give or take one.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> np.bincount(systematic(np.array([0.25, 0.75]), 8, rng=rng)).tolist()
+    [2, 6]
+    """
+    places = (np.arange(n_samples) + rng.random()) / max(n_samples, 1)
+    cumulative = np.cumsum(probabilities)
+    codes = np.searchsorted(cumulative / cumulative[-1], places, side="right")
+    return codes.clip(max=len(probabilities) - 1)

@@ -1,0 +1,228 @@
+"""What discovery adds to the main release: late words, scales of cells."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from skdpgen.privacy import ClippedCounts, Histograms, Release, release, shortened
+from skdpgen.synthesizers.opening._context import Opening
+from skdpgen.synthesizers.opening._unknown_columns import open_words
+from skdpgen.tables import Asked, Categorical, CategoryCells, Cells, OpenWords
+from skdpgen.utils import Key, saved
+
+# ----------------------------------------------------------------------------
+# Words that the main release names: those too rare for the releases before it.
+#
+# Discovery spends little, so a word needs many rows to be named. The main release is
+# much more exact. It counts each column's words without a name, too: at the price of
+# one more count a row, it names most of them. They share the cell "other" of their
+# column, so models need not know them; when rows are written, "other" is divided
+# among them.
+
+FEWEST = 0.005  # of the rows without a name: fewer are not worth a count
+MANY, HEAVY = 0.03, math.sqrt(3)  # of the rows, surely: worth a row's count times this
+BORDER = 2.0  # noise stds above the least count: noise helped some of these
+
+
+@saved
+@dataclass(frozen=True)
+class LateWords:
+    """Words that share the cell "other" of a column.
+
+    Parameters
+    ----------
+    words : tuple of str
+    rows : tuple of float
+        Rows that have each word, with a label or without, from RELEASED counts.
+    noise : float
+        Their std.
+    n_columns : int, default=1
+        Columns whose words were counted together: a row with a word in k of them
+        counted the root of 1 / k in each, and ``rows`` makes up for it on average.
+    """
+
+    words: tuple[str, ...]
+    rows: tuple[float, ...]
+    noise: float
+    n_columns: int = 1
+
+    @property
+    def total_noise(self) -> float:
+        """Std of the sum; words that noise may have helped add one noise each.
+
+        What clipping may hide counts as four of them.
+        """
+        least = min(self.rows, default=0.0)
+        n_helped = sum(rows < least + BORDER * self.noise for rows in self.rows)
+        noise = self.noise * (math.sqrt(len(self.words)) + n_helped)
+        hidden = sum(self.rows) * (math.sqrt(self.n_columns) - 1.0)
+        return math.hypot(noise, hidden / 4.0)
+
+    def put(self, values: Any, is_other: Any, n_other: float, rng: Generator) -> Any:
+        """Return drawn values with words in place of some of the others.
+
+        Parameters
+        ----------
+        values : Series
+        is_other : ndarray of bool
+            Which of them are "other".
+        n_other : float
+            Rows that are, words included; of as many rows as ``rows`` are.
+        rng : Generator
+        """
+        places = np.flatnonzero(is_other)
+        rows = np.array(self.rows)
+        shares = rows / max(n_other, float(rows.sum()))
+        reached = np.cumsum(shares)
+        chosen = np.searchsorted(reached, rng.random(len(places)), side="right")
+        is_word = chosen < len(self.words)
+        words = np.array(self.words, dtype=object)
+        values = values.copy()
+        values.iloc[places[is_word]] = words[chosen[is_word]]
+        return values
+
+
+def release_columns(
+    opening: Opening,
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    *,
+    name: str,
+    n_classes: int,
+    share: float = 1.0,
+    scales: Sequence[float] | None = None,
+) -> Release:
+    r"""Release histograms of columns by class, and words without a name beside them.
+
+    *Sensitivity.* A row is one-hot in each of the K columns; and it adds at most
+    :math:`\min(1, 1/\sqrt k)` to each of its k words without a name, so these have
+    squared norm at most 1 (:class:`~skdpgen.privacy.ClippedCounts`). Both are not
+    negative, so together they are a vector of squared norm at most
+    :math:`\sum_k s_k^2 + w^2`, for scales s of columns and a weight w of words: the
+    noise is larger by a factor of about :math:`1 + 1 / 2K`, or
+    :math:`1 + 3 / 2K` where many rows have no name yet.
+
+    Parameters
+    ----------
+    opening : Opening
+    cells, labels : Cells
+    name : str
+        Of the release, in the certificate.
+    n_classes : int
+    share : float, default=1.0
+        Of what is left of the budget.
+    scales : sequence of float or None, default=None
+        What one row counts in each column; 1 if None.
+
+    Returns
+    -------
+    Release
+        Of the columns; words are kept with what is known of the table.
+    """
+    sizes = tuple(column.n_cells for column in cells.values())
+    blocks: dict[str, Any] = {Key.COLUMNS: Histograms(sizes, scales)}
+    words, expected = _without_name(opening, cells)
+    are_many = any(least > MANY for _, least in expected.values())
+    weight = HEAVY if are_many else 1.0
+    weight *= 1.0 if scales is None else 1.0 / math.sqrt(len(sizes))
+    if words:
+        blocks[Key.OPEN] = ClippedCounts((), tuple(words), 1.0)
+        name = f"{name}, words of {len(words)}"
+    released = release(
+        opening.rows.batches(cells, labels, asked=Asked({}, words) if words else None),
+        blocks,
+        weights={Key.OPEN: weight} if words else None,
+        name=name,
+        ledger=opening.ledger,
+        share=share * opening.ledger.remaining,
+        n_classes=n_classes,
+    )
+    if not words:
+        return released
+    std = released.noise_std[Key.OPEN]
+    for column, counts in released.values[Key.OPEN]["words"].items():
+        if counts:
+            others = [part for name, (part, _) in expected.items() if name != column]
+            weight = mean_weight(others)
+            rows = tuple(float(count) / weight for count in counts.values())
+            late = LateWords(tuple(counts), rows, std / weight, len(words))
+            opening.name_late(column, late)
+    kept = {Key.COLUMNS.value: released.values[Key.COLUMNS]}
+    noise = {Key.COLUMNS.value: released.noise_std[Key.COLUMNS]}
+    return replace(released, values=kept, noise_std=noise)
+
+
+def mean_weight(shares: Sequence[float]) -> float:
+    """Return what a row with a word counts on average, if columns are independent.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        Of the rows that have a word in each of the *other* columns.
+
+    Examples
+    --------
+    >>> mean_weight([]), round(mean_weight([1.0]), 3), round(mean_weight([0.5]), 3)
+    (1.0, 0.707, 0.854)
+    """
+    n_others = np.ones(1)  # probabilities of 0, 1, ... other words
+    for share in shares:
+        n_others = np.convolve(n_others, [1.0 - share, share])
+    return float(n_others @ (1.0 / np.sqrt(1.0 + np.arange(len(n_others)))))
+
+
+def _without_name(
+    opening: Opening, cells: Mapping[Any, Cells]
+) -> tuple[dict[Any, OpenWords], dict[Any, tuple[float, float]]]:
+    """Return the columns of which some rows have a word without a name.
+
+    Also returns the share of such rows, and what it is at least. Reads released counts
+    only.
+    """
+    unknown, facts = opening.unknown, opening.facts
+    found: dict[Any, OpenWords] = {}
+    shares: dict[Any, tuple[float, float]] = {}
+    if unknown is None:
+        return found, shares
+    for name in unknown.texts:
+        column, grid = facts.columns.get(name), cells.get(name)
+        if not isinstance(column, Categorical) or not isinstance(grid, CategoryCells):
+            continue
+        if grid.other is None or str(column.other) in map(str, column.categories or ()):
+            continue
+        counts, std = opening.seen[name]
+        named = sum(rows for word, rows in counts.items())
+        left = facts.n_rows - named - unknown.not_words.get(name, 0.0)
+        noise = std * math.sqrt(len(counts) + 1)
+        if left + noise > FEWEST * facts.n_rows:
+            known = tuple(map(str, column.categories or ()))
+            found[name] = open_words(unknown, name, known)
+            likely, least = left / facts.n_rows, (left - 2.0 * noise) / facts.n_rows
+            shares[name] = min(max(likely, 0.0), 1.0), least
+    return found, shares
+
+
+# ----------------------------------------------------------------------------
+# How much of a joint release each histogram gets.
+
+POWER = 0.5
+
+
+def cell_scales(sizes: Sequence[int]) -> tuple[float, ...]:
+    """Return how much of a release each histogram gets; squares sum to 1, or less.
+
+    A histogram of k cells with noise s in each is off by k s² in all. Under a fixed
+    norm the sum of these errors is least if squared scales are in proportion to the
+    square root of k. Scales are cut to the few bits that a release counts with.
+
+    Examples
+    --------
+    >>> [round(scale, 2) for scale in cell_scales([2, 32])]
+    [0.45, 0.89]
+    """
+    squares = np.asarray(sizes, dtype=float) ** POWER
+    return tuple(map(shortened, np.sqrt(squares / squares.sum()).tolist()))

@@ -1,0 +1,220 @@
+"""Steps of training: threads, Adam, latent codes, a classifier of codes."""
+
+import math
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.nn.functional import cross_entropy
+
+# ----------------------------------------------------------------------------
+# As many threads as are quick: all of them on a quiet machine, one on a busy one.
+
+TRIED = 4  # steps at first, one thread and all of them in turns
+AGAIN = 16  # steps until the slower way is tried again; twice as many each time
+MOST_APART = 256
+_in_charge = threading.Lock()  # threads are counted for the whole process
+
+
+def paced(steps: Iterable[int]) -> Iterator[int]:
+    """Yield steps, each to be computed with the number of threads that is quickest.
+
+    A step of training is a hundred small operations, and at the end of each all threads
+    wait for the last one. Where other programs want the cores as well, that one has to
+    wait for its turn: a step takes ten to a hundred times as long as on one thread.
+    So both ways are timed, the quicker one is taken, and the other is tried again now
+    and then.
+
+    Only for steps that read no private row: what was timed then depends on nothing
+    that is secret, as the last digits of the steps, which depend on the number of
+    threads, do not either. With one thread (``OMP_NUM_THREADS=1``) nothing is timed.
+
+    Examples
+    --------
+    >>> list(paced(range(3)))
+    [0, 1, 2]
+    """
+    most = torch.get_num_threads()
+    if most == 1 or not _in_charge.acquire(blocking=False):
+        yield from steps
+        return
+    try:
+        yield from _timed(steps, most)
+    finally:  # also where a step raised: the loop held the only reference
+        torch.set_num_threads(most)
+        _in_charge.release()
+
+
+def _timed(steps: Iterable[int], most: int) -> Iterator[int]:
+    seconds = {1: 0.0, most: 0.0}  # of a step
+    turn, apart = TRIED + AGAIN, AGAIN
+    for k, step in enumerate(steps):
+        quick, slow = sorted(seconds, key=seconds.__getitem__)
+        if k < TRIED:
+            now = (1, most)[k % 2]
+        elif k == turn:
+            now = slow
+        else:
+            now = quick
+        torch.set_num_threads(now)
+        start = time.perf_counter()
+        yield step
+        spent = time.perf_counter() - start
+        is_trial = k < TRIED or k == turn  # what was known before is of old
+        seconds[now] = spent if is_trial else (seconds[now] + spent) / 2
+        if k == turn:
+            won = seconds[slow] < seconds[quick]
+            apart = AGAIN if won else min(2 * apart, MOST_APART)
+            turn = k + apart
+
+
+# ----------------------------------------------------------------------------
+# Adam, as :class:`torch.optim.Adam` has it, and nothing around it.
+#
+# An optimiser of torch imports torch's compiler when it is first made: more than a
+# second, half of what a fit of a table takes.
+
+TINY = 1e-8
+
+
+class Adam:
+    """Moves tensors along their ``grad``, all of which must be there.
+
+    Examples
+    --------
+    >>> place = torch.ones(1)
+    >>> place.grad = torch.tensor([5.0])
+    >>> Adam([place]).step(0.5)
+    >>> round(place.item(), 6)
+    0.5
+    """
+
+    def __init__(
+        self, tensors: Iterable[Tensor], betas: tuple[float, float] = (0.9, 0.999)
+    ) -> None:
+        self._tensors = list(tensors)
+        self._means = [torch.zeros_like(one).detach() for one in self._tensors]
+        self._squares = [torch.zeros_like(one).detach() for one in self._tensors]
+        self._betas, self._steps = betas, 0
+
+    def clear(self) -> None:
+        """Forget the slopes."""
+        for one in self._tensors:
+            one.grad = None
+
+    @torch.no_grad()
+    def step(self, rate: float | Sequence[float]) -> None:
+        """Move all tensors; rates may differ."""
+        self._steps += 1
+        slopes = [one.grad for one in self._tensors]
+        first, second = self._betas
+        torch._foreach_lerp_(self._means, slopes, 1.0 - first)
+        torch._foreach_mul_(self._squares, second)
+        torch._foreach_addcmul_(self._squares, slopes, slopes, 1.0 - second)
+        sizes = torch._foreach_sqrt(self._squares)
+        torch._foreach_div_(sizes, math.sqrt(1.0 - second**self._steps))
+        torch._foreach_add_(sizes, TINY)
+        rates = rate if isinstance(rate, Sequence) else [rate] * len(slopes)
+        by = [-one / (1.0 - first**self._steps) for one in rates]
+        torch._foreach_addcdiv_(self._tensors, self._means, sizes, by)
+
+
+def trained(network: nn.Module) -> list[Tensor]:
+    """Return the weights of a network that are trained."""
+    return [one for one in network.parameters() if one.requires_grad]
+
+
+# ----------------------------------------------------------------------------
+# Latent vectors that fill their space evenly, the same number for every class.
+
+EDGE = 1e-6  # places nearer to 0 or 1 would give extreme numbers
+
+
+class Latents:
+    """Batches of standard normal vectors, stratified and antithetic.
+
+    A scrambled Sobol sequence is shifted by a random vector for each batch and class,
+    and mirrored: every vector is normal, means over a batch vary far less than those of
+    independent ones, and odd moments not at all.
+
+    Parameters
+    ----------
+    n_each : int
+        Vectors of each class in a batch; even.
+    n_latent, n_classes : int
+        Length of a vector; number of classes.
+    rng : Generator
+        Public randomness.
+
+    Examples
+    --------
+    >>> latents = Latents(4, 2, n_classes=3, rng=Generator().manual_seed(0))
+    >>> latents.draw().shape, latents.labels.tolist()
+    (torch.Size([12, 2]), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
+    """
+
+    def __init__(
+        self, n_each: int, n_latent: int, *, n_classes: int, rng: Generator
+    ) -> None:
+        self.labels = torch.arange(n_classes).repeat_interleave(n_each)
+        self._places = sobol(n_each // 2, n_latent, rng)
+        self._n_classes = n_classes
+        self._rng = rng
+
+    def draw(self) -> Tensor:
+        """Return the latent vectors of a batch, in the order of ``labels``."""
+        shape = (self._n_classes, 1, self._places.shape[1])
+        shifts = torch.rand(shape, generator=self._rng)
+        places = (self._places + shifts) % 1.0
+        both = torch.cat([places, 1.0 - places], dim=1)
+        return normal(both).flatten(0, 1)
+
+
+def sobol(n: int, width: int, rng: Generator) -> Tensor:
+    """Return n scrambled Sobol points in the unit cube."""
+    seed = int(torch.randint(2**31, (1,), generator=rng))
+    engine = torch.quasirandom.SobolEngine(width, scramble=True, seed=seed)
+    return engine.draw(n)
+
+
+def strata(n: int, width: int, rng: Generator) -> Tensor:
+    """Return n places per column, one in each n-th of [0, 1), in an order of its own.
+
+    Examples
+    --------
+    >>> places = strata(4, 1, Generator().manual_seed(0))
+    >>> (places * 4).long().flatten().sort().values.tolist()
+    [0, 1, 2, 3]
+    """
+    ranks = torch.rand(n, width, generator=rng).argsort(dim=0)
+    within = torch.rand(n, width, generator=rng, dtype=torch.float64)
+    return (ranks + within) / max(n, 1)
+
+
+def normal(places: Tensor) -> Tensor:
+    """Turn places in [0, 1] into standard normal numbers."""
+    return torch.special.ndtri(places.clamp(EDGE, 1.0 - EDGE))
+
+
+# ----------------------------------------------------------------------------
+# Training of a classifier on rows that were drawn, and cost nothing.
+
+PEAK = 3e-3  # learning rate
+BATCH = 128
+
+
+def train_classifier(
+    network: nn.Module, rows: Tensor, labels: Tensor, *, max_iter: int, rng: Generator
+) -> nn.Module:
+    """Train by Adam, with a learning rate that rises for a while, then falls to 0."""
+    optimiser = Adam(trained(network))
+    for step in paced(range(max_iter)):
+        rate = PEAK * min(10 * (step + 1), max_iter - step) / max_iter
+        some = torch.randint(len(rows), (BATCH,), generator=rng)
+        loss = cross_entropy(network(rows[some]), labels[some])
+        optimiser.clear()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step(rate)
+    return network.eval()
