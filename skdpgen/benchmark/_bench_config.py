@@ -289,10 +289,15 @@ def _known_table(name: Any, catalogue: Catalogue) -> KnownTable:
     """Return a table of the catalogue, or raise."""
     if isinstance(name, str) and name in catalogue.tables:
         return catalogue.tables[name]
-    known = f"among {', '.join(catalogue.tables)}, or " if catalogue.tables else ""
+    if not catalogue.tables:
+        raise ConfigError(
+            'Tables must be files as {path = "mine.csv", target = "y"}; only '
+            "`python -m benchmarks run`, in the repository, knows public ones by name. "
+            f"Got {name!r}."
+        )
     raise ConfigError(
-        f'Tables must be {known}files as {{path = "mine.csv", target = "y"}}. '
-        f"Got {name!r}."
+        f"Tables must be among {', '.join(catalogue.tables)}, or files as "
+        f'{{path = "mine.csv", target = "y"}}. Got {name!r}.'
     )
 
 
