@@ -17,6 +17,7 @@ from skdpgen.benchmark._cells import DELTA
 from skdpgen.benchmark._measure_cell import peak_mib
 from skdpgen.features import FourierFeatures, NTKFeatures
 from skdpgen.privacy import (
+    GivenBatches,
     Histograms,
     Ledger,
     OuterProducts,
@@ -174,7 +175,14 @@ def embedding_ratio(n_rows: int = 50_000, width: int = 50) -> float:
             for k in starts
         )
         blocks = {Key.FEATURES: Vectors(phi.n_features)}
-        release(batches, blocks, name="speed", ledger=ledger, share=1.0, n_classes=2)
+        release(
+            GivenBatches(batches),
+            blocks,
+            name="speed",
+            ledger=ledger,
+            share=1.0,
+            n_classes=2,
+        )
 
     pairs = [(_seconds(ours), _seconds(bare)) for _ in range(5)]
     return statistics.median(a / b for a, b in pairs)
@@ -224,7 +232,14 @@ def _tangent(n_rows: int, n_at_once: int = 4000) -> None:
     ledger = Ledger(PrivacyBudget(1.0, DELTA))
 
     def run() -> None:
-        release(batches, blocks, name="speed", ledger=ledger, share=1.0, n_classes=10)
+        release(
+            GivenBatches(batches),
+            blocks,
+            name="speed",
+            ledger=ledger,
+            share=1.0,
+            n_classes=10,
+        )
 
     print(_seconds(run), peak_mib())
 
