@@ -158,5 +158,7 @@ def _rows(table: TableFile, about: About) -> Any:
         kept = pd.concat([kept, piece], ignore_index=True)
         if len(kept) > READ:
             kept = kept.nsmallest(READ, NUMBER)
+    if kept is None:
+        raise click.UsageError(f"{table.path} has no rows to compare with.")
     X = kept.drop(columns=NUMBER).reset_index(drop=True)
     return X if about.target is None else (X, X.pop(about.target))

@@ -49,6 +49,7 @@ def command(
         for drawn in synthesizer.iter_sample(rows, random_state=seed):
             X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
             if y is not None:
+                assert about.target is not None  # as there are labels
                 X = X.assign(**{about.target: pd.Series(y).array})
             X = X[about.columns]
             if about.is_text and not (is_printed or kind_of(out) in TEXT):

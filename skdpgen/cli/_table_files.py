@@ -6,6 +6,7 @@ the private first look at text columns understands; a schema says what they are.
 of Arrow and Parquet keep the types that they declare.
 """
 
+import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -249,7 +250,7 @@ class TableWriter:
         else:
             how: Any = {"mode": "a", "header": False} if self.n_rows else {}
             is_printed = str(self.path) == "-"
-            place: Any = click.get_text_stream("stdout") if is_printed else self.path
+            place: Any = sys.stdout if is_printed else self.path
             table.to_csv(place, index=False, sep=self._separator, **how)
         self.n_rows += len(table)
 

@@ -293,6 +293,7 @@ def make_parity(
         raise ValueError(f"noise must be in [0, 1]. Got {noise!r} instead.")
     rng = np.random.default_rng(random_state)
     names = [f"x{j}" for j in range(n_columns)]
+    values: np.ndarray  # (n_rows, n_columns)
     if are_numbers:
         values = rng.normal(size=(n_rows, n_columns))
         bits = values < 0

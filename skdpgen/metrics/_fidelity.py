@@ -146,7 +146,8 @@ MAX_SETS = 300  # pairs, or triples, of columns
 MAX_LEVELS = 64  # the most frequent real categories; the other real ones share a cell
 
 Cells = tuple[NDArray[np.intp], NDArray[np.intp], int]  # real, synthetic, number
-Floats, Keys = NDArray[np.float64], NDArray[np.object_]
+Floats = NDArray[np.float64]
+Keys = NDArray[np.object_]  # text, or None where a value is missing
 
 
 def total_variation(
@@ -304,11 +305,14 @@ def column_sets(n_columns: int, order: int) -> list[tuple[int, ...]]:
 
 def _together(columns: list[Cells]) -> float:
     """Distance of a set of columns; only cells that some row is in are counted."""
-    sides = [np.zeros(len(columns[0][k]), dtype=np.int64) for k in (0, 1)]
-    for column in columns:
-        sides = [side * column[2] + column[k] for k, side in enumerate(sides)]
-    occupied, codes = np.unique(np.concatenate(sides), return_inverse=True)
-    n_real = len(sides[0])
+    n_real, n_synthetic = len(columns[0][0]), len(columns[0][1])
+    real = np.zeros(n_real, dtype=np.int64)
+    synthetic = np.zeros(n_synthetic, dtype=np.int64)
+    for real_codes, synthetic_codes, n_cells in columns:  # a code for each set
+        real = real * n_cells + real_codes
+        synthetic = synthetic * n_cells + synthetic_codes
+    both = np.concatenate([real, synthetic])
+    occupied, codes = np.unique(both, return_inverse=True)
     return _distance(codes[:n_real], codes[n_real:], len(occupied))
 
 

@@ -195,9 +195,8 @@ def _seconds(column: pd.Series) -> NDArray[np.float64]:
     stamps = column.to_numpy()  # differences of stamps would overflow far from 1970
     if stamps.dtype.kind != "M":
         stamps = stamps.astype("datetime64[us]")
-    per_second = np.timedelta64(1, "s") / np.timedelta64(
-        1, np.datetime_data(stamps.dtype)[0]
-    )
+    unit: Any = np.datetime_data(stamps.dtype)[0]  # "ns", "us", ...
+    per_second = np.timedelta64(1, "s") / np.timedelta64(1, unit)
     return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / per_second)
 
 

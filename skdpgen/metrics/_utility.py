@@ -62,7 +62,7 @@ BATCH = 128
 PEAK = 3e-3  # learning rate
 
 
-class ImageCNN(ClassifierMixin, BaseEstimator):
+class ImageCNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Two convolutions and a dense layer, trained for a fixed number of steps.
 
     Parameters
@@ -119,7 +119,7 @@ class ImageCNN(ClassifierMixin, BaseEstimator):
             scores = self.network_(X[some])
             loss = nn.functional.cross_entropy(scores, targets[some])
             optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimiser.step()
         return self
 

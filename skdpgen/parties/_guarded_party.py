@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from threading import Lock
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from skdpgen.privacy import (
     check_keys,
     noisy_share,
 )
-from skdpgen.tables import like_of, public_rows, read_part
+from skdpgen.tables import Encoder, like_of, public_rows, read_part
 from skdpgen.utils import RowsElsewhereError, check_asked, require
 
 
@@ -105,7 +105,7 @@ class GuardedParty:
         return f"GuardedParty({self.name!r})"
 
     @property
-    def like(self) -> Any:
+    def like(self) -> tuple[Any, Any]:
         """Columns and dtypes, which are public: a table without rows, to be sent."""
         return self._like
 
@@ -146,7 +146,8 @@ class GuardedParty:
         layouts, task = question.layouts, question.task
         for _ in read_part(*self.like, layouts, task):
             pass  # raises if the question is about another table
-        chunk, n_rows = public_rows(question.query.encoder, layouts, task)
+        encoder = cast("Encoder", question.query.encoder)  # check_asked: of tables
+        chunk, n_rows = public_rows(encoder, layouts, task)
         try:
             with np.errstate(all="ignore"):
                 question.query.try_out(chunk, n_rows)

@@ -59,7 +59,7 @@ class Party:
     y: Any = None
 
     @property
-    def like(self) -> Any:
+    def like(self) -> tuple[Any, Any]:
         """Columns and dtypes, which are public: a table without rows, to be sent."""
         return like_of(self.X), None if self.y is None else like_of(self.y)
 

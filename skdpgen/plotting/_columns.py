@@ -358,15 +358,16 @@ def _steps(pair: ColumnPair) -> Panel:
     is_time = pair.kind == "time"
     unit = _DAY if is_time else 1.0
     sides = [side / unit for side in (pair.real, pair.synthetic)]
-    known = [side[np.isfinite(side)] for side in sides]
-    edges = _edges(*known)
-    shares = [
+    finite = [side[np.isfinite(side)] for side in sides]
+    edges = _edges(*finite)
+    real, synthetic = (
         np.histogram(values, edges)[0] / max(len(side), 1)
-        for values, side in zip(known, sides, strict=True)
-    ]
+        for values, side in zip(finite, sides, strict=True)
+    )
     is_whole = not is_time and bool((edges[0] % 1 == 0.5) and (edges[-1] % 1 == 0.5))
     left, right = _beyond(sides, edges, is_whole, unit)
-    return Panel(Steps(edges, *shares, is_time), left, [*right, *_apart_bars(pair)])
+    steps = Steps(edges, real, synthetic, is_time)
+    return Panel(steps, left, [*right, *_apart_bars(pair)])
 
 
 def _edges(real: Floats, synthetic: Floats) -> Floats:

@@ -12,7 +12,7 @@ from skdpgen.utils import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 
 # ----------------------------------------------------------------------------
@@ -22,7 +22,7 @@ _STEP, _MEAN, _LEVEL = "#d0722f", "#7a3b10", "#4c566a"
 _RECENT = 20  # steps in the running mean
 
 
-def plot_loss(synthesizer: Any, ax: Axes | None = None) -> Figure:
+def plot_loss(synthesizer: Any, ax: Axes | None = None) -> Figure | SubFigure:
     """Draw the loss of every training step of a fitted synthesizer.
 
     The dashed line at 1 is the loss of independent columns (with ``numbers="fourier"``:
@@ -105,7 +105,7 @@ _BEFORE, _AFTER, _REFERENCE = "#b9c0cc", "#d0722f", "#4c566a"
 _SURE = 2.0  # noise stds in an error bar
 
 
-def plot_calibration(synthesizer: Any, ax: Axes | None = None) -> Figure:
+def plot_calibration(synthesizer: Any, ax: Axes | None = None) -> Figure | SubFigure:
     """Draw shares of public rows, as they are and weighed, against released ones.
 
     Each dot is a cell of a column in a class. If the ratio is right, weighed shares lie

@@ -110,7 +110,7 @@ class PublicDescent:
         if public_loss is not None:
             loss = loss + public_loss(self._network)
         self._optimiser.clear()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         self._optimiser.step(self._rate)
 
 

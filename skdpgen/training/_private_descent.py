@@ -97,6 +97,7 @@ class Matrix:
         if type(module) is not nn.Conv2d:
             return images
         flat = images.reshape(-1, *images.shape[-3:])
+        assert not isinstance(module.padding, str)  # `is_one` refuses "same"
         patches = unfold(
             flat,
             module.kernel_size,
@@ -409,7 +410,7 @@ class PrivateDescent:
         noisy = self._slopes.to_weights(torch.from_numpy(self._oracle(self._slopes)))
         self._optimiser.zero_grad(set_to_none=True)
         if public_loss is not None:
-            public_loss(self._network).backward()  # type: ignore[no-untyped-call]
+            public_loss(self._network).backward()
         for name, weight in self._network.named_parameters():
             private = noisy[name].to(weight)
             weight.grad = private if weight.grad is None else weight.grad + private

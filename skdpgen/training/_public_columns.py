@@ -201,14 +201,17 @@ class _Excess:
         noise = np.full((len(shares), 1), one.noise_std / total)
         scale = np.sqrt(shares * (1 - shares))[:, None]
         both = np.concatenate([raw - theirs, raw])  # kernels are taken apart once
-        twice = (np.concatenate([one, one]) for one in (noise, scale))
-        logs, means = candidates(both, *twice, kernels, STRENGTHS)
+        noise, scale = (np.concatenate([one, one]) for one in (noise, scale))
+        logs, means = candidates(both, noise, scale, kernels, STRENGTHS)
         every = np.concatenate(np.split(logs, 2), axis=1)
         means = means[: len(raw)]
         return cls(full, marginal, shares, mine, even, theirs, every, means)
 
     def combined(self, weights: Floats) -> Floats:
         """Return conditionals, given how probable candidates are in each class."""
+        assert self.even is not None  # `of` sets all four, or none
+        assert self.theirs is not None
+        assert self.means is not None
         trusted = weights[:, : weights.shape[1] // 2]
         trust = trusted.sum(axis=1, keepdims=True)
         mean = np.einsum("cg,cgk->ck", trusted / np.maximum(trust, LEAST), self.means)

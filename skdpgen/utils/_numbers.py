@@ -60,7 +60,8 @@ def products_of_rows(
 # ----------------------------------------------------------------------------
 # Small matrices on one thread: more would wait for each other.
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def on_one_thread(function: Callable[P, R]) -> Callable[P, R]:
