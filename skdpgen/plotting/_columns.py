@@ -159,9 +159,9 @@ def two_tables(
 def _as_frame(rows: Rows, argument: str) -> pd.DataFrame:
     """Take a frame, a two-dimensional array, or one of these with its target."""
     table = rows[0] if isinstance(rows, tuple) else rows
-    # frames of some libraries do not tell; they have two
-    is_list = isinstance(table, list)
-    n_dimensions = np.ndim(table) if is_list else getattr(table, "ndim", 2)
+    n_dimensions = getattr(table, "ndim", 2)  # some frames do not tell; they have two
+    if isinstance(table, list):
+        n_dimensions = len(np.shape(table))
     if n_dimensions != 2:
         raise ValueError(
             f"{argument} must be a DataFrame or a two-dimensional array. "

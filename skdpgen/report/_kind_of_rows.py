@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from skdpgen.utils import Rows
+
 
 @dataclass(frozen=True)
 class KindOfRows:
@@ -26,6 +28,6 @@ class KindOfRows:
 
     models: tuple[str, ...] | None
     most: int
-    distances: Callable[[Any, Any, Any], list[dict[str, Any]]]
-    without_relations: Callable[[Any, str | None, int], Any]
-    figures: Callable[[Any, Any], list[dict[str, str]]]
+    distances: Callable[[Rows, Rows, Rows], list[dict[str, Any]]]
+    without_relations: Callable[[Rows, str | None, int], Rows]
+    figures: Callable[[Rows, Rows], list[dict[str, str]]]
