@@ -224,8 +224,7 @@ class PartiesRows:
         """Ask all parties, check what they answer, and add it up."""
         question = Question(query, self.layouts, self.task)
         answers = self._answers(question, PartialSum)
-        checked = (answer.checked(question) for answer in answers)
-        return dict(reduce(add, checked).totals)
+        return dict(reduce(add, (one.checked(question) for one in answers)).totals)
 
     def noisy_values(
         self, query: Query, wanted: NoiseWanted, noise_std: Mapping[str, float]

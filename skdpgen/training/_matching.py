@@ -332,7 +332,7 @@ RAREST = 1e-3  # least share that a balanced loss divides by
 
 def descend(
     generator: nn.Module,
-    slopes: Callable[[Floats, Any], Floats],
+    slopes: Callable[[Floats, NDArray[np.int64]], Floats],
     points_of: Callable[[list[Tensor]], Tensor],
     *,
     shares: Floats,
