@@ -35,8 +35,8 @@ def command(
     synthesizer, about = read_model(model)
     check_writable(out, images=about.is_image)
     if about.is_image:
-        drawn = synthesizer.sample(rows, random_state=seed)
-        X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+        sample = synthesizer.sample(rows, random_state=seed)
+        X, y = sample if isinstance(sample, tuple) else (sample, None)
         np.savez_compressed(out, **({"x": X} if y is None else {"x": X, "y": y}))
         click.echo(f"Wrote {len(X)} synthetic rows to {out}.")
         return
@@ -46,12 +46,12 @@ def command(
     n_rows = synthesizer.n_samples_ if rows is None else rows
     bar = tqdm(total=n_rows, desc="rows", unit_scale=True, disable=quiet)
     with bar, TableWriter(out) as file:
-        for drawn in synthesizer.iter_sample(rows, random_state=seed):
-            X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+        for piece in synthesizer.iter_sample(rows, random_state=seed):
+            X, y = piece if isinstance(piece, tuple) else (piece, None)
             if y is not None:
                 assert about.target is not None  # as there are labels
                 X = X.assign(**{about.target: pd.Series(y).array})
-            X = X[about.columns]
+            X = X[about.columns]  # in the order of the file, the target among them
             if about.is_text and not (is_printed or kind_of(out) in TEXT):
                 X = _of_one_type(typed(X, synthesizer), synthesizer)
             elif about.decimal != ".":

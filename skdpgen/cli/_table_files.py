@@ -211,8 +211,8 @@ def _with_arrow_types(table: Any) -> pd.DataFrame:
     import pyarrow as arrow
 
     columns = [_with_text_alone(column) for column in table.columns]
-    made = arrow.Table.from_arrays(columns, names=table.column_names)
-    return made.to_pandas(types_mapper=pd.ArrowDtype)
+    readable = arrow.Table.from_arrays(columns, names=table.column_names)
+    return readable.to_pandas(types_mapper=pd.ArrowDtype)
 
 
 def _with_text_alone(column: Any) -> Any:
@@ -288,19 +288,19 @@ def _without_pandas(table: pd.DataFrame) -> Frame:
         return table
     import pyarrow as arrow
 
-    made = arrow.Table.from_pandas(table, preserve_index=False)
-    return made.replace_schema_metadata(None)
+    arrow_table = arrow.Table.from_pandas(table, preserve_index=False)
+    return arrow_table.replace_schema_metadata(None)
 
 
 def check_writable(path: Path, *, images: bool = False) -> None:
     """Raise if rows cannot be written there: before any work."""
     if str(path) == "-" and not images:
         return
-    known = [".npz"] if images else [*TEXT, *PARQUET, *ARROW]
-    if kind_of(path) not in known:
+    endings = [".npz"] if images else [*TEXT, *PARQUET, *ARROW]
+    if kind_of(path) not in endings:
         raise click.UsageError(
             UNKNOWN.format(
-                path=path, known=", ".join(known), more="", suffix=kind_of(path)
+                path=path, known=", ".join(endings), more="", suffix=kind_of(path)
             )
         )
     if not path.absolute().parent.is_dir():

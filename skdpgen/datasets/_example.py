@@ -301,7 +301,7 @@ def make_parity(
         values = rng.integers(0, 2, size=(n_rows, n_columns))
         bits = values == 1
     is_odd = bits[:, :n_in_parity].sum(axis=1) % 2 == 1
-    drawn, even = rng.random(n_rows) < noise, rng.random(n_rows) < 0.5
-    is_odd = np.where(drawn, even, is_odd)
+    is_noise, coin = rng.random(n_rows) < noise, rng.random(n_rows) < 0.5
+    is_odd = np.where(is_noise, coin, is_odd)
     y = pd.Series(np.where(is_odd, "odd", "even"), name="parity")
     return pd.DataFrame(values, columns=names), y

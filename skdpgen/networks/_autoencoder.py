@@ -38,6 +38,7 @@ class AutoEncoder(nn.Module):
             linear(n_units, n_codes, rng),
             nn.Tanh(),
         )
+        # in the order of the layers, as each draws its weights from `rng`
         first, last = linear(n_codes, n_units, rng), linear(n_units, n_pixels, rng)
         nn.init.constant_(last.bias, DARK)
         self.decoder = nn.Sequential(first, nn.Tanh(), last)
@@ -98,7 +99,7 @@ class PublicAutoEncoder(nn.Module):
         ]
         for layer in layers[1:]:
             layer.stride = (2, 2)  # halves the map, instead of a pooling layer
-        self.seen = nn.ModuleList(layers)
+        self.seen = nn.ModuleList(layers)  # a name in the file of the weights
         small = SIDE // 4  # of the last map, and of the first one that is drawn
         self.codes = linear(WIDTHS[-1] * small**2, n_codes, rng)
         self.start = linear(n_codes, DRAWN * small**2, rng)

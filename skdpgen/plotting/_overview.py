@@ -261,11 +261,11 @@ def _draw_pairs(
     for (first, second), distance in of_pairs.items():
         table[place[first], place[second]] = distance
         table[place[second], place[first]] = distance
-    drawn = axes.imshow(
+    heat_map = axes.imshow(
         table, cmap="Oranges", vmin=0.0, vmax=max(_PALE, float(table.max()))
     )
     axes.set_anchor("N")
-    bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.5)
+    bar = axes.figure.colorbar(heat_map, ax=axes, shrink=0.5)
     bar.ax.tick_params(labelsize=SIZE - 1)
     bar.outline.set_visible(False)
     texts = [short(str(name), 16) for name in names]

@@ -15,7 +15,7 @@ from skdpgen.privacy import PrivacyReport
 from skdpgen.report._page import MOST_CLASSES, picture_of_images
 from skdpgen.utils import Synthesizer
 
-SUSPECTED = (0.01, 0.1, 0.5)
+SUSPECTED = (0.01, 0.1, 0.5)  # probabilities before the rows are published
 SHOWN = 5  # synthetic rows
 TIMED = 5_000  # synthetic rows that are drawn to see how long it takes
 SHOWN_IMAGES = 10  # of each class
@@ -178,17 +178,18 @@ def _images(synthesizer: Synthesizer) -> list[dict[str, str]]:
     if getattr(synthesizer, "task_", None) == "classification":
         classes = np.asarray(synthesizer.classes_)[:MOST_CLASSES]
         labels = np.repeat(classes, SHOWN_IMAGES)
-        drawn = synthesizer.sample(y=labels, random_state=0)
+        rows = synthesizer.sample(y=labels, random_state=0)
     else:
-        drawn = synthesizer.sample(10 * SHOWN_IMAGES, random_state=0)
-    return [{"title": "Drawn from the model", "picture": picture_of_images(drawn)}]
+        rows = synthesizer.sample(10 * SHOWN_IMAGES, random_state=0)
+    return [{"title": "Drawn from the model", "picture": picture_of_images(rows)}]
 
 
 def _rows(synthesizer: Synthesizer, random_state: int | None) -> dict[str, Any]:
-    drawn = synthesizer.sample(SHOWN, random_state=random_state)
-    X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+    sample = synthesizer.sample(SHOWN, random_state=random_state)
+    X, y = sample if isinstance(sample, tuple) else (sample, None)
     X = pd.DataFrame(X)
     names = [str(name) for name in X.columns]
+    # missing is None in all dtypes, and an empty text on the page
     cells = X.astype(object).where(X.notna(), None).to_numpy().tolist()
     if y is not None:
         names.append("(target)")
