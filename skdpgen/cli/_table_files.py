@@ -211,8 +211,8 @@ def _with_arrow_types(table: Any) -> pd.DataFrame:
     import pyarrow as arrow
 
     columns = [_with_text_alone(column) for column in table.columns]
-    readable = arrow.Table.from_arrays(columns, names=table.column_names)
-    return readable.to_pandas(types_mapper=pd.ArrowDtype)
+    made = arrow.Table.from_arrays(columns, names=table.column_names)
+    return made.to_pandas(types_mapper=pd.ArrowDtype)
 
 
 def _with_text_alone(column: Any) -> Any:
