@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,10 @@ from skdpgen.tables import (
     image_size,
 )
 from skdpgen.training import (
+    Anchor,
+    ClassWeights,
     PublicDescent,
+    Rules,
     play,
     private_descent,
     project_to_total,
@@ -540,21 +543,19 @@ def train_against(
     ).to(device)
     generator = model.generator.to(device)
     shares = torch.as_tensor(known.shares, dtype=torch.float32, device=device)
-    counts = torch.full_like(shares, 1 / n_classes) if is_balanced else shares
-    turns: dict[str, Any] = {
-        "shares": shares,
-        "counts": counts,
-        "n_latent": settings.n_latent,
-        "n_between": settings.n_between,
-        "batch_size": settings.batch_size,
-        "learning_rate": settings.learning_rate,
-        "spectral_bound": SPECTRAL,
-        "anchor": anchored(kernel, known, device),
-        "rng": rng,
-    }
+    weights = torch.full_like(shares, 1 / n_classes) if is_balanced else shares
+    classes = ClassWeights(shares, weights)
+    rules = Rules(
+        settings.n_latent,
+        settings.n_between,
+        settings.batch_size,
+        settings.learning_rate,
+        SPECTRAL,
+    )
+    anchor_loss = anchored(kernel, known, device)
+    warm_up = WARM_UP if known.noisy is not None else 0
+    anchor = None if anchor_loss is None else Anchor(anchor_loss, warm_up)
     view = looks(kernel, rng)
-    if known.noisy is not None:
-        turns["warm_up"] = WARM_UP
     if public is not None:
         descent = PublicDescent(
             look,
@@ -563,17 +564,29 @@ def train_against(
             learning_rate=PUBLIC_RATE,
             rng=rng,
         )
-        play(generator, look, descent, view, n_steps=settings.public_iter, **turns)
+        play(
+            generator,
+            look,
+            descent,
+            view,
+            classes,
+            rules,
+            n_steps=settings.public_iter,
+            anchor=anchor,
+            rng=rng,
+        )
     with private_turns(opening, look, n_classes, share=share) as descent:
         losses = play(
             generator,
             look,
             descent,
             view,
+            classes,
+            replace(rules, norm_bound=settings.norm_bound),
             n_steps=settings.max_iter,
-            norm_bound=settings.norm_bound,
+            anchor=anchor,
+            rng=rng,
             progress=progress,
-            **turns,
         )
     generator.cpu()
     opening.keep(_model=model, loss_curve_=losses, n_iter_=settings.max_iter)
