@@ -516,9 +516,9 @@ def inverse_root_sum(variances: Floats) -> float:
     return float(1.0 / math.sqrt((1.0 / variances).sum()))
 
 
-def _of_other_sign(column: ColumnCells) -> list[int]:
+def _of_other_sign(column: Any) -> list[int]:
     """Return the gaps of negative numbers, where every other cell is not negative."""
-    numbers: Any = getattr(column, "numbers", column)
+    numbers = getattr(column, "numbers", column)
     if not column.gaps or numbers.is_time:
         return []
     below = {k for k, end in enumerate(numbers.edges[1:]) if end <= 0}
