@@ -36,6 +36,7 @@ class Parts(click.Group):
         """Return a part, or None if there is none of this name."""
         if cmd_name not in PARTS:
             return None
+        # a part imports torch and scikit-learn, which takes seconds
         module = __import__(f"skdpgen.cli.{PARTS[cmd_name]}", fromlist=["command"])
         return module.command
 
@@ -44,7 +45,7 @@ class Parts(click.Group):
         if ctx.params.get("debug"):
             return super().invoke(ctx)
         with warnings.catch_warnings():
-            warnings.simplefilter("default")
+            warnings.simplefilter("default")  # each place warns once
             warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)
@@ -53,6 +54,7 @@ class Parts(click.Group):
             except KeyboardInterrupt:
                 raise click.Abort from None
             except Exception as error:
+                # without `in_a_line` an error of pandas could print a cell
                 raise click.ClickException(in_a_line(error)) from None
 
 
@@ -93,7 +95,7 @@ if __name__ == "__main__":
 # ----------------------------------------------------------------------------
 # The folder of a fitted model: arrays, certificate, and how the file looked.
 
-MODEL, ABOUT = "model.npz", "about.json"
+MODEL, ABOUT = "model.npz", "about.json"  # ABOUT is written last
 CERTIFICATE, COLUMNS = "certificate", "columns.csv"
 
 

@@ -181,6 +181,7 @@ def check_columns(table: TableFile, target: str | None, schema: Schema) -> list[
             f"--target must be a column of {table.path}. Got {target!r}; there are "
             f"{', '.join(names)}."
         )
+    # of a schema some columns may be left out, but none may be invented
     absent = [str(name) for name in schema.columns if str(name) not in names]
     if absent:
         raise click.UsageError(
@@ -210,7 +211,7 @@ def private_rows(
     def split(piece: pd.DataFrame) -> Rows:
         if about.target is None:
             return piece
-        y = piece.pop(about.target)
+        y = piece.pop(about.target)  # what is left in `piece` are the features
         if table.is_text:
             y = target_of_text(y, schema, task)
         return piece, y
@@ -218,6 +219,7 @@ def private_rows(
     def opened() -> Iterator[Rows]:
         return map(split, table.pieces())
 
+    # the header alone says which columns there are, and of which dtypes
     return Chunks(opened, like=split(next(table.pieces(0))))
 
 

@@ -88,6 +88,7 @@ def write_report(
 
     content = report_content(synthesizer)
     if real is not None:
+        # few rows make noisy scores, many make training of models slow
         n_rows = min(max(synthesizer.n_samples_, FEWEST), MOST)
         if about.is_image:
             n_rows = IMAGES

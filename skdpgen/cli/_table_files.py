@@ -340,7 +340,8 @@ class StoredArray:
     def opened(self) -> Iterator[Callable[[int], Array]]:
         """Give a function that reads so many rows more, or as many as there are."""
         with zipfile.ZipFile(self.path) as file, file.open(self.member) as stream:
-            _head(stream)
+            _head(stream)  # leaves the stream at the first row
+            # bytes of a row
             size = int(np.prod(self.shape[1:], dtype=np.int64)) * self.dtype.itemsize
 
             def more(n_rows: int) -> Array:
@@ -401,7 +402,7 @@ def some_images(
         )
     n_rows = parts[0].shape[0]
     wanted = np.zeros(n_rows, dtype=bool)
-    wanted[np.random.default_rng(0).permutation(n_rows)[:most]] = True
+    wanted[np.random.default_rng(0).permutation(n_rows)[:most]] = True  # public seed
     kept_rows: list[list[Array]] = [[] for _ in parts]  # of images, and of labels
     start = 0
     for piece in _pieces(parts):

@@ -244,12 +244,12 @@ class Dialect:
             return list(record.split(self.separator))
         cells: list[Cell] = []
         place = 0
-        while True:
+        while True:  # a cell each time
             text = ""
             if record.startswith(QUOTE, place):
                 text, place = _quoted(record, place + 1)
                 if place < 0:
-                    return [*cells, None]
+                    return [*cells, None]  # all up to the end is inside the quote
             end = record.find(self.separator, place)
             if end < 0:
                 return [*cells, text + record[place:]]
@@ -321,7 +321,7 @@ def _quoted(record: str, start: int) -> tuple[str, int]:
         parts.append(record[start:end])
         if not record.startswith(QUOTE, end + 1):
             return QUOTE.join(parts), end + 1
-        start = end + 2
+        start = end + 2  # two quotes are one, and the cell goes on
     return "", -1
 
 
@@ -403,7 +403,7 @@ class Records:
     def pieces(self, n_rows: int) -> Iterator[list[str]]:
         """Yield up to ``n_rows`` records at a time, without the header."""
         records = self._records()
-        piece = next(records, [])[1:]
+        piece = next(records, [])[1:]  # the header is the first record
         for block in records:
             piece += block
             while len(piece) > n_rows:
@@ -426,7 +426,7 @@ class Records:
             for line in block:
                 parts.append(line)
                 size += len(line)
-                is_open ^= line.count(QUOTE) % 2 == 1
+                is_open ^= line.count(QUOTE) % 2 == 1  # an odd number opens or closes
                 if not is_open or size > LONGEST:
                     record = "\n".join(parts) if size <= LONGEST else UNREADABLE
                     records.append(_stripped(record))
@@ -442,6 +442,7 @@ class Records:
         for text in self._texts():
             rest += text
             end = end or _line_end(rest)
+            # the last line may go on in the next block
             *lines, rest = rest.split(end) if end else [rest]
             if lines:
                 yield [UNREADABLE if len(line) > LONGEST else line for line in lines]
@@ -457,9 +458,9 @@ class Records:
             content = file.read(max(BLOCK, 4))  # a mark has up to four bytes
             mark = next((mark for mark in MARKS if content.startswith(mark)), b"")
             encoding = _canonical(self.dialect.encoding or MARKS.get(mark, "utf-8"))
-            if encoding.startswith("utf-"):
+            if encoding.startswith("utf-"):  # in others these bytes are characters
                 content = content[len(mark) :]
-            if encoding == "utf-16":
+            if encoding == "utf-16":  # the byte order is in the mark, or the usual one
                 encoding = MARKS.get(mark, "utf-16-le")
             decoder = codecs.getincrementaldecoder(encoding)(ERRORS)
             yield decoder.decode(content)

@@ -21,7 +21,7 @@ _JOBS_BY_CLASS = {
 }
 
 _EDUCATION = ["primary", "secondary", "bachelor", "master", "doctorate"]
-_EDUCATION_CUTS = [-1.3, 0.1, 1.0, 1.9]
+_EDUCATION_CUTS = [-1.3, 0.1, 1.0, 1.9]  # of a normal score
 
 _REGIONS = np.array(["north", "south", "east", "west", "islands"])
 _REGIONS_BY_CLASS = {
@@ -73,6 +73,7 @@ def load_example(
     left = rng.random(n_samples) < 0.15
     y = np.where(left, "left", "stayed")
 
+    # columns in the order in which they depend on each other
     age = _ages(left, rng)
     job = _choose(_JOBS, _JOBS_BY_CLASS, y, rng)
     schooling = rng.normal(0.1 - 0.15 * left + 0.004 * (age - 45), 1.0)
@@ -214,6 +215,7 @@ def load_example_regression(
     heating = pd.Series(rng.choice(_HEATING, n_samples, p=[0.4, 0.35, 0.15, 0.1]))
 
     place = np.array([_DISTRICTS[name] for name in district])
+    # a factor of the district and noise on what the flat has; the last two are extra
     rent = (
         (120 + 9.5 * area + 25 * rooms + 1.2 * (built - 1975) + 60 * balcony)
         * place

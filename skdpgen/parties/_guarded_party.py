@@ -92,7 +92,7 @@ class GuardedParty:
         self._like = like_of(X), None if y is None else like_of(y)
         budget = PrivacyBudget(epsilon, delta, Adjacency.parse(adjacency))
         self._ledger, self._lock = Ledger(budget), Lock()
-        self._is_closed = False
+        self._is_closed = False  # true from a read until its answer is made
 
     def __reduce__(self) -> NoReturn:
         """Raise: each copy would have the whole budget to spend."""
@@ -136,11 +136,12 @@ class GuardedParty:
                 name=self.name,
                 keys=self._keys,
             )
-            self._is_closed = False
+            self._is_closed = False  # not reached after an error: rows were read
             return share
 
     def _checked(self, question: Question) -> Question:
         """Return the question as its bytes say it, tried on public rows."""
+        # an object of the sender's may change after it is checked; its bytes do not
         question = Question.from_bytes(question.to_bytes())
         check_asked(question)
         layouts, task = question.layouts, question.task

@@ -306,7 +306,7 @@ def first_question(estimator: Any, like: Rows, n_rows: int | None = None) -> Que
 
     source = Parties({"nobody": stop}, like, 2 if n_rows is None else n_rows)
     try:
-        deepcopy(estimator).fit(source)
+        deepcopy(estimator).fit(source)  # the estimator itself stays unfitted
     except _Asked as asked:
         return asked.question
     raise RowsElsewhereError("The fit asked nothing. Got an estimator without a sum.")

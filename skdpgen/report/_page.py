@@ -60,8 +60,8 @@ def as_html(content: Mapping[str, Any]) -> str:
 
     templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
+        autoescape=True,  # column names may hold HTML
+        undefined=StrictUndefined,  # a misspelt entry raises, and is not left blank
         trim_blocks=True,
         lstrip_blocks=True,
     )

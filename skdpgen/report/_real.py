@@ -84,6 +84,7 @@ def beside_real(
             )
             rows = {
                 "synthetic": synthetic,
+                # what single columns alone are worth
                 "floor": kind.without_relations(synthetic, task, random_state),
                 "real": train,
             }
@@ -125,7 +126,7 @@ def _scores(
 def _parts(real: Rows, random_state: int) -> tuple[Rows, Rows]:
     """Cut three quarters and a quarter off the rows, at random."""
     order = np.random.default_rng(random_state).permutation(_length(real))
-    cut = len(order) * 3 // 4
+    cut = len(order) * 3 // 4  # models train on the larger part
     return _take(real, order[:cut]), _take(real, order[cut:])
 
 
