@@ -1,5 +1,6 @@
 """``skdpgen bench``: what methods are worth on tables, run in cells that are kept."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def command() -> None:
 @click.pass_context
 def run(
     ctx: click.Context,
+    /,
     config: Path | None,
     data: Path | None,
     out: Path | None,
@@ -209,5 +211,5 @@ class _Progress:
             what = f"{row['table']}, {row['method']}, release {row['release']}"
             tqdm.write(
                 f"Failed: {what}: {row['message']}",
-                file=click.get_text_stream("stderr"),
+                file=sys.stderr,
             )

@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from skdpgen.privacy import (
     Counts,
@@ -21,7 +21,7 @@ from skdpgen.privacy import (
     noisy_values,
 )
 from skdpgen.tables import Encoder, RemoteRows, layouts_of, like_of, read_part
-from skdpgen.utils import Key, RowsElsewhereError
+from skdpgen.utils import Key, Labels, Rows, RowsElsewhereError, Table
 
 # ----------------------------------------------------------------------------
 # A party: it keeps its rows, and answers questions with sums.
@@ -56,11 +56,11 @@ class Party:
     """
 
     name: str
-    X: Any
-    y: Any = None
+    X: Table
+    y: Labels | None = None
 
     @property
-    def like(self) -> Any:
+    def like(self) -> tuple[Table, Labels | None]:
         """Columns and dtypes, which are public: a table without rows, to be sent."""
         return like_of(self.X), None if self.y is None else like_of(self.y)
 
@@ -82,7 +82,23 @@ class Party:
 # ----------------------------------------------------------------------------
 # Several parties as one table, for `fit`: questions go out, sums come back.
 
-Answer = Callable[[Question], Any]
+Answer = Callable[[Question], PartialSum | NoisyShare]
+Sent = TypeVar("Sent", PartialSum, NoisyShare)
+
+
+class Answering(Protocol):
+    """What a fit needs of a party: :class:`Party`, or one that adds noise itself."""
+
+    @property
+    def name(self) -> str:
+        """Its own name, among all parties."""
+
+    @property
+    def like(self) -> tuple[Table, Labels | None]:
+        """A table without rows, and labels."""
+
+    def answer(self, question: Question) -> PartialSum | NoisyShare:
+        """Return sums of its rows."""
 
 
 class Parties:
@@ -126,18 +142,18 @@ class Parties:
 
     def __init__(
         self,
-        parties: Iterable[Any] | Mapping[str, Answer],
-        like: Any = None,
+        parties: Iterable[Answering] | Mapping[str, Answer],
+        like: Table | tuple[Table, Labels | None] | None = None,
         n_rows: int | None = None,
         noise: NoiseShares | None = None,
     ) -> None:
         if not isinstance(parties, Mapping):
-            mine = list(parties)
-            like = mine[0].like if like is None and mine else like
-            names = [party.name for party in mine]
+            members = list(parties)
+            like = members[0].like if like is None and members else like
+            names = [party.name for party in members]
             if len(set(names)) < len(names):
                 raise ValueError(f"Parties must have distinct names. Got {names!r}.")
-            parties = {party.name: party.answer for party in mine}
+            parties = {party.name: party.answer for party in members}
         if not parties or like is None:
             raise ValueError(
                 "There must be parties, and `like` with public columns and dtypes. Got "
@@ -238,8 +254,8 @@ class PartiesRows(RemoteRows):
         noise_std = noise_of_blocks(wanted.std, wanted.weights)
         return noisy_values(question, answers, noise_std, shares)
 
-    def _answers(self, question: Question, kind: Any) -> list[Any]:
-        answers = []
+    def _answers(self, question: Question, kind: type[Sent]) -> list[Sent]:
+        answers: list[Sent] = []
         for name, ask in self.parties.items():
             answer = ask(question)
             if not isinstance(answer, kind) or not _is_of(answer, name):
@@ -256,13 +272,13 @@ class PartiesRows(RemoteRows):
         return answers
 
 
-def _is_of(answer: Any, name: str) -> bool:
+def _is_of(answer: PartialSum | NoisyShare, name: str) -> bool:
     """Say whether all sources are a party or batches of it, ``name/batch``."""
-    sources = [one.partition("/")[0] for one in answer.sources]
+    sources = [source.partition("/")[0] for source in answer.sources]
     return bool(sources) and set(sources) == {name}
 
 
-def first_question(estimator: Any, like: Any, n_rows: int | None = None) -> Question:
+def first_question(estimator: Any, like: Rows, n_rows: int | None = None) -> Question:
     """Return what a fit would ask first, without any row; for sums that are kept.
 
     If schema and classes are given and no column needs bins, a fit of
@@ -300,11 +316,11 @@ def first_question(estimator: Any, like: Any, n_rows: int | None = None) -> Ques
     """
 
     def stop(question: Question) -> PartialSum:
-        raise _Asked(question)
+        raise _Asked(question)  # no party answers: the question is all that is wanted
 
     source = Parties({"nobody": stop}, like, 2 if n_rows is None else n_rows)
     try:
-        deepcopy(estimator).fit(source)
+        deepcopy(estimator).fit(source)  # the estimator itself stays unfitted
     except _Asked as asked:
         return asked.question
     raise RowsElsewhereError("The fit asked nothing. Got an estimator without a sum.")
