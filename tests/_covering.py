@@ -1,8 +1,8 @@
 """Fewer combinations of parameters: each pair of values occurs, and the rest is slow.
 
-Most bugs that hang on parameters hang on one value or on two together. So the suite runs
-combinations in which every two values of different axes meet at least once; ``make slow``
-runs the others.
+Most bugs that hang on parameters hang on one value, or on two together. So the suite
+runs combinations in which every two values of different axes meet at least once;
+``make slow`` runs the others.
 """
 
 from itertools import combinations, product
@@ -28,21 +28,18 @@ def covering(*axes, strength=2):
     axes = [list(axis) for axis in axes]
     every = list(product(*map(range, map(len, axes))))
     groups = list(combinations(range(len(axes)), min(strength, len(axes))))
-    missing = {meeting for places in every for meeting in _meetings(places, groups)}
+    met = {one: 0 for places in every for one in _meetings(places, groups)}
     chosen = []
-    turn = 0  # ties go to places further on, so that values take turns
-    while missing:
-        best, most = None, 0
-        for step in range(len(every)):
-            places = every[(turn + step) % len(every)]
-            n_new = sum(one in missing for one in _meetings(places, groups))
-            if n_new > most:
-                best, most, at = places, n_new, turn + step
-            if most == len(groups):
-                break
-        turn = at + 1
-        missing.difference_update(_meetings(best, groups))
-        chosen.append(best)
+    while 0 in met.values():
+
+        def gain(places):
+            """Return how many meetings are new, and how rare the others were."""
+            times = [met[one] for one in _meetings(places, groups)]
+            return times.count(0), -sum(times)
+
+        chosen.append(max(every, key=gain))
+        for one in _meetings(chosen[-1], groups):
+            met[one] += 1
     return [
         tuple(axis[place] for axis, place in zip(axes, places, strict=True))
         for places in sorted(chosen)
@@ -70,7 +67,7 @@ def parametrize_pairs(names, *axes, strength=2, **params):
         For ``pytest.mark.parametrize``.
     """
     axes = [list(axis) for axis in axes]
-    fast = {tuple(places) for places in covering(*map(_places, axes), strength=strength)}
+    fast = set(covering(*map(_places, axes), strength=strength))
     cases = [
         pytest.param(
             *(axis[place] for axis, place in zip(axes, places, strict=True)),

@@ -15,6 +15,7 @@ from tqdm.std import tqdm
 
 from skdpgen import DPIndependentSynthesizer
 from skdpgen.synthesizers.embedding import _private_encoder
+from tests._covering import parametrize_pairs
 from tests.guards import _neighbours, _variants
 from tests.guards._doors import Spy, Tape, everyone, through
 from tests.guards._state import differences, spoken, warned
@@ -23,7 +24,7 @@ TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
 OF_TABLES, OF_IMAGES = _variants.of_tables(), _variants.of_images()
 GENEROUS = 40.0  # classes and columns of 300 rows are found
 SLACK = 1 + 1e-9
-both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+ADJACENCIES = ["replace", "add_remove"]
 
 
 def outcome(synth, case, tape, spy, monkeypatch):
@@ -141,16 +142,12 @@ def check(make, case, adjacency, monkeypatch):
     assert largest > 0.4  # the neighbours are bad enough
 
 
-@both
-@pytest.mark.parametrize("case", TABLES)
-@pytest.mark.parametrize("name", OF_TABLES)
+@parametrize_pairs("name, case, adjacency", OF_TABLES, TABLES, ADJACENCIES)
 def test_a_table_is_known_by_its_releases_alone(name, case, adjacency, monkeypatch):
     check(OF_TABLES[name], TABLES[case], adjacency, monkeypatch)
 
 
-@both
-@pytest.mark.parametrize("case", IMAGES)
-@pytest.mark.parametrize("name", OF_IMAGES)
+@parametrize_pairs("name, case, adjacency", OF_IMAGES, IMAGES, ADJACENCIES)
 def test_images_are_known_by_their_releases_alone(name, case, adjacency, monkeypatch):
     check(OF_IMAGES[name], IMAGES[case], adjacency, monkeypatch)
 
