@@ -3,6 +3,7 @@
 import math
 import pickle
 import warnings
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -53,12 +54,32 @@ searched = pytest.mark.filterwarnings("ignore::skdpgen.SearchCostWarning")
 CHEAP = SyntheticUtility(classifiers=("lda", "decision_tree"))
 
 
+def each_check():
+    """Return scikit-learn's checks, each on one instance of a class; others are slow.
+
+    Instances take turns: every class goes through every check, and so does either way
+    to know a schema.
+    """
+    mark = parametrize_with_checks(
+        INSTANCES,
+        expected_failed_checks=lambda one: EXPECTED.get(type(one).__name__, {}),
+        xfail_strict=True,
+    )
+    names, cases = mark.args
+    places, params = Counter(), []
+    for case in cases:
+        estimator, check = getattr(case, "values", case)
+        marks = list(getattr(case, "marks", ()))
+        which = INSTANCES.index(estimator)
+        if (places[which] + which // 2 + which) % 2:
+            marks.append(pytest.mark.slow)
+        params.append(pytest.param(estimator, check, marks=marks))
+        places[which] += 1
+    return pytest.mark.parametrize(names, params, **mark.kwargs)
+
+
 @quiet
-@parametrize_with_checks(
-    INSTANCES,
-    expected_failed_checks=lambda one: EXPECTED.get(type(one).__name__, {}),
-    xfail_strict=True,
-)
+@each_check()
 def test_estimator_checks(estimator, check):
     check(estimator)
 
