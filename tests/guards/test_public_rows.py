@@ -12,6 +12,7 @@ from skdpgen.utils import Key
 from tests._covering import parametrize_pairs
 from tests.guards import _neighbours, _variants
 from tests.guards.test_noise_of_fits import check as check_noise
+from tests.guards.test_replay import OTHERS
 from tests.guards.test_replay import check as check_replay
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
@@ -38,11 +39,9 @@ def maker(cls, name):
     return _variants.maker(cls, public_data=PUBLIC[name])
 
 
-@parametrize_pairs(
-    "cls, name, adjacency", _variants.READ_PUBLIC_ROWS, PUBLIC, ADJACENCIES
-)
-def test_a_table_is_known_by_its_releases_alone(cls, name, adjacency, monkeypatch):
-    check_replay(maker(cls, name), TABLES[name], adjacency, monkeypatch)
+@parametrize_pairs("cls, name, to", _variants.READ_PUBLIC_ROWS, PUBLIC, OTHERS)
+def test_a_table_is_known_by_its_releases_alone(cls, name, to, monkeypatch):
+    check_replay(maker(cls, name), TABLES[name], to, monkeypatch)
 
 
 @both
@@ -52,18 +51,17 @@ def test_the_noise_is_what_is_declared(cls, adjacency, monkeypatch):
     check_noise(maker(cls, "frame, public"), case, adjacency, monkeypatch)
 
 
-@parametrize_pairs("how, name, adjacency", WAYS, OF_IMAGES, ADJACENCIES)
-def test_images_are_known_by_their_releases_alone(how, name, adjacency, monkeypatch):
+@parametrize_pairs("how, name, to", WAYS, OF_IMAGES, OTHERS)
+def test_images_are_known_by_their_releases_alone(how, name, to, monkeypatch):
     public, params = OF_IMAGES[name], WAYS[how]
     make = _variants.maker(DPDRESynthesizer, public_data=public, **params)
-    check_replay(make, IMAGES[name], adjacency, monkeypatch)
+    check_replay(make, IMAGES[name], to, monkeypatch)
 
 
-@both
-@pytest.mark.parametrize("name", PUBLIC)
-def test_a_discriminator_knows_rows_by_its_steps_alone(name, adjacency, monkeypatch):
+@parametrize_pairs("name, to", PUBLIC, OTHERS, strength=1)
+def test_a_discriminator_knows_rows_by_its_steps_alone(name, to, monkeypatch):
     make = _variants.maker(DPDRESynthesizer, public_data=PUBLIC[name], **STEPS)
-    check_replay(make, TABLES[name], adjacency, monkeypatch)
+    check_replay(make, TABLES[name], to, monkeypatch)
 
 
 @parametrize_pairs("of, how, adjacency", ["images", "frame"], WAYS, ADJACENCIES)
