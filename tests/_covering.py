@@ -5,12 +5,13 @@ runs combinations in which every two values of different axes meet at least once
 ``make slow`` runs the others.
 """
 
+from collections import Counter
 from itertools import combinations, product
 
 import pytest
 
 
-def covering(*axes, strength=2):
+def covering(*axes, strength=2, first=()):
     """Return few combinations in which any values of that many axes meet.
 
     Parameters
@@ -19,6 +20,8 @@ def covering(*axes, strength=2):
         Values of each parameter.
     strength : int
         How many values must meet: 2 for every pair, 1 for every value by itself.
+    first : iterable of tuples
+        Combinations that are in it in any case.
 
     Returns
     -------
@@ -29,7 +32,11 @@ def covering(*axes, strength=2):
     every = list(product(*map(range, map(len, axes))))
     groups = list(combinations(range(len(axes)), min(strength, len(axes))))
     met = {one: 0 for places in every for one in _meetings(places, groups)}
-    chosen = []
+    chosen = [
+        tuple(axis.index(value) for axis, value in zip(axes, values, strict=True))
+        for values in first
+    ]
+    met.update(Counter(one for places in chosen for one in _meetings(places, groups)))
     while 0 in met.values():
 
         def gain(places):
@@ -52,7 +59,7 @@ def _meetings(places, groups):
         yield group, tuple(places[axis] for axis in group)
 
 
-def parametrize_pairs(names, *axes, strength=2, **params):
+def parametrize_pairs(names, *axes, strength=2, first=(), **params):
     """Parametrize a test by all combinations; those that add no pair are slow.
 
     Parameters
@@ -61,13 +68,17 @@ def parametrize_pairs(names, *axes, strength=2, **params):
         Names of the parameters, separated by commas.
     *axes : iterables
         Values of each parameter, hashable.
-    strength : int
+    strength, first :
         As for :func:`covering`.
     **params : any
         For ``pytest.mark.parametrize``.
     """
     axes = [list(axis) for axis in axes]
-    fast = set(covering(*map(_places, axes), strength=strength))
+    first = [
+        [axis.index(value) for axis, value in zip(axes, values, strict=True)]
+        for values in first
+    ]
+    fast = set(covering(*map(_places, axes), strength=strength, first=first))
     cases = [
         pytest.param(
             *(axis[place] for axis, place in zip(axes, places, strict=True)),

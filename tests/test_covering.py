@@ -36,6 +36,15 @@ def test_more_values_may_have_to_meet(strength):
         assert len(met) == 3**strength
 
 
+def test_some_combinations_may_come_first():
+    wanted = [("x", 1, True), ("x", 1, False), ("y", 1, True)]
+    cases = covering("xy", [1, 2], [True, False], first=wanted)
+    assert set(wanted) < set(cases)
+    assert {(letter, number) for letter, number, _ in cases} == {*product("xy", [1, 2])}
+    mark = parametrize_pairs("a, b, c", "xy", [1, 2], [True, False], first=wanted)
+    assert [case.values for case in mark.args[1] if not case.marks] == cases
+
+
 def test_the_rest_of_the_product_is_slow():
     mark = parametrize_pairs("a, b, c", "xy", [1, 2], [True, False])
     names, cases = mark.args

@@ -142,6 +142,7 @@ def check(make, case, adjacency, monkeypatch):
     OF_TABLES,
     ["frame", "frame, public", "numbers as target"],
     ADJACENCIES,
+    first=[("DPKernelSynthesizer, steps", "frame", "replace")],  # of a planted bug
 )
 def test_tables_are_released_with_the_declared_noise(
     name, case, adjacency, monkeypatch

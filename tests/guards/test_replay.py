@@ -151,12 +151,27 @@ def check(make, case, to, monkeypatch):
         assert max(max(moved) for _, moved in every) > 0.4  # they are bad enough
 
 
-@parametrize_pairs("name, case, to", OF_TABLES, TABLES, OTHERS)
+# which bugs that were planted are about; see tests/planted
+PLANTED = [
+    ("DPGANSynthesizer", "frame", "replace"),
+    ("DPIndependentSynthesizer", "text that says more", "replace"),
+    ("DPKernelSynthesizer, steps", "frame", "add_remove"),
+    ("DPMERFSynthesizer, mini-batches", "frame", "replace"),
+]
+PLANTED_IN_IMAGES = [
+    ("DPGANSynthesizer", "images", "replace"),
+    ("DPMEPFSynthesizer, stopping", "images", "replace"),
+    ("DPMERFSynthesizer, encoder", "images", "add_remove"),
+    ("DPMERFSynthesizer, encoder", "images", "replace"),
+]
+
+
+@parametrize_pairs("name, case, to", OF_TABLES, TABLES, OTHERS, first=PLANTED)
 def test_a_table_is_known_by_its_releases_alone(name, case, to, monkeypatch):
     check(OF_TABLES[name], TABLES[case], to, monkeypatch)
 
 
-@parametrize_pairs("name, case, to", OF_IMAGES, IMAGES, OTHERS)
+@parametrize_pairs("name, case, to", OF_IMAGES, IMAGES, OTHERS, first=PLANTED_IN_IMAGES)
 def test_images_are_known_by_their_releases_alone(name, case, to, monkeypatch):
     check(OF_IMAGES[name], IMAGES[case], to, monkeypatch)
 
@@ -169,13 +184,13 @@ BALANCED = [
 ]
 
 
-@pytest.mark.parametrize("to", ["replace", "replace, strangers"])
 @pytest.mark.parametrize("name", BALANCED)
-def test_weights_of_classes_are_those_of_released_counts(name, to, monkeypatch):
+def test_weights_of_classes_are_those_of_released_counts(name, monkeypatch):
     def make(**params):
         return OF_TABLES[name](class_weight="balanced", **params)
 
-    check(make, TABLES["frame, public"], to, monkeypatch)
+    for to in ("replace", "replace, strangers"):
+        check(make, TABLES["frame, public"], to, monkeypatch)
 
 
 def test_a_fit_that_remembers_a_row_is_caught(monkeypatch):
