@@ -14,7 +14,13 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skdpgen import SyntheticUtility, all_synthesizers, insecure_noise_seed, load
+from skdpgen import (
+    DPGANSynthesizer,
+    SyntheticUtility,
+    all_synthesizers,
+    insecure_noise_seed,
+    load,
+)
 from skdpgen.datasets import load_example
 from skdpgen.privacy import PrivacyReport, gaussian_delta
 from skdpgen.tables import Rows
@@ -128,9 +134,14 @@ def holds(estimator, number):
 # ------------------------------------------------------------- fit and sample
 
 
-def test_defaults_are_constructible_and_a_default_fit_works(cls):
+@pytest.mark.parametrize(
+    "is_short", [True, pytest.param(False, marks=pytest.mark.slow)]
+)
+def test_defaults_are_constructible_and_a_default_fit_works(cls, is_short):
     X, y = load_example(2000)
     synth = cls()
+    if is_short and cls is DPGANSynthesizer:  # its steps take ten seconds
+        synth.set_params(max_iter=30)
     assert synth.fit(X[["age", "job", "owns_home"]], y) is synth
     assert_obeys(synth.sample(50)[0], synth.schema_)
 
