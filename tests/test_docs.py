@@ -109,7 +109,7 @@ def test_examples_run_as_written(script, tmp_path, monkeypatch):
 def test_the_demo_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     demo = runpy.run_path(str(ROOT / "examples" / "demo.py"))
-    demo["main"](n_samples=2000)
+    demo["main"](n_samples=1000)
     assert (tmp_path / "demo.png").stat().st_size > 10_000
     printed = capsys.readouterr().out
     assert "differentially private" in printed
