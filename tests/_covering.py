@@ -67,27 +67,35 @@ def parametrize_pairs(names, *axes, strength=2, first=(), **params):
     names : str
         Names of the parameters, separated by commas.
     *axes : iterables
-        Values of each parameter, hashable.
+        Values of each parameter.
     strength, first :
         As for :func:`covering`.
     **params : any
         For ``pytest.mark.parametrize``.
     """
     axes = [list(axis) for axis in axes]
-    first = [
-        [axis.index(value) for axis, value in zip(axes, values, strict=True)]
-        for values in first
-    ]
-    fast = set(covering(*map(_places, axes), strength=strength, first=first))
+    quick = covering(*axes, strength=strength, first=first)
+    return parametrize_some(names, quick, *axes, **params)
+
+
+def parametrize_some(names, quick, *axes, **params):
+    """Parametrize a test by all combinations; those that are not quick are slow.
+
+    Parameters
+    ----------
+    names : str
+        Names of the parameters, separated by commas.
+    quick : iterable of tuples
+        Combinations that are not slow.
+    *axes : iterables
+        Values of each parameter.
+    **params : any
+        For ``pytest.mark.parametrize``.
+    """
+    quick = list(quick)
     cases = [
-        pytest.param(
-            *(axis[place] for axis, place in zip(axes, places, strict=True)),
-            marks=() if places in fast else pytest.mark.slow,
-        )
-        for places in product(*map(_places, axes))
+        pytest.param(*case, marks=() if case in quick else pytest.mark.slow)
+        for case in product(*axes)
     ]
+    assert len(quick) == sum(not case.marks for case in cases)
     return pytest.mark.parametrize(names.replace(" ", "").split(","), cases, **params)
-
-
-def _places(axis):
-    return range(len(axis))

@@ -23,6 +23,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 ROWS = re.compile(r"(load_example(?:_regression)?\()([\d_]+)")
 STEPS = re.compile(r"(max_iter=)(\d+)")
 MOST_ROWS, MOST_STEPS = 2000, 5  # of a quick run; `make slow` runs what is written
+FEW_MODELS = 'SyntheticUtility(classifiers=["lda", "xgboost"])'
 CROSS = re.compile(r"\{doc\}`(?:[^`<]*<)?([^`>]+)>?`")
 
 
@@ -45,6 +46,7 @@ def shortened(source):
             return match[1] + str(min(int(match[2]), most))
 
         source = number.sub(less, source)
+    source = source.replace("SyntheticUtility()", FEW_MODELS)
     return source.replace(', "cnn"', "")  # a network, beside other models
 
 

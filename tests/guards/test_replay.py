@@ -9,6 +9,7 @@ A test plays to the neighbours or to the strangers of one adjacency. That is a p
 like the estimator and the table: every two of the three meet, and the rest is slow.
 """
 
+import itertools
 import math
 import traceback
 
@@ -18,7 +19,7 @@ from tqdm.std import tqdm
 
 from skdpgen import DPIndependentSynthesizer
 from skdpgen.synthesizers.embedding import _private_encoder
-from tests._covering import parametrize_pairs
+from tests._covering import covering, parametrize_pairs, parametrize_some
 from tests.guards import _neighbours, _variants
 from tests.guards._doors import Spy, Tape, everyone, through
 from tests.guards._state import differences, spoken, warned
@@ -151,6 +152,20 @@ def check(make, case, to, monkeypatch):
         assert max(max(moved) for _, moved in every) > 0.4  # they are bad enough
 
 
+# What a table is read as is the same for all estimators, so each of them meets each
+# kind of target, and text, by pairs; the other tables meet one estimator for each of
+# the others.
+CORE = ["frame", "frame, public", "numbers as target", "text that says more"]
+
+
+def few_tables():
+    """Return combinations, in which all pairs occur but those of less common tables."""
+    rest = [case for case in TABLES if case not in CORE]
+    names = itertools.cycle(OF_TABLES)
+    beside = [(next(names), case, to) for to in OTHERS for case in rest]
+    return [*covering(OF_TABLES, CORE, OTHERS, first=PLANTED), *beside]
+
+
 # which bugs that were planted are about; see tests/planted
 PLANTED = [
     ("DPGANSynthesizer", "frame", "replace"),
@@ -166,7 +181,7 @@ PLANTED_IN_IMAGES = [
 ]
 
 
-@parametrize_pairs("name, case, to", OF_TABLES, TABLES, OTHERS, first=PLANTED)
+@parametrize_some("name, case, to", few_tables(), OF_TABLES, TABLES, OTHERS)
 def test_a_table_is_known_by_its_releases_alone(name, case, to, monkeypatch):
     check(OF_TABLES[name], TABLES[case], to, monkeypatch)
 

@@ -140,7 +140,7 @@ def test_layers_move_as_far_as_their_kinds_allow(kinds, bound, adjacency):
 
 @pytest.mark.parametrize(("kinds", "bound"), KINDS)
 @given(x=arrays(float, (2, 8), elements=entries))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_nothing_a_map_returns_moves_layers_further(kinds, bound, x):
     block = OuterProducts(SQUARES, bound, kinds)
     one, other = (summed(block, layers(row[None]), [0], 1) for row in x)

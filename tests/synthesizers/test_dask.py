@@ -97,14 +97,13 @@ def die(part, folder, name, at):
     return part
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("synth", "plan"),
     [
         pytest.param(SYNTHESIZERS[0], {1: (2,)}, id="one"),
-        pytest.param(
-            SYNTHESIZERS[1], {1: (0, 3), 4: (2, 5)}, id="four", marks=pytest.mark.slow
-        ),
+        pytest.param(SYNTHESIZERS[1], {1: (0, 3), 4: (2, 5)}, id="four"),
     ],
 )
 def test_workers_that_die_change_nothing(synth, plan, tables, tmp_path):

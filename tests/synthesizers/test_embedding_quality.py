@@ -78,7 +78,7 @@ def sampled_relation(cls, epsilon, **params):
 @pytest.mark.parametrize("preset", ["default", "paper"])
 def test_samples_show_a_relation_that_columns_alone_cannot(cls, preset):
     assert relation(*parity()) > 0.85
-    quick = {"n_features": 400, "max_iter": 100, "hidden_layer_sizes": (64, 64)}
+    quick = {"n_features": 400, "max_iter": 150, "hidden_layer_sizes": (64, 64)}
     found = sampled_relation(cls, INF, preset=preset, **quick)
     assert found > 0.3
     assert abs(sampled_relation(DPIndependentSynthesizer, INF)) < 0.1
