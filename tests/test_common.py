@@ -47,6 +47,15 @@ def mixed():
     return CASES["mixed"]
 
 
+each_in_turn = parametrize_pairs(  # what all estimators do in one way
+    "cls, case",
+    sorted(all_synthesizers("tables")),
+    sorted(CASES),
+    strength=1,
+    indirect=True,
+)
+
+
 @cache
 def fitted(cls, case, **params):
     """Return a fit that is only looked at and sampled from."""
@@ -151,6 +160,7 @@ def test_fit_returns_self(cls, case):
     assert seen.fit_returned is seen.synth
 
 
+@each_in_turn
 def test_fit_may_be_repeated(cls, case):
     synth = deepcopy(fitted(cls, case))
     other = CASES["floats"]
@@ -239,13 +249,7 @@ def test_set_output_chooses_the_container(cls, case):
     assert type(X) is type(case.X)
 
 
-@parametrize_pairs(
-    "cls, case",
-    sorted(all_synthesizers("tables")),
-    sorted(CASES),
-    strength=1,
-    indirect=True,
-)
+@each_in_turn
 def test_a_container_may_be_chosen_before_the_fit(cls, case):
     synth = build(cls, case).set_output(transform="pandas").fit(case.X, case.y)
     assert isinstance(split(synth.sample(5), case)[0], pd.DataFrame)
@@ -336,6 +340,7 @@ def test_the_certificate_is_what_was_asked(cls, case, adjacency, is_public):
     sorted(all_synthesizers("tables")),
     sorted(CASES),
     [1.0, INF],
+    strength=1,
     indirect=["cls", "case"],
 )
 def test_the_certificate_is_json(cls, case, epsilon):
@@ -356,6 +361,7 @@ def test_the_seed_does_not_touch_the_noise(cls, case):
     assert first.shape != second.shape or not (first == second).any()
 
 
+@each_in_turn
 def test_seeded_noise_repeats_and_says_that_it_is_not_private(cls, case):
     fits = []
     for _ in range(2):

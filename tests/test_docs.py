@@ -108,6 +108,7 @@ def test_examples_run_as_written(script, tmp_path, monkeypatch):
     run_script(script)
 
 
+@pytest.mark.usefixtures("few_models")
 def test_the_demo_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     demo = runpy.run_path(str(ROOT / "examples" / "demo.py"))

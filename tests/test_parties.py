@@ -50,7 +50,7 @@ def parts_of(X, y):
     [{}, {"adjacency": "add_remove"}, {"epsilon": None}],
     SYNTHESIZERS,
     strength=1,
-    ids=lambda one: "" if isinstance(one, dict) else type(one).__name__,
+    ids=lambda one: ",".join(one) if isinstance(one, dict) else type(one).__name__,
 )
 def test_parties_fit_as_one_table(synth, params, table):
     params = {k: float("inf") if v is None else v for k, v in params.items()}

@@ -29,7 +29,7 @@ from skdpgen import (
 )
 from skdpgen.privacy import gaussian_epsilon, gaussian_mu
 from skdpgen.synthesizers import load
-from tests._covering import parametrize_pairs
+from tests._covering import parametrize_pairs, parametrize_some
 from tests._seeded import same_noise
 from tests.synthesizers._tables import CASES, build, quick
 
@@ -40,6 +40,12 @@ BY_CLASS = {
     "ids": lambda one: one[0] if isinstance(one, tuple) else one,
 }
 EXPECTED: dict[str, dict[str, str]] = {}  # class -> check -> why it must fail
+
+# Costs of searches are added up in one way; the other classes are slow.
+FEW = ("DPIndependentSynthesizer", "DPMERFSynthesizer", "DPPairwiseSynthesizer")
+each_of_few = parametrize_some(
+    "cls", [(one,) for one in CLASSES if one[0] in FEW], CLASSES, **BY_CLASS
+)
 
 # scikit-learn's checks fit tables of ten to fifty rows: they ask how an estimator
 # behaves, not how well it discovers a schema under so few rows.
@@ -173,6 +179,7 @@ def test_a_search_over_epsilon(cls, name):
     assert cost.delta >= 1e-5
 
 
+@each_of_few
 @searched
 def test_the_cost_is_the_composition_of_all_fits(cls, floats):
     search = GridSearchCV(
@@ -206,12 +213,14 @@ def search_at_random(pipeline, case):
         ).fit(case.X, case.y)
 
 
+@each_of_few
 @searched
 def test_a_search_inside_a_pipeline_and_at_random(cls, floats):
     pipeline = make_pipeline("passthrough", build(cls, floats))
     assert search_cost(search_at_random(pipeline, floats)).n_fits == 5
 
 
+@each_of_few
 @searched
 def test_a_search_behind_a_fitted_step_has_no_cost(cls, floats):
     pipeline = make_pipeline(StandardScaler(), build(cls, floats))

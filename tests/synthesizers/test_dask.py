@@ -52,7 +52,7 @@ def tables():
     [{}, {"adjacency": "add_remove"}, {"epsilon": None}],
     SYNTHESIZERS,
     strength=1,
-    ids=lambda one: "" if isinstance(one, dict) else type(one).__name__,
+    ids=lambda one: ",".join(one) if isinstance(one, dict) else type(one).__name__,
 )
 def test_partitions_give_the_bits_of_the_whole(synth, params, tables):
     params = {k: float("inf") if v is None else v for k, v in params.items()}

@@ -181,8 +181,7 @@ def test_refit_works_where_the_rows_never_were(cls, tmp_path):
     assert len(copy.loss_curve_) <= 2
 
 
-@each_method
-@pytest.mark.parametrize("stage", ["match_embedding", "TableGenerator"])
+@parametrize_pairs("cls, stage", ALL, ["match_embedding", "TableGenerator"], strength=1)
 def test_an_interrupted_fit_goes_on_from_its_release(cls, monkeypatch, stage):
     def interrupt(*args, **params):
         raise KeyboardInterrupt

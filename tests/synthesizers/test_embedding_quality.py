@@ -13,15 +13,15 @@ from skdpgen import (
     DPNTKSynthesizer,
 )
 from skdpgen.tables import Boolean, Numeric, Schema
+from tests._covering import parametrize_pairs
 from tests._seeded import same_noise
 from tests.synthesizers._tables import CASES, build
 
 INF = float("inf")
 
 
-each_method = pytest.mark.parametrize(
-    "cls", [DPMERFSynthesizer, DPHPSynthesizer, DPNTKSynthesizer]
-)
+METHODS = [DPMERFSynthesizer, DPHPSynthesizer, DPNTKSynthesizer]
+each_method = pytest.mark.parametrize("cls", METHODS)
 
 
 def made(cls, *args, **params):
@@ -187,8 +187,7 @@ def test_the_fourier_share_goes_by_public_facts():
     assert asked.set_params(max_iter=0).fit(X, y).kernel_.share == 0.37
 
 
-@each_method
-@pytest.mark.parametrize("preset", ["default", "paper"])
+@parametrize_pairs("cls, preset", METHODS, ["default", "paper"], strength=1)
 def test_missing_values_come_back_as_often(cls, preset):
     case = CASES["floats"]
     quick = {"max_iter": 60, "n_features": 200}
