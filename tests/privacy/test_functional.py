@@ -747,4 +747,4 @@ def test_the_audit_catches_a_third_of_the_noise(monkeypatch):
     monkeypatch.setattr(
         _functional, "slope_noise", lambda *given: slope_noise(*given) / 3
     )
-    assert audit(1.0, 3_000) > AUDITED
+    assert audit(1.0, 8_000) > AUDITED
