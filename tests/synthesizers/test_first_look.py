@@ -197,7 +197,7 @@ def test_iso_times_come_back_in_their_form():
 
 
 each_length = pytest.mark.parametrize(
-    "n_trials", [600, pytest.param(3000, marks=pytest.mark.slow)]
+    "n_trials", [1500, pytest.param(3000, marks=pytest.mark.slow)]
 )
 
 
