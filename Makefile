@@ -13,7 +13,7 @@ THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 help:
 	@echo "make demo    fit on the example table, print the guarantee, write demo.png"
 	@echo "make test    the test suite (two workers)"
-	@echo "make slow    the checks that take long"
+	@echo "make slow    the checks that take long, and all combinations of parameters"
 	@echo "make planted which test catches each of the bugs in tests/planted"
 	@echo "make lint    ruff, mypy, import contracts"
 	@echo "make format  let ruff rewrite the code"

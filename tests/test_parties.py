@@ -30,6 +30,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.tables import Categorical, Schema, read_part
 from skdpgen.utils import BudgetExceededError, RowsElsewhereError
+from tests._covering import parametrize_pairs
 from tests.synthesizers._fits_alike import SYNTHESIZERS, assert_alike, fitted, releases
 
 N = 3000
@@ -50,8 +51,13 @@ def parts_of(X, y):
         yield Party(name, X.iloc[some], labels)
 
 
-@pytest.mark.parametrize("synth", SYNTHESIZERS, ids=lambda s: type(s).__name__)
-@pytest.mark.parametrize("params", [{}, {"adjacency": "add_remove"}, {"epsilon": None}])
+@parametrize_pairs(
+    "params, synth",
+    [{}, {"adjacency": "add_remove"}, {"epsilon": None}],
+    SYNTHESIZERS,
+    strength=1,
+    ids=lambda one: ",".join(one) if isinstance(one, dict) else type(one).__name__,
+)
 def test_parties_fit_as_one_table(synth, params, table):
     params = {k: float("inf") if v is None else v for k, v in params.items()}
     there = fitted(synth, Parties(parts_of(*table)), None, **params)
@@ -221,8 +227,13 @@ def test_shares_of_no_noise_give_the_pooled_fit(synth, table, known):
     assert_alike(fitted(synth, *table, **known, **budget), there)
 
 
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-@pytest.mark.parametrize("synth", SYNTHESIZERS, ids=lambda s: type(s).__name__)
+@parametrize_pairs(
+    "synth, adjacency",
+    SYNTHESIZERS,
+    ["replace", "add_remove"],
+    strength=1,
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
+)
 def test_noise_in_shares_is_as_declared(synth, adjacency, table, known, monkeypatch):
     budget = {"epsilon": 1.0, "delta": 1e-5, "adjacency": adjacency}
     parties = list(guarded(table, SHARES, **budget))

@@ -52,6 +52,7 @@ def test_amounts_with_thousands_apart_are_numbers(people, fitted):
     assert X.notna().all(axis=None)
 
 
+@pytest.mark.usefixtures("few_models")
 def test_none_of_them_is_missing_in_a_report(people, fitted, tmp_path):
     about = About(["amount", "day", "y"], "y", is_text=True)
     real = people[["amount", "day"]], people["y"]

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from skdpgen.privacy import Ledger
 from skdpgen.synthesizers.embedding import _private_encoder
 from skdpgen.tables import Encoder
+from tests._covering import parametrize_pairs
 from tests.guards import _neighbours, _variants
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
@@ -22,7 +23,6 @@ CASES = {
     },
     **{f"{name}, images": (OF_IMAGES[name], IMAGES["images"]) for name in OF_IMAGES},
 }
-each = pytest.mark.parametrize("name", CASES)
 
 
 class Fault:
@@ -87,8 +87,7 @@ def begun(name, is_second):
     return make(epsilon=BEFORE, **case.params)
 
 
-@each
-@pytest.mark.parametrize("is_second", [False, True])
+@parametrize_pairs("name, is_second", CASES, [False, True], strength=1)
 def test_each_charge_is_in_the_certificate(name, is_second, monkeypatch):
     case = CASES[name][1]
     for k in range(1, n_entries(name) + 1):
@@ -104,8 +103,7 @@ def test_each_charge_is_in_the_certificate(name, is_second, monkeypatch):
             assert not hasattr(synth, "release_")
 
 
-@each
-@pytest.mark.parametrize("is_second", [False, True])
+@parametrize_pairs("name, is_second", CASES, [True, False], strength=1)
 def test_an_interrupt_while_rows_are_read(name, is_second, monkeypatch):
     case, k = CASES[name][1], 0
     while True:

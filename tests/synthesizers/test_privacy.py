@@ -138,7 +138,7 @@ def epsilon_at_least(inside, outside, delta=1e-5):
     return best
 
 
-def audit(n_releases=10_000):
+def audit(n_releases=4_000):
     inside, outside = (audited_releases(n_releases, flag) for flag in (True, False))
     return epsilon_at_least(inside, outside)
 

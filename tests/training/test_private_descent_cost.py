@@ -42,7 +42,10 @@ print(peak_mib())
 """
 
 
-@pytest.mark.parametrize("network", ["make_network('full')", "Unknown()"])
+@pytest.mark.parametrize(
+    "network",
+    [pytest.param("make_network('full')", marks=pytest.mark.slow), "Unknown()"],
+)
 def test_a_step_of_600_rows_and_a_million_weights_fits_into_memory(network):
     code = STEP.replace("{network}", network)
     assert float(run_apart(code).stdout) < 1536
