@@ -11,47 +11,46 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.planted.bugs import BUGS, Bug
+from tests.planted.source import ROOT, planted_text
 
-ROOT = Path(__file__).parents[2]
-COPIED = ("skdpgen", "tests", "pyproject.toml", "README.md")
-FAILED = re.compile(r"^FAILED (.+?)(?: - .*)?$", re.MULTILINE)
+COPIED = ("skdpgen", "tests", "benchmarks", "pyproject.toml", "README.md")
+FAILED = re.compile(r"^FAILED (.+?)(?: - (.*))?$", re.MULTILINE)
+BROKEN = ("AttributeError", "ImportError", "ModuleNotFoundError", "NameError")
 
 
 def planted(bug: Bug, folder: Path) -> None:
     """Copy the package to a folder, with the bug in it."""
     for name in COPIED:
         source = ROOT / name
-        copy = shutil.copytree if source.is_dir() else shutil.copy
-        copy(source, folder / name)
-    file = folder / bug.file
-    text = file.read_text(encoding="utf-8")
-    if text.count(bug.old) != 1:
-        raise SystemExit(f"{bug.name}: its lines must stand once in {bug.file}.")
-    file.write_text(text.replace(bug.old, bug.new), encoding="utf-8")
+        if source.exists():
+            copy = shutil.copytree if source.is_dir() else shutil.copy
+            copy(source, folder / name)
+    file, text = planted_text(bug.where, bug.old, bug.new)
+    (folder / file).write_text(text, encoding="utf-8")
 
 
-def caught_by(bug: Bug, is_whole: bool) -> str:
-    """Return the first test that fails with the bug; empty if none does."""
+def caught_by(bug: Bug, is_whole: bool) -> tuple[str, str]:
+    """Return the first test that fails with the bug, and how; empty if none does."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         planted(bug, folder)
         tests = ["tests", "skdpgen"] if is_whole else bug.tests
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-        threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        settings = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "COLUMNS": "400"}
         ran = subprocess.run(
             [*command, "-m", "not slow", *tests],
             cwd=folder,
-            env=os.environ | threads | {"PYTHONPATH": str(folder)},
+            env=os.environ | settings | {"PYTHONPATH": str(folder)},
             capture_output=True,
             text=True,
             check=False,
         )
-    found = FAILED.search(ran.stdout)
     if ran.returncode not in (0, 1):  # no test ran: the patch broke the package
         raise SystemExit(
             f"{bug.name}: pytest ended with {ran.returncode}.\n{ran.stdout}"
         )
-    return found.group(1) if found else ""
+    failed = FAILED.search(ran.stdout)
+    return (failed.group(1), failed.group(2) or "") if failed else ("", "")
 
 
 def table() -> str:
@@ -79,9 +78,11 @@ def main() -> int:
     with ThreadPoolExecutor(given.jobs) as pool:
         found = pool.map(lambda bug: caught_by(bug, given.whole), bugs)
         n_missed = 0
-        for bug, test in zip(bugs, found, strict=True):
-            print(f"{bug.name:34s} {test or 'NOT CAUGHT'}", flush=True)
-            n_missed += not test
+        for bug, (test, how) in zip(bugs, found, strict=True):
+            is_broken = how.startswith(BROKEN)  # the patch, and not what it does
+            line = f"BROKEN: {how}" if is_broken else test or "NOT CAUGHT"
+            print(f"{bug.name:34s} {line}", flush=True)
+            n_missed += is_broken or not test
     print(f"{len(bugs) - n_missed} of {len(bugs)} bugs were caught.")
     return int(n_missed > 0)
 

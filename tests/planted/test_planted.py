@@ -1,13 +1,12 @@
 """The list of planted bugs keeps up with the code, and the docs with the list."""
 
-from pathlib import Path
+import ast
 
 import pytest
 
 from tests.planted.__main__ import table
 from tests.planted.bugs import BUGS
-
-ROOT = Path(__file__).parents[2]
+from tests.planted.source import ROOT, planted_text, unknown_names
 
 
 def test_names_are_distinct():
@@ -16,12 +15,19 @@ def test_names_are_distinct():
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_a_bug_can_be_planted(bug):
-    text = (ROOT / bug.file).read_text("utf-8")
-    assert text.count(bug.old) == 1
-    compile(text.replace(bug.old, bug.new), bug.file, "exec")
+    file, text = planted_text(bug.where, bug.old, bug.new)
+    compile(text, str(file), "exec")
+    assert not unknown_names(text)
     for test in bug.tests:
-        file, _, name = test.partition("[")[0].partition("::")
-        assert f"def {name}" in (ROOT / file).read_text("utf-8")
+        path, _, name = test.partition("[")[0].partition("::")
+        assert f"def {name}" in (ROOT / path).read_text("utf-8")
+
+
+def test_no_two_bugs_are_the_same():
+    planted = [planted_text(bug.where, bug.old, bug.new) for bug in BUGS]
+    assert len({(file, ast.dump(ast.parse(text))) for file, text in planted}) == len(
+        BUGS
+    )
 
 
 def test_the_docs_have_the_table():
