@@ -188,7 +188,7 @@ BUGS = (
                 total = counted.add(total, batch.parts[Key.DISTINCT], batch.labels)
             found = counted.estimate(counted.value(total)[0], std)
         """,
-        (TABLES + "[DPIndependentSynthesizer-text that says more-replace]",),
+        (TABLES + "[DPMERFSynthesizer-text that says more-replace]",),
     ),
     Bug(
         "whole-numbers-by-exact-counts",
@@ -534,7 +534,7 @@ BUGS = (
         "order-of-appearance",
         "categories are listed in the order in which rows have them",
         "skdpgen.privacy:_select",
-        "values = sorted({*counts, *public})  # the order of rows must not show",
+        "values = sorted({*counts, *public})",
         "values = list(dict.fromkeys([*counts, *public]))",
         (LEFT + "test_the_order_of_the_rows_does_not_show",),
     ),

@@ -101,7 +101,7 @@ HOW_FAR_ROWS_MOVE = (
         "skdpgen.synthesizers.embedding:train_autoencoder",
         'is_paired = adjacency == "replace"',
         "is_paired = True",
-        (IMAGES + "[DPMERFSynthesizer, encoder-images-add_remove]",),
+        (IMAGES + "[DPMERFSynthesizer, encoder-images in chunks-add_remove]",),
     ),
     Bug(
         "pairs-by-label",
@@ -413,7 +413,7 @@ HOW_FAR_ROWS_MOVE = (
     ),
     Bug(
         "months-first-if-none-is-read",
-        "if no date of a chunk is in the form of its column, months and days change places",
+        "if no date of a chunk has the form of its column, months and days are swapped",
         "skdpgen.tables:read_text",
         "read = [read_time(text, form) for text in texts]",
         """
@@ -427,7 +427,7 @@ HOW_FAR_ROWS_MOVE = (
     ),
     Bug(
         "decimal-comma-if-no-number-is-read",
-        "if no number of a chunk has the decimal mark of its column, the other is taken",
+        "if no number of a chunk has the decimal mark of its column, it takes another",
         "skdpgen.tables:read_text",
         "read = [read_number(text) for text in texts]",
         """
