@@ -78,9 +78,13 @@ WHAT_OTHERS_SUM = (
     Bug(
         "squares-without-weight",
         "parties send squares that were not multiplied by their weight",
-        "skdpgen.privacy:_steps",
-        "isinstance(block, Vectors)",
-        "isinstance(block.start(0), ExactSum)",
+        "skdpgen.privacy:whole_sums",
+        "steps_of(block, std)",
+        """
+            if isinstance(total, ExactSum):
+                return _exact(total), np.full(total.low.shape[1], total.step)
+            steps_of(block, std)
+        """,
         (SHARES + "test_squares_are_not_summed_without_their_weight",),
     ),
     Bug(
@@ -181,8 +185,8 @@ WHAT_OTHERS_SUM = (
         "rounding-again-and-again",
         "what rounding allows beyond the budget is allowed again when all is spent",
         "skdpgen.privacy:Ledger._admit",
-        "share > remaining + ROUNDING or remaining < SMALLEST_SHARE",
-        "share > remaining + ROUNDING",
+        "remaining = self.remaining",
+        "remaining = max(self.remaining, SMALLEST_SHARE)",
         (REPORT + "test_nothing_is_admitted_once_all_is_spent",),
     ),
     Bug(
