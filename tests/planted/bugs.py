@@ -326,8 +326,11 @@ BUGS = (
         "text-compared-as-it-came",
         "cells of text are compared before they are cleaned: one renames others",
         "skdpgen.tables:_read_tokens",
-        "None if _is_missing(value) else _mark(value) + _text(value)",
-        "None if _is_missing(value) else _mark(value) + str(value)",
+        "codes, found = _numbered(marked)",
+        """
+            places = pd.factorize(series.to_numpy(dtype=object))[0].tolist()
+            codes, found = _numbered([marked[places.index(one)] for one in places])
+        """,
         ("tests/tables/test_row_by_row.py::test_text_reads_as_its_rows_do_alone",),
     ),
     Bug(
@@ -336,7 +339,7 @@ BUGS = (
         "skdpgen.synthesizers.embedding:RowKernel.with_share",
         "noise = (std / opening.facts.n_rows) ** 2 / RICH",
         "noise = (std / opening.rows._open.n_rows) ** 2 / RICH",
-        (TABLES,),
+        (TABLES + "[DPHPSynthesizer-frame-add_remove]",),
     ),
     Bug(
         "a-private-number-for-whoever-asks",
@@ -424,16 +427,16 @@ BUGS = (
         "the loss curve begins with the number of rows",
         "skdpgen.synthesizers.base:EmbeddingSynthesizer.fit",
         """
-            del X, y, opening  # private data ends here; what follows is post-processing
+            del X, y, opening
             return self.refit()
         """,
         """
-            first = opening.rows._open.n_rows
+            first = len(X) if hasattr(X, "__len__") else 0
             del X, y, opening
             self.refit().loss_curve_.insert(0, first)
             return self
         """,
-        (TABLES, IMAGES),
+        (TABLES + "[DPHPSynthesizer-frame-add_remove]", IMAGES),
     ),
     Bug(
         "warning-by-value",
