@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
 from operator import add
 from typing import Any
 
@@ -17,9 +17,10 @@ from skdpgen.privacy import (
     Query,
     Question,
     fit_name,
+    noise_of_blocks,
     noisy_values,
 )
-from skdpgen.tables import Encoder, layouts_of, like_of, read_part
+from skdpgen.tables import Encoder, RemoteRows, layouts_of, like_of, read_part
 from skdpgen.utils import Key, RowsElsewhereError
 
 # ----------------------------------------------------------------------------
@@ -162,14 +163,14 @@ class Parties:
 
 
 @dataclass(frozen=True, eq=False)
-class PartiesRows:
+class PartiesRows(RemoteRows):
     """Rows that stand with parties, who send their sums."""
 
     parties: Mapping[str, Answer]
     layouts: tuple[Any, Any]
     task: str
-    n_rows: int | None = None
-    noise: NoiseShares | None = None
+    public_n_rows: int | None = None
+    noise_shares: NoiseShares | None = None
     fit: str = field(default_factory=fit_name)
 
     @property
@@ -182,39 +183,51 @@ class PartiesRows:
         """The same of the target."""
         return self.layouts[1]
 
-    def trusted(self, budget: PrivacyBudget) -> str:
+    def trusted(self, budget: PrivacyBudget) -> list[str]:
         """Say who sees what without noise."""
-        if self.noise is not None:
-            return self.noise.stated(budget)
-        return (
+        if self.noise_shares is not None:
+            return [self.noise_shares.stated(budget)]
+        return [
             f"rows of {len(self.parties)} parties ({', '.join(self.parties)}), which "
             "see their own: the process of this fit sees sums of each without noise, "
             "and is trusted"
-        )
+        ]
 
-    def count(self) -> int:
-        """Return the number of rows; ask for it if it was not given."""
-        if self.n_rows is not None:
-            return self.n_rows
-        if self.noise is not None:
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows; asked for, once, if it was not given."""
+        if self.public_n_rows is not None:
+            return self.public_n_rows
+        if self.noise_shares is not None:
             raise ValueError(
                 "n_rows must be given under adjacency='replace', where it is public: "
                 "parties that add noise do not tell theirs."
             )
         query = Query(Encoder({}), {str(Key.ROWS): Counts()}, 1)
-        return int(self.totals(query)[str(Key.ROWS)][0, 0])
+        return int(self.total(query)[str(Key.ROWS)][0, 0])
 
-    def totals(self, query: Query) -> dict[str, Any]:
-        """Ask all parties, check what they answer, and add it up."""
+    def total(self, query: Query, noise: NoiseWanted | None = None) -> dict[str, Any]:
+        """Ask all parties, check what they answer, and add it up.
+
+        Parties with ``noise_shares`` add their shares of the noise; those without send
+        exact sums, and are not told what the release costs.
+        """
+        if self.noise_shares is not None:
+            return self._noisy_total(query, self.noise_shares, noise)
         question = Question(query, self.layouts, self.task)
         answers = self._answers(question, PartialSum)
         return dict(reduce(add, (one.checked(question) for one in answers)).totals)
 
-    def noisy_values(
-        self, query: Query, wanted: NoiseWanted, noise_std: Mapping[str, float]
+    def _noisy_total(
+        self, query: Query, shares: NoiseShares, noise: NoiseWanted | None
     ) -> dict[str, Any]:
         """Ask all parties for sums with their shares of the noise, masked."""
-        assert self.noise is not None
+        if noise is None:
+            raise RowsElsewhereError(
+                "Parties that add noise send no sums without. Got a query that does "
+                "not say how much noise it wants."
+            )
+        wanted = replace(noise, shares=shares, fit=self.fit)
         question = Question(query, self.layouts, self.task, wanted)
         answers = self._answers(question, NoisyShare)
         if len({answer.number for answer in answers}) > 1:
@@ -222,7 +235,8 @@ class PartiesRows:
                 "All parties must have answered the same questions, or masks do not "
                 "cancel. Got parties that are ahead of others; begin with new ones."
             )
-        return noisy_values(question, answers, noise_std, self.noise)
+        noise_std = noise_of_blocks(wanted.std, wanted.weights)
+        return noisy_values(question, answers, noise_std, shares)
 
     def _answers(self, question: Question, kind: Any) -> list[Any]:
         answers = []

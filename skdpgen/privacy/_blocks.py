@@ -32,8 +32,13 @@ CACHED = 2**18  # numbers in a block of rows: 2 MiB in float64, small enough for
 class Batch(Protocol):
     """Some rows, encoded by public knowledge; -1 in a code contributes nothing."""
 
-    labels: Integers  # (n,)
-    parts: Mapping[str, Any]  # block name -> codes (n, d), vectors (n, D) or tokens
+    @property
+    def labels(self) -> Integers:
+        """Code of the class of each row, (n,)."""
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """By block name: codes (n, d), vectors (n, D) or tokens."""
 
 
 class Tokens(Protocol):

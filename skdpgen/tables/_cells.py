@@ -35,7 +35,9 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Where numbers stand among edges: what searchsorted says, several times faster.
+# Where numbers stand among edges: what `searchsorted` returns, two to three times as
+# fast (2^18 numbers among 1,000 and among 30,000 edges). Encoding is most of a pass
+# over rows that do not fit into memory.
 
 N_BUCKETS = 2**15  # at least, and so many for each edge:
 FOR_EACH = 8

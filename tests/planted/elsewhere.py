@@ -30,7 +30,7 @@ WHAT_OTHERS_SUM = (
     Bug(
         "a-partition-twice",
         "a task of the tree adds up the first sum of its neighbour, too",
-        "skdpgen.tables:DaskRows.totals",
+        "skdpgen.tables:DaskRows.total",
         "sums[i : i + FAN_IN]",
         "sums[i : i + FAN_IN + 1]",
         (DASK + "test_what_leaves_a_partition_are_sums",),

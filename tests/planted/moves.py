@@ -368,9 +368,9 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "last-images-as-they-come",
         "the last batch of images is encoded as it is, smaller than the others",
-        "skdpgen.synthesizers.gaussian:Pictures.pixels",
+        "skdpgen.synthesizers.gaussian:_in_one_shape",
         """
-            pixels = np.zeros((AT_ONCE, int(np.prod(self.shape))))
+            pixels = np.zeros((AT_ONCE, n_pixels))
             pixels[: len(known)] = as_pixels(images[some])
             filled = np.full(AT_ONCE, -1, dtype=np.int64)
         """,

@@ -293,7 +293,7 @@ WHAT_IS_SAID = (
         "classes-of-a-benchmark-are-public",
         "a certificate calls classes public that the benchmark read off the rows",
         "skdpgen.benchmark:_numbers",
-        "cell.source.is_own and certificate",
+        "cell.source.is_own and report",
         "False",
         (BENCH + "test_classes_that_were_read_off_the_rows_are_not_said_to_be_public",),
     ),
