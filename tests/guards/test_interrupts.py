@@ -94,6 +94,7 @@ def test_each_charge_is_in_the_certificate(name, is_second, monkeypatch):
         synth = begun(name, is_second).set_params(epsilon=EPSILON)
         assert hasattr(synth, "privacy_") == is_second
         assert interrupted(synth, case, Fault("charge", k), monkeypatch)
+        assert hasattr(synth, "privacy_")
         assert synth.privacy_.epsilon == EPSILON
         assert len(synth.privacy_.releases) == k
         assert not hasattr(synth, "_model")

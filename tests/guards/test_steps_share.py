@@ -163,6 +163,7 @@ def test_a_search_knows_what_a_fit_will_sample(way, name, monkeypatch):
     monkeypatch.setattr(_dp_mepf, "STEPS", 2)
     monkeypatch.setattr("skdpgen.synthesizers._dp_merf.STEPS", 2)
     (entry,), known = of_steps(synth), synth._subsampling()
+    assert known is not None
     assert (known.sampling_rate, known.n_steps) == (entry.sampling_rate, entry.n_steps)
     assert entry.share <= known.largest_share
 
