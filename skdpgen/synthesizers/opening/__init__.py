@@ -8,6 +8,7 @@ from skdpgen.synthesizers.opening._context import (
     parameters_stated,
 )
 from skdpgen.synthesizers.opening._facts import Facts
+from skdpgen.synthesizers.opening._fitted import Fitted, Measured
 from skdpgen.synthesizers.opening._known_columns import (
     check_needs,
     n_classes_of,
@@ -30,7 +31,9 @@ __all__ = [
     "MAX_BINS",
     "ROWS_COUNTED",
     "Facts",
+    "Fitted",
     "LateWords",
+    "Measured",
     "Opening",
     "PublicTables",
     "cell_scales",

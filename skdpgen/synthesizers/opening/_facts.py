@@ -49,6 +49,14 @@ class Facts:
     """Whole numbers that differ in nearly every row; perhaps identifiers."""
     finer: Mapping[Any, float] = field(default_factory=dict)
     """Noise of the share of rows with decimals, of numbers that seem to have none."""
+    pixels: Mapping[str, float] | None = None
+    """Released shares of pixels beyond their range, and their noise; of images."""
+    outside: Mapping[Any, tuple[float, float, float, float]] = field(
+        default_factory=dict
+    )
+    """Released shares of rows below and above bounds, and standard errors of both."""
+    unread: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
+    """Released shares of rows that a description does not know; standard errors."""
 
     @property
     def columns(self) -> dict[Any, Column]:
