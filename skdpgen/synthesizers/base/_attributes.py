@@ -23,8 +23,7 @@ def there(value: T | None, name: str) -> T:
     """
     if value is None:
         raise NotFittedError(
-            f"{name} is not there: `fit` was not called, was interrupted before, or "
-            "had no use for it."
+            f"{name} is not there: `fit` was interrupted before, or had no use for it."
         )
     return value
 
@@ -36,7 +35,10 @@ class FittedAttributes:
 
     @property
     def _state(self) -> Fitted[Any]:
-        return there(self._fitted, f"The state of this {type(self).__name__}")
+        if self._fitted is None:
+            name = type(self).__name__
+            raise NotFittedError(f"This {name} is not fitted yet. Call `fit` first.")
+        return self._fitted
 
     @property
     def _facts(self) -> Facts:

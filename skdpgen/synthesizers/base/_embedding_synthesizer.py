@@ -1,5 +1,6 @@
 """What DP-MERF, DP-HP and DP-NTK have in common: all but the feature map."""
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -7,11 +8,13 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
+from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
 from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
 from skdpgen.synthesizers.embedding import (
     Encoding,
     ImageKernel,
+    MeasuredEmbedding,
     n_seen,
     pooling_of,
 )
@@ -29,7 +32,7 @@ from skdpgen.utils import (
 
 
 @documented
-class EmbeddingSynthesizer(BaseSynthesizer):
+class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
     """One private mean embedding of rows, and a generator that is trained on it.
 
     An estimator of this family has presets, for tables and for images, and two methods
@@ -108,11 +111,14 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         _, for_features, for_training = split_generator(self.random_state, 3)
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening)
-            opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_training))
+            opening.measured = MeasuredEmbedding(
+                cells=cells, labels=labels, seed=seed_of(for_training)
+            )
             kernel = self._draw_kernel(opening, cells, labels, settings, for_features)
-            opening.keep(kernel_=kernel, settings_=settings.sharing(kernel.share))
-            opening.release(
-                "release_",
+            settings = settings.sharing(kernel.share)
+            drawn = replace(opening.measured, kernel=kernel, settings=settings)
+            opening.measured = drawn
+            opening.release_main(
                 opening.rows.batches(cells, labels).through(Encoding(kernel, device)),
                 kernel.blocks,
                 name=f"mean embedding of {kernel.certificate_name} by class",
@@ -155,10 +161,24 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         settings = self.settings_.for_generator(settings)
         known = self._learn(self.kernel_, self.release_)
         model, losses = self._train(known, self.kernel_, settings)
-        self._model, self.settings_, self.loss_curve_ = model, settings, losses
-        self._known, self.n_iter_ = known, len(losses)
-        self._telling_losses(known.totals.sum(), known.total_std)
+        self._keep_model(
+            model,
+            known.totals.sum(),
+            known.total_std,
+            measured=replace(self._measured, settings=settings),
+            losses=losses,
+        )
         return self._stating_relations(settings.max_iter)
+
+    @property
+    def kernel_(self):
+        """The feature map, and how rows become what it takes."""
+        return there(self._measured.kernel, "kernel_")
+
+    @property
+    def settings_(self):
+        """The method's parameters as they were used."""
+        return there(self._measured.settings, "settings_")
 
     @property
     def generator_(self):
@@ -235,12 +255,10 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
     @property
     def _denoised(self):
-        """What the release says, learnt once; None if there is nothing to draw by."""
-        if self.kernel_.phi is None:
+        """What the release says of images; None if nothing is drawn by it."""
+        if self.kernel_.phi is None or self.cells_:
             return None
-        if not hasattr(self, "_known"):  # read from a file
-            self._known = self._learn(self.kernel_, self.release_)
-        return self._known
+        return self._learn(self.kernel_, self.release_)
 
     def _train(self, known, kernel, settings):
         """Return a generator and its losses; reads no fitted state but the seed."""

@@ -35,7 +35,7 @@ class Pictures:
     of one shape and in double precision, or one by one through a lens that is opaque.
     """
 
-    opening: Opening
+    opening: Opening[Any]
     labels: Cells | None
     lens: Any
 
