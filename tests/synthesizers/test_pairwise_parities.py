@@ -42,9 +42,6 @@ class Again:
         budget = PrivacyBudget(math.inf, 1e-5, Adjacency(synth.adjacency))
         self.ledger = Ledger(budget)
 
-    def keep(self, **attributes):
-        pass
-
 
 def exactly(synth, X, y):
     """Return the sums of a fit, anew from rows and without noise."""
