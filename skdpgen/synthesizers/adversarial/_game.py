@@ -29,7 +29,7 @@ from skdpgen.synthesizers.models import (
     TableModel,
     new_table_generator,
 )
-from skdpgen.synthesizers.opening import Opening, discover_bins, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, discover_bins, n_classes_of
 from skdpgen.tables import (
     Chunks,
     EncodedBatch,
@@ -152,7 +152,7 @@ def game_share(start: str) -> float:
 
 
 def release_start(
-    opening: Opening[MeasuredEmbedding],
+    opening: Fitting[MeasuredEmbedding],
     settings: Any,
     *,
     steps: float,
@@ -220,7 +220,7 @@ def largest(kernel: ImageKernel) -> float:
 
 
 def learn_start(
-    opening: Opening[MeasuredEmbedding], kernel: Any, released: Release
+    opening: Fitting[MeasuredEmbedding], kernel: Any, released: Release
 ) -> Denoised:
     """Return what the first release says; free."""
     measured, facts = opening.measured, opening.facts
@@ -363,7 +363,7 @@ Game = tuple[Tensor, Tensor]  # points, one-hot labels
 
 
 def public_points(
-    opening: Opening[MeasuredEmbedding], given: Any, shares: Any, rng: torch.Generator
+    opening: Fitting[MeasuredEmbedding], given: Any, shares: Any, rng: torch.Generator
 ) -> Game:
     """Return public rows, and their labels as one-hot numbers.
 
@@ -491,7 +491,7 @@ def untrained(kernel: Any, known: Denoised, settings: Any, rng: Any) -> Any:
 
 @contextmanager
 def private_turns(
-    opening: Opening[MeasuredEmbedding],
+    opening: Fitting[MeasuredEmbedding],
     look: Discriminator,
     n_classes: int,
     *,
@@ -527,7 +527,7 @@ def private_turns(
 
 
 def train_against(
-    opening: Opening[MeasuredEmbedding],
+    opening: Fitting[MeasuredEmbedding],
     known: Denoised,
     *,
     share: float,

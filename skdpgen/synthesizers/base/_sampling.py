@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -46,10 +46,7 @@ class SamplesInChunks(FittedAttributes):
     """Draws rows chunk by chunk, for an estimator that has ``sample``."""
 
     _sampler: Generator
-
-    def sample(self, n_samples: Any = None, **how: Any) -> Any:
-        """Draw rows; every synthesizer has its own."""
-        raise NotImplementedError
+    sample: Callable[..., Any]  # every synthesizer has its own
 
     def iter_sample(
         self,

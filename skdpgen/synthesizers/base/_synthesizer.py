@@ -27,7 +27,7 @@ from skdpgen.synthesizers.models import (
 from skdpgen.synthesizers.opening import (
     IS_CLONE,
     Fitted,
-    Opening,
+    Fitting,
     check_needs,
     open_rows,
     parameters_stated,
@@ -139,7 +139,7 @@ INFER_LEAKS = (
 )
 
 
-class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
+class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):  # type: ignore[misc]
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
     _reads_public_rows: ClassVar[bool] = False  # of a parameter `public_data`
@@ -210,7 +210,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
         return None
 
     @contextmanager
-    def _opened(self, X: Any, y: Any) -> Iterator[Opening[Any]]:
+    def _opened(self, X: Any, y: Any) -> Iterator[Fitting[Any]]:
         """Open private rows, and close them whatever happens; the frame of ``fit``.
 
         On the way in what is not public of the schema is released. On the way out, be
@@ -331,6 +331,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
             return rng.permutation(systematic(shares, n_samples, rng=rng))
         if self.task_ == "regression":
             assert self._facts.target_layout is not None
+            assert self._labels is not None
             return target_codes(self._facts.target_layout, self._labels, y)
         return label_codes(self.classes_, y)
 
@@ -357,5 +358,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
         if self.task_ == "classification":
             return X, decode_target(self._facts, self.classes_[labels])
         if y is None:
-            y = draw_values(self.schema_.target, self._labels, labels, shares, rng=rng)
+            target: Any = self.schema_.target
+            assert self._labels is not None
+            y = draw_values(target, self._labels, labels, shares, rng=rng)
         return X, decode_target(self._facts, y)

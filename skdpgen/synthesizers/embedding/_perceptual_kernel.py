@@ -18,7 +18,7 @@ from skdpgen.synthesizers.embedding._image_kernel import (
 from skdpgen.synthesizers.embedding._measured import MeasuredEmbedding
 from skdpgen.synthesizers.embedding._private_encoder import encoder_of
 from skdpgen.synthesizers.models import Denoised, ImageModel, train_images
-from skdpgen.synthesizers.opening import Opening, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, Opening, n_classes_of
 from skdpgen.synthesizers.presets import pixel_scales
 from skdpgen.tables import Cells
 from skdpgen.training import Latents
@@ -197,7 +197,7 @@ class CodeMap:
 
 
 def perceptual_kernel(
-    opening: Opening[MeasuredEmbedding],
+    opening: Fitting[MeasuredEmbedding],
     cells: Any,
     labels: Cells | None,
     settings: Any,
@@ -245,7 +245,7 @@ def perceptual_kernel(
 
 
 def early_model(
-    opening: Opening[MeasuredEmbedding], *, device: torch.device
+    opening: Fitting[MeasuredEmbedding], *, device: torch.device
 ) -> ImageModel:
     """Return a model that is trained for a fraction of its steps on what was released.
 

@@ -22,7 +22,7 @@ from skdpgen.synthesizers.embedding._image_kernel import (
 )
 from skdpgen.synthesizers.embedding._measured import MeasuredEmbedding
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
-from skdpgen.synthesizers.opening import Opening, discover_bins, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, Opening, discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import pixel_scales
 from skdpgen.tables import Cells, EncodedBatch, ImageLayout
 from skdpgen.training import descend, descend_privately, project_to_total
@@ -61,7 +61,7 @@ SLOPES_SHARE = 0.98  # of mu², at most; the rest says how many rows each class 
 
 
 def keep_points(
-    opening: Opening[MeasuredEmbedding], settings: Any, *, seed: int
+    opening: Fitting[MeasuredEmbedding], settings: Any, *, seed: int
 ) -> None:
     """Choose cells, and a kernel that makes points of rows and sums class counts."""
     cells, labels = discover_bins(opening)
@@ -76,7 +76,7 @@ def keep_points(
     )
 
 
-def release_counts(opening: Opening[MeasuredEmbedding], *, steps: float) -> Release:
+def release_counts(opening: Fitting[MeasuredEmbedding], *, steps: float) -> Release:
     """Release how many rows each class has, with all but the steps' share."""
     measured = opening.measured
     return opening.release_main(
@@ -89,7 +89,7 @@ def release_counts(opening: Opening[MeasuredEmbedding], *, steps: float) -> Rele
 
 
 def train_by_slopes(
-    opening: Opening[MeasuredEmbedding],
+    opening: Fitting[MeasuredEmbedding],
     counts: Release,
     *,
     share: float,

@@ -19,7 +19,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
 from skdpgen.synthesizers.models import CopulaModel, NormalScores, single_columns
-from skdpgen.synthesizers.opening import Opening, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, n_classes_of
 from skdpgen.tables import Cells, EncodedBatch
 from skdpgen.training import ClassConditional, class_correlations
 from skdpgen.utils import Key, asked, has_role, is_amount, refuse_unless, saved
@@ -35,7 +35,11 @@ LEAST = 1e-9  # distance
 
 
 def measured_columns(
-    opening: Opening, cells: Mapping[Any, Cells], labels: Cells | None, *, share: float
+    opening: Fitting[MeasuredMixture],
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    *,
+    share: float,
 ) -> Iterator[ClassConditional]:
     r"""Release columns by class with a share of what is left; yield what is known.
 
@@ -125,7 +129,7 @@ SMALLEST_ROOM = 1e-6  # that someone else may ask with
 
 
 def measure_copula(
-    opening: Opening[MeasuredMixture],
+    opening: Fitting[MeasuredMixture],
     cells: Mapping[Any, Cells],
     labels: Cells | None,
 ) -> None:

@@ -18,7 +18,7 @@ from skdpgen.lenses import (
     goes_alone,
     lens_of,
 )
-from skdpgen.synthesizers.opening import Opening
+from skdpgen.synthesizers.opening import Fitting
 from skdpgen.tables import Cells, EncodedBatch, as_pixels, holds_images, image_size
 from skdpgen.utils import Key, saved
 
@@ -35,7 +35,7 @@ class Pictures:
     of one shape and in double precision, or one by one through a lens that is opaque.
     """
 
-    opening: Opening[Any]
+    opening: Fitting[Any]
     labels: Cells | None
     lens: Any
 

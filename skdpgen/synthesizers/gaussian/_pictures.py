@@ -19,7 +19,7 @@ from skdpgen.synthesizers.models import (
     shares_of_counts,
     systematic,
 )
-from skdpgen.synthesizers.opening import Opening, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, Opening, n_classes_of
 from skdpgen.tables import Cells
 from skdpgen.training import (
     class_covariances,
@@ -36,7 +36,7 @@ FREE = 0.5  # of counts beside first and second moments, as squared weight
 
 
 def measure_moments(
-    opening: Opening[MeasuredMixture], labels: Cells | None, lens: Any
+    opening: Fitting[MeasuredMixture], labels: Cells | None, lens: Any
 ) -> None:
     r"""Release sums of codes, of their squares and of rows, all at once.
 
@@ -184,7 +184,7 @@ LEAST = 0.02  # of the largest norm: as small as the mean norm is taken to be
 
 
 def measure_pictures(
-    opening: Opening[MeasuredMixture],
+    opening: Fitting[MeasuredMixture],
     labels: Cells | None,
     *,
     lens: Any,

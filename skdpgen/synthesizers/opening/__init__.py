@@ -3,6 +3,7 @@
 from skdpgen.synthesizers.opening._binning import MAX_BINS, discover_bins, steps_share
 from skdpgen.synthesizers.opening._context import (
     IS_CLONE,
+    Fitting,
     Opening,
     open_rows,
     parameters_stated,
@@ -32,6 +33,7 @@ __all__ = [
     "ROWS_COUNTED",
     "Facts",
     "Fitted",
+    "Fitting",
     "LateWords",
     "Measured",
     "Opening",

@@ -215,7 +215,7 @@ N_STAGES = 3  # of a fit, on the progress bar
 
 
 @dataclass(eq=False)
-class Opening(Generic[M]):
+class Opening:
     """Private rows on one side, what may be kept of them on the other.
 
     Parameters
@@ -263,23 +263,12 @@ class Opening(Generic[M]):
     unread: dict[Any, Any] = field(default_factory=dict)
     public: PublicRows | None = None
     _facts: Facts | None = None
-    _measured: M | None = None
 
     @property
     def facts(self) -> Facts:
         """What may be kept of the table, once its schema is complete."""
         assert self._facts is not None
         return self._facts
-
-    @property
-    def measured(self) -> M:
-        """What the method has measured; the estimator keeps it whatever interrupts."""
-        assert self._measured is not None
-        return self._measured
-
-    @measured.setter
-    def measured(self, measured: M) -> None:
-        self._measured = measured
 
     @property
     def holds_images(self) -> bool:
@@ -302,14 +291,6 @@ class Opening(Generic[M]):
         """Release sums with a share of what is left of the budget."""
         share *= self.ledger.remaining
         return release(batches, blocks, ledger=self.ledger, share=share, **params)
-
-    def release_main(
-        self, batches: Iterable[Batch], blocks: Mapping[str, Any], **params: Any
-    ) -> Release:
-        """Release what the model is made of, above all, and keep it as measured."""
-        released = self.release(batches, blocks, **params)
-        self.measured = replace(self.measured, release=released)
-        return released
 
     def correct(self, name: Any, column: Column) -> None:
         """Put what a later release says of a column in place of what was found."""
@@ -434,6 +415,31 @@ class Opening(Generic[M]):
             facts = (budget.delta, 1 / n_rows, default_delta(round(n_rows)))
             warn_caller(LARGE_DELTA.format(*facts), LargeDeltaWarning)
 
+
+@dataclass(eq=False)
+class Fitting(Opening, Generic[M]):
+    """A fit under way: an opened table, and what a method measured of it so far."""
+
+    _measured: M | None = None
+
+    @property
+    def measured(self) -> M:
+        """What the method has measured; the estimator keeps it whatever interrupts."""
+        assert self._measured is not None
+        return self._measured
+
+    @measured.setter
+    def measured(self, measured: M) -> None:
+        self._measured = measured
+
+    def release_main(
+        self, batches: Iterable[Batch], blocks: Mapping[str, Any], **params: Any
+    ) -> Release:
+        """Release what the model is made of, above all, and keep it as measured."""
+        released = self.release(batches, blocks, **params)
+        self.measured = replace(self.measured, release=released)
+        return released
+
     def close(self) -> Fitted[M]:
         """Forget the rows; return what was learnt about them, and the certificate."""
         self.rows.close()
@@ -455,7 +461,7 @@ def open_rows(
     class_weight: Any,
     verbose: int,
     public_data: Any = None,
-) -> Opening[Any]:
+) -> Fitting[Any]:
     """Open private rows under a ledger; raise for errors before anything is paid."""
     neighbours = Adjacency.parse(adjacency)
     is_size_public = neighbours is Adjacency.REPLACE
@@ -481,7 +487,7 @@ def open_rows(
     statements.insert(1, delta_stated(budget, delta))
     if public is not None:
         statements.append(public.stated)
-    return Opening(rows, known, ledger, statements, progress, known, public=public)
+    return Fitting(rows, known, ledger, statements, progress, known, public=public)
 
 
 def check_size(n_rows: int) -> None:

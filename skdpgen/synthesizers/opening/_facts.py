@@ -61,7 +61,7 @@ class Facts:
     @property
     def columns(self) -> dict[Any, Column]:
         """Every column to encode; a numeric target is stored under TARGET."""
-        kept = {
+        kept: dict[Any, Column] = {
             name: column
             for name, column in self.schema.columns.items()
             if not isinstance(column, Drop | Regenerate)
@@ -88,6 +88,8 @@ class Facts:
         """Return a column with a bound that is public, whatever range was released."""
         if name not in self.public_ends or not isinstance(column, Integer | Numeric):
             return column
+        lower: Any
+        upper: Any
         lower, upper = self.public_ends[name]
         lower = column.lower if lower is None else lower
         upper = column.upper if upper is None else upper

@@ -1,7 +1,7 @@
 """What a fit leaves behind, as values: facts, measurements, certificate, model."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -31,7 +31,7 @@ class Measured:
         Of the training, from ``random_state``.
     release : Release or None, default=None
         The main release; None before it was paid for.
-    scales : sequence of float or None, default=None
+    scales : tuple of float or None, default=None
         What one row counts in each column; 1 if None.
     public : PublicTables or None, default=None
         Counts of public rows.
@@ -41,7 +41,7 @@ class Measured:
     labels: Cells | None
     seed: int = 0
     release: Release | None = None
-    scales: Sequence[float] | None = None
+    scales: tuple[float, ...] | None = None
     public: PublicTables | None = None
 
 

@@ -19,6 +19,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import (
+    Fitting,
     Measured,
     Opening,
     cell_scales,
@@ -255,7 +256,7 @@ def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
 
 
 def measure_columns(
-    opening: Opening[MeasuredPairs],
+    opening: Fitting[MeasuredPairs],
     cells: Mapping[Any, Cells],
     labels: Cells | None,
     *,
@@ -295,7 +296,7 @@ def measure_columns(
 
 
 def measure_columns_again(
-    opening: Opening[MeasuredPairs],
+    opening: Fitting[MeasuredPairs],
     cells: Mapping[Any, Cells],
     labels: Cells | None,
     *,
@@ -334,7 +335,7 @@ def joined(first: Release, second: Release) -> Release:
 
 
 def measure_pairs(
-    opening: Opening[MeasuredPairs],
+    opening: Fitting[MeasuredPairs],
     cells: Mapping[Any, Cells],
     labels: Cells | None,
     known: ClassConditional,

@@ -20,8 +20,8 @@ from skdpgen.synthesizers.embedding import MeasuredEmbedding, PointRows
 from skdpgen.synthesizers.gaussian import Pictures
 from skdpgen.synthesizers.models import PublicItems, RatioModel, single_columns
 from skdpgen.synthesizers.opening import (
+    Fitting,
     Measured,
-    Opening,
     discover_bins,
     n_classes_of,
     steps_share,
@@ -232,7 +232,7 @@ FREE = 0.5  # squared weight of counts, beside first and second moments
 LEAST = 1e-6
 
 
-def learn_at_once(opening: Opening[MeasuredRatio], given: Any, lens: Any) -> None:
+def learn_at_once(opening: Fitting[MeasuredRatio], given: Any, lens: Any) -> None:
     r"""Release means of codes by class; keep them beside public items.
 
     *Why it is private.* Of tables histograms of columns by class are released
@@ -333,7 +333,7 @@ class LensPoints:
 
 
 def learn_by_steps(
-    opening: Opening[Any],
+    opening: Fitting[Any],
     given: Any,
     lens: Any,
     *,
@@ -435,7 +435,7 @@ def _scores(look: Discriminator, points: torch.Tensor, n_classes: int) -> Any:
 
 
 def learn_ratio(
-    opening: Opening[Any],
+    opening: Fitting[Any],
     lens: Any,
     *,
     settings: Any,

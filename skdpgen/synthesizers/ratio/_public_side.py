@@ -10,7 +10,7 @@ from skdpgen.lenses import CosineLens, lens_of
 from skdpgen.synthesizers.adversarial import has_images, public_pair
 from skdpgen.synthesizers.gaussian import check_lens, encoder
 from skdpgen.synthesizers.models import PublicItems, label_codes, target_codes
-from skdpgen.synthesizers.opening import Opening
+from skdpgen.synthesizers.opening import Fitting, Opening
 from skdpgen.tables import as_pixels, holds_images, image_size
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ class PublicSide:
     labels: Any
 
     @classmethod
-    def of(cls, opening: Opening, given: Any, lens: Any) -> "PublicSide":
+    def of(cls, opening: Fitting[Any], given: Any, lens: Any) -> "PublicSide":
         """Read public rows as the private ones are read, with their cells or lens."""
         measured = opening.measured
         if opening.holds_images:
