@@ -1,7 +1,71 @@
 """Settings of all tests."""
 
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
 from hypothesis import settings
+
+from skdpgen.privacy import _noise, _noisy_share
 
 # a busy machine is no failure, and examples are the same in each run
 settings.register_profile("any machine", deadline=None, derandomize=True)
 settings.load_profile("any machine")
+
+FRESH = "SKDPGEN_TEST_ENTROPY"  # set it to "fresh" for other noise in each run
+
+
+class SameEntropy:
+    """Bytes in place of the system's entropy: the same ones at the start of each test.
+
+    So a test that passes once passes again, whatever noise it draws. Within a test the
+    bytes go on, and two fits get different noise. A fit that tests share gets the same
+    noise whichever of them comes first, if it is the first thing that they do.
+    """
+
+    def __init__(self):
+        self.start()
+
+    def start(self):
+        self._rng = np.random.Generator(np.random.PCG64(20261125))
+
+    def urandom(self, n):
+        return self._rng.bytes(n)
+
+
+_entropy = SameEntropy()
+_fresh_generator = np.random.default_rng
+
+
+def _generator(seed=None):
+    """Return numpy's generator; without a seed, one that is the same in each run."""
+    if seed is None:
+        seed = int.from_bytes(_entropy.urandom(8), "little")
+    return _fresh_generator(seed)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _same_entropy():
+    """Let privacy noise and unseeded generators be the same in each run."""
+    if os.environ.get(FRESH) == "fresh":
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        source = SimpleNamespace(urandom=lambda n: _entropy.urandom(n))
+        patch.setattr(_noise, "os", source)
+        patch.setattr(_noisy_share, "os", source)
+        patch.setattr(np.random, "default_rng", _generator)
+        yield
+
+
+def pytest_runtest_setup():
+    """Start from the same bytes."""
+    _entropy.start()
+
+
+@pytest.fixture
+def fresh_entropy(monkeypatch):
+    """Let one test draw from the system's entropy."""
+    monkeypatch.setattr(_noise, "os", os)
+    monkeypatch.setattr(_noisy_share, "os", os)

@@ -45,7 +45,11 @@ def test_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
         exec(code, names)
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "SECURITY.md"], ids=relative)
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, ROOT / "SECURITY.md", *sorted(ROOT.glob("benchmarks/*.md"))],
+    ids=relative,
+)
 def test_links_of_a_page_lead_somewhere(page):
     text = page.read_text("utf-8")
     targets = [t for t in LINK.findall(text) if "://" not in t]

@@ -21,7 +21,13 @@ from skdpgen.parties import (
     first_question,
 )
 from skdpgen.parties._parties import PartiesRows
-from skdpgen.privacy import NoiseShares, PartialSum, Question, pair_keys
+from skdpgen.privacy import (
+    NoiseShares,
+    PartialSum,
+    Question,
+    noise_of_blocks,
+    pair_keys,
+)
 from skdpgen.tables import Categorical, Schema, read_part
 from skdpgen.utils import BudgetExceededError, RowsElsewhereError
 from tests.synthesizers._fits_alike import SYNTHESIZERS, assert_alike, fitted, releases
@@ -247,17 +253,18 @@ class Watched:
         self.table = table
 
     def patch(self, monkeypatch, seen):
-        ask = PartiesRows.noisy_values
+        ask = PartiesRows.total
 
-        def noisy_values(rows, query, wanted, noise_std):
-            found = ask(rows, query, wanted, noise_std)
+        def total(rows, query, noise):
+            found = ask(rows, query, noise)
+            noise_std = noise_of_blocks(noise.std, noise.weights)
             totals = query.sums(read_part(*self.table, rows.layouts, rows.task))
             for key, block in query.blocks.items():
-                std = noise_std[key] * rows.noise.excess
+                std = noise_std[key] * rows.noise_shares.excess
                 seen.append((block.value(totals[key]), found[key], std))
             return found
 
-        monkeypatch.setattr(PartiesRows, "noisy_values", noisy_values)
+        monkeypatch.setattr(PartiesRows, "total", total)
 
 
 def test_parties_that_trust_no_one_need_a_schema(table, known):

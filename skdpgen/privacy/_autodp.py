@@ -1,7 +1,7 @@
 """The only file that uses autodp: a calibration."""
 
 import warnings
-from typing import Any
+from types import ModuleType
 
 
 def autodp_mu(epsilon: float, delta: float) -> float:
@@ -16,7 +16,7 @@ def autodp_mu(epsilon: float, delta: float) -> float:
     return 1 / float(mechanism.params["sigma"])
 
 
-def _autodp() -> tuple[Any, Any]:
+def _autodp() -> tuple[ModuleType, ModuleType]:
     # Importing takes a second, so it is done here. `privacy_calibrator` first would be
     # a cycle.
     with warnings.catch_warnings():

@@ -1,8 +1,11 @@
 """Turns a release into a generator; never sees a table."""
 
 from skdpgen.training._adversarial import (
+    Anchor,
+    ClassWeights,
     Generated,
     PublicDescent,
+    Rules,
     play,
     score_real,
 )
@@ -22,7 +25,9 @@ from skdpgen.training._density_ratio import (
 )
 from skdpgen.training._matching import (
     Checkpoints,
+    Goal,
     LossWeight,
+    Steps,
     descend,
     match_embedding,
     shrink_embedding,
@@ -62,9 +67,12 @@ from skdpgen.training._steps import Latents, normal, sobol, strata, train_classi
 from skdpgen.training._trust import pooled_trust
 
 __all__ = [
+    "Anchor",
     "Checkpoints",
     "ClassConditional",
+    "ClassWeights",
     "Generated",
+    "Goal",
     "Latents",
     "LossWeight",
     "PairPrior",
@@ -74,7 +82,9 @@ __all__ = [
     "PublicDescent",
     "Related",
     "RowSlopes",
+    "Rules",
     "Seen",
+    "Steps",
     "Told",
     "class_conditional_model",
     "class_correlations",

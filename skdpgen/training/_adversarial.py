@@ -1,15 +1,17 @@
 """A generator and a discriminator in turns; only the latter's steps see rows."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Generator, Tensor, nn
 from torch.nn.functional import one_hot, softplus
 
+from skdpgen.networks import Discriminator
 from skdpgen.privacy import Layers
 from skdpgen.training._matching import Averages
-from skdpgen.training._private_descent import RowSlopes
+from skdpgen.training._private_descent import Call, RowSlopes
 from skdpgen.training._steps import Adam, Latents, trained
 
 BETAS = (0.5, 0.99)  # of the generator's Adam
@@ -32,14 +34,18 @@ class Generated:
     would not end where both are alike. All of it is free: no row is private.
     """
 
-    def __init__(self, network: nn.Module, norm_bound: float, example: Any) -> None:
+    def __init__(
+        self, network: nn.Module, norm_bound: float, example: tuple[Tensor, Tensor]
+    ) -> None:
         x, labels = example
         self._slopes = RowSlopes(
             network, score_fake, (x[:0], labels[:0]), is_smooth=True
         )
         self._sums = Layers(self._slopes.layers, norm_bound)
 
-    def __call__(self, x: Tensor, one_hots: Tensor, weights: Tensor) -> Any:
+    def __call__(
+        self, x: Tensor, one_hots: Tensor, weights: Tensor
+    ) -> Callable[[nn.Module], Tensor]:
         """Return a loss of the network, linear in its weights, with these slopes.
 
         ``weights`` has one number for each class; all rows of a class weigh as much.
@@ -60,13 +66,13 @@ class Generated:
         return loss
 
 
-def score_fake(call: Any, row: Any) -> Any:
+def score_fake(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
     """Return the loss of one generated row, ``softplus(score)``."""
     x, label = row
     return softplus(call(x[None], label[None])[0])
 
 
-def score_real(call: Any, row: Any) -> Any:
+def score_real(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
     """Return the loss of one real row, ``softplus(-score)``: smooth, unlike a hinge."""
     x, label = row
     return softplus(-call(x[None], label[None])[0])
@@ -110,27 +116,64 @@ class PublicDescent:
         if public_loss is not None:
             loss = loss + public_loss(self._network)
         self._optimiser.clear()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         self._optimiser.step(self._rate)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules of the game between a generator and a discriminator.
+
+    Parameters
+    ----------
+    n_latent, n_between, batch_size : int
+        Length of latent vectors; steps of the discriminator to one of the generator;
+        generated rows of each.
+    learning_rate : float
+        Of the generator's Adam; it falls to 0 in the second half.
+    spectral_bound : float
+        Of every layer of the discriminator.
+    norm_bound : float or None, default=None
+        To which slopes of generated rows are clipped, as those of real ones are.
+    """
+
+    n_latent: int
+    n_between: int
+    batch_size: int
+    learning_rate: float
+    spectral_bound: float
+    norm_bound: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ClassWeights:
+    """How often each class is among real rows, and its weight for the generator."""
+
+    shares: Tensor
+    weights: Tensor
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A loss of outputs that the generator goes down as well: what is known already.
+
+    Before the game it takes ``warm_up`` steps along that loss alone.
+    """
+
+    loss: Callable[[Outputs], Tensor]
+    warm_up: int = 0
 
 
 def play(
     generator: nn.Module,
-    discriminator: Any,
+    discriminator: Discriminator,
     descent: Descent,
     view: Callable[[Outputs], Tensor],
+    classes: ClassWeights,
+    rules: Rules,
     *,
-    shares: Tensor,
-    counts: Tensor,
-    n_latent: int,
     n_steps: int,
-    n_between: int,
-    batch_size: int,
-    learning_rate: float,
-    spectral_bound: float,
-    norm_bound: float | None = None,
-    anchor: Callable[[Outputs], Tensor] | None = None,
-    warm_up: int = 0,
+    anchor: Anchor | None = None,
     rng: Generator,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> list[float]:
@@ -153,61 +196,53 @@ def play(
         Steps of the discriminator.
     view : callable
         From outputs of the generator to rows, as the discriminator sees them.
-    shares, counts : Tensor of shape (n_classes,)
-        How often each class is among real rows, and how much it counts for the
-        generator.
-    n_latent, n_steps, n_between, batch_size : int
-        Length of latent vectors; steps of the discriminator, and how many to one of the
-        generator; generated rows of each.
-    learning_rate : float
-        Of the generator's Adam; it falls to 0 in the second half.
-    spectral_bound : float
-        Of every layer of the discriminator.
-    norm_bound : float or None, default=None
-        To which slopes of generated rows are clipped, as those of real ones are.
-    anchor : callable or None, default=None
-        A loss of outputs that the generator goes down as well: what is known already.
-    warm_up : int, default=0
-        Steps along the anchor alone, before the game.
+    classes : ClassWeights
+    rules : Rules
+    n_steps : int
+        Steps of the discriminator.
+    anchor : Anchor or None, default=None
+    rng : Generator
+        Public randomness: latent vectors.
     """
+    shares = classes.shares
     device, n_classes = shares.device, len(shares)
-    n_each = 2 * max(round(batch_size / (2 * n_classes)), 1)
-    latents = Latents(n_each, n_latent, n_classes=n_classes, rng=rng)
+    n_each = 2 * max(round(rules.batch_size / (2 * n_classes)), 1)
+    latents = Latents(n_each, rules.n_latent, n_classes=n_classes, rng=rng)
     labels = latents.labels.to(device)
-    known = one_hot(labels, n_classes).float()
-    wanted = counts[labels] / n_each
+    one_hots = one_hot(labels, n_classes).float()
+    weights = classes.weights[labels] / n_each
     optimiser = Adam(trained(generator), betas=BETAS)
     averages, losses = Averages(MEMORY), list[float]()
     generated = None
     generator.train()
-    for _ in range(warm_up if anchor is not None else 0):
+    for _ in range(anchor.warm_up if anchor is not None else 0):
         assert anchor is not None
         optimiser.clear()
-        anchor(generator(latents.draw().to(device), labels)).backward()
-        optimiser.step(learning_rate)
+        anchor.loss(generator(latents.draw().to(device), labels)).backward()
+        optimiser.step(rules.learning_rate)
     averages.update(generator, 0)
     for step in progress(range(n_steps)):
         with torch.no_grad():
             x = view(generator(latents.draw().to(device), labels))
-        if generated is None and norm_bound is not None:
-            generated = Generated(discriminator, norm_bound, (x, known))
+        if generated is None and rules.norm_bound is not None:
+            generated = Generated(discriminator, rules.norm_bound, (x, one_hots))
         if generated is None:
             real = (shares / n_each)[labels]
-            descent.step(lambda look: (real * softplus(look(x, known))).sum())  # noqa: B023
+            descent.step(lambda look: (real * softplus(look(x, one_hots))).sum())  # noqa: B023
         else:
-            descent.step(generated(x, known, shares / n_each))
-        discriminator.limit(spectral_bound)
-        if (step + 1) % n_between:
+            descent.step(generated(x, one_hots, shares / n_each))
+        discriminator.limit(rules.spectral_bound)
+        if (step + 1) % rules.n_between:
             continue
         outputs = generator(latents.draw().to(device), labels)
-        scores = discriminator(view(outputs), known)
-        loss = (wanted * softplus(-scores)).sum()
+        scores = discriminator(view(outputs), one_hots)
+        loss = (weights * softplus(-scores)).sum()
         losses.append(loss.item())
         if anchor is not None:
-            loss = loss + anchor(outputs)
+            loss = loss + anchor.loss(outputs)
         optimiser.clear()
         loss.backward()
-        optimiser.step(learning_rate * min(2.0 * (1.0 - step / n_steps), 1.0))
+        optimiser.step(rules.learning_rate * min(2.0 * (1.0 - step / n_steps), 1.0))
         averages.update(generator, len(losses))
     averages.load_into(generator)
     generator.eval()

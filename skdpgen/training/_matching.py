@@ -33,7 +33,7 @@ class SquaredError(torch.autograd.Function):
         return error.flatten().dot(error.flatten())
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
         """Return the slope in the means."""
         error, shares = ctx.saved_tensors
         return error.mul_(-2.0 * slope * shares[:, None]).to(ctx.dtype), None, None
@@ -164,21 +164,73 @@ class LossWeight:
         return float(self.first * (self.last / self.first) ** min(progress, 1.0))
 
 
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """What the mean embeddings of a generator are to come near.
+
+    Parameters
+    ----------
+    targets : sequence of embeddings, each block of shape (n_classes, width)
+        Used in turn.
+    shares : Tensor of shape (n_classes,)
+        Share of each class.
+    weights : mapping of block name to LossWeight
+        How much each block counts.
+    noise_energy : mapping of block name to float
+        Squared errors that noise alone would leave in the blocks that matter. Training
+        ends early where they are reached.
+    mix : Tensor of shape (n_classes, n_classes) or None, default=None
+        The matrix S: weights of classes, or a kernel between them.
+    """
+
+    targets: Sequence[Embedding]
+    shares: Tensor
+    weights: Mapping[str, LossWeight]
+    noise_energy: Mapping[str, float]
+    mix: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How a generator is trained.
+
+    Parameters
+    ----------
+    n_latent : int
+        Length of latent vectors.
+    max_iter, batch_size : int
+    learning_rate : float
+        The highest of the cycle.
+    moving_rate : float or None, default=None
+        Follow moving averages of errors, which Adam makes at this rate, instead of the
+        errors of one batch (:class:`MovingErrors`).
+    """
+
+    n_latent: int
+    max_iter: int
+    batch_size: int
+    learning_rate: float
+    moving_rate: float | None = None
+
+    @classmethod
+    def of(cls, settings: Any, moving_rate: float | None = None) -> "Steps":
+        """Return the steps that the settings of an estimator ask for."""
+        return cls(
+            settings.n_latent,
+            settings.max_iter,
+            settings.batch_size,
+            settings.learning_rate,
+            moving_rate,
+        )
+
+
 def match_embedding(
     generator: nn.Module,
     embeds: Sequence[Callable[[list[Tensor], int], Embedding]],
-    targets: Sequence[Embedding],
+    goal: Goal,
+    steps: Steps,
     *,
-    shares: Tensor,
-    weights: Mapping[str, LossWeight],
-    mix: Tensor | None = None,
-    floors: Mapping[str, float],
-    n_latent: int,
-    max_iter: int,
-    batch_size: int,
-    learning_rate: float,
     rng: Generator,
-    moving_rate: float | None = None,
     checkpoints: Checkpoints | None = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> list[float]:
@@ -197,66 +249,62 @@ def match_embedding(
     embeds : sequence of callables
         From those outputs, class by class, to the mean embedding of each class. They
         take turns, as targets do.
-    targets : sequence of embeddings, each block of shape (n_classes, width)
-        Used in turn.
-    shares : Tensor of shape (n_classes,)
-        Share of each class.
-    weights : mapping of block name to LossWeight
-        How much each block counts.
-    mix : Tensor of shape (n_classes, n_classes) or None
-        The matrix S: weights of classes, or a kernel between them.
-    floors : mapping of block name to float
-        Squared errors that noise alone would leave in the blocks that matter.
-    moving_rate : float or None, default=None
-        Follow moving averages of errors, which Adam makes at this rate, instead of the
-        errors of one batch (:class:`MovingErrors`).
+    goal : Goal
+        Targets, and how much each part of them counts.
+    steps : Steps
+        How many there are, and of which size.
+    rng : Generator
+        Public randomness: latent vectors.
     checkpoints : Checkpoints or None, default=None
         Keeps the best state on the way, which the generator ends with.
     """
-    device = shares.device
-    n_classes = len(shares)
-    n_each = 2 * max(math.ceil(batch_size / (2 * n_classes)), 2)
-    latents = Latents(n_each, n_latent, n_classes=n_classes, rng=rng)
+    shares, mix, targets = goal.shares, goal.mix, goal.targets
+    device, n_classes = shares.device, len(shares)
+    n_each = 2 * max(math.ceil(steps.batch_size / (2 * n_classes)), 2)
+    latents = Latents(n_each, steps.n_latent, n_classes=n_classes, rng=rng)
     labels = latents.labels.to(device)
     optimiser = Adam(trained(generator), betas=(0.9, 0.95))
     averages = Averages()
-    moving = MovingErrors(moving_rate) if moving_rate else None
+    moving = MovingErrors(steps.moving_rate) if steps.moving_rate else None
     losses: list[float] = []
-    left: dict[str, float] = {}
-    smooth: dict[str, float] = {}
+    errors: dict[str, float] = {}  # squared, of the blocks that may end training
+    smooth: dict[str, float] = {}  # and their moving averages
     generator.train()
     done = 0.0
-    for step in paced(progress(range(max_iter))):
+    for step in paced(progress(range(steps.max_iter))):
         outputs = generator(latents.draw().to(device), labels)
         embed, target = embeds[step % len(embeds)], targets[step % len(targets)]
         loss = shares.new_zeros(())
         for name, mean in embed(outputs, n_classes).items():
-            weight = weights[name].at(done / SETTLED)
-            if mix is None and moving is None:
-                size = SquaredError.apply(mean, target[name], shares)
-                if name in floors:
-                    left[name] = size.item()
+            weight = goal.weights[name].at(done / SETTLED)
+            if mix is None and moving is None:  # formed once, in less memory
+                size = SquaredError.apply(  # type: ignore[no-untyped-call]
+                    mean, target[name], shares
+                )
+                if name in goal.noise_energy:
+                    errors[name] = size.item()
                 loss = loss + weight * size
                 continue
             error = target[name] - shares[:, None] * mean
-            if name in floors:
-                left[name] = error.detach().square().sum().item()
+            if name in goal.noise_energy:
+                errors[name] = error.detach().square().sum().item()
             error = error if mix is None else mix @ error
             parts = error.square() if moving is None else moving.follow(name, error)
             loss = loss + weight * parts.sum()
         optimiser.clear()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step(learning_rate * one_cycle(done))
+        loss.backward()
+        optimiser.step(steps.learning_rate * one_cycle(done))
         losses.append(loss.item())
         averages.update(generator, step)
         if checkpoints is not None:
             checkpoints.see(generator, step)
-        for name, error_now in left.items():
-            before = smooth.get(name, error_now)
-            smooth[name] = RECENT * before + (1.0 - RECENT) * error_now
-        done += 1.0 / max_iter
-        is_near = all(smooth[name] <= floors[name] for name in floors)
-        if floors and is_near and WARM_UP <= done < COOLING:
+        for name, now in errors.items():
+            smooth[name] = RECENT * smooth.get(name, now) + (1.0 - RECENT) * now
+        done += 1.0 / steps.max_iter
+        is_near = all(
+            smooth[name] <= energy for name, energy in goal.noise_energy.items()
+        )
+        if goal.noise_energy and is_near and WARM_UP <= done < COOLING:
             done = COOLING  # what is left is to settle
         if done >= 1.0 - 1e-9:
             break
@@ -330,7 +378,7 @@ RAREST = 1e-3  # least share that a balanced loss divides by
 
 def descend(
     generator: nn.Module,
-    slopes: Callable[[Floats, Any], Floats],
+    slopes: Callable[[Floats, NDArray[np.int64]], Floats],
     points_of: Callable[[list[Tensor]], Tensor],
     *,
     shares: Floats,
@@ -393,7 +441,7 @@ def descend(
             uphill[mine] += share / n_points * kernel_slopes(at[mine], at[mine], scales)
         uphill *= weights
         optimiser.clear()
-        points.backward(torch.as_tensor(uphill).to(points))  # type: ignore[no-untyped-call]
+        points.backward(torch.as_tensor(uphill).to(points))
         optimiser.step(learning_rate * one_cycle(step / max_iter))
         averages.update(generator, step)
         lengths.append(float(np.linalg.norm(uphill)))

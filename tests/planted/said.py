@@ -256,7 +256,7 @@ WHAT_IS_SAID = (
     Bug(
         "results-hold-a-fingerprint",
         "results of a private table hold a digest of it, which confirms a guess",
-        "skdpgen/benchmark/runs/_frozen_cell.py",
+        "skdpgen/benchmark/_cells.py",
         "hidden = FINGERPRINTS if self.source.is_own else ()",
         "hidden = ()",
         (BENCH + "test_no_guess_at_a_row_is_confirmed_by_results",),
@@ -264,7 +264,7 @@ WHAT_IS_SAID = (
     Bug(
         "results-without-an-alarm",
         "scores of a private table are written as those of a public one",
-        "skdpgen/benchmark/runs/_frozen_cell.py",
+        "skdpgen/benchmark/_cells.py",
         'alarm = {"not_private": NOT_PRIVATE} if self.source.is_own else {}',
         "alarm = {}",
         (BENCH + "test_every_row_and_page_of_a_private_table_carries_an_alarm",),
@@ -272,8 +272,8 @@ WHAT_IS_SAID = (
     Bug(
         "classes-of-a-benchmark-are-public",
         "a certificate calls classes public that the benchmark read off the rows",
-        "skdpgen/benchmark/runs/_measure_cell.py",
-        "    if cell.source.is_own and certificate:\n",
+        "skdpgen/benchmark/_measure_cell.py",
+        "    if cell.source.is_own and report:\n",
         "    if False:\n",
         (BENCH + "test_classes_that_were_read_off_the_rows_are_not_said_to_be_public",),
     ),

@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from skdpgen.privacy import (
     Counts,
+    GivenBatches,
     Histograms,
     Ledger,
     Moments,
@@ -147,7 +148,7 @@ def test_a_release_without_noise_has_the_bits_of_any_cut(n_minibatches):
         ]
         ledger = Ledger(PrivacyBudget(math.inf, 1e-5))
         found = release(
-            batches,
+            GivenBatches(batches),
             blocks,
             name="sums",
             ledger=ledger,

@@ -150,7 +150,7 @@ def send_noise(connection):
 @pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="no fork here"
 )
-def test_forked_processes_draw_different_noise():
+def test_forked_processes_draw_different_noise(fresh_entropy):
     context = multiprocessing.get_context("fork")
     draws = [gaussian_noise((5,), 1.0)]
     for _ in range(2):

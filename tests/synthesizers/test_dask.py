@@ -136,7 +136,7 @@ def test_what_leaves_a_partition_are_sums(tables):
     batches = rows.batches({"job": CategoryCells(("nurse",), True)})
     query = Watching(batches.encoder, {Key.COLUMNS: Histograms((2,))}, 1)
     with dask.config.set(scheduler="synchronous"):
-        total = batches.elsewhere.totals(query)
+        total = batches.total(query)
     assert len(seen) == N_PARTS
     assert all(one[Key.COLUMNS].shape == (1, 2) for one in seen)
     assert (sum(one[Key.COLUMNS] for one in seen) == total[Key.COLUMNS]).all()

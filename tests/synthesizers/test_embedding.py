@@ -18,7 +18,7 @@ from skdpgen import (
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _query, release
-from skdpgen.synthesizers.embedding import _feature_map
+from skdpgen.synthesizers.embedding import Encoding, _feature_map
 from skdpgen.synthesizers.models import _table_model
 from skdpgen.tables import Chunks, Rows, Schema
 from skdpgen.utils import NotPrivateWarning
@@ -224,7 +224,7 @@ def test_no_row_moves_a_fit_further_than_is_claimed(cls, name, preset, adjacency
     def exact(X, y):
         rows = Rows.read(X, y, task=case.task).batches(synth.cells_, synth._labels)
         return release(
-            synth.kernel_.encode(rows, torch.device("cpu")),
+            rows.through(Encoding(synth.kernel_, "cpu")),
             synth.kernel_.blocks,
             name="again",
             ledger=Ledger(PrivacyBudget(INF, 1e-5, Adjacency(adjacency))),

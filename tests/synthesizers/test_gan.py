@@ -15,7 +15,7 @@ from skdpgen.networks import CellsHead, Discriminator
 from skdpgen.synthesizers.adversarial._game import PAID, CodesKernel, _drawn, shown
 from skdpgen.synthesizers.embedding import ImageKernel
 from skdpgen.tables import Categorical, EncodedBatch, ImageLayout, Schema
-from skdpgen.training import play
+from skdpgen.training import ClassWeights, Rules, play
 from skdpgen.training._adversarial import Generated, score_fake
 from skdpgen.utils import Key
 from tests.synthesizers._tables import CASES, build
@@ -283,14 +283,9 @@ def test_turns_are_taken_as_asked_for():
         look,
         descent,
         lambda outputs: outputs[0],
-        shares=torch.tensor([0.5, 0.5]),
-        counts=torch.tensor([0.5, 0.5]),
-        n_latent=2,
+        ClassWeights(torch.tensor([0.5, 0.5]), torch.tensor([0.5, 0.5])),
+        Rules(2, n_between=3, batch_size=8, learning_rate=1e-3, spectral_bound=2.0),
         n_steps=7,
-        n_between=3,
-        batch_size=8,
-        learning_rate=1e-3,
-        spectral_bound=2.0,
         rng=torch.Generator().manual_seed(0),
     )
     assert (descent.n_done, len(losses)) == (7, 2)

@@ -13,6 +13,7 @@ from skdpgen.features import ModuleNTKFeatures, _fourier
 from skdpgen.networks import CellsHead
 from skdpgen.privacy import (
     Adjacency,
+    GivenBatches,
     Histograms,
     Ledger,
     NonNegative,
@@ -152,7 +153,7 @@ def encoded(kernel, cells, table, labels):
 
 def released(kernel, cells, table, labels, adjacency, epsilon=INF, n_minibatches=1):
     return release(
-        encoded(kernel, cells, table, labels),
+        GivenBatches(encoded(kernel, cells, table, labels)),
         kernel.blocks,
         name="embedding",
         ledger=Ledger(PrivacyBudget(epsilon, 1e-5, Adjacency(adjacency))),

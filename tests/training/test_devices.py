@@ -19,7 +19,7 @@ from skdpgen.networks import (
     TableGenerator,
     TableShape,
 )
-from skdpgen.training import LossWeight, PairTarget, match_embedding
+from skdpgen.training import Goal, LossWeight, PairTarget, Steps, match_embedding
 from skdpgen.training._mixture import Mixture, Pull
 
 META = torch.device("meta")
@@ -69,21 +69,21 @@ def test_tensors_of_two_devices_are_noticed():
         torch.ones(2, 2) @ torch.ones(2, 2, device=META)
 
 
-def assert_trained(generator, embed, width, **how):
+def assert_trained(generator, embed, width, noise_energy, mix=None, moving_rate=None):
     """Take two steps towards a target of so many numbers a class."""
     generator.to(META)
     losses = match_embedding(
         generator,
         [lambda outputs, n_parts: {"all": embed(outputs, n_parts)}],
-        [{"all": torch.zeros(2, width, device=META)}],
-        shares=torch.full((2,), 0.5, device=META),
-        weights={"all": LossWeight(1.0, 1.0)},
-        n_latent=3,
-        max_iter=2,
-        batch_size=8,
-        learning_rate=0.1,
+        Goal(
+            [{"all": torch.zeros(2, width, device=META)}],
+            torch.full((2,), 0.5, device=META),
+            {"all": LossWeight(1.0, 1.0)},
+            noise_energy,
+            mix,
+        ),
+        Steps(3, max_iter=2, batch_size=8, learning_rate=0.1, moving_rate=moving_rate),
         rng=seeded(),
-        **how,
     )
     assert len(losses) == 2
     assert {one.device for one in generator.parameters()} == {META}
@@ -97,7 +97,7 @@ def test_images_are_trained_where_they_are_asked_to(name):
         ImageGenerator(shape, rng=seeded()),
         lambda outputs, n_parts: phi.mean(outputs[0], n_parts),
         phi.n_features,
-        floors={},
+        noise_energy={},
     )
 
 
@@ -107,7 +107,7 @@ def test_tables_are_trained_where_they_are_asked_to():
         TableGenerator(shape, rng=seeded(), start=np.zeros((2, 5))),
         lambda outputs, n: torch.cat(outputs, 1).unflatten(0, (n, -1)).mean(1),
         5,
-        floors={"all": 0.0},
+        noise_energy={"all": 0.0},
         mix=torch.eye(2, device=META),
     )
 

@@ -1,11 +1,13 @@
 """The loop on a problem whose solution is known: a mixture that is not a product."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 import torch
 
 from skdpgen.networks import CellsHead, TableGenerator, TableShape
-from skdpgen.training import LossWeight, match_embedding
+from skdpgen.training import Goal, LossWeight, Steps, match_embedding
 
 SHARES = torch.tensor([0.7, 0.3])
 # two columns of two cells, more often equal than not: not a product of columns
@@ -26,18 +28,20 @@ def fresh(seed=0, has_batch_norm=False):
 
 
 def match(generator, seed=1, **changes):
-    given = {
+    def take(cls, given):
+        given |= {f.name: changes.pop(f.name) for f in fields(cls) if f.name in changes}
+        return cls(**given)
+
+    goal = {
+        "targets": [{"pairs": SHARES[:, None] * MIXTURE}],
         "shares": SHARES,
         "weights": STEADY,
-        "floors": {"pairs": 0.0},
-        "n_latent": 2,
-        "max_iter": 60,
-        "batch_size": 128,
-        "learning_rate": 3e-2,
-        "rng": torch.Generator().manual_seed(seed),
-        "targets": [{"pairs": SHARES[:, None] * MIXTURE}],
+        "noise_energy": {"pairs": 0.0},
     }
-    return match_embedding(generator, [pairs], **given | changes)
+    steps = {"n_latent": 2, "max_iter": 60, "batch_size": 128, "learning_rate": 3e-2}
+    rng = changes.pop("rng", torch.Generator().manual_seed(seed))
+    goal, steps = take(Goal, goal), take(Steps, steps)
+    return match_embedding(generator, [pairs], goal, steps, rng=rng, **changes)
 
 
 def mixture_of(generator, n=4000):
@@ -87,15 +91,15 @@ def test_the_same_seed_gives_the_same_generator():
 def test_it_settles_as_soon_as_it_is_at_the_noise_floor():
     full = match(fresh())
     floor = full[0] / 10
-    losses = match(fresh(), floors={"pairs": floor})
+    losses = match(fresh(), noise_energy={"pairs": floor})
     n_alike = sum(a == b for a, b in zip(full, losses, strict=False))
     assert losses[:n_alike] == full[:n_alike]  # only the end is new
     assert full[n_alike - 1] < 2 * floor
     assert 4 <= len(losses) - n_alike <= 6  # the last tenth of the cycle
     assert len(losses) < 50
-    at_once = match(fresh(), floors={"pairs": 1.0})
+    at_once = match(fresh(), noise_energy={"pairs": 1.0})
     assert 12 <= len(at_once) <= 13  # the first and the last tenth
-    assert len(match(fresh(), floors={})) == 60
+    assert len(match(fresh(), noise_energy={})) == 60
 
 
 def test_interrupting_gets_through():
@@ -154,14 +158,8 @@ def test_a_batch_has_some_vectors_of_each_class():
     match_embedding(
         fresh(),
         [spy],
-        [{"pairs": MIXTURE}],
-        shares=SHARES,
-        weights=STEADY,
-        floors={"pairs": 0.0},
-        n_latent=2,
-        max_iter=1,
-        batch_size=1,
-        learning_rate=0.1,
+        Goal([{"pairs": MIXTURE}], SHARES, STEADY, {"pairs": 0.0}),
+        Steps(n_latent=2, max_iter=1, batch_size=1, learning_rate=0.1),
         rng=torch.Generator().manual_seed(0),
     )
     assert seen == [(8, 2)]
@@ -175,17 +173,12 @@ def test_embeddings_and_targets_take_turns_together():
 
     halves = slice(0, 2), slice(2, 4)
     generator = fresh()
+    targets = [{"pairs": SHARES[:, None] * MIXTURE[:, half]} for half in halves]
     match_embedding(
         generator,
         [seeing(half) for half in halves],
-        [{"pairs": SHARES[:, None] * MIXTURE[:, half]} for half in halves],
-        shares=SHARES,
-        weights=STEADY,
-        floors={},
-        n_latent=2,
-        max_iter=100,
-        batch_size=128,
-        learning_rate=3e-2,
+        Goal(targets, SHARES, STEADY, {}),
+        Steps(n_latent=2, max_iter=100, batch_size=128, learning_rate=3e-2),
         rng=torch.Generator().manual_seed(0),
     )
     assert (mixture_of(generator) - MIXTURE).abs().max() < 0.1

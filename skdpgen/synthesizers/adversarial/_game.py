@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from skdpgen.lenses import lens_of
 from skdpgen.networks import CellsHead, Discriminator, ImageGenerator, ImageShape
 from skdpgen.privacy import Counts, Release, Vectors
 from skdpgen.synthesizers.embedding import (
+    Encoding,
     ImageKernel,
     MeasuredEmbedding,
     PointRows,
@@ -39,7 +41,10 @@ from skdpgen.tables import (
     image_size,
 )
 from skdpgen.training import (
+    Anchor,
+    ClassWeights,
     PublicDescent,
+    Rules,
     play,
     private_descent,
     project_to_total,
@@ -183,17 +188,17 @@ def release_start(
     opening.measured = MeasuredEmbedding(
         cells=cells, labels=labels, seed=seed, kernel=kernel, settings=settings
     )
-    batches: Any = opening.rows.batches(cells, labels)
+    batches = opening.rows.batches(cells, labels)
     name, how, blocks = "rows of each class", {}, kernel.blocks
     if settings.start == "means":
-        batches = shown(kernel, batches)
+        batches = batches.through(partial(shown, kernel))
         blocks = {
             Key.FEATURES: Vectors(kernel.width, is_nonnegative=lens is None),
             Key.CLASSES: Counts(PAID),
         }
         name = f"means of {kernel.certificate_name} by class"
     elif getattr(kernel, "counted", ()):
-        batches = kernel.encode(batches, torch.device("cpu"))
+        batches = batches.through(Encoding(kernel, "cpu"))
         name, how = f"histograms of {len(cells)} columns by class", kernel.weights
     released = opening.release_main(
         batches,
@@ -557,21 +562,19 @@ def train_against(
     ).to(device)
     generator = model.generator.to(device)
     shares = torch.as_tensor(known.shares, dtype=torch.float32, device=device)
-    counts = torch.full_like(shares, 1 / n_classes) if is_balanced else shares
-    turns: dict[str, Any] = {
-        "shares": shares,
-        "counts": counts,
-        "n_latent": settings.n_latent,
-        "n_between": settings.n_between,
-        "batch_size": settings.batch_size,
-        "learning_rate": settings.learning_rate,
-        "spectral_bound": SPECTRAL,
-        "anchor": anchored(kernel, known, device),
-        "rng": rng,
-    }
+    weights = torch.full_like(shares, 1 / n_classes) if is_balanced else shares
+    classes = ClassWeights(shares, weights)
+    rules = Rules(
+        settings.n_latent,
+        settings.n_between,
+        settings.batch_size,
+        settings.learning_rate,
+        SPECTRAL,
+    )
+    anchor_loss = anchored(kernel, known, device)
+    warm_up = WARM_UP if known.noisy is not None else 0
+    anchor = None if anchor_loss is None else Anchor(anchor_loss, warm_up)
     view = looks(kernel, rng)
-    if known.noisy is not None:
-        turns["warm_up"] = WARM_UP
     if public is not None:
         descent = PublicDescent(
             look,
@@ -580,17 +583,29 @@ def train_against(
             learning_rate=PUBLIC_RATE,
             rng=rng,
         )
-        play(generator, look, descent, view, n_steps=settings.public_iter, **turns)
+        play(
+            generator,
+            look,
+            descent,
+            view,
+            classes,
+            rules,
+            n_steps=settings.public_iter,
+            anchor=anchor,
+            rng=rng,
+        )
     with private_turns(opening, look, n_classes, share=share) as descent:
         losses = play(
             generator,
             look,
             descent,
             view,
+            classes,
+            replace(rules, norm_bound=settings.norm_bound),
             n_steps=settings.max_iter,
-            norm_bound=settings.norm_bound,
+            anchor=anchor,
+            rng=rng,
             progress=progress,
-            **turns,
         )
     generator.cpu()
     return model, losses

@@ -16,7 +16,7 @@ from skdpgen.synthesizers.embedding._image_kernel import (
     size_seen,
 )
 from skdpgen.synthesizers.embedding._measured import MeasuredEmbedding
-from skdpgen.synthesizers.embedding._private_encoder import encoder_of
+from skdpgen.synthesizers.embedding._private_encoder import Encoding, encoder_of
 from skdpgen.synthesizers.models import Denoised, ImageModel, train_images
 from skdpgen.synthesizers.opening import Fitting, Opening, n_classes_of
 from skdpgen.synthesizers.presets import pixel_scales
@@ -234,7 +234,7 @@ def perceptual_kernel(
         return kernel
     coded = replace(kernel, phi=CodeMap(seen))
     stopping = opening.release(
-        coded.encode(opening.rows.batches(cells, labels), device),
+        opening.rows.batches(cells, labels).through(Encoding(coded, device)),
         {Key.FEATURES: coded.phi.block},
         name="means of codes by class, to stop by",
         share=settings.stopping_budget,

@@ -33,7 +33,7 @@ class Denoised:
         Logits of independent columns, if every column was counted.
     targets : tuple of dict
         Embeddings to match, block by block, (n_classes, width); used in turn.
-    floors : mapping of block name to float
+    noise_energy : mapping of block name to float
         Squared errors that noise leaves in the targets.
     energy : float
         What is to be explained: the squared distance from start to targets.
@@ -50,7 +50,7 @@ class Denoised:
     marginals: Mapping[Any, Floats]
     start: Any
     targets: tuple[Mapping[str, Floats], ...]
-    floors: Mapping[str, float]
+    noise_energy: Mapping[str, float]
     energy: float = 0.0
     noisy: Any = None
     noise_std: float = 0.0

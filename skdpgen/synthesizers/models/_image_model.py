@@ -19,7 +19,9 @@ from skdpgen.synthesizers.models._denoised import RAREST, Denoised, in_one
 from skdpgen.synthesizers.presets._settings import ImageSettings
 from skdpgen.training import (
     Checkpoints,
+    Goal,
     LossWeight,
+    Steps,
     match_embedding,
     normal,
     project_to_total,
@@ -297,6 +299,13 @@ def train_images(
     def tensor(values: Any) -> torch.Tensor:
         return torch.as_tensor(values, dtype=torch.float32, device=device)
 
+    goal = Goal(
+        [{name: tensor(block) for name, block in t.items()} for t in known.targets],
+        tensor(known.shares),
+        {Key.FEATURES: LossWeight(one, one)},
+        known.noise_energy,
+        None if mix is None else tensor(mix),
+    )
     mixed = torch.autocast(
         device.type,
         dtype=torch.bfloat16,
@@ -307,17 +316,9 @@ def train_images(
         losses = match_embedding(
             generator,
             [kernel.embedding(device, rng)],
-            [{name: tensor(block) for name, block in t.items()} for t in known.targets],
-            shares=tensor(known.shares),
-            weights={Key.FEATURES: LossWeight(one, one)},
-            mix=None if mix is None else tensor(mix),
-            floors=known.floors,
-            n_latent=settings.n_latent,
-            max_iter=settings.max_iter,
-            batch_size=settings.batch_size,
-            learning_rate=settings.learning_rate,
+            goal,
+            Steps.of(settings, moving_rate),
             rng=rng,
-            moving_rate=moving_rate,
             checkpoints=None if score is None else Checkpoints(score),
             progress=progress,
         )

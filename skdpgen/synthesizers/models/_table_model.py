@@ -16,7 +16,9 @@ from skdpgen.synthesizers.models._denoised import Denoised, in_one
 from skdpgen.synthesizers.presets._settings import TableSettings
 from skdpgen.tables import Cells
 from skdpgen.training import (
+    Goal,
     LossWeight,
+    Steps,
     class_conditional_model,
     match_embedding,
     normal,
@@ -171,8 +173,8 @@ def train_table(
         kernel, settings, len(known.totals), rng, known.start
     )
     model = TableModel(generator, known.totals, known.marginals)
-    stands_out = known.energy > known.floors.get(Key.FEATURES, 0.0)
-    if known.start is not None and not (stands_out and settings.max_iter):
+    exceeds_noise = known.energy > known.noise_energy.get(Key.FEATURES, 0.0)
+    if known.start is not None and not (exceeds_noise and settings.max_iter):
         with torch.no_grad():  # columns stay independent
             generator.heads.weight.zero_()
         generator.eval()
@@ -187,18 +189,18 @@ def train_table(
     weights = {Key.COLUMNS: columns, Key.FEATURES: LossWeight(one, one)}
     generator.to(device)
     turns = kernel.in_turns()
+    goal = Goal(
+        [_seen(t, which, device) for t in known.targets for _, which in turns],
+        _tensor(known.shares, device),
+        weights,
+        known.noise_energy,
+        None if mix is None else _tensor(mix, device),
+    )
     losses = match_embedding(
         generator,
-        [one.embedding(device, rng, known.alone) for one, _ in turns],
-        [_seen(t, which, device) for t in known.targets for _, which in turns],
-        shares=torch.as_tensor(known.shares, dtype=torch.float32, device=device),
-        weights=weights,
-        mix=None if mix is None else _tensor(mix, device),
-        floors=known.floors,
-        n_latent=settings.n_latent,
-        max_iter=settings.max_iter,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
+        [part.embedding(device, rng, known.alone) for part, _ in turns],
+        goal,
+        Steps.of(settings),
         rng=rng,
         progress=progress,
     )

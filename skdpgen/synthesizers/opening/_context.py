@@ -1,7 +1,7 @@
 """An opened table: private rows, and the account that pays for learning from them."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Generic
 
@@ -10,10 +10,10 @@ from tqdm import tqdm
 
 from skdpgen.privacy import (
     Adjacency,
-    Batch,
     Ledger,
     PrivacyBudget,
     Release,
+    Summable,
     default_delta,
     release,
 )
@@ -282,7 +282,7 @@ class Opening:
 
     def release(
         self,
-        batches: Iterable[Batch],
+        batches: Summable,
         blocks: Mapping[str, Any],
         *,
         share: float = 1.0,
@@ -433,7 +433,7 @@ class Fitting(Opening, Generic[M]):
         self._measured = measured
 
     def release_main(
-        self, batches: Iterable[Batch], blocks: Mapping[str, Any], **params: Any
+        self, batches: Summable, blocks: Mapping[str, Any], **params: Any
     ) -> Release:
         """Release what the model is made of, above all, and keep it as measured."""
         released = self.release(batches, blocks, **params)
@@ -472,7 +472,7 @@ def open_rows(
     _check_weights(class_weight, known)
     pass_first(rows, known, is_size_public=is_size_public)
     unknown = known.unknown
-    check_known(rows.elsewhere, known)
+    check_known(rows, known)
     n_selections = SEARCHES * len(unknown.texts) + known.has_unknown_classes
     chosen = default_delta(rows.n_rows if is_size_public else None)
     used = chosen if delta is None else delta
@@ -516,8 +516,7 @@ def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str
         if isinstance(X, Chunks) and X.like is None:
             lines.append("that there is a chunk of rows: taken as public")
     lines.append(dtypes_stated(rows.layout, rows.target_layout))
-    if rows.elsewhere is not None:
-        lines.append(rows.elsewhere.trusted(budget))
+    lines += rows.trusted(budget)
     if rows.has_lists:
         lines.append("types of plain lists: taken as public")
     if isinstance(rows.layout, ImageLayout):
