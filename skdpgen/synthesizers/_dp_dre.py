@@ -1,19 +1,23 @@
 """DP-DRE: public rows, drawn as often as private ones are like them."""
 
+from dataclasses import replace
 from numbers import Integral, Real
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from skdpgen.lenses import lens_of
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.adversarial import game_share, has_images, images_stated
-from skdpgen.synthesizers.base import BaseSynthesizer, documented
+from skdpgen.synthesizers.base import BaseSynthesizer, documented, there
 from skdpgen.synthesizers.models import decode_target
 from skdpgen.synthesizers.ratio import (
+    LearntRatio,
     calibration,
     given_items,
     learn_ratio,
@@ -166,11 +170,11 @@ class DPDRESynthesizer(BaseSynthesizer):
         lens = given_items(self.public_data, X, self.lens)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
-            opening.keep(_seed=seed_of(for_training))
             learn_ratio(
                 opening,
                 lens,
                 settings=SimpleNamespace(**self.get_params(deep=False)),
+                seed=seed_of(for_training),
                 device=device,
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )
@@ -190,14 +194,35 @@ class DPDRESynthesizer(BaseSynthesizer):
         self : DPDRESynthesizer
         """
         check_is_fitted(self, "_ratio")
-        self._ratio = self._ratio.learnt()
-        self._model = self._ratio.model(self.power if power is None else power)
-        self.weights_ = self._model.weights.sum(axis=1)
-        self.effective_size_ = effective_size(self.weights_)
-        self._telling_losses(self._ratio.totals.sum(), self._ratio.total_std)
-        for line in tell_support(self.calibration_, self.weights_):
-            self.privacy_ = self.privacy_.stating(line)
+        ratio = self._ratio.learnt()
+        self._keep_model(
+            ratio.model(self.power if power is None else power),
+            ratio.totals.sum(),
+            ratio.total_std,
+            measured=replace(self._measured, ratio=ratio),
+        )
+        stated = tell_support(self.calibration_, self.weights_)
+        self._fitted = self._state.stating(*stated)
         return self
+
+    @property
+    def _ratio(self) -> LearntRatio:
+        return there(getattr(self._measured, "ratio", None), "The ratio")
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """Weight of each public row; they sum to 1."""
+        return self._model.weights.sum(axis=1)
+
+    @property
+    def effective_size_(self) -> float:
+        """How many rows of equal weight vary as much as these."""
+        return effective_size(self.weights_)
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of the discriminator, if there is one."""
+        return there(getattr(self._measured, "n_iter", None), "n_iter_")
 
     @property
     def calibration_(self):

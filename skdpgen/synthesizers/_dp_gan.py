@@ -208,10 +208,10 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         lens = lens_of_game(self.mode, self.lens)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
-            opening.keep(settings_=settings, _seed=seed_of(for_training))
             steps = steps_share(opening, game_share(settings.start))
-            known = release_start(opening, settings, steps=steps, lens=lens)
-            train_against(
+            seed = seed_of(for_training)
+            known = release_start(opening, settings, steps=steps, seed=seed, lens=lens)
+            model, losses = train_against(
                 opening,
                 known,
                 share=steps,
@@ -221,7 +221,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )
         del X, y, opening  # private data ends here
-        return self._telling_losses(known.totals.sum(), known.total_std)
+        n_labelled, noise = known.totals.sum(), known.total_std
+        return self._keep_model(model, n_labelled, noise, losses=losses)
 
     def _public_table(self):  # those of images are read in the game
         return None if has_images(self.public_data) else self.public_data

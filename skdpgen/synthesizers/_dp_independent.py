@@ -1,5 +1,6 @@
 """The floor: histograms per class, columns drawn independently given the class."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
@@ -7,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpgen.synthesizers.base import BaseSynthesizer, documented
 from skdpgen.synthesizers.models import draw_given, single_columns
 from skdpgen.synthesizers.opening import (
+    Measured,
     count_public,
     discover_bins,
     n_classes_of,
@@ -104,7 +106,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening, keeps_gaps=True)
             public = count_public(opening.public, cells, labels)
-            opening.keep(cells_=cells, _labels=labels, _public=public)
+            opening.measured = Measured(cells=cells, labels=labels, public=public)
             released = release_columns(
                 opening,
                 cells,
@@ -112,7 +114,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
                 name=f"histograms of {len(cells)} columns by class",
                 n_classes=n_classes_of(labels),
             )
-            opening.keep(release_=released)
+            opening.measured = replace(opening.measured, release=released)
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 
@@ -127,14 +129,14 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self : DPIndependentSynthesizer
         """
         check_is_fitted(self, "release_")
-        self._model = single_columns(
+        model = single_columns(
             self.release_,
             self.cells_,
             self._labels,
             self._facts,
-            public=self._public,
+            public=self._measured.public,
         )
-        return self._telling_losses(self._model.totals.sum(), self._model.total_std)
+        return self._keep_model(model, model.totals.sum(), model.total_std)
 
     def sample(self, n_samples=None, y=None, class_shares=None, random_state=None):
         """Draw synthetic rows; free, and as often as wanted.

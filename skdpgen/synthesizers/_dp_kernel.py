@@ -194,10 +194,9 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         settings.check_steps()
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
-            opening.keep(settings_=settings, _seed=seed_of(for_training))
-            keep_points(opening, settings)
+            keep_points(opening, settings, seed=seed_of(for_training))
             steps = steps_share(opening, SLOPES_SHARE)
-            kept, noise = train_by_slopes(
+            model, losses, noise = train_by_slopes(
                 opening,
                 release_counts(opening, steps=steps),
                 share=steps,
@@ -206,7 +205,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )
         del X, y, opening  # private data ends here
-        return self._telling_losses(kept, noise)
+        return self._keep_model(model, model.totals.sum(), noise, losses=losses)
 
     def _learn(self, kernel, released):
         """Return what a release says; slopes leave none to learn from."""

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdpgen.lenses import PerceptualMap, RandomLens, lens_of
-from skdpgen.privacy import Subsampling
-from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
+from skdpgen.privacy import Release, Subsampling
+from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented, there
 from skdpgen.synthesizers.embedding import (
     RATE,
     STEPS,
@@ -225,18 +225,33 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
 
     def _after_release(self, opening):
         """Let rows vote on deformations, of images drawn after a short training."""
-        labels = opening.kept["_labels"]
-        opening.keep(deformations_=given_prior(self.prior))
+        measured, deform = opening.measured, given_prior(self.prior)
+        labels = measured.labels
+        opening.measured = replace(measured, deformations=deform)
         if vote_share(opening, labels, self.prior):
             model = early_model(opening, device=pick_device(self.device))
-            rng = np.random.default_rng(opening.kept["_seed"])
+            rng = np.random.default_rng(measured.seed)
             choose_prior(Pictures(opening, labels, None), model, MILD, rng)
 
     def _train(self, known, kernel, settings):
         """Return a generator whose images are deformed as was voted."""
         model, losses = super()._train(known, kernel, settings)
-        deform = getattr(self, "deformations_", None)
-        return replace(model, deform=deform), losses
+        return replace(model, deform=self.deformations_), losses
+
+    @property
+    def stopping_release_(self) -> Release:
+        """Means of codes by class, which training stops by."""
+        return there(self._measured.stopping_release, "stopping_release_")
+
+    @property
+    def votes_(self) -> Release:
+        """Votes of rows on deformations."""
+        return there(self._measured.votes, "votes_")
+
+    @property
+    def deformations_(self) -> Deformations | None:
+        """Those of sampled images."""
+        return self._measured.deformations
 
     def _lens(self):
         """Return the public lens that was asked for."""

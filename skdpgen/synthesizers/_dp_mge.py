@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.lenses import lens_of
-from skdpgen.synthesizers.base import BaseSynthesizer, documented
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.base import BaseSynthesizer, documented, there
 from skdpgen.synthesizers.gaussian import (
+    MeasuredMixture,
     choose_lens,
     given_prior,
     measure_copula,
@@ -15,7 +17,7 @@ from skdpgen.synthesizers.gaussian import (
     measure_pictures,
     without_effect,
 )
-from skdpgen.synthesizers.models import Deformations
+from skdpgen.synthesizers.models import CopulaModel, Deformations, PictureMixture
 from skdpgen.synthesizers.opening import discover_bins
 from skdpgen.tables import Chunks, image_size
 from skdpgen.utils import Interval, StrOptions, seed_of, split_generator
@@ -161,9 +163,13 @@ class DPMGESynthesizer(BaseSynthesizer):
         (for_public,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening, keeps_gaps=True)
-            opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_public))
+            opening.measured = MeasuredMixture(
+                cells=cells,
+                labels=labels,
+                seed=seed_of(for_public),
+                deformations=given_prior(self.prior),
+            )
             if opening.holds_images:
-                opening.keep(deformations_=given_prior(self.prior))
                 lens = self._lens_of(opening.facts.layout.size)
                 self._measure(opening, labels, lens, for_public)
             else:
@@ -182,9 +188,24 @@ class DPMGESynthesizer(BaseSynthesizer):
         self : DPMGESynthesizer
         """
         check_is_fitted(self, "mixture_")
-        self._model = self.mixture_.finished(self._seed)
-        self._telling_losses(self._model.totals.sum(), self._model.total_std)
+        model = self.mixture_.finished(self._seed)
+        self._keep_model(model, model.totals.sum(), model.total_std)
         return self._stating_relations(is_trained=1)
+
+    @property
+    def mixture_(self) -> CopulaModel | PictureMixture:
+        """What all releases say."""
+        return there(self._measured.mixture, "mixture_")
+
+    @property
+    def votes_(self) -> Release:
+        """Votes of rows on deformations of images."""
+        return there(self._measured.votes, "votes_")
+
+    @property
+    def deformations_(self) -> Deformations | None:
+        """Those of sampled images."""
+        return self._measured.deformations
 
     def sample(self, n_samples=None, y=None, class_shares=None, random_state=None):
         """Draw synthetic rows; free, and as often as wanted.
@@ -205,7 +226,7 @@ class DPMGESynthesizer(BaseSynthesizer):
             labels,
             self.cells_,
             self._facts,
-            deform=getattr(self, "deformations_", None),
+            deform=self.deformations_,
             container=getattr(self, "_container", None),
             rng=rng,
         )

@@ -7,10 +7,12 @@ import torch
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen.synthesizers.base import BaseSynthesizer, documented
+from skdpgen.synthesizers.base import BaseSynthesizer, TrainedAttributes, documented
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import MAX_BINS, discover_bins
 from skdpgen.synthesizers.pairwise import (
+    PairRelease,
+    ParityRelease,
     check_given,
     known_pairs,
     measure_columns,
@@ -20,13 +22,14 @@ from skdpgen.synthesizers.pairwise import (
     read_given,
     train_mixture,
 )
+from skdpgen.tables import CellGroups
 from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
 
 FINE_BINS = 256
 
 
 @documented
-class DPPairwiseSynthesizer(BaseSynthesizer):
+class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     r"""Tabular synthesizer that knows all pairs of columns it can afford.
 
     Four releases: every column by class; for a thirtieth of the budget, what three and
@@ -160,14 +163,18 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         pick_device(self.device)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
-            opening.keep(groups_=(), pair_releases_=(), parity_release_=None)
-            opening.keep(_seed=seed_of(for_training))
             n_pairs = number_of_pairs(opening, self.pair_budget)
             n_bins = FINE_BINS if n_pairs else MAX_BINS
             cells, labels = discover_bins(opening, n_bins, keeps_gaps=True)
             for_pairs = pair_share(opening, n_pairs, self.pair_budget)
-            asked = {"for_pairs": for_pairs, "is_trial": not n_pairs}
-            known = measure_columns(opening, cells, labels, **asked)
+            known = measure_columns(
+                opening,
+                cells,
+                labels,
+                for_pairs=for_pairs,
+                is_trial=not n_pairs,
+                seed=seed_of(for_training),
+            )
             if for_pairs:
                 asked = {"n_groups": self.n_groups, "n_rounds": self.n_rounds}
                 measure_pairs(opening, cells, labels, known, n_pairs=n_pairs, **asked)
@@ -197,10 +204,11 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
         }
         chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
         clone(self).set_params(**chosen)._validate_params()
-        released, cells, read = self.release_, self.cells_, (self._scales, self._public)
+        released, cells, measured = self.release_, self.cells_, self._measured
+        read = measured.scales, measured.public
         rounds = self.groups_, self.pair_releases_, self._facts.task
         known = single_columns(released, cells, self._labels, self._facts, *read)
-        self._model, losses = train_mixture(
+        model, losses = train_mixture(
             known,
             cells,
             known_pairs(known, released, *rounds, *read),
@@ -211,9 +219,23 @@ class DPPairwiseSynthesizer(BaseSynthesizer):
             seed=self._seed,
             is_quiet=not self.verbose,
         )
-        self.loss_curve_, self.n_iter_ = losses, len(losses)
-        self._telling_losses(known.totals.sum(), known.total_std)
+        self._keep_model(model, known.totals.sum(), known.total_std, losses=losses)
         return self._stating_relations(chosen["max_iter"] != 0)
+
+    @property
+    def groups_(self) -> tuple[CellGroups, ...]:
+        """How the cells of each column are grouped in pairs."""
+        return self._measured.groups
+
+    @property
+    def pair_releases_(self) -> tuple[PairRelease, ...]:
+        """The noisy histograms of pairs, round by round."""
+        return self._measured.pair_releases
+
+    @property
+    def parity_release_(self) -> ParityRelease | None:
+        """Noisy parities of two columns and more."""
+        return self._measured.parity_release
 
     def sample(
         self, n_samples=None, y=None, given=None, class_shares=None, random_state=None

@@ -88,7 +88,9 @@ def test_a_fit_that_fails_leaves_its_certificate_alone(adjacency):
     before = set(vars(synth))
     with pytest.raises(ValueError, match="No class label"):
         synth.fit(case.X, case.y)
-    assert set(vars(synth)) - before == {"privacy_"}  # of what it has spent
+    assert set(vars(synth)) - before == {"_fitted"}
+    assert synth._fitted.certificate.releases  # what it has spent, and nothing else
+    assert synth._fitted.facts is synth._fitted.measured is synth._fitted.model is None
 
 
 IN_ORDER = [name for name in OF_TABLES if "," not in name]

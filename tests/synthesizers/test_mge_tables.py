@@ -186,9 +186,13 @@ def test_columns_that_tell_classes_apart_get_more_of_the_budget():
     assert sum(scale**2 for scale in scales.values()) == pytest.approx(1.0)
     assert scales["c"] > 2 * max(scales[name] for name in "abde")
     exact = fit(frame, y, schema=schema, classes=("one", "two"), epsilon=INF)
-    assert not hasattr(exact, "again_")  # without noise once is enough
+    assert not is_counted_again(exact)  # without noise once is enough
     alone = fit(frame, None, schema=schema, classes=None, epsilon=2.0)
-    assert not hasattr(alone, "again_")
+    assert not is_counted_again(alone)
+
+
+def is_counted_again(synth):
+    return any("again" in entry.name for entry in synth.privacy_.releases)
 
 
 def test_both_counts_of_a_column_are_averaged_by_precision():
@@ -216,7 +220,6 @@ def test_rows_have_room_where_noise_is_small(edge):
 
 def test_a_single_column_needs_no_products():
     synth = fit(X[["wide"]], Y, schema=Schema({"wide": Numeric(-5, 5)}), epsilon=1.0)
-    assert not hasattr(synth, "products_")
     assert not any("products" in one.name for one in synth.privacy_.releases)
     drawn, labels = synth.sample(500)
     assert drawn.shape == (500, 1)

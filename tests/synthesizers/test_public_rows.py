@@ -135,7 +135,7 @@ def test_saved_and_made_anew_it_is_the_same(cls, tmp_path):
 def test_the_next_fit_forgets_public_rows():
     synth = DPIndependentSynthesizer(2.0, schema=SCHEMA, public_data=OTHER, **KNOWN)
     synth.fit(X, Y).set_params(public_data=None).fit(X, Y)
-    assert synth._public is None
+    assert synth._fitted.measured.public is None
     assert not any("public rows" in line for line in synth.privacy_.statements)
 
 

@@ -49,9 +49,9 @@ def reports(monkeypatch):
     """Collect the certificate of each fit, those of folds included."""
     found, keep = [], BaseSynthesizer._keep
 
-    def kept(self, facts, report, of_fit):
-        found.append(report)
-        return keep(self, facts, report, of_fit)
+    def kept(self, fitted):
+        found.append(fitted.certificate)
+        return keep(self, fitted)
 
     monkeypatch.setattr(BaseSynthesizer, "_keep", kept)
     return found

@@ -19,6 +19,7 @@ from skdpgen.privacy import Counts, Release, Vectors
 from skdpgen.synthesizers.embedding import (
     Encoding,
     ImageKernel,
+    MeasuredEmbedding,
     PointRows,
     RowKernel,
     pooling_of,
@@ -30,7 +31,7 @@ from skdpgen.synthesizers.models import (
     TableModel,
     new_table_generator,
 )
-from skdpgen.synthesizers.opening import Opening, discover_bins, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, discover_bins, n_classes_of
 from skdpgen.tables import (
     Chunks,
     EncodedBatch,
@@ -156,7 +157,12 @@ def game_share(start: str) -> float:
 
 
 def release_start(
-    opening: Opening, settings: Any, *, steps: float, lens: Any = None
+    opening: Fitting[MeasuredEmbedding],
+    settings: Any,
+    *,
+    steps: float,
+    seed: int,
+    lens: Any = None,
 ) -> Denoised:
     """Release what the generator starts with, with all but the share of the steps.
 
@@ -179,7 +185,9 @@ def release_start(
         kernel = RowKernel.of(cells, lambda *_: None, layout="binned", share=0.0)
     else:
         kernel = RowKernel.of(cells, lambda *_: None, layout="whole", share=1.0)
-    opening.keep(cells_=cells, _labels=labels, kernel_=kernel)
+    opening.measured = MeasuredEmbedding(
+        cells=cells, labels=labels, seed=seed, kernel=kernel, settings=settings
+    )
     batches = opening.rows.batches(cells, labels)
     name, how, blocks = "rows of each class", {}, kernel.blocks
     if settings.start == "means":
@@ -192,8 +200,7 @@ def release_start(
     elif getattr(kernel, "counted", ()):
         batches = batches.through(Encoding(kernel, "cpu"))
         name, how = f"histograms of {len(cells)} columns by class", kernel.weights
-    released = opening.release(
-        "release_",
+    released = opening.release_main(
         batches,
         blocks,
         name=name,
@@ -217,10 +224,12 @@ def largest(kernel: ImageKernel) -> float:
     return 1.0 if isinstance(kernel, CodesKernel) else math.sqrt(kernel.width)
 
 
-def learn_start(opening: Opening, kernel: Any, released: Release) -> Denoised:
+def learn_start(
+    opening: Fitting[MeasuredEmbedding], kernel: Any, released: Release
+) -> Denoised:
     """Return what the first release says; free."""
-    kept, facts = opening.kept, opening.facts
-    n_classes = n_classes_of(kept["_labels"])
+    measured, facts = opening.measured, opening.facts
+    n_classes = n_classes_of(measured.labels)
     if isinstance(kernel, ImageKernel):
         counts = released.values[Key.CLASSES][:, 0]
         totals = project_to_total(counts, max(float(counts.sum()), 1.0))
@@ -233,11 +242,11 @@ def learn_start(opening: Opening, kernel: Any, released: Release) -> Denoised:
         return Denoised(totals, noise, {}, None, ({},), {}, noisy=means)
     known: Denoised = kernel.learn(
         released,
-        kept["cells_"],
+        measured.cells,
         facts,
         n_classes=n_classes,
-        n_rows=facts.public_total(released.adjacency, kept["_labels"]),
-        seed=kept["_seed"],
+        n_rows=facts.public_total(released.adjacency, measured.labels),
+        seed=measured.seed,
     )
     return known
 
@@ -359,20 +368,20 @@ Game = tuple[Tensor, Tensor]  # points, one-hot labels
 
 
 def public_points(
-    opening: Opening, given: Any, shares: Any, rng: torch.Generator
+    opening: Fitting[MeasuredEmbedding], given: Any, shares: Any, rng: torch.Generator
 ) -> Game:
     """Return public rows, and their labels as one-hot numbers.
 
     Rows without labels get some at random, as often as classes were released: the game
     then begins with what rows look like, and nothing of how classes differ.
     """
-    kept = opening.kept
-    kernel, n_classes = kept["kernel_"], len(shares)
+    measured = opening.measured
+    kernel, n_classes = measured.kernel, len(shares)
     if isinstance(kernel, ImageKernel):
         x, labels = _images(given, kernel, opening.facts.classes)
     else:
         assert opening.public is not None
-        batches = list(opening.public.codes(kept["cells_"], kept["_labels"]))
+        batches = list(opening.public.codes(measured.cells, measured.labels))
         x = np.concatenate([kernel.inputs(codes) for codes, _ in batches])
         labels = np.concatenate([known for _, known in batches])
         labels = labels if opening.public.has_labels else None
@@ -487,15 +496,19 @@ def untrained(kernel: Any, known: Denoised, settings: Any, rng: Any) -> Any:
 
 @contextmanager
 def private_turns(
-    opening: Opening, look: Discriminator, n_classes: int, *, share: float
+    opening: Fitting[MeasuredEmbedding],
+    look: Discriminator,
+    n_classes: int,
+    *,
+    share: float,
 ) -> Iterator[Any]:
     """Give steps of the discriminator along rows, paid for with ``share``.
 
     Real rows are read here and nowhere else in the game.
     """
-    kept, settings = opening.kept, opening.kept["settings_"]
-    kernel = kept["kernel_"]
-    batches = opening.rows.batches(kept["cells_"], kept["_labels"])
+    measured = opening.measured
+    kernel, settings = measured.kernel, measured.settings
+    batches = opening.rows.batches(measured.cells, measured.labels)
     points = PointRows(kernel, batches)
     with private_descent(
         look,
@@ -519,7 +532,7 @@ def private_turns(
 
 
 def train_against(
-    opening: Opening,
+    opening: Fitting[MeasuredEmbedding],
     known: Denoised,
     *,
     share: float,
@@ -527,19 +540,18 @@ def train_against(
     is_balanced: bool,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
-) -> None:
+) -> tuple[Any, list[float]]:
     """Let generator and discriminator play on a fixed share of the budget.
 
-    ``opening`` keeps kernel, cells, labels, settings and seed already, and the model
-    and its losses afterwards. With ``public`` rows they play on those first.
+    Returns the model and its losses. With ``public`` rows they play on those first.
 
     *Why it is private.* Rows are read by :func:`~skdpgen.training.private_descent`
     alone, which pays. All else, classes, scales, the start, is made of releases, and
     the number of steps is public.
     """
-    kept = opening.kept
-    kernel, settings = kept["kernel_"], kept["settings_"]
-    rng = torch.Generator().manual_seed(kept["_seed"])
+    measured = opening.measured
+    kernel, settings = measured.kernel, measured.settings
+    rng = torch.Generator().manual_seed(measured.seed)
     model = untrained(kernel, known, settings, rng)
     n_classes = len(known.totals)
     look = Discriminator(
@@ -596,4 +608,4 @@ def train_against(
             progress=progress,
         )
     generator.cpu()
-    opening.keep(_model=model, loss_curve_=losses, n_iter_=settings.max_iter)
+    return model, losses

@@ -1,23 +1,31 @@
 """What DP-MERF, DP-HP and DP-NTK have in common: all but the feature map."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import torch
+from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
 from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
 from skdpgen.synthesizers.embedding import (
     Encoding,
     ImageKernel,
+    MeasuredEmbedding,
+    RowKernel,
     n_seen,
     pooling_of,
 )
 from skdpgen.synthesizers.models import mixing
-from skdpgen.synthesizers.opening import discover_bins, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import fill
+from skdpgen.tables import Cells
 from skdpgen.utils import (
     Interval,
     StrOptions,
@@ -27,9 +35,11 @@ from skdpgen.utils import (
     torch_generator,
 )
 
+OpenedEmbedding = Fitting[MeasuredEmbedding]
+
 
 @documented
-class EmbeddingSynthesizer(BaseSynthesizer):
+class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
     """One private mean embedding of rows, and a generator that is trained on it.
 
     An estimator of this family has presets, for tables and for images, and two methods
@@ -63,34 +73,57 @@ class EmbeddingSynthesizer(BaseSynthesizer):
 
     _n_minibatches = 1  # parts of the rows that are released one by one
 
-    def _map_columns(self, cells, settings, rng):
+    def _map_columns(
+        self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
+    ) -> RowKernel:
         """Return a RowKernel for given cells; a share of None is chosen later."""
         raise NotImplementedError
 
-    def _map_pixels(self, n_pixels, settings, rng):
+    def _map_pixels(self, n_pixels: int, settings: Any, rng: torch.Generator) -> Any:
         """Return a map of images to bounded features, of ``n_pixels`` numbers each."""
         raise NotImplementedError
 
-    def _draw_kernel(self, opening, cells, labels, settings, rng):
+    def _draw_kernel(
+        self,
+        opening: OpenedEmbedding,
+        cells: Mapping[Any, Cells],
+        labels: Cells | None,
+        settings: Any,
+        rng: Generator,
+    ) -> Any:
         """Return the kernel of what was opened."""
         is_image = opening.holds_images
         draw = self._kernel_of_images if is_image else self._kernel_of_rows
         return draw(opening, cells, labels, settings, torch_generator(rng))
 
-    def _kernel_of_rows(self, opening, cells, labels, settings, rng):
+    def _kernel_of_rows(
+        self,
+        opening: OpenedEmbedding,
+        cells: Mapping[Any, Cells],
+        labels: Cells | None,
+        settings: Any,
+        rng: torch.Generator,
+    ) -> RowKernel:
         """Return the kernel of a table."""
         kernel = self._map_columns(cells, settings, rng)
         return kernel.with_share(opening, n_classes_of(labels))
 
-    def _kernel_of_images(self, opening, cells, labels, settings, rng):
+    def _kernel_of_images(
+        self,
+        opening: OpenedEmbedding,
+        cells: Mapping[Any, Cells],
+        labels: Cells | None,
+        settings: Any,
+        rng: torch.Generator,
+    ) -> ImageKernel:
         """Return the kernel of images; may pay for what it learns of them."""
         del cells, labels
-        layout = opening.facts.layout
+        layout: Any = opening.facts.layout
         pooling = pooling_of(layout.size, settings.pooling)
         phi = self._map_pixels(n_seen(layout.size, pooling), settings, rng)
         return ImageKernel.of(phi, layout, self.adjacency, pooling=pooling)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the feature map, release its mean per class, train a generator on it.
 
         Parameters
@@ -108,11 +141,14 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         _, for_features, for_training = split_generator(self.random_state, 3)
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening)
-            opening.keep(cells_=cells, _labels=labels, _seed=seed_of(for_training))
+            opening.measured = MeasuredEmbedding(
+                cells=cells, labels=labels, seed=seed_of(for_training)
+            )
             kernel = self._draw_kernel(opening, cells, labels, settings, for_features)
-            opening.keep(kernel_=kernel, settings_=settings.sharing(kernel.share))
-            opening.release(
-                "release_",
+            settings = settings.sharing(kernel.share)
+            drawn = replace(opening.measured, kernel=kernel, settings=settings)
+            opening.measured = drawn
+            opening.release_main(
                 opening.rows.batches(cells, labels).through(Encoding(kernel, device)),
                 kernel.blocks,
                 name=f"mean embedding of {kernel.certificate_name} by class",
@@ -125,15 +161,15 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 
-    def _kept_share(self, opening, labels):
+    def _kept_share(self, opening: OpenedEmbedding, labels: Cells | None) -> float:
         """Return which part of what is left the embedding leaves to later releases."""
         del opening, labels
         return 0.0
 
-    def _after_release(self, opening):
+    def _after_release(self, opening: OpenedEmbedding) -> None:
         """Release what is made known by the embedding; nothing, unless overridden."""
 
-    def refit(self, **settings):
+    def refit(self, **settings: Any) -> Self:
         """Train the generator anew on the stored release; free, needs no data.
 
         ``fit`` ends with it. If it was interrupted after the release, the budget is
@@ -152,21 +188,41 @@ class EmbeddingSynthesizer(BaseSynthesizer):
             The estimator itself, of its own class.
         """
         check_is_fitted(self, "release_")
-        settings = self.settings_.for_generator(settings)
+        used = self.settings_.for_generator(settings)
         known = self._learn(self.kernel_, self.release_)
-        model, losses = self._train(known, self.kernel_, settings)
-        self._model, self.settings_, self.loss_curve_ = model, settings, losses
-        self._known, self.n_iter_ = known, len(losses)
-        self._telling_losses(known.totals.sum(), known.total_std)
-        return self._stating_relations(settings.max_iter)
+        model, losses = self._train(known, self.kernel_, used)
+        self._keep_model(
+            model,
+            known.totals.sum(),
+            known.total_std,
+            measured=replace(self._measured, settings=used),
+            losses=losses,
+        )
+        return self._stating_relations(used.max_iter)
 
     @property
-    def generator_(self):
+    def kernel_(self) -> Any:
+        """The feature map, and how rows become what it takes."""
+        return there(self._measured.kernel, "kernel_")
+
+    @property
+    def settings_(self) -> Any:
+        """The method's parameters as they were used."""
+        return there(self._measured.settings, "settings_")
+
+    @property
+    def generator_(self) -> Any:
         """The trained torch module."""
         check_is_fitted(self)
         return self._model.generator
 
-    def sample(self, n_samples=None, y=None, class_shares=None, random_state=None):
+    def sample(
+        self,
+        n_samples: int | None = None,
+        y: Any = None,
+        class_shares: Any = None,
+        random_state: Any = None,
+    ) -> Any:
         """Draw synthetic rows; free, and as often as wanted.
 
         Parameters
@@ -192,7 +248,7 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         )
         return self._with_target(X, labels, y, shares, rng)
 
-    def _fill_settings(self, X):
+    def _fill_settings(self, X: Any) -> Any:
         """Return the settings of this fit; parameters that are None filled in."""
         given = self.get_params(deep=False)
         preset = given.get("preset", "default")
@@ -200,7 +256,8 @@ class EmbeddingSynthesizer(BaseSynthesizer):
             getattr(self, presets)[preset] if kind in self._takes else None
             for kind, presets in (("tables", "_presets"), ("images", "_image_presets"))
         )
-        (of_tables or of_images).filled(given)  # before a chunk is opened
+        of_some: Any = of_tables or of_images
+        of_some.filled(given)  # before a chunk is opened
         is_image = self._is_given_images(X)
         for name, where in self._without_effect(is_image).items():
             if given[name] is not None:
@@ -210,19 +267,19 @@ class EmbeddingSynthesizer(BaseSynthesizer):
                 )
         return fill(given, of_tables=of_tables, of_images=of_images, is_image=is_image)
 
-    def _counted(self):
+    def _counted(self) -> tuple[Mapping[Any, Cells], Any]:
         """Return the columns whose cells were counted, and in which units."""
         counted = getattr(self.kernel_, "counted", ())
         names = list(self.cells_)
         cells = {names[j]: self.cells_[names[j]] for j in counted}
         return cells, self.kernel_.scales if counted else None
 
-    def _without_effect(self, is_image):
+    def _without_effect(self, is_image: bool) -> dict[str, str]:
         """Return parameters that this fit has no use for, and what they are for."""
         del is_image
         return {}
 
-    def _learn(self, kernel, released):
+    def _learn(self, kernel: Any, released: Release) -> Any:
         """Return what a release says; only the number of rows is taken as public."""
         return kernel.learn(
             released,
@@ -234,15 +291,13 @@ class EmbeddingSynthesizer(BaseSynthesizer):
         )
 
     @property
-    def _denoised(self):
-        """What the release says, learnt once; None if there is nothing to draw by."""
-        if self.kernel_.phi is None:
+    def _denoised(self) -> Any:
+        """What the release says of images; None if nothing is drawn by it."""
+        if self.kernel_.phi is None or self.cells_:
             return None
-        if not hasattr(self, "_known"):  # read from a file
-            self._known = self._learn(self.kernel_, self.release_)
-        return self._known
+        return self._learn(self.kernel_, self.release_)
 
-    def _train(self, known, kernel, settings):
+    def _train(self, known: Any, kernel: Any, settings: Any) -> tuple[Any, list[float]]:
         """Return a generator and its losses; reads no fitted state but the seed."""
         mix = mixing(
             known.shares,

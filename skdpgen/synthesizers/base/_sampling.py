@@ -2,16 +2,17 @@
 
 import copy
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
+from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen.privacy import PrivacyReport
+from skdpgen.synthesizers.base._attributes import FittedAttributes
 from skdpgen.synthesizers.models import (
     Loss,
     counted_columns,
@@ -21,7 +22,7 @@ from skdpgen.synthesizers.models import (
     losses,
     with_ranges,
 )
-from skdpgen.synthesizers.opening import ROWS_COUNTED, Facts
+from skdpgen.synthesizers.opening import ROWS_COUNTED, Measured
 from skdpgen.tables import ArrowFile, Cells, as_arrow
 from skdpgen.utils import (
     NothingLearntWarning,
@@ -41,16 +42,11 @@ FOR_TYPES = 100  # rows of which a table of Dask has its types
 SPLITTING = Lock()  # two threads that split one generator must not get the same part
 
 
-class SamplesInChunks:
+class SamplesInChunks(FittedAttributes):
     """Draws rows chunk by chunk, for an estimator that has ``sample``."""
 
-    _facts: Facts
-    _sampler: Any
-    n_samples_: int
-
-    def sample(self, n_samples: Any = None, **how: Any) -> Any:
-        """Draw rows; every synthesizer has its own."""
-        raise NotImplementedError
+    _sampler: Generator
+    sample: Callable[..., Any]  # every synthesizer has its own
 
     def iter_sample(
         self,
@@ -211,6 +207,7 @@ def _chunks_drawn(
     changes from chunk to chunk, so it must not be set on the estimator itself, which
     other iterators and threads draw from at the same time.
     """
+    fitted = drawer._fitted
     for start in range(0, n, size):
         some = slice(start, min(start + size, n))
         asked = dict(how)
@@ -218,7 +215,7 @@ def _chunks_drawn(
             asked["y"] = y[some]
         if given is not None:
             asked["given"] = given[some]
-        drawer._facts = replace(drawer._facts, first_row=start)
+        drawer._fitted = fitted.starting_at(start)
         yield drawer.sample(some.stop - start, random_state=rng, **asked)
 
 
@@ -227,7 +224,7 @@ def draw_part(
 ) -> Any:
     """Draw the rows of one partition, the first of which is row ``start``."""
     mine = copy.copy(synthesizer)  # others may draw from it now, in other threads
-    mine._facts = replace(mine._facts, first_row=start)
+    mine._fitted = mine._fitted.starting_at(start)
     table = as_arrow(mine.sample(n_rows, random_state=seed, **how), target)
     return table.to_pandas(types_mapper=pd.ArrowDtype)  # missing values change none
 
@@ -256,16 +253,8 @@ NOTHING_LEARNT = (
 )
 
 
-class TellsColumns:
+class TellsColumns(FittedAttributes):
     """A fitted synthesizer that says what its release knows of each column."""
-
-    privacy_: PrivacyReport
-    release_: Any
-    cells_: Mapping[Any, Cells]
-    task_: str | None
-    n_samples_: int
-    _facts: Facts
-    _model: Any
 
     @property
     def columns_(self) -> Any:
@@ -287,8 +276,8 @@ class TellsColumns:
             self._facts,
             self.cells_,
             counts,
-            self._clipped(),
-            getattr(self, "_unread", {}),
+            self._facts.outside,
+            self._facts.unread,
             self._dropped(counts),
         )
 
@@ -302,8 +291,8 @@ class TellsColumns:
         """
         check_is_fitted(self)
         dropped = self._dropped(self._column_counts())
-        labels = getattr(self, "_labels", None)
-        return describe_target(self._facts, labels, self._clipped(), dropped)
+        outside = self._facts.outside
+        return describe_target(self._facts, self._labels, outside, dropped)
 
     @property
     def lost_(self) -> list[str]:
@@ -316,52 +305,62 @@ class TellsColumns:
         return [one.line for one in self._losses()]
 
     def _losses(self) -> list[Loss]:
-        table = self.columns_ if self._cells else pd.DataFrame()
-        pixels = getattr(self, "pixels_", {})
-        return losses(table, self.target_, self._facts, pixels)
+        table = self.columns_ if self.cells_ else pd.DataFrame()
+        return losses(table, self.target_, self._facts, self._facts.pixels or {})
 
     def _column_counts(self) -> dict[Any, tuple[Any, float]]:
         """Return the released counts of cells, where columns are counted."""
-        cells, scales = self._counted() if self._cells else ({}, None)
+        cells, scales = self._counted() if self.cells_ else ({}, None)
         return counted_columns(self.release_, cells, scales) if cells else {}
 
     def _dropped(self, counts: Mapping[Any, Any]) -> tuple[float, float]:
         """Return the share of rows without a usable label, and its standard error."""
         paid = self.privacy_.releases
         doubt = [one.noise_std for one in paid if one.name == ROWS_COUNTED]
-        kept = getattr(self, "_kept", (math.nan, math.nan))
-        noise = math.hypot(*doubt)
-        return dropped_rows(self._facts, self._cells, counts, kept, noise)
+        labelled, noise = self._state.labelled, math.hypot(*doubt)
+        return dropped_rows(self._facts, self.cells_, counts, labelled, noise)
 
     def _counted(self) -> tuple[Mapping[Any, Cells], Any]:
         """Return the columns whose cells were counted, and in which units."""
-        return self.cells_, getattr(self, "_scales", None)
+        return self.cells_, self._measured.scales
 
-    def _clipped(self) -> Mapping[Any, Any]:
-        """Return shares of rows outside public bounds, and their noise."""
-        return getattr(self, "_outside", {})
+    def _keep_model(
+        self,
+        model: Any,
+        n_labelled: float,
+        noise: float,
+        *,
+        measured: Measured | None = None,
+        losses: list[float] | None = None,
+    ) -> Self:
+        """Keep a model; warn, and say in the certificate, of what was lost.
 
-    @property
-    def _cells(self) -> Mapping[Any, Cells]:
-        return getattr(self, "cells_", {})
-
-    def _drawn_marginals(self) -> Mapping[Any, Any]:
-        """Return the denoised rows of each cell, of columns that the model has."""
-        known = getattr(self._model, "known", self._model)
-        return getattr(known, "marginals", {})
-
-    def _telling_losses(self, kept: float, noise: float) -> Any:
-        """Warn, and say in the certificate, of what released counts show to be lost."""
-        self._facts = with_ranges(self._facts, self._drawn_marginals(), self._cells)
-        if hasattr(self, "schema_"):
-            self.schema_ = self._facts.schema
-        self._kept = float(kept), float(noise)
-        found = self._losses()
-        for one in found:
-            self.privacy_ = self.privacy_.without(one.line).stating(one.line)
-            if one.is_public:
-                warn_caller(one.warning, SchemaWarning)
-        rare = "; ".join(one.line for one in found if not one.is_public)
+        Parameters
+        ----------
+        model : object with ``draw``
+        n_labelled, noise : float
+            Rows with a usable label, from a release, and the noise of that number.
+        measured : Measured or None, default=None
+            Instead of what was kept, if making the model changed it.
+        losses : list of float or None, default=None
+            Of each training step.
+        """
+        known = getattr(model, "known", model)
+        marginals = getattr(known, "marginals", {})  # denoised rows of each cell
+        self._fitted = replace(
+            self._state,
+            facts=with_ranges(self._facts, marginals, self.cells_),
+            measured=measured or self._measured,
+            model=model,
+            labelled=(float(n_labelled), float(noise)),
+            loss_curve=losses,
+        )
+        lost = self._losses()
+        self._fitted = self._state.stating(*(loss.line for loss in lost))
+        for loss in lost:
+            if loss.is_public:
+                warn_caller(loss.warning, SchemaWarning)
+        rare = "; ".join(loss.line for loss in lost if not loss.is_public)
         if rare:
             warn_caller(RARE.format(rare), RareValuesWarning)
         return self
@@ -372,20 +371,20 @@ class TellsColumns:
         check_is_fitted(self)
         if not self.cells_:
             return IMAGES
-        has_trained = getattr(self, "n_iter_", 0) > 0
+        has_trained = bool(self._state.loss_curve)
         is_related = getattr(self._model, "has_relations", has_trained)
         return RELATIONS if is_related else ONLY[self.task_]
 
-    def _stating_relations(self, is_trained: bool | int) -> Any:
+    def _stating_relations(self, is_trained: bool | int) -> Self:
         """Say so, here and in the certificate, if no relation was learnt.
 
         Whether there was training was decided by releases alone.
         """
         line, learnt = NOT_LEARNT.format(ONLY[self.task_]), self.learnt_
-        self.privacy_ = self.privacy_.without(line)
+        self._fitted = self._state.without(line)
         if learnt in (RELATIONS, IMAGES) or len(self.cells_) < 2:
             return self
-        self.privacy_ = self.privacy_.stating(line)
+        self._fitted = self._state.stating(line)
         if is_trained:  # else it was asked for
             warn_caller(NOTHING_LEARNT.format(learnt), NothingLearntWarning)
         return self

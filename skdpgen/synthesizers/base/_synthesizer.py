@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
 from pathlib import Path
@@ -15,10 +15,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen import networks
-from skdpgen.privacy import PrivacyReport, Subsampling
+from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base._sampling import SamplesInChunks, TellsColumns
 from skdpgen.synthesizers.models import (
-    class_array,
     decode_rows,
     decode_target,
     label_codes,
@@ -27,8 +26,8 @@ from skdpgen.synthesizers.models import (
 )
 from skdpgen.synthesizers.opening import (
     IS_CLONE,
-    Facts,
-    Opening,
+    Fitted,
+    Fitting,
     check_needs,
     open_rows,
     parameters_stated,
@@ -36,7 +35,6 @@ from skdpgen.synthesizers.opening import (
 )
 from skdpgen.tables import (
     INFERRED,
-    Cells,
     Schema,
     as_chunks,
     draw_values,
@@ -59,12 +57,7 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Saving without pickle: JSON for structure, arrays for numbers.
 
-FORMAT = 1
-NOT_SAVED = (
-    "_sampler",
-    "_is_clone",
-    "_known",
-)  # drawn anew, or a matter of this process
+FORMAT = 2
 
 
 def write_estimator(estimator: Any, path: str | Path) -> None:
@@ -75,16 +68,12 @@ def write_estimator(estimator: Any, path: str | Path) -> None:
         params["random_state"] = None  # a generator's state is no public parameter
     if estimator._reads_public_rows:
         params["public_data"] = None  # what was made of it is part of the state
-    state = {
-        name: value
-        for name, value in vars(estimator).items()
-        if name not in params and name not in NOT_SAVED
-    }
     header = {
         "format": FORMAT,
         "class": type(estimator).__name__,
         "params": to_plain(params, arrays, _networks),
-        "state": to_plain(state, arrays, _networks),
+        "output": getattr(estimator, "_container", None),
+        "fitted": to_plain(estimator._fitted, arrays, _networks),
     }
     text = json.dumps(header).encode()
     with Path(path).open("wb") as file:
@@ -110,9 +99,11 @@ def read_estimator(path: str | Path, classes: dict[str, Callable[..., Any]]) -> 
         estimator = classes[header["class"]](
             **from_plain(header["params"], arrays, _networks_read)
         )
-        for name, value in from_plain(header["state"], arrays, _networks_read).items():
-            setattr(estimator, name, value)
-    (estimator._sampler,) = split_generator(estimator.random_state, 1)
+        fitted = from_plain(header["fitted"], arrays, _networks_read)
+    if not isinstance(fitted, Fitted):
+        raise ValueError(f"The file must hold a fit. Got {type(fitted).__name__}.")
+    estimator.set_output(transform=header["output"])
+    estimator._keep(fitted)
     return estimator
 
 
@@ -146,28 +137,11 @@ INFER_LEAKS = (
     "schema='infer' reads bounds and categories off the private rows, outside the "
     "guarantee. Give a Schema, or leave schema=None to discover it privately."
 )
-HIDDEN = {
-    "_outside",
-    "_public",
-    "_ratio",
-    "_facts",
-    "_kept",
-    "_known",
-    "_labels",
-    "_model",
-    "_sampler",
-    "_scales",
-    "_seed",
-    "_unread",
-}
 
 
-class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
+class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):  # type: ignore[misc]
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
-    _labels: Cells | Any  # of the target; the estimator keeps them in `fit`
-    _facts: Facts
-    cells_: dict[Any, Cells]
     _reads_public_rows: ClassVar[bool] = False  # of a parameter `public_data`
     _needs_public_rows: ClassVar[bool] = False
     _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
@@ -219,7 +193,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted means that a release was paid for and a generator made."""
-        return hasattr(self, "_model")
+        return self._fitted is not None and self._fitted.model is not None
 
     def __sklearn_tags__(self) -> Any:
         """Missing values, text and numbers come in; randomness comes out."""
@@ -236,7 +210,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
         return None
 
     @contextmanager
-    def _opened(self, X: Any, y: Any) -> Iterator[Opening]:
+    def _opened(self, X: Any, y: Any) -> Iterator[Fitting[Any]]:
         """Open private rows, and close them whatever happens; the frame of ``fit``.
 
         On the way in what is not public of the schema is released. On the way out, be
@@ -264,9 +238,9 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
             opening.learn_schema()
             yield opening
         finally:
-            facts, report = opening.close()
-            if report.releases:
-                self._keep(facts, report, opening.kept)
+            fitted = opening.close()
+            if fitted.certificate.releases:
+                self._keep(fitted)
 
     def _public_table(self) -> Any:
         """Return public rows with the columns of X; None where there are none."""
@@ -307,30 +281,11 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
         lines = [parameters_stated(self)]
         return lines + [IS_CLONE] * getattr(self, "_is_clone", False)
 
-    def _keep(
-        self, facts: Facts | None, report: PrivacyReport, kept: Mapping[str, Any]
-    ) -> None:
-        """Store what may be kept; nothing of an earlier fit stays beside it."""
-        for name in list(vars(self)):
-            if name in HIDDEN or (name.endswith("_") and name[0] != "_"):
-                delattr(self, name)
-        self.privacy_ = report
-        if facts is None:  # interrupted before the schema was complete
-            return
-        self._facts = facts
-        self.schema_, self.task_ = facts.schema, facts.task
-        if facts.classes is not None:
-            self.classes_ = class_array(facts.classes)
-        names = facts.layout.names
-        self.n_features_in_ = facts.layout.n_features
-        if facts.layout.container not in ("numpy", "masked", "torch") and all(
-            isinstance(name, str) for name in names
-        ):
-            self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_samples_ = max(round(facts.n_rows), 1)
-        (self._sampler,) = split_generator(self.random_state, 1)
-        for name, value in kept.items():
-            setattr(self, name, value)
+    def _keep(self, fitted: Fitted[Any]) -> None:
+        """Keep what a fit leaves; nothing of an earlier fit stays beside it."""
+        self._fitted = fitted
+        if fitted.facts is not None:  # else rows cannot be drawn
+            (self._sampler,) = split_generator(self.random_state, 1)
 
     def _sampling_generator(self, random_state: Any) -> Generator:
         """An int fixes the rows; None goes on where the last sample stopped."""
@@ -376,6 +331,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
             return rng.permutation(systematic(shares, n_samples, rng=rng))
         if self.task_ == "regression":
             assert self._facts.target_layout is not None
+            assert self._labels is not None
             return target_codes(self._facts.target_layout, self._labels, y)
         return label_codes(self.classes_, y)
 
@@ -402,5 +358,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):
         if self.task_ == "classification":
             return X, decode_target(self._facts, self.classes_[labels])
         if y is None:
-            y = draw_values(self.schema_.target, self._labels, labels, shares, rng=rng)
+            target: Any = self.schema_.target
+            assert self._labels is not None
+            y = draw_values(target, self._labels, labels, shares, rng=rng)
         return X, decode_target(self._facts, y)

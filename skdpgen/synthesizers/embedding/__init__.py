@@ -8,6 +8,7 @@ from skdpgen.synthesizers.embedding._image_kernel import (
     pooling_of,
     size_seen,
 )
+from skdpgen.synthesizers.embedding._measured import MeasuredEmbedding
 from skdpgen.synthesizers.embedding._perceptual_kernel import (
     PerceptualKernel,
     early_model,
@@ -38,6 +39,7 @@ __all__ = [
     "FeatureMap",
     "ImageKernel",
     "Mapper",
+    "MeasuredEmbedding",
     "PerceptualKernel",
     "PointRows",
     "RowKernel",

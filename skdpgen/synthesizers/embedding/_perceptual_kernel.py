@@ -15,9 +15,10 @@ from skdpgen.synthesizers.embedding._image_kernel import (
     pooling_of,
     size_seen,
 )
+from skdpgen.synthesizers.embedding._measured import MeasuredEmbedding
 from skdpgen.synthesizers.embedding._private_encoder import Encoding, encoder_of
 from skdpgen.synthesizers.models import Denoised, ImageModel, train_images
-from skdpgen.synthesizers.opening import Opening, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, Opening, n_classes_of
 from skdpgen.synthesizers.presets import pixel_scales
 from skdpgen.tables import Cells
 from skdpgen.training import Latents
@@ -196,7 +197,7 @@ class CodeMap:
 
 
 def perceptual_kernel(
-    opening: Opening,
+    opening: Fitting[MeasuredEmbedding],
     cells: Any,
     labels: Cells | None,
     settings: Any,
@@ -232,33 +233,35 @@ def perceptual_kernel(
     if not settings.stopping_budget:
         return kernel
     coded = replace(kernel, phi=CodeMap(seen))
-    found = opening.release(
-        "stopping_release_",
+    stopping = opening.release(
         opening.rows.batches(cells, labels).through(Encoding(coded, device)),
         {Key.FEATURES: coded.phi.block},
         name="means of codes by class, to stop by",
         share=settings.stopping_budget,
         n_classes=n_classes_of(labels),
     )
-    return replace(kernel, stopping=found.values[Key.FEATURES], codes=coded.phi)
+    opening.measured = replace(opening.measured, stopping_release=stopping)
+    return replace(kernel, stopping=stopping.values[Key.FEATURES], codes=coded.phi)
 
 
-def early_model(opening: Opening, *, device: torch.device) -> ImageModel:
+def early_model(
+    opening: Fitting[MeasuredEmbedding], *, device: torch.device
+) -> ImageModel:
     """Return a model that is trained for a fraction of its steps on what was released.
 
     It is made of a release alone, while rows are still open to be asked about it.
     """
-    kept = opening.kept
-    labels, kernel, settings = kept["_labels"], kept["kernel_"], kept["settings_"]
-    released = kept["release_"]
+    measured = opening.measured
+    released, labels, kernel = measured.release, measured.labels, measured.kernel
+    assert released is not None
     known = kernel.learn(
         released,
         {},
         opening.facts,
         n_classes=n_classes_of(labels),
         n_rows=opening.facts.public_total(released.adjacency, labels),
-        seed=kept["_seed"],
+        seed=measured.seed,
     )
-    few = replace(settings, max_iter=settings.max_iter // EARLY)
-    model, _ = kernel.train(known, few, mix=None, device=device, seed=kept["_seed"])
+    few = replace(measured.settings, max_iter=measured.settings.max_iter // EARLY)
+    model, _ = kernel.train(known, few, mix=None, device=device, seed=measured.seed)
     return model  # type: ignore[no-any-return]

@@ -20,8 +20,9 @@ from skdpgen.synthesizers.embedding._image_kernel import (
     Points,
     pooling_of,
 )
+from skdpgen.synthesizers.embedding._measured import MeasuredEmbedding
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
-from skdpgen.synthesizers.opening import Opening, discover_bins, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, Opening, discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import pixel_scales
 from skdpgen.tables import Cells, EncodedBatch, ImageLayout
 from skdpgen.training import descend, descend_privately, project_to_total
@@ -59,7 +60,9 @@ class Encoding:
 SLOPES_SHARE = 0.98  # of mu², at most; the rest says how many rows each class has
 
 
-def keep_points(opening: Opening, settings: Any) -> None:
+def keep_points(
+    opening: Fitting[MeasuredEmbedding], settings: Any, *, seed: int
+) -> None:
     """Choose cells, and a kernel that makes points of rows and sums class counts."""
     cells, labels = discover_bins(opening)
     layout = opening.facts.layout
@@ -68,44 +71,44 @@ def keep_points(opening: Opening, settings: Any) -> None:
         kernel = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
     else:
         kernel = RowKernel.of(cells, lambda *_: None, layout="whole", share=1.0)
-    opening.keep(cells_=cells, _labels=labels, kernel_=kernel)
+    opening.measured = MeasuredEmbedding(
+        cells=cells, labels=labels, seed=seed, kernel=kernel, settings=settings
+    )
 
 
-def release_counts(opening: Opening, *, steps: float) -> Release:
+def release_counts(opening: Fitting[MeasuredEmbedding], *, steps: float) -> Release:
     """Release how many rows each class has, with all but the steps' share."""
-    kept = opening.kept
-    return opening.release(
-        "release_",
-        opening.rows.batches(kept["cells_"], kept["_labels"]),
-        kept["kernel_"].blocks,
+    measured = opening.measured
+    return opening.release_main(
+        opening.rows.batches(measured.cells, measured.labels),
+        measured.kernel.blocks,
         name="rows of each class",
         share=1.0 - steps / opening.ledger.remaining,
-        n_classes=n_classes_of(kept["_labels"]),
+        n_classes=n_classes_of(measured.labels),
     )
 
 
 def train_by_slopes(
-    opening: Opening,
+    opening: Fitting[MeasuredEmbedding],
     counts: Release,
     *,
     share: float,
     is_balanced: bool,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
-) -> tuple[float, float]:
-    """Train a generator with a fixed share of the budget; keeps it and its losses.
+) -> tuple[Any, list[float], float]:
+    """Train a generator with a fixed share of the budget.
 
-    ``opening`` keeps the kernel, cells and labels, the settings and the seed already.
-    Returns how many rows have a class, and the noise of that number.
+    Returns it with its losses, and the noise of the number of rows with a class.
     """
-    kept = opening.kept
-    kernel, settings, seed = kept["kernel_"], kept["settings_"], kept["_seed"]
+    measured = opening.measured
+    kernel, settings, seed = measured.kernel, measured.settings, measured.seed
     rng = torch.Generator().manual_seed(seed)
-    batches = opening.rows.batches(kept["cells_"], kept["_labels"])
+    batches = opening.rows.batches(measured.cells, measured.labels)
     points = PointRows(kernel, batches)
     noisy = counts.values[Key.CLASSES][:, 0]
     totals = project_to_total(noisy, max(float(noisy.sum()), 1.0))
-    model = kernel.untrained(totals, settings, kept["cells_"], rng)
+    model = kernel.untrained(totals, settings, measured.cells, rng)
     scales = pixel_scales(settings.length_scale, kernel.width)
     with functional_oracle(
         points,
@@ -135,9 +138,8 @@ def train_by_slopes(
         )
     points.close()
     model.generator.cpu()
-    opening.keep(_model=model, loss_curve_=losses, n_iter_=len(losses))
     noise = counts.noise_std[Key.CLASSES] * math.sqrt(len(model.totals))
-    return model.totals.sum(), noise
+    return model, losses, noise
 
 
 # ----------------------------------------------------------------------------

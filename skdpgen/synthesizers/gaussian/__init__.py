@@ -7,6 +7,7 @@ from skdpgen.synthesizers.gaussian._lens_map import (
     choose_lens,
     encoder,
 )
+from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
 from skdpgen.synthesizers.gaussian._pictures import (
     MILD,
     choose_prior,
@@ -19,6 +20,7 @@ from skdpgen.synthesizers.gaussian._pictures import (
 
 __all__ = [
     "MILD",
+    "MeasuredMixture",
     "Pictures",
     "check_lens",
     "choose_lens",

@@ -17,8 +17,9 @@ from skdpgen.privacy import (
     sensitivity,
     shortened,
 )
+from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
 from skdpgen.synthesizers.models import CopulaModel, NormalScores, single_columns
-from skdpgen.synthesizers.opening import Opening, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, n_classes_of
 from skdpgen.tables import Cells, EncodedBatch
 from skdpgen.training import ClassConditional, class_correlations
 from skdpgen.utils import Key, asked, has_role, is_amount, refuse_unless, saved
@@ -34,7 +35,11 @@ LEAST = 1e-9  # distance
 
 
 def measured_columns(
-    opening: Opening, cells: Mapping[Any, Cells], labels: Cells | None, *, share: float
+    opening: Fitting[MeasuredMixture],
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    *,
+    share: float,
 ) -> Iterator[ClassConditional]:
     r"""Release columns by class with a share of what is left; yield what is known.
 
@@ -51,8 +56,7 @@ def measured_columns(
     """
     n_classes, sizes = n_classes_of(labels), tuple(c.n_cells for c in cells.values())
     is_twice = n_classes > 1 and len(sizes) > 1 and opening.ledger.budget.is_private
-    first = opening.release(
-        "release_",
+    first = opening.release_main(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: Histograms(sizes)},
         name=f"histograms of {len(sizes)} columns by class",
@@ -67,7 +71,6 @@ def measured_columns(
     opening.step("histograms again")
     scales = scales_of(known)
     again = opening.release(
-        "again_",
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: Histograms(sizes, scales)},
         name="histograms again, more of columns that tell classes apart",
@@ -126,11 +129,13 @@ SMALLEST_ROOM = 1e-6  # that someone else may ask with
 
 
 def measure_copula(
-    opening: Opening, cells: Mapping[Any, Cells], labels: Cells | None
+    opening: Fitting[MeasuredMixture],
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
 ) -> None:
     r"""Release columns by class, then products of the normal scores of rows.
 
-    Keeps ``release_``, and ``mixture_``, which knows more after each release.
+    Keeps the mixture, which knows more after each release.
 
     *Why it is private.* Scores are a function of released columns, so the last one is a
     sum of :math:`v v^\top` of rows clipped to norm 1: no inner product of two of them
@@ -144,7 +149,7 @@ def measure_copula(
     for known in measured_columns(opening, cells, labels, share=1.0 - share):
         scores = NormalScores.of(known, cells)
         model = CopulaModel(known, scores.orders, np.eye(d)[None])
-        opening.keep(mixture_=model)
+        opening.measured = replace(opening.measured, mixture=model)
     if not share:
         return
     opening.step("products")
@@ -159,7 +164,6 @@ def measure_copula(
 
     step = ScoresOfRows(scores, room, by_class)
     found = opening.release(
-        "products_",
         opening.rows.batches(cells, labels).through(step),
         {Key.FEATURES: product},
         name=f"products of normal scores of {d} columns" + ", by class" * by_class,
@@ -169,7 +173,8 @@ def measure_copula(
     values = found.values[Key.FEATURES].reshape(-1, d, d)
     noise, spreads = found.noise_std[Key.FEATURES], scores.spreads(known)
     correlations = class_correlations(values, noise, totals, spreads)
-    opening.keep(mixture_=replace(model, correlations=correlations))
+    model = replace(model, correlations=correlations)
+    opening.measured = replace(opening.measured, mixture=model)
 
 
 @asked("step")

@@ -19,7 +19,7 @@ from skdpgen.lenses import (
     goes_alone,
     lens_of,
 )
-from skdpgen.synthesizers.opening import Opening
+from skdpgen.synthesizers.opening import Fitting
 from skdpgen.tables import (
     Batches,
     Cells,
@@ -44,7 +44,7 @@ class Pictures:
     of one shape and in double precision, or one by one through a lens that is opaque.
     """
 
-    opening: Opening
+    opening: Fitting[Any]
     labels: Cells | None
     lens: Any
 

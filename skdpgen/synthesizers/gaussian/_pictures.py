@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from skdpgen.networks import SmallCNN
 from skdpgen.privacy import Counts, Moments, OuterProducts, Release, Vectors
 from skdpgen.synthesizers.gaussian._lens_map import Pictures, from_centres
+from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
 from skdpgen.synthesizers.models import (
     Deformations,
     PictureMixture,
     shares_of_counts,
     systematic,
 )
-from skdpgen.synthesizers.opening import Opening, n_classes_of
+from skdpgen.synthesizers.opening import Fitting, Opening, n_classes_of
 from skdpgen.tables import Cells
 from skdpgen.training import (
     class_covariances,
@@ -34,10 +35,12 @@ from skdpgen.utils import Key, torch_generator
 FREE = 0.5  # of counts beside first and second moments, as squared weight
 
 
-def measure_moments(opening: Opening, labels: Cells | None, lens: Any) -> None:
+def measure_moments(
+    opening: Fitting[MeasuredMixture], labels: Cells | None, lens: Any
+) -> None:
     r"""Release sums of codes, of their squares and of rows, all at once.
 
-    Keeps ``release_`` and ``mixture_``: mean and variance of each code in each class.
+    Keeps the mixture: mean and variance of each code in each class.
 
     *Why it is private.* Codes v of norm 1 at most, beside :math:`v \circ v / \sqrt 2`,
     move by 2 if a row of the same class replaces another
@@ -49,8 +52,7 @@ def measure_moments(opening: Opening, labels: Cells | None, lens: Any) -> None:
     rows, n_classes = Pictures(opening, labels, lens), n_classes_of(labels)
     d, moments = rows.width, Moments(rows.width)
     opening.step("moments")
-    found = opening.release(
-        "release_",
+    found = opening.release_main(
         rows.codes(lambda label, z: (label, z)),
         {Key.FEATURES: moments, Key.CLASSES: Counts(FREE)},
         name="means and squares of codes by class",
@@ -75,7 +77,7 @@ def measure_moments(opening: Opening, labels: Cells | None, lens: Any) -> None:
         np.maximum(variances, 0.0),
         np.zeros(1),
     )
-    opening.keep(mixture_=mixture)
+    opening.measured = replace(opening.measured, mixture=mixture)
 
 
 # ----------------------------------------------------------------------------
@@ -136,14 +138,15 @@ def choose_prior(
         return np.where(labels >= 0, 0, -1), np.stack(each, axis=1)
 
     k = len(choices)
-    votes = rows.opening.release(
-        "votes_",
+    opening = rows.opening
+    votes = opening.release(
         rows.pixels(row),
         {Key.FEATURES: Vectors(k, k**0.5, is_nonnegative=True)},
         name="which deformations teach most",
     )
     best = int(votes.values[Key.FEATURES][0].argmax())
-    rows.opening.keep(deformations_=choices[best])
+    deform = choices[best]
+    opening.measured = replace(opening.measured, votes=votes, deformations=deform)
 
 
 def _taught(
@@ -181,7 +184,7 @@ LEAST = 0.02  # of the largest norm: as small as the mean norm is taken to be
 
 
 def measure_pictures(
-    opening: Opening,
+    opening: Fitting[MeasuredMixture],
     labels: Cells | None,
     *,
     lens: Any,
@@ -192,8 +195,8 @@ def measure_pictures(
 ) -> None:
     r"""Release tones, sizes, means, prototypes and products of codes, one by one.
 
-    Keeps ``release_`` (means and counts of classes) and ``mixture_``, which knows more
-    after each release, so that an interrupted fit has what it paid for.
+    Keeps the mixture, which knows more after each release, so that an interrupted fit
+    has what it paid for. The main release has means and counts of classes.
 
     *Why it is private.* Every release sums a vector a row, clipped to a public bound in
     `privacy`, and all that a row is compared with (a size, a centre, a picture) is
@@ -242,7 +245,6 @@ class _Measured:
         """Release tones and the mean of each class."""
         opening, d = self.opening, self.rows.width
         tones = self._release(
-            "tones_",
             self.rows.pixels(lambda labels, x: (pooled(labels), tones_of(x))),
             {Key.FEATURES: Vectors(TONES, is_nonnegative=True)},
             "tones of pixels",
@@ -250,13 +252,13 @@ class _Measured:
         )
         size = ROOM * self._size("codes", lambda labels, z: z)
         found = self._release(
-            "release_",
             self.rows.codes(lambda labels, z: (labels, z / size)),
             {Key.FEATURES: Vectors(d), Key.CLASSES: Counts(1.0)},
             "means of codes by class",
             FOR_MEANS,
             self.n_classes,
         )
+        opening.measured = replace(opening.measured, release=found)
         counts = found.values[Key.CLASSES][:, 0]
         n_rows = opening.facts.public_total(found.adjacency, self.rows.labels)
         totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
@@ -294,7 +296,6 @@ class _Measured:
                 return np.where(labels >= 0, labels * n_prototypes + near, -1), v / size
 
             found = self._release(
-                "prototypes_",
                 self.rows.codes(row),
                 {Key.FEATURES: Vectors(d), Key.CLASSES: Counts(1.0)},
                 f"prototypes, round {k + 1}",
@@ -332,7 +333,6 @@ class _Measured:
             return pooled(labels) if is_pooled else labels, [(v, v)]
 
         found = self._release(
-            "products_",
             self.rows.codes(row),
             {Key.FEATURES: OuterProducts(((d, d),), 1.0, ("square",))},
             f"products of codes around {what}" + ", by class" * (not is_pooled),
@@ -359,7 +359,6 @@ class _Measured:
 
         size = ROOM * self._size(f"squares around {what}", squared)
         found = self._release(
-            "products_",
             self.rows.codes(lambda labels, z: (labels, squared(labels, z) / size)),
             {Key.FEATURES: Vectors(self.rows.width, is_nonnegative=True)},
             f"squares of codes around {what}, by class",
@@ -381,7 +380,6 @@ class _Measured:
             return pooled(labels), np.minimum(norms, 1.0)
 
         found = self._release(
-            "sizes_",
             self.rows.codes(row),
             {Key.FEATURES: Vectors(1, is_nonnegative=True)},
             "size of codes" + f" around {what}" * (what != "codes"),
@@ -392,7 +390,6 @@ class _Measured:
 
     def _release(
         self,
-        attribute: str,
         batches: Any,
         blocks: Any,
         name: str,
@@ -401,12 +398,12 @@ class _Measured:
     ) -> Release:
         share = min(share * self.whole / self.opening.ledger.remaining, 1.0)
         return self.opening.release(
-            attribute, batches, blocks, name=name, share=share, n_classes=n_classes
+            batches, blocks, name=name, share=share, n_classes=n_classes
         )
 
     def _keep(self, mixture: PictureMixture) -> None:
         self.mixture = mixture
-        self.opening.keep(mixture_=mixture)
+        self.opening.measured = replace(self.opening.measured, mixture=mixture)
 
 
 def wiener(energy: Floats, noise: Floats) -> Floats:

@@ -172,7 +172,7 @@ def draw_given(table, labels, *, rng):
     return codes
 
 
-def systematic(probabilities, n_samples, *, rng):
+def systematic(probabilities: Any, n_samples: int, *, rng: Generator) -> Any:
     """Draw sorted codes; each appears as often as expected, give or take one.
 
     Examples

@@ -3,11 +3,13 @@
 from skdpgen.synthesizers.opening._binning import MAX_BINS, discover_bins, steps_share
 from skdpgen.synthesizers.opening._context import (
     IS_CLONE,
+    Fitting,
     Opening,
     open_rows,
     parameters_stated,
 )
 from skdpgen.synthesizers.opening._facts import Facts
+from skdpgen.synthesizers.opening._fitted import Fitted, Measured
 from skdpgen.synthesizers.opening._known_columns import (
     check_needs,
     n_classes_of,
@@ -30,7 +32,10 @@ __all__ = [
     "MAX_BINS",
     "ROWS_COUNTED",
     "Facts",
+    "Fitted",
+    "Fitting",
     "LateWords",
+    "Measured",
     "Opening",
     "PublicTables",
     "cell_scales",

@@ -376,7 +376,6 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
     }
     of_watched = {name: every[name] / cut_scale for name in watched}
     keep_watched(opening, watched, of_watched, std / cut_scale)
-    opening.keep(_outside=opening.outside, _unread=opening.unread)
     return found | settled
 
 

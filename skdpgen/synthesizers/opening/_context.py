@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 from tqdm import tqdm
@@ -12,7 +12,6 @@ from skdpgen.privacy import (
     Adjacency,
     Ledger,
     PrivacyBudget,
-    PrivacyReport,
     Release,
     Summable,
     default_delta,
@@ -30,6 +29,7 @@ from skdpgen.synthesizers.opening._first_look import (
     look_at_pixels,
     target_says_numbers,
 )
+from skdpgen.synthesizers.opening._fitted import Fitted, M
 from skdpgen.synthesizers.opening._known_columns import (
     Known,
     are_classes,
@@ -231,8 +231,6 @@ class Opening:
         Counts stages, never rows.
     opened : Known
         What was public when the rows were opened; ``known`` may learn from a release.
-    kept : dict
-        Attributes that the estimator keeps, whatever interrupts its fit.
     unknown : Unknown or None
         What columns without a schema turned out to hold.
     seen : mapping of name to (mapping, float)
@@ -257,7 +255,6 @@ class Opening:
     statements: list[str]
     progress: Any
     opened: Known
-    kept: dict[str, Any] = field(default_factory=dict)
     unknown: Unknown | None = None
     seen: dict[Any, Seen] = field(default_factory=dict)
     lines: dict[Any, Line] = field(default_factory=dict)
@@ -283,24 +280,17 @@ class Opening:
         self.progress.set_description(name)
         self.progress.update()
 
-    def keep(self, **attributes: Any) -> None:
-        """Keep attributes of the estimator: public, or made from releases."""
-        self.kept |= attributes
-
     def release(
         self,
-        attribute: str,
         batches: Summable,
         blocks: Mapping[str, Any],
         *,
         share: float = 1.0,
         **params: Any,
     ) -> Release:
-        """Release sums with a share of what is left of the budget, and keep them."""
+        """Release sums with a share of what is left of the budget."""
         share *= self.ledger.remaining
-        found = release(batches, blocks, ledger=self.ledger, share=share, **params)
-        self.kept[attribute] = found
-        return found
+        return release(batches, blocks, ledger=self.ledger, share=share, **params)
 
     def correct(self, name: Any, column: Column) -> None:
         """Put what a later release says of a column in place of what was found."""
@@ -316,7 +306,12 @@ class Opening:
 
     def settle(self, cells: Mapping[Any, Any]) -> None:
         """Keep what discovery counted already, in line with the cells of the fit."""
-        self._facts = replace(self.facts, earlier=earlier_counts(cells, self.seen))
+        self._facts = replace(
+            self.facts,
+            earlier=earlier_counts(cells, self.seen),
+            outside=self.outside,
+            unread=self.unread,
+        )
 
     def count_earlier(self, known: Mapping[Any, Any]) -> None:
         """Keep released counts of cells, beside those that discovery made."""
@@ -332,7 +327,7 @@ class Opening:
         self._judge_delta(n_rows)
         known = self.known
         classes, text = known.classes, "taken as public"
-        described = self._described(n_rows)
+        described, pixels = self._described(n_rows), None
         try:
             if known.has_unknown_classes:
                 found, least = discover_classes(self.rows, self.ledger)
@@ -352,7 +347,7 @@ class Opening:
                     classes = parse_classes(found, self.rows.target_layout)
                     text = f"{len(found)} discovered privately"
             if self.holds_images:
-                self.keep(pixels_=look_at_pixels(self.rows, self.ledger, n_rows))
+                pixels = look_at_pixels(self.rows, self.ledger, n_rows)
             columns, unknown, self.seen, self.lines = discover_columns(
                 self.rows,
                 known.kinds,
@@ -394,6 +389,7 @@ class Opening:
             public_ends=known.public_ends,
             numbered=unknown.numbered,
             finer=unknown.finer,
+            pixels=pixels,
         )
 
     def _described(self, n_rows: float) -> dict[Any, Column]:
@@ -419,11 +415,37 @@ class Opening:
             facts = (budget.delta, 1 / n_rows, default_delta(round(n_rows)))
             warn_caller(LARGE_DELTA.format(*facts), LargeDeltaWarning)
 
-    def close(self) -> tuple[Facts | None, PrivacyReport]:
+
+@dataclass(eq=False)
+class Fitting(Opening, Generic[M]):
+    """A fit under way: an opened table, and what a method measured of it so far."""
+
+    _measured: M | None = None
+
+    @property
+    def measured(self) -> M:
+        """What the method has measured; the estimator keeps it whatever interrupts."""
+        assert self._measured is not None
+        return self._measured
+
+    @measured.setter
+    def measured(self, measured: M) -> None:
+        self._measured = measured
+
+    def release_main(
+        self, batches: Summable, blocks: Mapping[str, Any], **params: Any
+    ) -> Release:
+        """Release what the model is made of, above all, and keep it as measured."""
+        released = self.release(batches, blocks, **params)
+        self.measured = replace(self.measured, release=released)
+        return released
+
+    def close(self) -> Fitted[M]:
         """Forget the rows; return what was learnt about them, and the certificate."""
         self.rows.close()
         self.progress.close()
-        return self._facts, self.ledger.report(self.statements)
+        certificate = self.ledger.report(self.statements)
+        return Fitted(certificate, self._facts, self._measured)
 
 
 def open_rows(
@@ -439,7 +461,7 @@ def open_rows(
     class_weight: Any,
     verbose: int,
     public_data: Any = None,
-) -> Opening:
+) -> Fitting[Any]:
     """Open private rows under a ledger; raise for errors before anything is paid."""
     neighbours = Adjacency.parse(adjacency)
     is_size_public = neighbours is Adjacency.REPLACE
@@ -465,7 +487,7 @@ def open_rows(
     statements.insert(1, delta_stated(budget, delta))
     if public is not None:
         statements.append(public.stated)
-    return Opening(rows, known, ledger, statements, progress, known, public=public)
+    return Fitting(rows, known, ledger, statements, progress, known, public=public)
 
 
 def check_size(n_rows: int) -> None:

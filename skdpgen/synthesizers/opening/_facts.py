@@ -49,11 +49,19 @@ class Facts:
     """Whole numbers that differ in nearly every row; perhaps identifiers."""
     finer: Mapping[Any, float] = field(default_factory=dict)
     """Noise of the share of rows with decimals, of numbers that seem to have none."""
+    pixels: Mapping[str, float] | None = None
+    """Released shares of pixels beyond their range, and their noise; of images."""
+    outside: Mapping[Any, tuple[float, float, float, float]] = field(
+        default_factory=dict
+    )
+    """Released shares of rows below and above bounds, and standard errors of both."""
+    unread: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
+    """Released shares of rows that a description does not know; standard errors."""
 
     @property
     def columns(self) -> dict[Any, Column]:
         """Every column to encode; a numeric target is stored under TARGET."""
-        kept = {
+        kept: dict[Any, Column] = {
             name: column
             for name, column in self.schema.columns.items()
             if not isinstance(column, Drop | Regenerate)
@@ -80,6 +88,8 @@ class Facts:
         """Return a column with a bound that is public, whatever range was released."""
         if name not in self.public_ends or not isinstance(column, Integer | Numeric):
             return column
+        lower: Any
+        upper: Any
         lower, upper = self.public_ends[name]
         lower = column.lower if lower is None else lower
         upper = column.upper if upper is None else upper

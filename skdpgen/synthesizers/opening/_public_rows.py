@@ -152,7 +152,7 @@ def count_public_pairs(
     by_class: bool,
 ) -> PublicTables | None:
     """Return the public counts that are kept, with those of all pairs of groups."""
-    public, tables = opening.public, opening.kept.get("_public")
+    public, tables = opening.public, opening.measured.public
     if public is None or tables is None:
         return None
     n_classes = len(next(iter(tables.columns.values()))) if by_class else 1

@@ -19,6 +19,8 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import (
+    Fitting,
+    Measured,
     Opening,
     cell_scales,
     count_public,
@@ -42,12 +44,14 @@ from skdpgen.synthesizers.pairwise._pair_model import (
     parts_of_number,
 )
 from skdpgen.synthesizers.pairwise._pair_release import (
+    PairRelease,
     column_groups,
     finest_groups,
     pair_levels,
     release_pairs,
 )
 from skdpgen.synthesizers.pairwise._parities import (
+    ParityRelease,
     cut_at_half,
     measure_parities,
     plan_parities,
@@ -207,6 +211,27 @@ class Coarse:
 # ----------------------------------------------------------------------------
 # Columns by class, then two looks at pairs: all coarsely, then those that matter.
 
+
+@saved
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeasuredPairs(Measured):
+    """Columns by class, and pairs of columns.
+
+    Parameters
+    ----------
+    groups : tuple of CellGroups
+        How the cells of each column are grouped in pairs.
+    pair_releases : tuple of PairRelease
+        Round by round; empty if there were none.
+    parity_release : ParityRelease or None
+        Of two columns and more; None if they could not be afforded.
+    """
+
+    groups: tuple[CellGroups, ...] = ()
+    pair_releases: tuple[PairRelease, ...] = ()
+    parity_release: ParityRelease | None = None
+
+
 FIRST_ROUND = 0.25  # of what is spent on pairs
 WORTH = 0.1  # of what is left of the budget: less is not spent on columns again
 FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows alone
@@ -231,22 +256,25 @@ def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
 
 
 def measure_columns(
-    opening: Opening,
+    opening: Fitting[MeasuredPairs],
     cells: Mapping[Any, Cells],
     labels: Cells | None,
     *,
     for_pairs: float,
     is_trial: bool,
+    seed: int,
 ) -> ClassConditional:
     """Release every column by class, and return what it says of them.
 
-    Keeps ``release_``, ``cells_`` and what one row counts in each column: where no part
-    of the budget is ``for_pairs``, or only a trial of public rows, 1.
+    Keeps the release, and what one row counts in each column: where no part of the
+    budget is ``for_pairs``, or only a trial of public rows, 1.
     """
     sizes = tuple(column.n_cells for column in cells.values())
     scales = cell_scales(sizes) if for_pairs and not is_trial else None
     public = count_public(opening.public, cells, labels)
-    opening.keep(cells_=cells, _labels=labels, _scales=scales, _public=public)
+    opening.measured = MeasuredPairs(
+        cells=cells, labels=labels, seed=seed, scales=scales, public=public
+    )
     share = 1.0 - for_pairs
     n_groups = groups_by_class(opening, cells, labels, share) if scales else None
     if n_groups is None:
@@ -263,19 +291,24 @@ def measure_columns(
         released, scales = measure_two_levels(
             opening, cells, labels, n_groups=n_groups, share=share
         )
-    opening.keep(release_=released, _scales=scales)
+    opening.measured = replace(opening.measured, release=released, scales=scales)
     return single_columns(released, cells, labels, opening.facts, scales, public)
 
 
 def measure_columns_again(
-    opening: Opening, cells: Mapping[Any, Cells], labels: Cells | None, *, share: float
+    opening: Fitting[MeasuredPairs],
+    cells: Mapping[Any, Cells],
+    labels: Cells | None,
+    *,
+    share: float,
 ) -> None:
     r"""Release every column once more, and keep both releases as one.
 
     The two have the same expectation; their mean by precision is post-processing, and
     is what one release with the :math:`\mu^2` of both would have been.
     """
-    first, scales = opening.kept["release_"], opening.kept["_scales"]
+    first, scales = opening.measured.release, opening.measured.scales
+    assert first is not None
     second = release(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: Histograms(tuple(c.n_cells for c in cells.values()), scales)},
@@ -284,7 +317,7 @@ def measure_columns_again(
         share=share * opening.ledger.remaining,
         n_classes=n_classes_of(labels),
     )
-    opening.keep(release_=joined(first, second))
+    opening.measured = replace(opening.measured, release=joined(first, second))
 
 
 def joined(first: Release, second: Release) -> Release:
@@ -302,7 +335,7 @@ def joined(first: Release, second: Release) -> Release:
 
 
 def measure_pairs(
-    opening: Opening,
+    opening: Fitting[MeasuredPairs],
     cells: Mapping[Any, Cells],
     labels: Cells | None,
     known: ClassConditional,
@@ -313,7 +346,7 @@ def measure_pairs(
 ) -> None:
     """Release pairs with all that is left; the first look decides what the second sees.
 
-    Keeps ``groups_`` and, round by round, ``pair_releases_``.
+    Keeps groups of cells, parities and, round by round, releases of pairs.
     """
     ledger, n_rows, task = opening.ledger, opening.facts.n_rows, opening.facts.task
     opening.progress.total += n_rounds
@@ -330,9 +363,12 @@ def measure_pairs(
     if plan is not None and finest > n_groups:
         groups = tuple(map(cut_at_half, groups, known.marginals.values()))
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
-    opening.keep(groups_=groups, _public=public)
-    parities = plan and measure_parities(opening, cells, labels, known, groups, plan)
-    measured: tuple[Any, ...] = ()
+    opening.measured = replace(opening.measured, groups=groups, public=public)
+    parities = None
+    if plan is not None:
+        parities = measure_parities(opening, cells, labels, known, groups, plan)
+        opening.measured = replace(opening.measured, parity_release=parities)
+    rounds: tuple[PairRelease, ...] = ()
     pairs: tuple[Any, ...] = nearest_pairs(len(cells), n_pairs)
     if public is not None:
         pairs = public_pairs(PairModel(known, groups, public=public), n_pairs)
@@ -348,8 +384,8 @@ def measure_pairs(
         parts = parts_of_number(known, task, HALVES) if by_class else None
         how = {"by_class": False, "levels": levels, "of_class": parts}
         first = count(pairs, share=FIRST_ROUND, **how)
-        measured = (first,)
-        opening.keep(pair_releases_=measured)
+        rounds = (first,)
+        opening.measured = replace(opening.measured, pair_releases=rounds)
         is_number = task == "regression"
         model = PairModel(known, groups, [first], public=public, are_bins=is_number)
         share = model.explained()
@@ -367,7 +403,7 @@ def measure_pairs(
     parts = parts_of_number(known, task, n_parts) if by_class else None
     how = {"by_class": by_class, "levels": levels, "of_class": parts}
     last = count(pairs, share=1.0, is_trial=not n_pairs, **how)
-    opening.keep(pair_releases_=(*measured, last))
+    opening.measured = replace(opening.measured, pair_releases=(*rounds, last))
 
 
 def pairs_that_matter(

@@ -306,7 +306,7 @@ def measure_parities(
     releases have it, and a row without one counts nowhere. All that stand out are
     found afterwards, for nothing: no set is selected by looking at rows.
 
-    Keeps ``parity_release_``. ``signs`` replace those of the halves.
+    ``signs`` replace those of the halves.
     """
     of_class, orders = plan.of_class, plan.orders
     n_counted = int(of_class.max()) + 1
@@ -324,6 +324,4 @@ def measure_parities(
         share=plan.share * opening.ledger.remaining,
         n_classes=n_counted,
     )
-    found = ParityRelease(signs, orders, of_class, released)
-    opening.keep(parity_release_=found)
-    return found
+    return ParityRelease(signs, orders, of_class, released)

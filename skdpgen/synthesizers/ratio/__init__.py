@@ -1,6 +1,17 @@
 """How much likelier a public item is among private rows: told once, or by steps."""
 
-from skdpgen.synthesizers.ratio._learning import calibration, learn_ratio, tell_support
+from skdpgen.synthesizers.ratio._learning import (
+    LearntRatio,
+    calibration,
+    learn_ratio,
+    tell_support,
+)
 from skdpgen.synthesizers.ratio._public_side import given_items
 
-__all__ = ["calibration", "given_items", "learn_ratio", "tell_support"]
+__all__ = [
+    "LearntRatio",
+    "calibration",
+    "given_items",
+    "learn_ratio",
+    "tell_support",
+]

@@ -16,11 +16,12 @@ from torch.nn import functional
 from skdpgen.networks import Discriminator
 from skdpgen.privacy import Counts, Histograms, Moments
 from skdpgen.synthesizers.adversarial import Labelled, game_share, release_start
-from skdpgen.synthesizers.embedding import PointRows
+from skdpgen.synthesizers.embedding import MeasuredEmbedding, PointRows
 from skdpgen.synthesizers.gaussian import Pictures
 from skdpgen.synthesizers.models import PublicItems, RatioModel, single_columns
 from skdpgen.synthesizers.opening import (
-    Opening,
+    Fitting,
+    Measured,
     discover_bins,
     n_classes_of,
     steps_share,
@@ -99,6 +100,23 @@ class LearntRatio:
         weights = weighed(self.base, self.logs, power)
         shares = weighed(self.base, self.logs).sum(axis=0)
         return RatioModel(self.items, weights, shares)
+
+
+@saved
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeasuredRatio(Measured):
+    """How much likelier public items are among private rows.
+
+    Parameters
+    ----------
+    ratio : LearntRatio or None
+        None before it was learnt.
+    n_iter : int or None
+        Steps of the discriminator; None if there is none.
+    """
+
+    ratio: LearntRatio | None = None
+    n_iter: int | None = None
 
 
 def one_hot(codes: Any, sizes: Sequence[int]) -> Any:
@@ -214,7 +232,7 @@ FREE = 0.5  # squared weight of counts, beside first and second moments
 LEAST = 1e-6
 
 
-def learn_at_once(opening: Opening, given: Any, lens: Any) -> None:
+def learn_at_once(opening: Fitting[MeasuredRatio], given: Any, lens: Any) -> None:
     r"""Release means of codes by class; keep them beside public items.
 
     *Why it is private.* Of tables histograms of columns by class are released
@@ -226,8 +244,12 @@ def learn_at_once(opening: Opening, given: Any, lens: Any) -> None:
     :math:`\sqrt{2 (1 + 1/2 + 1/2)} = 2`, and a row that is added moves them by
     :math:`\sqrt 2`. All else is made of that and of public items.
     """
-    kept, facts = opening.kept, opening.facts
-    labels, n_classes = kept["_labels"], n_classes_of(kept["_labels"])
+    facts, cells, labels = (
+        opening.facts,
+        opening.measured.cells,
+        opening.measured.labels,
+    )
+    n_classes = n_classes_of(labels)
     side = PublicSide.of(opening, given, lens)
     sizes: tuple[int, ...] = ()
     if opening.holds_images:
@@ -235,8 +257,7 @@ def learn_at_once(opening: Opening, given: Any, lens: Any) -> None:
         moments = Moments(rows.width)
         codes = np.hstack([side.codes, moments.b * side.codes**2, _ones(side.codes)])
         matrix = codes
-        found = opening.release(
-            "release_",
+        found = opening.release_main(
             rows.codes(lambda label, z: (label, z)),
             {Key.FEATURES: moments, Key.CLASSES: Counts(FREE)},
             name="means and squares of codes by class",
@@ -251,11 +272,10 @@ def learn_at_once(opening: Opening, given: Any, lens: Any) -> None:
         noise[-1] = float(found.noise_std[Key.CLASSES])
         units = np.append(np.maximum(codes[:, :-1].std(axis=0), LEAST), 1.0)
     else:
-        cells, codes = kept["cells_"], side.codes
+        codes = side.codes
         sizes = tuple(column.n_cells for column in cells.values())
         matrix = one_hot(codes, sizes)
-        found = opening.release(
-            "release_",
+        found = opening.release_main(
             opening.rows.batches(cells, labels),
             {Key.COLUMNS: Histograms(sizes)},
             name=f"histograms of {len(cells)} columns by class",
@@ -270,7 +290,8 @@ def learn_at_once(opening: Opening, given: Any, lens: Any) -> None:
     variances = _variances(matrix, base, noise, facts.n_rows)
     told = Told(values / facts.n_rows, variances, units)
     known_so_far = side.items, base, None, totals, total_std, codes, told, sizes
-    opening.keep(_ratio=LearntRatio(*known_so_far))
+    ratio = LearntRatio(*known_so_far)
+    opening.measured = replace(opening.measured, ratio=ratio)
 
 
 def _ones(codes: Any) -> Floats:
@@ -312,12 +333,13 @@ class LensPoints:
 
 
 def learn_by_steps(
-    opening: Opening,
+    opening: Fitting[Any],
     given: Any,
     lens: Any,
     *,
     settings: Any,
     share: float,
+    seed: int,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
 ) -> None:
@@ -333,19 +355,19 @@ def learn_by_steps(
     those of public items; the number of steps is public.
     """
     settings_of_start = SimpleNamespace(start="nothing", pooling=1)
-    known = release_start(opening, settings_of_start, steps=share)
-    kept = opening.kept
+    known = release_start(opening, settings_of_start, steps=share, seed=seed)
+    start: MeasuredEmbedding = opening.measured
     n_classes = len(known.totals)
     side = PublicSide.of(opening, given, lens)
     if opening.holds_images:
         kernel: Any = LensPoints(lens, opening.facts.layout.size)  # type: ignore[union-attr]
         x = side.codes.astype(np.float32)
     else:
-        kernel = kept["kernel_"]
+        kernel = start.kernel
         x = kernel.inputs(side.codes)
     base = side.base(known.shares)
     centre, scale = x.mean(axis=0), np.maximum(x.std(axis=0), LEAST_SCALE)
-    rng = torch.Generator().manual_seed(kept["_seed"])
+    rng = torch.Generator().manual_seed(seed)
     look = Discriminator(
         torch.as_tensor(centre),
         torch.as_tensor(scale),
@@ -363,7 +385,7 @@ def learn_by_steps(
         known = functional.one_hot(labels, n_classes).float()
         return points[rows].to(device), known.to(device)
 
-    rows = PointRows(kernel, opening.rows.batches(kept["cells_"], kept["_labels"]))
+    rows = PointRows(kernel, opening.rows.batches(start.cells, start.labels))
     with private_descent(
         look,
         score_real,
@@ -388,11 +410,14 @@ def learn_by_steps(
     rows.close()
     logs = _scores(look.cpu(), points, n_classes)
     total_std = float(known.total_std)
-    opening.keep(
-        _ratio=LearntRatio(side.items, base, logs, known.totals, total_std),
-        n_iter_=settings.max_iter,
+    opening.measured = MeasuredRatio(
+        cells=start.cells,
+        labels=start.labels,
+        seed=seed,
+        release=start.release,
+        ratio=LearntRatio(side.items, base, logs, known.totals, total_std),
+        n_iter=settings.max_iter,
     )
-    del kept["kernel_"]
 
 
 def _scores(look: Discriminator, points: torch.Tensor, n_classes: int) -> Any:
@@ -410,14 +435,15 @@ def _scores(look: Discriminator, points: torch.Tensor, n_classes: int) -> Any:
 
 
 def learn_ratio(
-    opening: Opening,
+    opening: Fitting[Any],
     lens: Any,
     *,
     settings: Any,
+    seed: int,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
 ) -> None:
-    """Learn how much likelier public items are among private rows; keep ``_ratio``.
+    """Learn, and keep, how much likelier public items are among private rows.
 
     The share of steps is fixed before anything is released: see ``steps_share``.
     """
@@ -429,10 +455,11 @@ def learn_ratio(
             lens,
             settings=settings,
             share=share,
+            seed=seed,
             device=device,
             progress=progress,
         )
         return
     cells, labels = discover_bins(opening)
-    opening.keep(cells_=cells, _labels=labels)
+    opening.measured = MeasuredRatio(cells=cells, labels=labels, seed=seed)
     learn_at_once(opening, settings.public_data, lens)

@@ -10,7 +10,7 @@ from skdpgen.lenses import CosineLens, lens_of
 from skdpgen.synthesizers.adversarial import has_images, public_pair
 from skdpgen.synthesizers.gaussian import check_lens, encoder
 from skdpgen.synthesizers.models import PublicItems, label_codes, target_codes
-from skdpgen.synthesizers.opening import Opening
+from skdpgen.synthesizers.opening import Fitting, Opening
 from skdpgen.tables import as_pixels, holds_images, image_size
 
 Floats = NDArray[np.float64]
@@ -37,17 +37,17 @@ class PublicSide:
     labels: Any
 
     @classmethod
-    def of(cls, opening: Opening, given: Any, lens: Any) -> "PublicSide":
+    def of(cls, opening: Fitting[Any], given: Any, lens: Any) -> "PublicSide":
         """Read public rows as the private ones are read, with their cells or lens."""
-        kept = opening.kept
+        measured = opening.measured
         if opening.holds_images:
             pixels, y = public_pair(given)
             rows = as_pixels(pixels).astype(np.float64)
             known = None
             if y is not None and opening.facts.task == "classification":
                 known = label_codes(np.asarray(opening.facts.classes, dtype=object), y)
-            elif y is not None and kept["_labels"] is not None:
-                known = target_codes(opening.facts.target_layout, kept["_labels"], y)
+            elif y is not None and measured.labels is not None:
+                known = target_codes(opening.facts.target_layout, measured.labels, y)
             return cls(
                 PublicItems({}, as_pixels(pixels), _numbers(opening, y)),
                 see(lens, opening.facts.layout.size, rows),  # type: ignore[union-attr]
@@ -55,10 +55,10 @@ class PublicSide:
             )
         public = opening.public
         assert public is not None
-        batches = list(public.codes(kept["cells_"], kept["_labels"]))
+        batches = list(public.codes(measured.cells, measured.labels))
         codes = np.concatenate([batch for batch, _ in batches])
         labels = np.concatenate([known for _, known in batches])
-        has_labels = public.has_labels and kept["_labels"] is not None
+        has_labels = public.has_labels and measured.labels is not None
         target = _numbers(opening, public.target)
         return cls(
             PublicItems.of_table(public.frame, target),
