@@ -275,9 +275,7 @@ def on_lattice(line: Line, step: float | None) -> Line:
     """
     if step is None:
         return line
-    with np.errstate(invalid="ignore"):
-        moved = _before(line.edges, step)
-    edges = np.where(np.isfinite(line.edges), moved, line.edges)
+    edges = on_lattice_edges(line.edges, step)
     kept = np.diff(edges) > 0.25 * step
     return Line(
         np.append(edges[:-1][kept], np.inf),
@@ -288,6 +286,15 @@ def on_lattice(line: Line, step: float | None) -> Line:
         step,
         line.is_time,
     )
+
+
+def on_lattice_edges(edges: Floats, step: float | None) -> Floats:
+    """Move edges half a step before the first value of the lattice behind them."""
+    if step is None:
+        return edges
+    with np.errstate(invalid="ignore"):
+        moved = _before(edges, step)
+    return np.where(np.isfinite(edges), moved, edges)
 
 
 def _before(edges: Floats, step: float) -> Floats:

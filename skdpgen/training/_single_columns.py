@@ -1,7 +1,7 @@
 """Single columns without most of the noise of their counts."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,6 +168,7 @@ def without_empty_cells(
     rare: Sequence[int],
     gaps: Sequence[int] = (),
     other_sign: Sequence[int] = (),
+    outward: Sequence[Sequence[int]] = (),
 ) -> Floats:
     """Return the counts, with -inf in cells that look empty.
 
@@ -177,7 +178,9 @@ def without_empty_cells(
     one by one; else the noise of such cells would become rows. Of many classes each
     would make some of its own, so rare cells must hold more than that, and ``gaps``, in
     which earlier releases found no row, still more; most of all those of the
-    ``other_sign``, since a negative price is worse than a lost one.
+    ``other_sign``, since a negative price is worse than a lost one. Gaps in line,
+    ``outward`` from the range, are kept up to where their sum passes, too: rows that
+    are spread out show in none of them alone.
 
     Examples
     --------
@@ -198,10 +201,29 @@ def without_empty_cells(
     others = np.isfinite(result[0]).sum() - len(rare) - len(gaps)
     limits = {**dict.fromkeys(rare, limit), **dict.fromkeys(gaps, IN_GAP * limit)}
     limits |= dict.fromkeys(other_sign, OF_OTHER_SIGN * limit)
+    together = _together(pooled, outward, limits)
     for cell, least in limits.items():
+        if cell in together:
+            continue
         if pooled[cell] <= least and (others or least < pooled.max()):
             result[:, cell] = -np.inf
     return result
+
+
+def _together(
+    pooled: Floats, outward: Sequence[Sequence[int]], limits: Mapping[int, float]
+) -> set[int]:
+    """Return the cells of each line up to where their sum passes, again and again."""
+    found: set[int] = set()
+    for cells in outward:
+        start = 0
+        for stop in range(1, len(cells) + 1):
+            some = list(cells[start:stop])
+            least = max(limits[cell] for cell in some) * math.sqrt(len(some))
+            if float(pooled[some].sum()) > least:
+                found |= set(some)
+                start = stop
+    return found
 
 
 def conditional_histogram(

@@ -539,7 +539,14 @@ def _cells_of(
         return _between(fine, rows, mass, nullable=column.nullable)
     nullable = _may_be_missing(opening, name)
     has_gaps = name is not TARGET
-    cells = bins_of(fine, rows, mass, nullable=nullable, has_gaps=has_gaps)
+    cells = bins_of(
+        fine,
+        rows,
+        mass,
+        nullable=nullable,
+        has_gaps=has_gaps,
+        later_noise=_main_noise(opening) if keeps_gaps else math.inf,
+    )
     if not keeps_gaps:
         cells = replace(without_outer_gaps(cells), gaps=())
     *outside, below, above = outside_of(fine, cells)
@@ -608,10 +615,14 @@ def _between(line: Line, rows: Any, mass: float, *, nullable: bool) -> NumberCel
 
 def _least_mass(opening: Opening, max_bins: int) -> float:
     """Return how many rows a bin should have."""
-    facts, ledger = opening.facts, opening.ledger
-    delta = sensitivity(OneHot(len(facts.columns)), ledger.budget.adjacency)
-    noise = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-    return max(facts.n_rows / max_bins, NOISE_OF_BIN * noise)
+    return max(opening.facts.n_rows / max_bins, NOISE_OF_BIN * _main_noise(opening))
+
+
+def _main_noise(opening: Opening) -> float:
+    """Return about the noise of a cell in the main release."""
+    ledger = opening.ledger
+    delta = sensitivity(OneHot(len(opening.facts.columns)), ledger.budget.adjacency)
+    return ledger.noise_std(share=ledger.remaining, sensitivity=delta)
 
 
 def _expected(opening: Opening, name: Any, line: Line) -> Any:

@@ -274,7 +274,7 @@ def _rows_present(
     has_gaps = dict(zip(layout.names, layout.can_be_missing, strict=True))
     present = {}
     for name in names:
-        gaps, noise = missing[name] if has_gaps[name] else (0.0, 0.0)
+        gaps, noise = missing[name] if has_gaps.get(name, True) else (0.0, 0.0)
         present[name] = n_rows - gaps, math.hypot(noise, noise_of_rows)
     return present
 
