@@ -436,6 +436,7 @@ def class_conditional_model(
             gaps=column.gaps,
             other_sign=_of_other_sign(column),
             outward=_outward(column),
+            total=float(totals.sum()),
         )
         marginals[name], conditionals[name] = conditional_histogram(
             counts,

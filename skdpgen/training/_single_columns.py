@@ -169,6 +169,7 @@ def without_empty_cells(
     gaps: Sequence[int] = (),
     other_sign: Sequence[int] = (),
     outward: Sequence[Sequence[int]] = (),
+    total: float | None = None,
 ) -> Floats:
     """Return the counts, with -inf in cells that look empty.
 
@@ -180,7 +181,8 @@ def without_empty_cells(
     which earlier releases found no row, still more; most of all those of the
     ``other_sign``, since a negative price is worse than a lost one. Gaps in line,
     ``outward`` from the range, are kept up to where their sum passes, too: rows that
-    are spread out show in none of them alone.
+    are spread out show in none of them alone. All cells hold ``total`` rows, if that is
+    known: this makes the counts of few cells more exact.
 
     Examples
     --------
@@ -191,7 +193,7 @@ def without_empty_cells(
     result = counts.copy()
     pooled = counts.sum(axis=0)
     limit = EMPTY * noise_std * math.sqrt(len(counts))
-    left = np.arange(n_ordered)
+    left = np.array([k for k in range(n_ordered) if k not in set(gaps)], dtype=np.int64)
     for _ in range(2):  # from both ends, the second over what the first left
         full = np.cumsum(pooled[left]) > limit * np.sqrt(np.arange(1, len(left) + 1))
         n_empty = int(full.argmax()) if full.any() else 0
@@ -199,7 +201,14 @@ def without_empty_cells(
         left = left[n_empty:][::-1]
     limit = noise_std * max(EMPTY * math.sqrt(len(counts)), OF_NOTHING * len(counts))
     others = np.isfinite(result[0]).sum() - len(rare) - len(gaps)
-    limits = {**dict.fromkeys(rare, limit), **dict.fromkeys(gaps, IN_GAP * limit)}
+    for cell in rare:
+        if pooled[cell] <= limit and (others or limit < pooled.max()):
+            result[:, cell] = -np.inf
+    kept = np.isfinite(result[0])
+    if total is not None and kept.sum() > 1:  # what all others lack is more exact
+        pooled = pooled + (total - float(pooled[kept].sum())) / kept.sum()
+        limit *= math.sqrt(1.0 - 1.0 / kept.sum())
+    limits = dict.fromkeys(gaps, IN_GAP * limit)
     limits |= dict.fromkeys(other_sign, OF_OTHER_SIGN * limit)
     together = _together(pooled, outward, limits)
     for cell, least in limits.items():
