@@ -545,7 +545,7 @@ def _cells_of(
         mass,
         nullable=nullable,
         has_gaps=has_gaps,
-        later_noise=_main_noise(opening) if keeps_gaps else math.inf,
+        later_noise=_noise_of_cell(opening) if keeps_gaps else math.inf,
     )
     if not keeps_gaps:
         cells = replace(without_outer_gaps(cells), gaps=())
@@ -618,8 +618,15 @@ def _least_mass(opening: Opening, max_bins: int) -> float:
     return max(opening.facts.n_rows / max_bins, NOISE_OF_BIN * _main_noise(opening))
 
 
+def _noise_of_cell(opening: Opening) -> float:
+    """Return about the noise of a cell in the main release, all classes together."""
+    classes, task = opening.facts.classes, opening.facts.task
+    n_classes = MAX_TARGET_BINS if task == "regression" else len(classes or (1,))
+    return math.sqrt(n_classes) * _main_noise(opening)
+
+
 def _main_noise(opening: Opening) -> float:
-    """Return about the noise of a cell in the main release."""
+    """Return about the noise of a cell in the main release, of one class."""
     ledger = opening.ledger
     delta = sensitivity(OneHot(len(opening.facts.columns)), ledger.budget.adjacency)
     return ledger.noise_std(share=ledger.remaining, sensitivity=delta)
