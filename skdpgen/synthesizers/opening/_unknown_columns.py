@@ -237,9 +237,7 @@ def _release_columns(
             noise = released.noise_std[Key.DIGITS]
             is_text = name in unknown.parsed or name in unknown.dated
             n_numbers = math.nan if is_text else present  # text may be words
-            step = digits[name].step(
-                decimals[name], noise, n_numbers, noise_of_present
-            )
+            step = digits[name].step(decimals[name], noise, n_numbers, noise_of_present)
             if step == 1.0:
                 finer[name] = noise / n_rows
         lines[name] = line_of_octaves(
