@@ -69,12 +69,12 @@ class Line:
     sums : tuple of (ndarray of int, ndarray, ndarray), default=()
         From coarse to fine: in which group a cell is, the variance of the sum of its
         group, which is smaller than that of its cells together, and the sum.
-    unseen : float, default=0.0
-        Rows that hold a number but are in no open octave, in stds of their noise.
     step : float or None, default=None
         Distance of the lattice of values; None is continuous.
     is_time : bool, default=False
         Whether values are seconds.
+    unseen : float, default=0.0
+        Rows that hold a number but are in no open octave, in stds of their noise.
     """
 
     edges: Floats

@@ -186,9 +186,9 @@ def bins_of(
     keeps_ends : bool, default=False
         Whether the ends of the line are public and stay.
     later_noise : float, default=inf
-        Of the release that counts these cells. If many rows seem to be in the gap at an
-        end, it is as many cells as such a release can show them in, which tells how far
-        they reach.
+        Of the release that counts these cells. A gap at an end, or a stretch that may
+        hold rows, is as many cells as that release can show its rows in. So it tells
+        how far they reach. If it is infinite, gaps are one cell, and stretches stay.
     """
     is_empty = np.zeros(line.n_cells, dtype=bool)
     if not keeps_ends:
@@ -215,7 +215,7 @@ def bins_of(
         surest = max(stretches)[0]
         doubtful = [b for z, b in stretches if z < min(SURE, surest)]
         gone: set[int] = set()  # of so few rows, bins as narrow would not show
-        for places in doubtful:
+        for places in doubtful if math.isfinite(later_noise) else ():
             held = _held(line, rows, edges, places)
             gone |= {*places} - {*_fewer(places, _most_cells(held, later_noise))}
         gaps = sorted({*gaps, *(place for places in doubtful for place in places)})

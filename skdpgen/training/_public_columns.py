@@ -436,7 +436,7 @@ def class_conditional_model(
             gaps=column.gaps,
             other_sign=_of_other_sign(column),
             outward=_outward(column),
-            total=float(totals.sum()),
+            total=(float(totals.sum()), total_std if n_rows is None else 0.0),
         )
         marginals[name], conditionals[name] = conditional_histogram(
             counts,

@@ -169,7 +169,7 @@ def without_empty_cells(
     gaps: Sequence[int] = (),
     other_sign: Sequence[int] = (),
     outward: Sequence[Sequence[int]] = (),
-    total: float | None = None,
+    total: tuple[float, float] | None = None,
 ) -> Floats:
     """Return the counts, with -inf in cells that look empty.
 
@@ -181,8 +181,9 @@ def without_empty_cells(
     which earlier releases found no row, still more; most of all those of the
     ``other_sign``, since a negative price is worse than a lost one. Gaps in line,
     ``outward`` from the range, are kept up to where their sum passes, too: rows that
-    are spread out show in none of them alone. All cells hold ``total`` rows, if that is
-    known: this makes the counts of few cells more exact.
+    are spread out show in none of them alone. If all rows are counted, with less noise
+    than these cells have together, as ``total`` and its std say, few cells are known
+    better.
 
     Examples
     --------
@@ -205,9 +206,11 @@ def without_empty_cells(
         if pooled[cell] <= limit and (others or limit < pooled.max()):
             result[:, cell] = -np.inf
     kept = np.isfinite(result[0])
-    if total is not None and kept.sum() > 1:  # what all others lack is more exact
-        pooled = pooled + (total - float(pooled[kept].sum())) / kept.sum()
-        limit *= math.sqrt(1.0 - 1.0 / kept.sum())
+    if total is not None and noise_std:
+        std = noise_std * math.sqrt(len(counts))
+        change, variance = _in_line_with(total, pooled[kept], std)
+        pooled = pooled + change
+        limit *= math.sqrt(variance) / std
     limits = dict.fromkeys(gaps, IN_GAP * limit)
     limits |= dict.fromkeys(other_sign, OF_OTHER_SIGN * limit)
     together = _together(pooled, outward, limits)
@@ -217,6 +220,31 @@ def without_empty_cells(
         if pooled[cell] <= least and (others or least < pooled.max()):
             result[:, cell] = -np.inf
     return result
+
+
+def _in_line_with(
+    total: tuple[float, float], counts: Floats, noise_std: float
+) -> tuple[float, float]:
+    """Return by what a total changes each count, and the variance that is left.
+
+    The total is a mean by precision, of which the sum of these counts is a part.
+
+    Examples
+    --------
+    >>> _in_line_with((100.0, 0.0), np.array([60.0, 30.0]), 4.0)  # a public total
+    (5.0, 8.0)
+    >>> _in_line_with((90.0, 32.0**0.5), np.array([60.0, 30.0]), 4.0)  # their own sum
+    (0.0, 16.0)
+    """
+    n, own = len(counts), len(counts) * noise_std**2
+    others = 1.0 / own if not total[1] else 1.0 / total[1] ** 2 - 1.0 / own
+    if n < 2 or others <= 1e-9 / own:
+        return 0.0, noise_std**2
+    lacking, weight = total[0] - float(counts.sum()), 1.0
+    if total[1]:  # without the part of these counts
+        lacking *= 1.0 / total[1] ** 2 / others
+        weight = own * others / (own * others + 1.0)
+    return weight * lacking / n, noise_std**2 * (1.0 - weight / n)
 
 
 def _together(
