@@ -48,6 +48,7 @@ PARTS, FINE_PARTS, GAP_PARTS = 16, 1024, 2  # of an octave, of a part, in a gap
 SPLIT, REOPENED = 3.0, 3.0  # noise stds of rows at which a cell, or a gap, is divided
 FINEST = 2.0**-40  # of a number: cells of this width are not cut
 UNIFORM = 128  # cells between public bounds
+UNSEEN = 2.0  # noise stds of rows in no open octave: others may be there
 
 
 @saved
@@ -72,6 +73,8 @@ class Line:
         Distance of the lattice of values; None is continuous.
     is_time : bool, default=False
         Whether values are seconds.
+    unseen : float, default=0.0
+        Rows that hold a number but are in no open octave, in stds of their noise.
     """
 
     edges: Floats
@@ -82,6 +85,7 @@ class Line:
     step: float | None = None
     is_time: bool = False
     sums: tuple[tuple[NDArray[np.int64], Floats, Floats], ...] = ()
+    unseen: float = 0.0
 
     def noise(self, start: int, stop: int) -> float:
         """Return the std of the sum of a run of cells."""
@@ -226,6 +230,7 @@ def line_of_octaves(
     step: float | None,
     n_present: float,
     n_rows: float,
+    noise_of_present: float = 0.0,
 ) -> Line:
     """Return the line that released counts of octaves describe.
 
@@ -241,6 +246,8 @@ def line_of_octaves(
         About how many rows hold a number.
     n_rows : float
         Rows of the table.
+    noise_of_present : float, default=0.0
+        Std of ``n_present``.
     """
     edges = octave_edges(kind)
     is_open = _occupied(edges, counts, noise_std, n_present, n_rows)
@@ -254,7 +261,10 @@ def line_of_octaves(
         None,
         kind is Kind.DATETIME,
     )
-    return on_lattice(line, step)
+    rest = n_present - float(counts[is_open].sum())
+    noise = math.hypot(noise_of_present, noise_std * math.sqrt(is_open.sum()))
+    unseen = rest / noise if noise else 0.0
+    return replace(on_lattice(line, step), unseen=unseen)
 
 
 def on_lattice(line: Line, step: float | None) -> Line:
@@ -265,9 +275,7 @@ def on_lattice(line: Line, step: float | None) -> Line:
     """
     if step is None:
         return line
-    with np.errstate(invalid="ignore"):
-        moved = _before(line.edges, step)
-    edges = np.where(np.isfinite(line.edges), moved, line.edges)
+    edges = on_lattice_edges(line.edges, step)
     kept = np.diff(edges) > 0.25 * step
     return Line(
         np.append(edges[:-1][kept], np.inf),
@@ -278,6 +286,15 @@ def on_lattice(line: Line, step: float | None) -> Line:
         step,
         line.is_time,
     )
+
+
+def on_lattice_edges(edges: Floats, step: float | None) -> Floats:
+    """Move edges half a step before the first value of the lattice behind them."""
+    if step is None:
+        return edges
+    with np.errstate(invalid="ignore"):
+        moved = _before(edges, step)
+    return np.where(np.isfinite(edges), moved, edges)
 
 
 def _before(edges: Floats, step: float) -> Floats:
@@ -427,8 +444,12 @@ def cut(left: float, right: float, parts: int, step: float | None) -> Floats:
 
 
 def is_settled(line: Line) -> bool:
-    """Say whether octaves alone show the values: each open one holds a single one."""
-    return bool(line.is_open.any() and line.is_single()[line.is_open].all())
+    """Say whether octaves alone show the values: each open one holds a single one.
+
+    So that no row is left that may lie elsewhere, these must be all that noise tells.
+    """
+    are_single = bool(line.is_open.any() and line.is_single()[line.is_open].all())
+    return are_single and line.unseen <= UNSEEN
 
 
 def joined_gaps(line: Line) -> Line:

@@ -32,6 +32,8 @@ from skdpgen.tables._line import (
     Line,
     cut,
     last_of_likeliest,
+    octave_edges,
+    on_lattice_edges,
     spans_of,
 )
 from skdpgen.tables._values import Floats
@@ -46,6 +48,8 @@ HALF = 0.5  # of the rows
 HARDLY = 2e-4  # of the rows in a cell at an end: it is left out of the range
 KEPT = {0.1: 1.25, 0.25: 1.75, 0.5: 2.25, 1.0: 2.75}  # growth of a range: noise stds
 WIDE, BETWEEN = 0.1, 1.5  # of the range, and noise stds, of an empty stretch
+EACH = 4.0  # noise stds times the root of the cells in which rows show together
+OUTWARD = (1, 1, 2, 2, 4, 4, 8, 8)  # octaves of cells beyond the range
 FURTHEST, LAST_TIME = 2.0**129, 8.2e9  # a stamp of nanoseconds can hold the latter
 EXACT = 2**53  # up to here floats hold every whole number
 
@@ -164,6 +168,7 @@ def bins_of(
     nullable: bool,
     has_gaps: bool = True,
     keeps_ends: bool = False,
+    later_noise: float = math.inf,
 ) -> NumberCells:
     """Merge cells to bins of about equal mass; empty stretches become gaps.
 
@@ -180,6 +185,10 @@ def bins_of(
         which no row is drawn unless a later release shows that there are some.
     keeps_ends : bool, default=False
         Whether the ends of the line are public and stay.
+    later_noise : float, default=inf
+        Of the release that counts these cells. A gap at an end, or a stretch that may
+        hold rows, is as many cells as that release can show its rows in. So it tells
+        how far they reach. If it is infinite, gaps are one cell, and stretches stay.
     """
     is_empty = np.zeros(line.n_cells, dtype=bool)
     if not keeps_ends:
@@ -205,12 +214,24 @@ def bins_of(
     if has_gaps:  # what stands apart must show once more
         surest = max(stretches)[0]
         doubtful = [b for z, b in stretches if z < min(SURE, surest)]
+        gone: set[int] = set()  # of so few rows, bins as narrow would not show
+        for places in doubtful if math.isfinite(later_noise) else ():
+            held = _held(line, rows, edges, places)
+            gone |= {*places} - {*_fewer(places, _most_cells(held, later_noise))}
         gaps = sorted({*gaps, *(place for places in doubtful for place in places)})
+        gaps = [gap - sum(k <= gap for k in gone) for gap in gaps if gap not in gone]
+        edges = [edge for k, edge in enumerate(edges) if k not in gone]
     cells = np.array(edges)
     if has_gaps:
         below, above = _beyond(line, cells)
-        cells = np.concatenate([[below], cells, [above]])
-        gaps = [0, *(gap + 1 for gap in gaps), len(cells) - 2]
+        beyond = _outward(line, last, above, later_noise)
+        ends = _outward(_mirrored(line), line.n_cells - first, -below, later_noise)
+        beneath = [-edge for edge in reversed(ends)]
+        n_below, n_inside = len(beneath), len(cells) - 1
+        cells = np.concatenate([beneath, cells, beyond])
+        gaps = [gap + n_below for gap in gaps]
+        outer = range(n_below + n_inside, len(cells) - 1)
+        gaps = [*range(n_below), *gaps, *outer]
     origin = 0.0
     return NumberCells(
         cells, nullable, line.step, origin, line.is_time, gaps=tuple(gaps)
@@ -399,6 +420,50 @@ def _beyond(line: Line, cells: Floats) -> tuple[float, float]:
     below = _nearest(ends[ends < lower], below, line.step, lower)
     above = _nearest(ends[ends > upper], above, line.step, upper)
     return max(below, -FURTHEST), min(above, FURTHEST)
+
+
+def _outward(line: Line, last: int, above: float, later_noise: float) -> list[float]:
+    """Return where cells above the range end: one of them, or several of octaves.
+
+    There are as many as their rows can show in together. The range keeps its sign.
+    """
+    starts = last, int(np.searchsorted(line.edges[:-1], above))
+    seem = [float(line.counts[k:].sum()) - line.noise(k, line.n_cells) for k in starts]
+    rows = float(line.counts[starts[int(np.argmax(seem))] :].sum())
+    n_cells = min(_most_cells(rows, later_noise), len(OUTWARD))
+    if max(seem) <= 0 or n_cells < 2:
+        return [above]
+    octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
+    octaves = np.unique(on_lattice_edges(octaves, line.step))
+    zero, highest = 0.5 * line.step if line.step else 0.0, FURTHEST
+    if float(line.edges[last]) <= -zero:
+        highest = zero
+    ends = octaves[(octaves > above) & (octaves < highest)]
+    places = np.cumsum(OUTWARD)[: n_cells - 1] - 1
+    found = [above, *ends[places[places < len(ends)]].tolist()]
+    if found[-1] < highest < FURTHEST:
+        found[max(len(found) - 1, 1) :] = [highest]
+    return found
+
+
+def _most_cells(rows: float, noise: float) -> int:
+    """Return in how many cells rows can be counted and still show together."""
+    if not noise:
+        return 2**20 if rows > 0 else 1
+    return int(min(max(rows / (EACH * noise), 1.0) ** 2, 2**20))
+
+
+def _held(line: Line, rows: Floats, edges: list[float], bins: list[int]) -> float:
+    """Return the rows of a run of bins."""
+    ends = edges[bins[0]], edges[bins[-1] + 1]
+    start, stop = np.searchsorted(line.edges, ends)
+    return float(rows[start:stop].sum())
+
+
+def _fewer(bins: list[int], most: int) -> list[int]:
+    """Return every so many of a run of bins, at most so many, the first among them."""
+    step = -(-len(bins) // most)
+    return bins[::step]
 
 
 def _nearest(ends: Floats, wanted: float, step: float | None, start: float) -> float:

@@ -442,6 +442,8 @@ def class_conditional_model(
             rare=_may_be_empty(column),
             gaps=column.gaps,
             other_sign=_of_other_sign(column),
+            outward=_outward(column),
+            total=(float(totals.sum()), total_std if n_rows is None else 0.0),
         )
         marginals[name], conditionals[name] = conditional_histogram(
             counts,
@@ -514,6 +516,15 @@ def inverse_root_sum(variances: Floats) -> float:
     if not variances.all():
         return 0.0
     return float(1.0 / math.sqrt((1.0 / variances).sum()))
+
+
+def _outward(column: ColumnCells) -> list[list[int]]:
+    """Return the gaps at both ends, each from the range outward."""
+    gaps, n = set(column.gaps), column.n_known
+    inside = [k for k in range(n) if k not in gaps] if gaps else []
+    if not inside:
+        return []
+    return [list(range(inside[0]))[::-1], list(range(inside[-1] + 1, n))]
 
 
 def _of_other_sign(column: Any) -> list[int]:

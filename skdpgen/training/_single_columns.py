@@ -1,7 +1,7 @@
 """Single columns without most of the noise of their counts."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,6 +168,8 @@ def without_empty_cells(
     rare: Sequence[int],
     gaps: Sequence[int] = (),
     other_sign: Sequence[int] = (),
+    outward: Sequence[Sequence[int]] = (),
+    total: tuple[float, float] | None = None,
 ) -> Floats:
     """Return the counts, with -inf in cells that look empty.
 
@@ -177,7 +179,11 @@ def without_empty_cells(
     one by one; else the noise of such cells would become rows. Of many classes each
     would make some of its own, so rare cells must hold more than that, and ``gaps``, in
     which earlier releases found no row, still more; most of all those of the
-    ``other_sign``, since a negative price is worse than a lost one.
+    ``other_sign``, since a negative price is worse than a lost one. Gaps in line,
+    ``outward`` from the range, are kept up to where their sum passes, too: rows that
+    are spread out show in none of them alone. If all rows are counted, with less noise
+    than these cells have together, as ``total`` and its std say, few cells are known
+    better.
 
     Examples
     --------
@@ -188,7 +194,7 @@ def without_empty_cells(
     result = counts.copy()
     pooled = counts.sum(axis=0)
     limit = EMPTY * noise_std * math.sqrt(len(counts))
-    left = np.arange(n_ordered)
+    left = np.array([k for k in range(n_ordered) if k not in set(gaps)], dtype=np.int64)
     for _ in range(2):  # from both ends, the second over what the first left
         full = np.cumsum(pooled[left]) > limit * np.sqrt(np.arange(1, len(left) + 1))
         n_empty = int(full.argmax()) if full.any() else 0
@@ -196,12 +202,65 @@ def without_empty_cells(
         left = left[n_empty:][::-1]
     limit = noise_std * max(EMPTY * math.sqrt(len(counts)), OF_NOTHING * len(counts))
     others = np.isfinite(result[0]).sum() - len(rare) - len(gaps)
-    limits = {**dict.fromkeys(rare, limit), **dict.fromkeys(gaps, IN_GAP * limit)}
+    for cell in rare:
+        if pooled[cell] <= limit and (others or limit < pooled.max()):
+            result[:, cell] = -np.inf
+    kept = np.isfinite(result[0])
+    if total is not None and noise_std:
+        std = noise_std * math.sqrt(len(counts))
+        change, variance = _in_line_with(total, pooled[kept], std)
+        pooled = pooled + change
+        limit *= math.sqrt(variance) / std
+    limits = dict.fromkeys(gaps, IN_GAP * limit)
     limits |= dict.fromkeys(other_sign, OF_OTHER_SIGN * limit)
+    together = _together(pooled, outward, limits)
     for cell, least in limits.items():
+        if cell in together:
+            continue
         if pooled[cell] <= least and (others or least < pooled.max()):
             result[:, cell] = -np.inf
     return result
+
+
+def _in_line_with(
+    total: tuple[float, float], counts: Floats, noise_std: float
+) -> tuple[float, float]:
+    """Return by what a total changes each count, and the variance that is left.
+
+    The total is a mean by precision, of which the sum of these counts is a part.
+
+    Examples
+    --------
+    >>> _in_line_with((100.0, 0.0), np.array([60.0, 30.0]), 4.0)  # a public total
+    (5.0, 8.0)
+    >>> _in_line_with((90.0, 32.0**0.5), np.array([60.0, 30.0]), 4.0)  # their own sum
+    (0.0, 16.0)
+    """
+    n, own = len(counts), len(counts) * noise_std**2
+    others = 1.0 / own if not total[1] else 1.0 / total[1] ** 2 - 1.0 / own
+    if n < 2 or others <= 1e-9 / own:
+        return 0.0, noise_std**2
+    lacking, weight = total[0] - float(counts.sum()), 1.0
+    if total[1]:  # without the part of these counts
+        lacking *= 1.0 / total[1] ** 2 / others
+        weight = own * others / (own * others + 1.0)
+    return weight * lacking / n, noise_std**2 * (1.0 - weight / n)
+
+
+def _together(
+    pooled: Floats, outward: Sequence[Sequence[int]], limits: Mapping[int, float]
+) -> set[int]:
+    """Return the cells of each line up to where their sum passes, again and again."""
+    found: set[int] = set()
+    for cells in outward:
+        start = 0
+        for stop in range(1, len(cells) + 1):
+            some = list(cells[start:stop])
+            least = max(limits[cell] for cell in some) * math.sqrt(len(some))
+            if float(pooled[some].sum()) > least:
+                found |= set(some)
+                start = stop
+    return found
 
 
 def conditional_histogram(

@@ -643,6 +643,59 @@ def test_a_column_of_single_values_is_settled_by_its_octaves(seed):
     assert not is_settled(line_of_octaves(INTEGER, counts[:-1], 1.0, 1.0, 1e3, 1e3))
 
 
+def test_a_column_is_not_settled_while_rows_lie_in_no_open_octave():
+    counts = np.zeros(len(octave_edges(INTEGER)) - 1)
+    minus_one = int(np.searchsorted(octave_edges(INTEGER), -1.0)) - 1
+    counts[minus_one] = 800.0  # 200 rows are spread over octaves: none shows alone
+    counts[minus_one + 6 : minus_one + 11] = 40.0
+    asked = INTEGER, counts, 20.0, 1.0
+    line = line_of_octaves(*asked, 1_000.0, 1_000.0)
+    assert np.flatnonzero(line.is_open).tolist() == [minus_one]
+    assert line.unseen == pytest.approx(10.0)
+    assert not is_settled(line)
+    assert is_settled(line_of_octaves(*asked, 830.0, 1_000.0))  # noise explains 30
+    # where it is not known how many rows hold a number, it may be all of them
+    assert is_settled(line_of_octaves(*asked, 1_000.0, 1_000.0, 100.0))
+
+
+def with_rows_beyond(n_rows, *, first=64.0, last=128.0, sign=1.0):
+    """Return a line whose range is clear, and what noise says of the gap beside it."""
+    octaves = octave_edges(INTEGER)
+    counts = np.zeros(len(octaves) - 1)
+    start, stop = np.searchsorted(octaves, [first - 0.5, last - 0.5])
+    counts[start:stop] = 1_000.0
+    further = slice(stop + 1, None) if sign > 0 else slice(None, start - 1)
+    line = line_of_octaves(INTEGER, counts, 20.0, 1.0, 1_000.0, 1_000.0)
+    fine = divided(line, 20.0)
+    found = np.zeros(fine.n_cells)
+    found[fine.is_open] = 1_000.0 / fine.is_open.sum()
+    places = np.flatnonzero(~fine.is_open)
+    found[places[-1 if sign > 0 else 0]] = n_rows
+    counts[further] = 0.0
+    return refined(line, fine, found, 20.0**2)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_gap_is_as_many_cells_as_its_rows_can_show_in(sign):
+    sizes = []
+    for n_rows in (0.0, 200.0, 400.0, 800.0):
+        line = with_rows_beyond(n_rows, sign=sign)
+        rows = smoothed(line, replace(line, families=np.arange(line.n_cells)))
+        cells = bins_of(line, rows, 100.0, nullable=False, later_noise=30.0)
+        one = bins_of(line, rows, 100.0, nullable=False)
+        inside = [k for k in range(cells.n_known) if k not in cells.gaps]
+        outer = cells.n_known - 1 - inside[-1] if sign > 0 else inside[0]
+        sizes.append(outer)
+        # what is not a gap stays, and so does the cell beside the range
+        assert set(one.edges) - {one.edges[0]} <= set(cells.edges) | {one.edges[-1]}
+        assert (np.diff(cells.edges) > 0).all()
+        if sign < 0:  # the range keeps its sign
+            assert cells.edges[0] >= -0.5
+    assert sizes[:2] == [1, 1] or sizes[:2] == [1, 2]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > 2
+
+
 def check_cells(cells, line):
     """Cells are in order, between cells of the line, and what is no gap is whole."""
     assert (np.diff(cells.edges) > 0).all()

@@ -244,3 +244,55 @@ def test_a_gap_of_the_other_sign_needs_more_rows_than_another():
     assert np.isfinite(both).all()
     one = without_empty_cells(counts, 10.0, **asked, other_sign=[0])
     assert np.isfinite(one).tolist() == [[False, True, True]]
+
+
+def test_gaps_beyond_a_range_are_kept_up_to_where_their_sum_shows():
+    counts = np.array([[22.0, 18.0, 22.0, 900.0, 20.0, 20.0, 20.0, -4.0]])
+    asked = {"n_ordered": 0, "rare": [], "gaps": (0, 1, 2, 4, 5, 6, 7)}
+    alone = without_empty_cells(counts, 10.0, **asked)
+    assert np.flatnonzero(np.isfinite(alone[0])).tolist() == [3]
+    lines = {"outward": [[2, 1, 0], [4, 5, 6, 7]]}
+    found = without_empty_cells(counts, 10.0, **asked, **lines)
+    assert np.flatnonzero(np.isfinite(found[0])).tolist() == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]  # the rest is noise
+    signs = {**lines, "other_sign": [0, 1, 2]}  # negative numbers take more than that
+    found = without_empty_cells(counts, 10.0, **asked, **signs)
+    assert np.flatnonzero(np.isfinite(found[0])).tolist() == [3, 4, 5]
+
+
+def test_hardly_a_gap_is_kept_by_noise():
+    kept = 0
+    for seed in range(2_000):
+        noisy = 10.0 * np.random.default_rng(seed).normal(size=(1, 6))
+        noisy[0, 2] += 900.0
+        asked = {"gaps": (0, 1, 3, 4, 5), "outward": [[1, 0], [3, 4, 5]]}
+        found = without_empty_cells(noisy, 10.0, n_ordered=0, rare=[], **asked)
+        kept += np.isfinite(found[0]).sum() > 1
+    assert kept < 0.06 * 2_000  # five of 2.5 stds: 3 %
+
+
+def test_noise_of_the_gaps_hides_no_cell_at_the_end():
+    counts = np.array([[-40.0, 900.0, 30.0, -40.0]])
+    asked = {"n_ordered": 4, "rare": [], "gaps": (0, 3)}
+    found = without_empty_cells(counts, 10.0, **asked)
+    assert np.isfinite(found[0]).tolist() == [False, True, True, False]
+
+
+def test_a_total_helps_as_far_as_other_columns_know_it():
+    counts, asked = np.array([[900.0, 22.0]]), {"n_ordered": 0, "rare": []}
+    asked["gaps"] = (1,)
+
+    def is_kept(total):
+        found = without_empty_cells(counts, 10.0, **asked, total=total)
+        return bool(np.isfinite(found[0, 1]))
+
+    assert not is_kept(None)
+    assert is_kept((930.0, 0.0))  # public: 8 rows lack, 4 of them here; noise of 7
+    assert not is_kept((910.0, 0.0))
+    assert not is_kept((922.0, 200.0**0.5))  # the sum of these counts, and no more
+    assert is_kept((930.0, 3.0))

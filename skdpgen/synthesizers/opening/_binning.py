@@ -538,7 +538,14 @@ def _cells_of(
         return _between(fine, rows, mass, nullable=column.nullable)
     nullable = _may_be_missing(opening, name)
     has_gaps = name is not TARGET
-    cells = bins_of(fine, rows, mass, nullable=nullable, has_gaps=has_gaps)
+    cells = bins_of(
+        fine,
+        rows,
+        mass,
+        nullable=nullable,
+        has_gaps=has_gaps,
+        later_noise=_noise_of_cell(opening) if keeps_gaps else math.inf,
+    )
     if not keeps_gaps:
         cells = replace(without_outer_gaps(cells), gaps=())
     *outside, below, above = outside_of(fine, cells)
@@ -607,10 +614,21 @@ def _between(line: Line, rows: Any, mass: float, *, nullable: bool) -> NumberCel
 
 def _least_mass(opening: Opening, max_bins: int) -> float:
     """Return how many rows a bin should have."""
-    facts, ledger = opening.facts, opening.ledger
-    delta = sensitivity(OneHot(len(facts.columns)), ledger.budget.adjacency)
-    noise = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-    return max(facts.n_rows / max_bins, NOISE_OF_BIN * noise)
+    return max(opening.facts.n_rows / max_bins, NOISE_OF_BIN * _main_noise(opening))
+
+
+def _noise_of_cell(opening: Opening) -> float:
+    """Return about the noise of a cell in the main release, all classes together."""
+    classes, task = opening.facts.classes, opening.facts.task
+    n_classes = MAX_TARGET_BINS if task == "regression" else len(classes or (1,))
+    return math.sqrt(n_classes) * _main_noise(opening)
+
+
+def _main_noise(opening: Opening) -> float:
+    """Return about the noise of a cell in the main release, of one class."""
+    ledger = opening.ledger
+    delta = sensitivity(OneHot(len(opening.facts.columns)), ledger.budget.adjacency)
+    return ledger.noise_std(share=ledger.remaining, sensitivity=delta)
 
 
 def _expected(opening: Opening, name: Any, line: Line) -> Any:

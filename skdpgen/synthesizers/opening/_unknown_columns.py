@@ -230,17 +230,18 @@ def _release_columns(
         std = released.noise_std[Key.COLUMNS]
         step: float | None = 1.0
         missing[name] = float(counts[-1]), std
-        present = n_rows - float(counts[-1])
+        present, noise_of_present = _rows_present(
+            rows, [name], missing, ledger, n_rows
+        )[name]
         if name in digits:
             noise = released.noise_std[Key.DIGITS]
             is_text = name in unknown.parsed or name in unknown.dated
             n_numbers = math.nan if is_text else present  # text may be words
-            doubt = math.hypot(std, _noise_of_rows(ledger))
-            step = digits[name].step(decimals[name], noise, n_numbers, doubt)
+            step = digits[name].step(decimals[name], noise, n_numbers, noise_of_present)
             if step == 1.0:
                 finer[name] = noise / n_rows
         lines[name] = line_of_octaves(
-            kinds[name], counts[:-1], std, step, present, n_rows
+            kinds[name], counts[:-1], std, step, present, n_rows, noise_of_present
         )
         is_missing = counts[-1] > max(std, 0.5)
         found[name] = _provisional(lines[name], kinds[name], nullable=bool(is_missing))
@@ -271,7 +272,7 @@ def _rows_present(
     has_gaps = dict(zip(layout.names, layout.can_be_missing, strict=True))
     present = {}
     for name in names:
-        gaps, noise = missing[name] if has_gaps[name] else (0.0, 0.0)
+        gaps, noise = missing[name] if has_gaps.get(name, True) else (0.0, 0.0)
         present[name] = n_rows - gaps, math.hypot(noise, noise_of_rows)
     return present
 
