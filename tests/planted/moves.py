@@ -93,7 +93,7 @@ HOW_FAR_ROWS_MOVE = (
             )
             step = SignCodes(tuple(groups), tuple(signs), of_class)
         """,
-        (TABLES,),
+        (TABLES + "[DPPairwiseSynthesizer-frame in chunks-replace]",),
     ),
     Bug(
         "pairs-shift",
@@ -121,7 +121,7 @@ HOW_FAR_ROWS_MOVE = (
         "skdpgen.synthesizers.embedding:RowKernel.inputs",
         "return x",
         "return x - x.mean(axis=0)",
-        (TABLES,),
+        (TABLES + "[DPHPSynthesizer-frame without labels-add_remove]",),
     ),
     Bug(
         "single-precision-before-the-clip",
