@@ -378,7 +378,7 @@ BUGS = (
         "stopping-for-free",
         "what training stops at is computed from private rows and not released",
         "skdpgen.synthesizers.embedding:perceptual_kernel",
-        "return replace(kernel, stopping=found.values[Key.FEATURES], codes=coded.phi)",
+        "return replace(kernel, stopping=stopping.values[Key.FEATURES], codes=coded.phi)",
         """
             block, rows = coded.phi.block, opening.rows.batches(cells, labels)
             total = block.start(n_classes_of(labels))
@@ -572,16 +572,22 @@ BUGS = (
         "certificate-lost-by-an-interrupt",
         "an interrupted fit closes the rows and forgets what it has paid",
         "skdpgen.synthesizers.base:BaseSynthesizer._opened",
-        "report.releases",
-        "report.releases and opening.kept",
+        "fitted.certificate.releases",
+        "fitted.certificate.releases and fitted.measured",
         ("tests/guards/test_interrupts.py::test_each_charge_is_in_the_certificate",),
     ),
     Bug(
         "old-release-beside-a-new-certificate",
         "an interrupted second fit keeps the release of the first",
         "skdpgen.synthesizers.base:BaseSynthesizer._keep",
-        "delattr(self, name)",
-        'None if name == "release_" else delattr(self, name)',
+        "self._fitted = fitted",
+        """
+            from dataclasses import replace
+
+            before = getattr(self, "_fitted", None)
+            kept = fitted.measured or (before and before.measured)
+            self._fitted = replace(fitted, measured=kept)
+        """,
         ("tests/guards/test_interrupts.py::test_each_charge_is_in_the_certificate",),
     ),
     Bug(

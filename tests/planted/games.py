@@ -40,7 +40,7 @@ WHAT_A_GAME_IS_TOLD = (
         """
             weights = shares
             if is_balanced:
-                batches = opening.rows.batches({}, kept["_labels"])
+                batches = opening.rows.batches({}, measured.labels)
                 y = torch.cat([torch.as_tensor(b.labels) for b in batches])
                 n_rows = torch.bincount(y.clamp_min(0), minlength=n_classes)
                 weights = (1.0 / n_rows.clamp_min(1)).float()
