@@ -34,7 +34,6 @@ from skdpgen.privacy._noisy_share import (
 from skdpgen.privacy._oracle import functional_oracle, kernel_slopes, private_oracle
 from skdpgen.privacy._query import NoiseShares, NoiseWanted, PartialSum, Query, Question
 from skdpgen.privacy._release import Beforehand, Release, release, sum_beforehand
-from skdpgen.privacy._renyi import Subsampling, fit_curve
 from skdpgen.privacy._report import LedgerEntry, PrivacyReport
 from skdpgen.privacy._sensitivity import (
     Distinct,
@@ -49,6 +48,8 @@ from skdpgen.privacy._sensitivity import (
     sensitivity,
 )
 from skdpgen.privacy._subsampled import (
+    Subsampling,
+    fit_curve,
     renyi_epsilon,
     subsampled_epsilon,
     subsampled_noise_multiplier,
