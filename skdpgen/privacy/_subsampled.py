@@ -1,10 +1,10 @@
-r"""DP-SGD's accounting: secret Poisson samples, Gaussian noise, and what is beside them.
+r"""Accounting of DP-SGD: secret Poisson samples, and what is released beside them.
 
 In reading order: what given steps cost, which noise a budget needs, privacy losses,
 Renyi curves, and the curve of a whole fit before it starts.
 
-Privacy losses are composed by dp-accounting [6]_, which is imported here alone, and when
-first needed. What is ours, and why:
+Privacy losses are composed by dp-accounting [6]_, which is imported here alone, and
+when it is first needed (.3 seconds). What is ours, and why:
 
 * *The calibration.* Theirs composes on one grid of losses some 30 times; this one looks
   for the root on a coarse grid and checks it on a fine one (:func:`_smallest`).
@@ -54,7 +54,7 @@ from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 Floats = NDArray[np.float64]
 
 RESOLUTION = 1e-3  # of the noise multiplier
-MOST_NOISE = 1e12  # beside other steps, which may leave nothing
+LEAST_GUESS, MOST_NOISE = 0.05, 1e12  # beside other steps, which may leave nothing
 
 # Widths of a cell of losses, in standard deviations of a step's loss. An epsilon is
 # too large by about .08 times its square.
@@ -73,7 +73,7 @@ FAR = 30.0  # deviations; beyond, numbers get too small
 ROUNDING = 1e-13  # of logarithms of moments, an order
 
 PARTS = 6  # into which shares from 0 to 1 are divided: more are tighter, and slower
-LESS = 1.02  # factor between a noise that fits and one that must not
+LESS = 1.01  # factor between a noise that fits and one that must not
 MUCH_LESS = (1.08, 1.2, 1.5, 2.2)  # such noise must not seem to fit either
 
 
@@ -212,17 +212,27 @@ def subsampled_noise_multiplier(
                 f"The other releases alone cost more than epsilon={epsilon:g} at "
                 f"delta={delta:g}; leave something for the sub-sampled steps."
             )
-    return _smallest(cost, epsilon, high)
+
+    def too_wide(log_noise: float) -> float:
+        std = _loss_std(math.exp(log_noise), sampling_rate, adjacency)
+        return math.sqrt(n_steps) * std - left
+
+    # The sum of many losses is nearly normal: its deviation is that of a Gaussian.
+    guess = math.log(high)
+    if sampling_rate < 1 and too_wide(math.log(LEAST_GUESS)) > 0 > too_wide(guess):
+        guess = float(brentq(too_wide, math.log(LEAST_GUESS), guess, xtol=0.01))
+    return _smallest(cost, epsilon, guess, math.log(high))
 
 
 def _smallest(
-    cost: Callable[[float, float], float], epsilon: float, high: float
+    cost: Callable[[float, float], float], epsilon: float, guess: float, high: float
 ) -> float:
-    """Return a noise that costs at most epsilon, and .1 % less does not; ``high`` does.
+    """Return a noise that costs at most epsilon, and .1 % less does not.
 
-    The root is looked for on a coarse grid, which takes a tenth of the time of the fine
-    one. Logarithms of costs are nearly on a line, so two costs on the fine grid mostly
-    do. Only a noise that fits there is returned.
+    ``guess`` and ``high`` are logarithms of noise, and ``high`` fits. The root is
+    bracketed on a coarse grid, which takes a tenth of the time of the fine one.
+    Logarithms of costs are nearly on a line, so two costs on the fine grid mostly do.
+    Only a noise that fits there is returned.
     """
 
     def excess(log_noise: float, cell: float = COARSE) -> float:
@@ -230,15 +240,18 @@ def _smallest(
         with np.errstate(divide="ignore"):
             return float(np.clip(np.log(value / epsilon), -50.0, 50.0))
 
-    above = math.log(high)
-    if excess(above) > 0:
-        return high
-    below = above - 0.7
-    while excess(below) <= 0:
-        below -= 0.7
-    root = float(brentq(excess, below, min(below + 0.7, above), xtol=0.01))
-    slope = 0.02 / max(excess(root - 0.01) - excess(root + 0.01), 1e-3)
-    low, high, guess = -math.inf, above, root  # does not fit, fits
+    at_guess = excess(guess)
+    step = 0.05 if at_guess > 0 else -0.05
+    while True:
+        other = min(guess + step, high)
+        at_other = excess(other)
+        if other == high or (at_other > 0) != (at_guess > 0):
+            break
+        guess, at_guess, step = other, at_other, 2 * step
+    slope = abs(other - guess) / max(abs(at_other - at_guess), 1e-9)
+    slope = min(max(slope, 0.1), 3.0)  # of log noise over log cost
+    guess = min(guess + slope * at_guess, high)
+    low = -math.inf  # does not fit, while `high` does
     for turn in range(60):
         more = excess(guess, FINE)
         low, high = (guess, high) if more > 0 else (low, guess)
@@ -361,23 +374,17 @@ def pld_epsilon(
         return math.inf
     beyond = math.log(BEYOND * delta / (n_steps + 1))
     place = -float(ndtri(math.exp(beyond) / 2))
-    ends = [
-        np.array([-1.0, 1.0]) * (place * steps.noise_multiplier + 1)
-        for steps in sampled
-    ]
-    ranges = [
-        float(np.ptp(_loss(x, *steps[:2], adjacency)))
-        for x, steps in zip(ends, sampled, strict=True)
-    ]
-    width = max(cell * math.sqrt(variance / (n_steps + 1)), max(ranges) / MOST_CELLS)
+    lengths = [_loss_range(*steps[:2], adjacency, place) for steps in sampled]
+    most_cells = MOST_CELLS if cell == FINE else MOST_CELLS / 8
+    width = max(cell * math.sqrt(variance / (n_steps + 1)), max(lengths) / most_cells)
     relation = NeighboringRelation.ADD_OR_REMOVE_ONE
     if adjacency == "replace":
         relation = NeighboringRelation.REPLACE_ONE
     parts = [(*steps, relation) for steps in sampled]
     if mu > 0:  # symmetric: one shift of mu deviations
         parts.append((1 / mu, 1.0, 1, NeighboringRelation.ADD_OR_REMOVE_ONE))
-    composed = None
     try:
+        composed = privacy_loss_distribution.identity(width)
         for noise, rate, n, neighbours in parts:
             losses = from_gaussian(
                 noise,
@@ -386,7 +393,7 @@ def pld_epsilon(
                 sampling_prob=rate,
                 neighboring_relation=neighbours,
             ).self_compose(n)
-            composed = losses if composed is None else composed.compose(losses)
+            composed = composed.compose(losses)
         epsilon = float(composed.get_epsilon_for_delta(left))
     except (ValueError, OverflowError, ZeroDivisionError):
         return math.inf  # losses that are too large or too small for its numbers
@@ -403,6 +410,12 @@ def _loss(x: Floats, noise: float, rate: float, adjacency: str) -> Floats:
     if _shift(adjacency) == 1:
         return there
     return there - log_part((-x - 0.5) / noise**2)
+
+
+def _loss_range(noise: float, rate: float, adjacency: str, place: float) -> float:
+    """Return how far apart the losses of a step are within ``place`` deviations."""
+    ends = np.array([-1.0, 1.0]) * (1 + noise * place)
+    return float(np.ptp(_loss(ends, noise, rate, adjacency)))
 
 
 def _loss_std(noise: float, rate: float, adjacency: str) -> float:
@@ -446,9 +459,9 @@ def moments(noise_multiplier: float, sampling_rate: float, adjacency: str) -> Fl
     r"""Return (order - 1) times the Renyi divergence of a step, at ``ORDERS``.
 
     That is the logarithm of :math:`\mathrm{E}_Q (P/Q)^a`, for the pair of
-    :func:`pld_epsilon`, which bounds that of a step, as :math:`r^a` is convex. For a row
-    that is removed, which costs more than adding one, it has a closed form (Theorem 5
-    and Section 3.3 of [1]_), with noise s and rate q:
+    :func:`pld_epsilon`, which bounds that of a step, as :math:`r^a` is convex. For a
+    row that is removed, which costs more than adding one, it has a closed form (Theorem
+    5 and Section 3.3 of [1]_), with noise s and rate q:
 
     .. math:: \log \sum_{k=0}^{a} \binom{a}{k} (1-q)^{a-k} q^k
               \exp\Big(\frac{k (k-1)}{2 s^2}\Big).
@@ -552,9 +565,9 @@ class Subsampling:
     """How a fit will sub-sample; known before it reads a row.
 
     For a fit of Gaussian releases the mu of its budget says all. For one that
-    sub-samples only epsilon at one delta is promised: at other deltas, and together with
-    further fits, it may cost more. Its Renyi divergences add up all the same, order by
-    order, whatever later fits do with earlier results [7]_.
+    sub-samples only epsilon at one delta is promised: at other deltas, and together
+    with further fits, it may cost more. Its Renyi divergences add up all the same,
+    order by order, whatever later fits do with earlier results [7]_.
     """
 
     sampling_rate: float
@@ -632,7 +645,7 @@ def _too_little(
     """Return a noise multiplier that is too small to fit, or 0.
 
     Costs on a grid of losses are tight to some .01 % only, so a noise may seem to fit
-    where a little more does not: one that is 2 % too small is taken 2 % lower once
+    where a little more does not: one that is 1 % too small is taken 1 % lower once
     more, and much less noise is tried as well.
     """
 
