@@ -31,7 +31,7 @@ class Ledger:
     sub-sampled mechanism must be fixed before anything is released**: then Rényi
     divergences add up order by order, the Gaussian ones as a filter [3]_, and privacy
     losses add up, whichever Gaussian releases come between
-    (:func:`~skdpgen.privacy._pld.pld_epsilon` has the proof); a share that depended on
+    (:func:`~skdpgen.privacy._subsampled.pld_epsilon` has the proof); a share that depended on
     releases would make the best order depend on them.
 
     Parameters

@@ -229,7 +229,7 @@ def test_rounding_of_transforms_is_left_out_of_tiny_deltas(adjacency, delta):
     steps = (1.0, 0.01, 1000)
     exact = reference_epsilon((steps,), 0.0, delta, adjacency)
     found = pld_epsilon((SampledSteps(*steps),), 0.0, delta, adjacency)
-    assert exact <= found <= exact * 1.02
+    assert exact <= found <= exact * 1.03  # at 2e-11 half of delta is left out
 
 
 @pytest.mark.parametrize("adjacency", PAIRS)
