@@ -16,6 +16,7 @@ from scipy.stats import norm
 
 from skdpgen.privacy._accounting import (
     SLACK,
+    autodp_mu,
     compose_mu,
     gaussian_delta,
     gaussian_epsilon,
@@ -100,7 +101,9 @@ def test_moments_of_sampled_steps_are_those_of_two_libraries(noise, rate):
 
 
 def moments_of_autodp(noise, rate):
-    from skdpgen.privacy._accounting import autodp_mu  # imports autodp in the right order
+    from skdpgen.privacy._accounting import (
+        autodp_mu,
+    )  # imports autodp in the right order
 
     autodp_mu(1.0, 1e-5)
     from autodp import mechanism_zoo, transformer_zoo
@@ -125,8 +128,6 @@ def moments_of_dp_accounting(noise, rate):
 
 def test_autodp_alone_is_not_trusted_at_tiny_delta():
     # Its calibrator stops at an absolute 1e-12 of delta: 10 % too little noise here.
-    from skdpgen.privacy._accounting import autodp_mu
-
     assert gaussian_delta(autodp_mu(1e-4, 1e-12), 1e-4) > 1.2e-12
     assert gaussian_delta(gaussian_mu(1e-4, 1e-12), 1e-4) <= 1e-12
 

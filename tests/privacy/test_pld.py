@@ -224,12 +224,12 @@ def test_losses_are_never_below_the_reference_and_near_it(case, adjacency):
 
 
 @pytest.mark.parametrize("adjacency", PAIRS)
-@pytest.mark.parametrize("delta", [1e-9, 1e-10, 2e-11])
+@pytest.mark.parametrize("delta", [1e-9, 1e-11, 3e-12])
 def test_rounding_of_transforms_is_left_out_of_tiny_deltas(adjacency, delta):
     steps = (1.0, 0.01, 1000)
     exact = reference_epsilon((steps,), 0.0, delta, adjacency)
     found = pld_epsilon((SampledSteps(*steps),), 0.0, delta, adjacency)
-    assert exact <= found <= exact * 1.03  # at 2e-11 half of delta is left out
+    assert exact <= found <= exact * 1.03  # at 3e-12 a third is left out
 
 
 @pytest.mark.parametrize("adjacency", PAIRS)
