@@ -276,8 +276,8 @@ BUGS = (
         "rounding-of-transforms",
         "what Fourier transforms are wrong by is not left out of delta",
         P + "_subsampled.py",
-        "FFT_ERROR = 1e-15",
-        "FFT_ERROR = 0.0",
+        "ROUNDED = 1e-15",
+        "ROUNDED = 0.0",
         (
             "tests/privacy/test_pld.py::"
             "test_where_losses_cannot_be_composed_renyi_curves_take_over",
