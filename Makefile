@@ -13,12 +13,12 @@ THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 help:
 	@echo "make demo    fit on the example table, print the guarantee, write demo.png"
 	@echo "make test    the test suite (two workers)"
-	@echo "make slow    the checks that take long"
+	@echo "make slow    the checks that take long, and all combinations of parameters"
 	@echo "make planted which test catches each of the bugs in tests/planted"
 	@echo "make lint    ruff, mypy, import contracts"
 	@echo "make format  let ruff rewrite the code"
-	@echo "make bench   speed; with DATA=folder [RUNS=names] the runs of docs/benchmarks.md"
-	@echo "make tables  the tables of the docs that come from docs/results"
+	@echo "make bench   speed; with DATA=folder [RUNS=names] the runs of benchmarks.md"
+	@echo "make tables  the tables of the pages that come from benchmarks/results"
 	@echo "make figures  the pictures of the docs; with DATA=folder those of images, too"
 	@echo "make docs    the documentation, into docs/_build/html"
 
@@ -59,19 +59,21 @@ format: $(VENV)/.developer
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-RUNS ?= $(notdir $(basename $(wildcard docs/results/tables/*.toml)))
+RUNS ?= $(notdir $(basename $(wildcard benchmarks/results/tables/*.toml)))
 bench: $(VENV)/.user
-	$(BIN)/python -m skdpgen.benchmark speed
+	$(BIN)/python -m benchmarks speed
 ifdef DATA
-	for name in $(RUNS); do $(BIN)/skdpgen bench docs/results/tables/$$name.toml \
+	for name in $(RUNS); do $(BIN)/python -m benchmarks run benchmarks/results/tables/$$name.toml \
 	  --data $(DATA) --jobs 2 --out bench/$$name || exit 1; done
 endif
 
+TABLES := $(BIN)/python -m benchmarks tables
 tables: $(VENV)/.user
-	$(BIN)/skdpgen bench tables docs/results/tables --into docs/benchmarks.md
-	$(BIN)/skdpgen bench tables docs/results --into docs/how_good.md
-	$(BIN)/skdpgen bench tables docs/results/reproductions --into docs/reproductions.md
-	$(BIN)/skdpgen bench tables docs/results/speed --into docs/speed.md
+	$(TABLES) benchmarks/results/tables --into benchmarks/benchmarks.md
+	$(TABLES) benchmarks/results/headline.jsonl --into docs/how_good.md
+	$(TABLES) benchmarks/results/reproductions --into benchmarks/reproductions.md
+	$(TABLES) benchmarks/results/speed --into benchmarks/speed.md
+	$(BIN)/python benchmarks/discovery.py page benchmarks/benchmarks.md
 
 figures: $(VENV)/.developer
 	PYTHONPATH=. $(THREADS) $(BIN)/python docs/figures.py $(NAMES) $(if $(DATA),--data $(DATA))

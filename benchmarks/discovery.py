@@ -6,7 +6,7 @@ Two commands write one JSON line a fit, ``show`` prints the mean of each table, 
     python benchmarks/discovery.py columns --data DIR --tables adult --repeats 200
     python benchmarks/discovery.py pairs --data DIR --tables adult --repeats 3
     python benchmarks/discovery.py show benchmarks/results/discovery.jsonl
-    python benchmarks/discovery.py page docs/benchmarks.md
+    python benchmarks/discovery.py page benchmarks/benchmarks.md
 
 ``columns`` fits DPIndependentSynthesizer without a schema, and compares ``schema_``,
 ``columns_`` and the drawn rows with the table. ``pairs`` fits DPPairwiseSynthesizer

@@ -40,6 +40,12 @@ def _unlink_references(app, what, name, obj, options, lines):
     lines[:] = text.split("\n")
 
 
+def _link_pages_of_the_laboratory(app, docname, source):
+    """Make links to pages that are no part of this documentation downloads."""
+    source[0] = re.sub(r"\]\(((?:\.\./)+benchmarks/)", r"](path:\1", source[0])
+
+
 def setup(app):
+    app.connect("source-read", _link_pages_of_the_laboratory)
     # before numpydoc, which gives each docstring's references a name of their own
     app.connect("autodoc-process-docstring", _unlink_references, priority=100)

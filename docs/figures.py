@@ -1,4 +1,4 @@
-"""Every picture of the documentation, into docs/_static: `make figures`.
+"""Every picture of the pages, into docs/_static or benchmarks: `make figures`.
 
 Those of tables come from the examples, that of scores by epsilon from stored results,
 that of the report from a browser, if there is one, and those of 60,000 images from a
@@ -21,10 +21,10 @@ import pandas as pd
 from matplotlib.font_manager import findfont
 from PIL import Image, ImageDraw, ImageFont
 
+from benchmarks.image_sets import read_image_set
 from skdpgen import DPPairwiseSynthesizer, all_synthesizers
-from skdpgen.benchmark._measure_images import read_image_set
-from skdpgen.benchmark.runs import read_rows
-from skdpgen.benchmark.runs._bench_tables import METRICS
+from skdpgen.benchmark import read_rows
+from skdpgen.benchmark._result_tables import METRICS
 from skdpgen.datasets import load_example
 from skdpgen.plotting import plot_images
 from skdpgen.report import as_html, beside_real, report_content
@@ -32,6 +32,7 @@ from tests.report._chromium import Chromium, browser
 
 DOCS = Path(__file__).parent
 STATIC, EXAMPLES = DOCS / "_static", DOCS.parent / "examples"
+PLACE = DOCS.parent / "benchmarks"  # whose page shows scores by epsilon
 COLOURS = 96  # of a picture's palette: it halves the file, and nobody sees it
 
 PAIRWISE = ("loss", "marginals", "overview", "pairs")
@@ -107,7 +108,7 @@ def of_example(example: str, names: set[str]) -> None:
 
 def of_results() -> None:
     """Draw the best model and the two-way distance by epsilon, of stored rows."""
-    rows = pd.DataFrame(read_rows(DOCS / "results" / "tables" / "epsilons.jsonl"))
+    rows = pd.DataFrame(read_rows(PLACE / "results" / "tables" / "epsilons.jsonl"))
     tables = list(dict.fromkeys(rows["table"]))
     figure, panels = plt.subplots(2, len(tables), figsize=(9, 5), sharex=True)
     for column, table in zip(panels.T, tables, strict=True):
@@ -139,7 +140,7 @@ def of_results() -> None:
     figure.tight_layout()
     file = BytesIO()
     figure.savefig(file, dpi=110)
-    keep("by_epsilon", Image.open(file))
+    keep("by_epsilon", Image.open(file), PLACE)
 
 
 def of_report() -> None:
@@ -206,9 +207,9 @@ def panel(
     return whole
 
 
-def keep(name: str, picture: Image.Image) -> None:
-    """Write a picture of the documentation, with few colours."""
-    path = STATIC / f"{name}.png"
+def keep(name: str, picture: Image.Image, folder: Path = STATIC) -> None:
+    """Write a picture, with few colours."""
+    path = folder / f"{name}.png"
     part = path.with_suffix(f".{os.getpid()}.png")
     picture.convert("RGB").quantize(COLOURS).save(part, optimize=True)
     part.replace(path)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from skdpgen.metrics import CLASSIFIERS, REGRESSORS
 from skdpgen.privacy import _noise, _noisy_share
 
 # a busy machine is no failure, and examples are the same in each run
@@ -69,3 +70,13 @@ def fresh_entropy(monkeypatch):
     """Let one test draw from the system's entropy."""
     monkeypatch.setattr(_noise, "os", os)
     monkeypatch.setattr(_noisy_share, "os", os)
+
+
+@pytest.fixture
+def few_models(monkeypatch):
+    """Score by four models of each kind; a report trains twelve."""
+    for table in (CLASSIFIERS, REGRESSORS):
+        for kind, models in list(table.items()):
+            names = {*list(models)[:2], "lda", "xgboost"}
+            few = {name: model for name, model in models.items() if name in names}
+            monkeypatch.setitem(table, kind, few)

@@ -20,6 +20,10 @@ PUBLIC = sorted(name for name in skdpgen.__all__ if not name.startswith("_"))
 
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+ROWS = re.compile(r"(load_example(?:_regression)?\()([\d_]+)")
+STEPS = re.compile(r"(max_iter=)(\d+)")
+MOST_ROWS, MOST_STEPS = 2000, 5  # of a quick run; `make slow` runs what is written
+FEW_MODELS = 'SyntheticUtility(classifiers=["lda", "xgboost"])'
 CROSS = re.compile(r"\{doc\}`(?:[^`<]*<)?([^`>]+)>?`")
 
 
@@ -34,18 +38,52 @@ def blocks_of(page):
         yield text[: match.start(1)].count("\n"), match.group(1)
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(blocks_of(page))], ids=relative
-)
-def test_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def shortened(source):
+    """Return code that makes fewer rows, trains for fewer steps and scores by less."""
+    for number, most in ((ROWS, MOST_ROWS), (STEPS, MOST_STEPS)):
+
+        def less(match, most=most):
+            return match[1] + str(min(int(match[2]), most))
+
+        source = number.sub(less, source)
+    source = source.replace("SyntheticUtility()", FEW_MODELS)
+    return source.replace(', "cnn"', "")  # a network, beside other models
+
+
+def run_blocks(page, change=str):
     names = {"__name__": "__page__"}
     for line, source in blocks_of(page):
-        code = compile("\n" * line + source, str(page), "exec")
+        code = compile("\n" * line + change(source), str(page), "exec")
         exec(code, names)
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "SECURITY.md"], ids=relative)
+WITH_BLOCKS = [page for page in PAGES if any(blocks_of(page))]
+
+
+@pytest.mark.parametrize("page", WITH_BLOCKS, ids=relative)
+def test_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_blocks(page, shortened)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_BLOCKS, ids=relative)
+def test_python_blocks_of_a_page_run_as_written(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_blocks(page)
+
+
+def test_code_is_shortened_where_it_says_how_long_it_is():
+    source = 'load_example(20_000); A(max_iter=300, b=300); f(90, ["lda", "cnn"])'
+    expected = 'load_example(2000); A(max_iter=5, b=300); f(90, ["lda"])'
+    assert shortened(source) == expected
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, ROOT / "SECURITY.md", *sorted(ROOT.glob("benchmarks/*.md"))],
+    ids=relative,
+)
 def test_links_of_a_page_lead_somewhere(page):
     text = page.read_text("utf-8")
     targets = [t for t in LINK.findall(text) if "://" not in t]
@@ -54,18 +92,31 @@ def test_links_of_a_page_lead_somewhere(page):
     assert not missing
 
 
+def run_script(script, change=str):
+    code = compile(change(script.read_text("utf-8")), str(script), "exec")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchCostWarning)
+        exec(code, {"__name__": "__script__"})
+
+
 @pytest.mark.parametrize("script", PLOTS, ids=relative)
 def test_examples_run(script, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchCostWarning)
-        runpy.run_path(str(script))
+    run_script(script, shortened)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("script", PLOTS, ids=relative)
+def test_examples_run_as_written(script, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_script(script)
+
+
+@pytest.mark.usefixtures("few_models")
 def test_the_demo_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     demo = runpy.run_path(str(ROOT / "examples" / "demo.py"))
-    demo["main"](n_samples=2000)
+    demo["main"](n_samples=1000)
     assert (tmp_path / "demo.png").stat().st_size > 10_000
     printed = capsys.readouterr().out
     assert "differentially private" in printed

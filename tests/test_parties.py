@@ -21,9 +21,16 @@ from skdpgen.parties import (
     first_question,
 )
 from skdpgen.parties._parties import PartiesRows
-from skdpgen.privacy import NoiseShares, PartialSum, Question, pair_keys
+from skdpgen.privacy import (
+    NoiseShares,
+    PartialSum,
+    Question,
+    noise_of_blocks,
+    pair_keys,
+)
 from skdpgen.tables import Categorical, Schema, read_part
 from skdpgen.utils import BudgetExceededError, RowsElsewhereError
+from tests._covering import parametrize_pairs
 from tests.synthesizers._fits_alike import SYNTHESIZERS, assert_alike, fitted, releases
 
 N = 3000
@@ -44,8 +51,13 @@ def parts_of(X, y):
         yield Party(name, X.iloc[some], labels)
 
 
-@pytest.mark.parametrize("synth", SYNTHESIZERS, ids=lambda s: type(s).__name__)
-@pytest.mark.parametrize("params", [{}, {"adjacency": "add_remove"}, {"epsilon": None}])
+@parametrize_pairs(
+    "params, synth",
+    [{}, {"adjacency": "add_remove"}, {"epsilon": None}],
+    SYNTHESIZERS,
+    strength=1,
+    ids=lambda one: ",".join(one) if isinstance(one, dict) else type(one).__name__,
+)
 def test_parties_fit_as_one_table(synth, params, table):
     params = {k: float("inf") if v is None else v for k, v in params.items()}
     there = fitted(synth, Parties(parts_of(*table)), None, **params)
@@ -215,8 +227,13 @@ def test_shares_of_no_noise_give_the_pooled_fit(synth, table, known):
     assert_alike(fitted(synth, *table, **known, **budget), there)
 
 
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-@pytest.mark.parametrize("synth", SYNTHESIZERS, ids=lambda s: type(s).__name__)
+@parametrize_pairs(
+    "synth, adjacency",
+    SYNTHESIZERS,
+    ["replace", "add_remove"],
+    strength=1,
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
+)
 def test_noise_in_shares_is_as_declared(synth, adjacency, table, known, monkeypatch):
     budget = {"epsilon": 1.0, "delta": 1e-5, "adjacency": adjacency}
     parties = list(guarded(table, SHARES, **budget))
@@ -247,17 +264,18 @@ class Watched:
         self.table = table
 
     def patch(self, monkeypatch, seen):
-        ask = PartiesRows.noisy_values
+        ask = PartiesRows.total
 
-        def noisy_values(rows, query, wanted, noise_std):
-            found = ask(rows, query, wanted, noise_std)
+        def total(rows, query, noise):
+            found = ask(rows, query, noise)
+            noise_std = noise_of_blocks(noise.std, noise.weights)
             totals = query.sums(read_part(*self.table, rows.layouts, rows.task))
             for key, block in query.blocks.items():
-                std = noise_std[key] * rows.noise.excess
+                std = noise_std[key] * rows.noise_shares.excess
                 seen.append((block.value(totals[key]), found[key], std))
             return found
 
-        monkeypatch.setattr(PartiesRows, "noisy_values", noisy_values)
+        monkeypatch.setattr(PartiesRows, "total", total)
 
 
 def test_parties_that_trust_no_one_need_a_schema(table, known):

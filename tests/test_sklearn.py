@@ -3,6 +3,7 @@
 import math
 import pickle
 import warnings
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,11 +29,23 @@ from skdpgen import (
 )
 from skdpgen.privacy import gaussian_epsilon, gaussian_mu
 from skdpgen.synthesizers import load
+from tests._covering import parametrize_pairs, parametrize_some
+from tests._seeded import same_noise
 from tests.synthesizers._tables import CASES, build, quick
 
 INF = float("inf")
 CLASSES = sorted(all_synthesizers("tables").items())
+BY_CLASS = {
+    "indirect": ["cls"],
+    "ids": lambda one: one[0] if isinstance(one, tuple) else one,
+}
 EXPECTED: dict[str, dict[str, str]] = {}  # class -> check -> why it must fail
+
+# Costs of searches are added up in one way; the other classes are slow.
+FEW = ("DPIndependentSynthesizer", "DPMERFSynthesizer", "DPPairwiseSynthesizer")
+each_of_few = parametrize_some(
+    "cls", [(one,) for one in CLASSES if one[0] in FEW], CLASSES, **BY_CLASS
+)
 
 # scikit-learn's checks fit tables of ten to fifty rows: they ask how an estimator
 # behaves, not how well it discovers a schema under so few rows.
@@ -53,12 +66,32 @@ searched = pytest.mark.filterwarnings("ignore::skdpgen.SearchCostWarning")
 CHEAP = SyntheticUtility(classifiers=("lda", "decision_tree"))
 
 
+def each_check():
+    """Return scikit-learn's checks, each on one instance of a class; others are slow.
+
+    Instances take turns: every class goes through every check, and so does either way
+    to know a schema.
+    """
+    mark = parametrize_with_checks(
+        INSTANCES,
+        expected_failed_checks=lambda one: EXPECTED.get(type(one).__name__, {}),
+        xfail_strict=True,
+    )
+    names, cases = mark.args
+    places, params = Counter(), []
+    for case in cases:
+        estimator, check = getattr(case, "values", case)
+        marks = list(getattr(case, "marks", ()))
+        which = INSTANCES.index(estimator)
+        if (places[which] + which // 2 + which) % 2:
+            marks.append(pytest.mark.slow)
+        params.append(pytest.param(estimator, check, marks=marks))
+        places[which] += 1
+    return pytest.mark.parametrize(names, params, **mark.kwargs)
+
+
 @quiet
-@parametrize_with_checks(
-    INSTANCES,
-    expected_failed_checks=lambda one: EXPECTED.get(type(one).__name__, {}),
-    xfail_strict=True,
-)
+@each_check()
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -102,29 +135,33 @@ def test_the_representation_shows_what_was_set(cls):
     assert cls.__name__ in cls()._repr_html_()
 
 
-def test_only_clones_warn_of_a_search(cls, mixed):
-    synth = build(cls, mixed)
-    synth.fit(mixed.X, mixed.y).fit(mixed.X, mixed.y)  # warnings are errors here
+def test_only_clones_warn_of_a_search(cls, floats):
+    synth = build(cls, floats)
+    synth.fit(floats.X, floats.y).fit(floats.X, floats.y)  # warnings are errors here
     with pytest.warns(SearchCostWarning, match="costs its own epsilon"):
-        clone(synth).fit(mixed.X, mixed.y)
+        clone(synth).fit(floats.X, floats.y)
 
 
-def test_a_loaded_or_unpickled_estimator_is_no_clone(cls, mixed, tmp_path):
-    synth = build(cls, mixed).fit(mixed.X, mixed.y)
+def test_a_loaded_or_unpickled_estimator_is_no_clone(cls, floats, tmp_path):
+    synth = build(cls, floats).fit(floats.X, floats.y)
     synth.save(tmp_path / "synth.npz")
-    load(tmp_path / "synth.npz").fit(mixed.X, mixed.y)
-    pickle.loads(pickle.dumps(synth)).fit(mixed.X, mixed.y)
+    load(tmp_path / "synth.npz").fit(floats.X, floats.y)
+    pickle.loads(pickle.dumps(synth)).fit(floats.X, floats.y)
 
 
 def test_at_the_end_of_a_pipeline(cls, floats):
     steps = FunctionTransformer(np.nan_to_num), StandardScaler()
-    pipeline = make_pipeline(*steps, cls(epsilon=2.0, classes=[0, 1], random_state=0))
-    pipeline.fit(floats.X, floats.y)
+    synth = cls(epsilon=2.0, classes=[0, 1], random_state=0, **quick(cls))
+    pipeline = make_pipeline(*steps, synth)
+    with same_noise():
+        pipeline.fit(floats.X, floats.y)
     assert CHEAP(pipeline, floats.X, floats.y) > 0.6
     assert pipeline[-1].n_features_in_ == 4
 
 
-@pytest.mark.parametrize("name", ["mixed", "polars", "regression"])
+@parametrize_pairs(
+    "cls, name", CLASSES, ["mixed", "polars", "regression"], strength=1, **BY_CLASS
+)
 def test_a_search_over_epsilon(cls, name):
     case = CASES[name]
     models = ("ridge", "lasso") if name == "regression" else CHEAP.classifiers
@@ -132,7 +169,7 @@ def test_a_search_over_epsilon(cls, name):
     search = GridSearchCV(
         build(cls, case), grid, scoring=SyntheticUtility(classifiers=models), cv=2
     )
-    with pytest.warns(SearchCostWarning):
+    with pytest.warns(SearchCostWarning), same_noise():
         search.fit(case.X, case.y)
     assert search.best_params_ == {"epsilon": 8.0}
     assert not np.isnan(search.cv_results_["mean_test_score"]).any()
@@ -142,11 +179,12 @@ def test_a_search_over_epsilon(cls, name):
     assert cost.delta >= 1e-5
 
 
+@each_of_few
 @searched
-def test_the_cost_is_the_composition_of_all_fits(cls, mixed):
+def test_the_cost_is_the_composition_of_all_fits(cls, floats):
     search = GridSearchCV(
-        build(cls, mixed, delta=1e-6), {"epsilon": [0.5, 2.0]}, scoring=CHEAP, cv=3
-    ).fit(mixed.X, mixed.y)
+        build(cls, floats, delta=1e-6), {"epsilon": [0.5, 2.0]}, scoring=CHEAP, cv=3
+    ).fit(floats.X, floats.y)
     cost = search_cost(search)
     spent, dearest = (
         math.sqrt(
@@ -175,12 +213,14 @@ def search_at_random(pipeline, case):
         ).fit(case.X, case.y)
 
 
+@each_of_few
 @searched
 def test_a_search_inside_a_pipeline_and_at_random(cls, floats):
     pipeline = make_pipeline("passthrough", build(cls, floats))
     assert search_cost(search_at_random(pipeline, floats)).n_fits == 5
 
 
+@each_of_few
 @searched
 def test_a_search_behind_a_fitted_step_has_no_cost(cls, floats):
     pipeline = make_pipeline(StandardScaler(), build(cls, floats))
@@ -293,10 +333,10 @@ def test_the_cost_of_a_search_that_was_not_fitted(cls):
         search_cost(GridSearchCV(cls(), {"epsilon": [1.0]}))
 
 
-@pytest.mark.parametrize("name", ["mixed", "floats"])
+@parametrize_pairs("cls, name", CLASSES, ["mixed", "floats"], strength=1, **BY_CLASS)
 def test_cross_validation(cls, name):
     case = CASES[name]
-    with pytest.warns(SearchCostWarning):
+    with pytest.warns(SearchCostWarning), same_noise():
         scores = cross_val_score(
             build(cls, case, epsilon=4.0), case.X, case.y, scoring=CHEAP, cv=3
         )

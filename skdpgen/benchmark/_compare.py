@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skdpgen.benchmark._markdown import markdown
+from skdpgen.benchmark._result_tables import markdown
 from skdpgen.metrics import SyntheticUtility, draw_samples, unwrap, yardsticks
 from skdpgen.utils import SearchCostWarning
 

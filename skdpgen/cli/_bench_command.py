@@ -1,12 +1,12 @@
 """``skdpgen bench``: what methods are worth on tables, run in cells that are kept."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from skdpgen.cli._fit_command import FILE, FOLDER
-from skdpgen.cli._peers_command import command as peers
 
 NOT_PRIVATE = (
     "Scores and distances read real rows and stand outside the guarantee; of a table "
@@ -24,15 +24,16 @@ class RunFirst(click.Group):
         return super().parse_args(ctx, args)
 
 
+# `python -m benchmarks` of the repository runs `run` and `tables` with a catalogue of
+# public tables and of peers as the object of the context; here it is None.
 @click.group("bench", cls=RunFirst)
 def command() -> None:
     """Measure methods on tables: outside every guarantee.
 
     \b
-      skdpgen bench config.toml --data FOLDER --jobs 4 --out FOLDER
       skdpgen bench --data mine.csv --target y [--public theirs.csv]
-      skdpgen bench tables FOLDER_OR_JSONL --into docs/benchmarks.md
-      skdpgen bench peers install mst
+      skdpgen bench mine.toml --jobs 4 --out FOLDER
+      skdpgen bench tables FOLDER_OR_JSONL --into page.md
 
     A run that was ended goes on by the same command. `skdpgen bench run --help` and
     `skdpgen bench tables --help` have the options.
@@ -44,7 +45,7 @@ def command() -> None:
 @click.option(
     "--data",
     type=click.Path(exists=True, path_type=Path),
-    help="Folder of known tables; without CONFIG, a file of your own.",
+    help="A file of your own; beside CONFIG, the folder of tables that it names.",
 )
 @click.option("--target", help="Column to predict, of a file of your own.")
 @click.option("--public", type=FILE, help="Public rows of the same columns, as --data.")
@@ -59,6 +60,7 @@ def command() -> None:
 @click.pass_context
 def run(
     ctx: click.Context,
+    /,
     config: Path | None,
     data: Path | None,
     out: Path | None,
@@ -70,9 +72,9 @@ def run(
     Each cell (a table, a method, an epsilon, a release) has a process of its own and
     is kept in the folder of the results when it is finished.
     """
-    from skdpgen.benchmark.runs import run_cells, tabulate_rows
+    from skdpgen.benchmark import run_cells, tabulate_rows
 
-    wanted = _wanted(config, data, asked)
+    wanted = _wanted(config, data, asked, ctx.obj)
     out = out or Path("bench") / wanted.name
     with _Progress(asked["quiet"]) as progress:
         rows = run_cells(
@@ -101,13 +103,14 @@ def run(
 @click.argument("results", type=click.Path(exists=True, path_type=Path))
 @click.option("--into", type=FILE, help="A Markdown page with marks for the tables.")
 @click.option("--check", is_flag=True, help="Write nothing; fail if a table differs.")
-def tables(results: Path, into: Path | None, check: bool) -> None:
+@click.pass_context
+def tables(ctx: click.Context, results: Path, into: Path | None, check: bool) -> None:
     """Make tables of RESULTS: a .jsonl file, or a folder of a run or of such files.
 
     Between the lines `<!-- bench:NAME -->` and `<!-- /bench -->` of the page goes the
     table of NAME.jsonl, or of the run in the folder NAME.
     """
-    from skdpgen.benchmark.runs import fill_page, tabulate_rows
+    from skdpgen.benchmark import fill_page, tabulate_rows
 
     stored = _stored(results)
     if into is None:
@@ -117,23 +120,22 @@ def tables(results: Path, into: Path | None, check: bool) -> None:
             click.echo(f"{name}\n\n{tabulate_rows(rows)}\n")
         return
     before = into.read_text(encoding="utf-8")
-    after = fill_page(before, stored)
+    after = fill_page(before, stored, ctx.obj)
     if check and after != before:
         raise click.ClickException(
             f"{into} has tables other than those of {results}. Say "
-            f"`skdpgen bench tables {results} --into {into}`."
+            f"`{ctx.command_path} {results} --into {into}`."
         )
     if not check:
         into.write_text(after, encoding="utf-8")
     click.echo(f"{into} has the tables of {', '.join(stored)}.")
 
 
-command.add_command(peers)
-
-
-def _wanted(config: Path | None, data: Path | None, asked: dict[str, Any]) -> Any:
+def _wanted(
+    config: Path | None, data: Path | None, asked: dict[str, Any], catalogue: Any
+) -> Any:
     """Return what to run, from a file or from the options for a table."""
-    from skdpgen.benchmark.runs import PUBLIC_METHODS, BenchConfig
+    from skdpgen.benchmark import PUBLIC_METHODS, BenchConfig
 
     if config is not None:
         if data is not None and not data.is_dir():
@@ -143,7 +145,7 @@ def _wanted(config: Path | None, data: Path | None, asked: dict[str, Any]) -> An
         for name in ("target", "public", "epsilon", "releases"):
             if asked[name]:
                 raise click.UsageError(f"--{name} is for runs without CONFIG.")
-        return BenchConfig.load(config)
+        return BenchConfig.load(config, catalogue)
     if data is None or data.is_dir() or not asked["target"]:
         raise click.UsageError(
             "Name a TOML file, or a table of your own: --data mine.csv --target y."
@@ -157,12 +159,12 @@ def _wanted(config: Path | None, data: Path | None, asked: dict[str, Any]) -> An
         content["epsilons"] = list(asked["epsilon"])
     if asked["releases"] is not None:
         content["releases"] = asked["releases"]
-    return BenchConfig.from_dict(content)
+    return BenchConfig.from_dict(content, catalogue=catalogue)
 
 
 def _stored(results: Path) -> dict[str, Any]:
     """Return rows by the name of their table."""
-    from skdpgen.benchmark.runs import read_rows
+    from skdpgen.benchmark import read_rows
 
     if results.is_file():
         files = {results.stem: results}
@@ -172,8 +174,7 @@ def _stored(results: Path) -> dict[str, Any]:
         files = {path.stem: path for path in sorted(results.glob("*.jsonl"))}
     if not files:
         raise click.UsageError(
-            f"{results} holds no results. `skdpgen bench CONFIG --out {results}` "
-            "writes some."
+            f"{results} holds no results. A run with `--out {results}` writes some."
         )
     return {name: read_rows(path) for name, path in files.items()}
 
@@ -210,5 +211,5 @@ class _Progress:
             what = f"{row['table']}, {row['method']}, release {row['release']}"
             tqdm.write(
                 f"Failed: {what}: {row['message']}",
-                file=click.get_text_stream("stderr"),
+                file=sys.stderr,
             )

@@ -5,11 +5,14 @@ import sys
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from skdpgen.utils import in_a_line
+from skdpgen.utils import Synthesizer, in_a_line
+
+if TYPE_CHECKING:
+    from skdpgen.privacy import PrivacyReport
 
 PARTS = {
     "fit": "_fit_command",
@@ -33,15 +36,16 @@ class Parts(click.Group):
         """Return a part, or None if there is none of this name."""
         if cmd_name not in PARTS:
             return None
+        # a part imports torch and scikit-learn, which takes seconds
         module = __import__(f"skdpgen.cli.{PARTS[cmd_name]}", fromlist=["command"])
         return module.command
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run a part; errors become one line, warnings too."""
         if ctx.params.get("debug"):
             return super().invoke(ctx)
         with warnings.catch_warnings():
-            warnings.simplefilter("default")
+            warnings.simplefilter("default")  # each place warns once
             warnings.showwarning = _show_warning
             try:
                 return super().invoke(ctx)
@@ -50,6 +54,7 @@ class Parts(click.Group):
             except KeyboardInterrupt:
                 raise click.Abort from None
             except Exception as error:
+                # without `in_a_line` an error of pandas could print a cell
                 raise click.ClickException(in_a_line(error)) from None
 
 
@@ -68,8 +73,16 @@ def main(debug: bool) -> None:
     """  # noqa: D301 - click wants the character itself
 
 
-def _show_warning(message: Any, category: type, *rest: Any, **named: Any) -> None:
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Print our own warnings in a line; those of libraries are not for users."""
+    del filename, lineno, file, line  # places in our code tell users nothing
     if category.__module__.startswith("skdpgen"):
         text = " ".join(str(message).split())
         click.echo(f"Warning: {text}", err=True)
@@ -82,7 +95,7 @@ if __name__ == "__main__":
 # ----------------------------------------------------------------------------
 # The folder of a fitted model: arrays, certificate, and how the file looked.
 
-MODEL, ABOUT = "model.npz", "about.json"
+MODEL, ABOUT = "model.npz", "about.json"  # ABOUT is written last
 CERTIFICATE, COLUMNS = "certificate", "columns.csv"
 
 
@@ -106,17 +119,17 @@ def make_folder(folder: Path) -> None:
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / ABOUT).touch()
+        (folder / ABOUT).touch()  # shows that files can be written there
     except OSError as error:
         raise click.UsageError(
             f"{folder} cannot be written: {error.strerror}."
         ) from None
 
 
-def write_model(folder: Path, synthesizer: Any, about: About) -> None:
+def write_model(folder: Path, synthesizer: Synthesizer, about: About) -> None:
     """Write a fitted synthesizer, and its certificate for people and for machines."""
     synthesizer.save(folder / MODEL)
-    report = synthesizer.privacy_
+    report: PrivacyReport = synthesizer.privacy_
     (folder / f"{CERTIFICATE}.txt").write_text(f"{report}\n", encoding="utf-8")
     (folder / f"{CERTIFICATE}.json").write_text(report.to_json(), encoding="utf-8")
     if not about.is_image:
@@ -124,7 +137,7 @@ def write_model(folder: Path, synthesizer: Any, about: About) -> None:
     (folder / ABOUT).write_text(json.dumps(asdict(about), indent=2), encoding="utf-8")
 
 
-def read_model(folder: Path) -> tuple[Any, About]:
+def read_model(folder: Path) -> tuple[Synthesizer, About]:
     """Return the synthesizer of a folder, and what its file looked like."""
     from skdpgen import load
 

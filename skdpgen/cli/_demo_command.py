@@ -27,8 +27,8 @@ def command(ctx: click.Context, out: Path) -> None:
     click.echo(
         f"The private table: {files['private']}, {N_ROWS:,} made-up customers.\n"
     )
-    told = {"target": "status", "classes": "left,stayed"}
-    ctx.invoke(_fit_command.command, file=files["private"], out=out / "model", **told)
+    public = {"target": "status", "classes": "left,stayed"}
+    ctx.invoke(_fit_command.command, file=files["private"], out=out / "model", **public)
     ctx.invoke(_sample_command.command, model=out / "model", out=files["synthetic"])
     page = out / "report.html"
     rows = {"real": files["private"], "test": files["test"]}

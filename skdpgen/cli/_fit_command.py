@@ -2,9 +2,9 @@
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 import pandas as pd
@@ -13,13 +13,36 @@ from skdpgen.cli._command import About, make_folder, write_model
 from skdpgen.cli._table_files import (
     TEXT_OPTIONS,
     TableFile,
+    TextOptions,
     image_chunks,
     kind_of,
     text_options,
 )
+from skdpgen.cli._text_records import schema_of_text, target_of_text
+from skdpgen.tables import Chunks, Schema
+from skdpgen.utils import Rows, Synthesizer
+
+if TYPE_CHECKING:
+    from skdpgen.privacy import PrivacyReport
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+class FitOptions(TextOptions):
+    """What the options of `skdpgen fit` give, besides FILE and --out."""
+
+    target: str | None
+    epsilon: float
+    delta: float | None
+    method: str
+    schema: Path | None
+    classes: str | None
+    task: str
+    adjacency: str
+    settings: Sequence[str]
+    seed: int | None
+    quiet: bool
 
 
 @click.command("fit")
@@ -59,66 +82,78 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 )
 @click.option("--seed", type=int, help="Of public randomness; never of the noise.")
 @click.option("--quiet", is_flag=True, help="No progress, no certificate.")
-def command(file: Path, out: Path, **asked: Any) -> None:
+def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
     """Learn FILE (.csv, .tsv, .parquet, .arrow, or .npz of images), privately.
 
     Cells of a CSV are read as text, whatever they hold: what they are is found out
     privately, or said by a schema. Each fit of the same rows costs its own epsilon.
     """
-    from skdpgen.tables import Schema
-
-    synthesizer = make(asked)
+    synthesizer = make_synthesizer(options)
     if kind_of(file) == ".npz":
-        _refuse_for_images(asked)
+        _refuse_for_images(options)
         about, rows = About([], None, False, is_image=True), image_chunks(file)
     else:
-        table = TableFile(file, **{name: asked[name] for name in TEXT_OPTIONS})
-        schema = read_schema(asked["schema"]) if asked["schema"] else Schema()
+        table = TableFile(
+            file,
+            options["separator"],
+            options["decimal"],
+            options["encoding"],
+            options["multiline"],
+            options["missing"],
+        )
+        schema = read_schema(options["schema"]) if options["schema"] else Schema()
         about = About(
-            check_columns(table, asked["target"], schema),
-            asked["target"],
+            check_columns(table, options["target"], schema),
+            options["target"],
             table.is_text,
             decimal=table.decimal,
         )
-        rows = private_rows(table, about, schema, asked, synthesizer)
+        rows = private_rows(table, about, schema, options["task"], synthesizer)
     make_folder(out)
     _fit(synthesizer, rows)
     write_model(out, synthesizer, about)
-    if not asked["quiet"]:
+    if not options["quiet"]:
         click.echo(synthesizer.privacy_)
         click.echo(f"Wrote {out}. Next: skdpgen sample {out} -o synthetic.csv")
 
 
-def make(asked: dict[str, Any]) -> Any:
-    """Return the synthesizer that was asked for."""
+def make_synthesizer(options: FitOptions) -> Synthesizer:
+    """Return the synthesizer of ``--method``, with its parameters."""
     from skdpgen import all_synthesizers
 
-    every = {
-        name.removeprefix("DP").removesuffix("Synthesizer").lower(): one
-        for name, one in all_synthesizers().items()
+    methods = {
+        name.removeprefix("DP").removesuffix("Synthesizer").lower(): synthesizer
+        for name, synthesizer in all_synthesizers().items()
     }
-    if asked["method"] not in every:
+    if options["method"] not in methods:
         raise click.UsageError(
-            f"--method must be one of {', '.join(every)}. Got {asked['method']!r}."
+            f"--method must be one of {', '.join(methods)}. Got {options['method']!r}."
         )
-    names = "epsilon", "delta", "task", "adjacency"
-    params = {name: asked[name] for name in names if asked[name] is not None}
-    params |= {"random_state": asked["seed"], "verbose": 0 if asked["quiet"] else 1}
-    if asked["classes"]:
-        params["classes"] = [one.strip() for one in asked["classes"].split(",")]
-    params |= dict(map(_setting, asked["settings"]))
-    make_one = every[asked["method"]]
-    known = make_one().get_params()
-    unknown = sorted(set(params) - set(known))
+    params: dict[str, Any] = {
+        "epsilon": options["epsilon"],
+        "task": options["task"],
+        "adjacency": options["adjacency"],
+        "random_state": options["seed"],
+        "verbose": 0 if options["quiet"] else 1,
+    }
+    if options["delta"] is not None:
+        params["delta"] = options["delta"]
+    if options["classes"]:
+        params["classes"] = [label.strip() for label in options["classes"].split(",")]
+    params |= dict(map(_setting, options["settings"]))
+    method = methods[options["method"]]
+    parameters = method().get_params()
+    unknown = sorted(set(params) - set(parameters))
     if unknown:
         raise click.UsageError(
-            f"{make_one.__name__} has no parameter {', '.join(unknown)}. It has "
-            f"{', '.join(known)}."
+            f"{method.__name__} has no parameter {', '.join(unknown)}. It has "
+            f"{', '.join(parameters)}."
         )
-    return make_one(**params)
+    return method(**params)
 
 
 def _setting(text: str) -> tuple[str, Any]:
+    """Return a parameter and its value: JSON, or text if it is none."""
     name, equals, value = text.partition("=")
     if not equals:
         raise click.UsageError(
@@ -130,17 +165,15 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def read_schema(path: Path) -> Any:
+def read_schema(path: Path) -> Schema:
     """Read a TOML file; raise if it is none."""
-    from skdpgen.tables import Schema
-
     try:
         return Schema.load(path)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{path} is no TOML: {error}.") from None
 
 
-def check_columns(table: TableFile, target: str | None, schema: Any) -> list[str]:
+def check_columns(table: TableFile, target: str | None, schema: Schema) -> list[str]:
     """Return the columns of a file; raise if what was said does not fit to them."""
     names = table.columns
     if target is not None and target not in names:
@@ -148,6 +181,7 @@ def check_columns(table: TableFile, target: str | None, schema: Any) -> list[str
             f"--target must be a column of {table.path}. Got {target!r}; there are "
             f"{', '.join(names)}."
         )
+    # of a schema some columns may be left out, but none may be invented
     absent = [str(name) for name in schema.columns if str(name) not in names]
     if absent:
         raise click.UsageError(
@@ -163,45 +197,44 @@ def check_columns(table: TableFile, target: str | None, schema: Any) -> list[str
 
 
 def private_rows(
-    table: TableFile, about: About, schema: Any, asked: dict[str, Any], synthesizer: Any
-) -> Any:
+    table: TableFile, about: About, schema: Schema, task: str, synthesizer: Synthesizer
+) -> Chunks:
     """Return the rows in pieces, and tell the synthesizer their schema."""
-    from skdpgen import Chunks
-    from skdpgen.cli._text_records import schema_of_text, target_of_text
-
+    # columns of a schema are in the order of the file, as a fit wants them
     order = [name for name in about.columns if name in schema.columns]
     schema = type(schema).from_dict(
         schema.to_dict() | {"columns": {name: schema.columns[name] for name in order}}
     )
-    said = schema_of_text(schema) if table.is_text else schema
-    synthesizer.set_params(schema=said)
+    is_text = table.is_text
+    synthesizer.set_params(schema=schema_of_text(schema) if is_text else schema)
 
-    def split(piece: pd.DataFrame) -> Any:
+    def split(piece: pd.DataFrame) -> Rows:
         if about.target is None:
             return piece
-        y = piece.pop(about.target)
+        y = piece.pop(about.target)  # what is left in `piece` are the features
         if table.is_text:
-            y = target_of_text(y, schema, asked["task"])
+            y = target_of_text(y, schema, task)
         return piece, y
 
-    def opened() -> Iterator[Any]:
+    def opened() -> Iterator[Rows]:
         return map(split, table.pieces())
 
+    # the header alone says which columns there are, and of which dtypes
     return Chunks(opened, like=split(next(table.pieces(0))))
 
 
-def _refuse_for_images(asked: dict[str, Any]) -> None:
+def _refuse_for_images(options: Mapping[str, object]) -> None:
     for name in ("target", "schema", *TEXT_OPTIONS):
-        if asked[name] and asked[name] != ".":
+        if options[name] and options[name] != ".":  # the default of --decimal
             raise click.UsageError(f"--{name} is for tables. An .npz holds images.")
 
 
-def _fit(synthesizer: Any, rows: Any) -> None:
+def _fit(synthesizer: Synthesizer, rows: Chunks) -> None:
     """Fit; say what was paid if it does not come to its end."""
     try:
         synthesizer.fit(rows)
     except BaseException:
-        report = getattr(synthesizer, "privacy_", None)
+        report: PrivacyReport | None = getattr(synthesizer, "privacy_", None)
         if report is not None:
             click.echo(
                 f"The fit did not end, but {report.spent:.1%} of its budget is spent, "

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import click
 import numpy as np
@@ -10,7 +10,14 @@ import pandas as pd
 
 from skdpgen.cli._command import About, read_model
 from skdpgen.cli._fit_command import FILE, FOLDER
-from skdpgen.cli._table_files import TableFile, kind_of, some_images, text_options
+from skdpgen.cli._table_files import (
+    TableFile,
+    TextOptions,
+    kind_of,
+    some_images,
+    text_options,
+)
+from skdpgen.utils import Rows, Synthesizer
 
 FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 IMAGES = 5_000  # of each side
@@ -37,7 +44,7 @@ def command(
     real: Path | None,
     test: Path | None,
     quiet: bool,
-    **text: Any,
+    **text: Unpack[TextOptions],
 ) -> None:
     """Write a page about the folder MODEL: the guarantee, and what it is good for.
 
@@ -49,8 +56,8 @@ def command(
         raise click.UsageError("--test needs --real: the rows that were fitted.")
     synthesizer, about = read_model(model)
     rows = [
-        _rows_of(one, part, synthesizer, about, text)
-        for part, one in (("train", real), ("test", test))
+        _rows_of(path, part, synthesizer, about, text)
+        for part, path in (("train", real), ("test", test))
     ]
     if real is not None and not quiet:
         click.echo("Training models on synthetic and on real rows ...", err=True)
@@ -59,7 +66,11 @@ def command(
 
 
 def write_report(
-    synthesizer: Any, about: About, out: Path, real: Any = None, test: Any = None
+    synthesizer: Synthesizer,
+    about: About,
+    out: Path,
+    real: Rows | None = None,
+    test: Rows | None = None,
 ) -> None:
     """Write the page and, beside it, what it says as JSON.
 
@@ -77,6 +88,7 @@ def write_report(
 
     content = report_content(synthesizer)
     if real is not None:
+        # few rows make noisy scores, many make training of models slow
         n_rows = min(max(synthesizer.n_samples_, FEWEST), MOST)
         if about.is_image:
             n_rows = IMAGES
@@ -85,20 +97,20 @@ def write_report(
         if not about.is_image:
             left_out = _written_anew(synthesizer)
             rows = [
-                None if one is None else typed(_without(one, left_out), synthesizer)
-                for one in rows
+                None if part is None else typed(_without(part, left_out), synthesizer)
+                for part in rows
             ]
         task = getattr(synthesizer, "task_", None)
-        found = {**beside_real(*rows, task=task), "left_out": left_out}
-        content = with_real(content, found)
+        comparison = {**beside_real(*rows, task=task), "left_out": left_out}
+        content = with_real(content, comparison)
     out.write_text(as_html(content), encoding="utf-8")
-    for part in (content, content["real"] or {}):
-        part.pop("figures", None)  # pictures are for the page
+    for level in (content, content["real"] or {}):
+        level.pop("figures", None)  # pictures are for the page
     data = json.dumps(content, indent=2, default=str)
     out.with_suffix(".json").write_text(data, encoding="utf-8")
 
 
-def _written_anew(synthesizer: Any) -> list[str]:
+def _written_anew(synthesizer: Synthesizer) -> list[str]:
     """Return the columns whose values were made up: identifiers, numbers, free text.
 
     None of their synthetic values has a counterpart, so they have no distance, and real
@@ -123,10 +135,10 @@ def _without(rows: Any, names: list[str]) -> Any:
 def _rows_of(
     path: Path | None,
     part: str,
-    synthesizer: Any,
+    synthesizer: Synthesizer,
     about: About,
-    text: dict[str, Any],
-) -> Any:
+    text: TextOptions,
+) -> Rows | None:
     if path is None:
         return None
     if about.is_image:
@@ -134,7 +146,7 @@ def _rows_of(
     return _rows(TableFile(path, **text), about)
 
 
-def _images(path: Path, part: str, synthesizer: Any) -> Any:
+def _images(path: Path, part: str, synthesizer: Synthesizer) -> Rows:
     """Return some images of a file, labelled if those that were fitted were."""
     if kind_of(path) != ".npz":
         raise click.UsageError(
@@ -144,7 +156,7 @@ def _images(path: Path, part: str, synthesizer: Any) -> Any:
     return some_images(path, part, most=4 * IMAGES, is_labelled=is_labelled)
 
 
-def _rows(table: TableFile, about: About) -> Any:
+def _rows(table: TableFile, about: About) -> Rows:
     """Return some rows of a file at random, like those that were fitted."""
     absent = [name for name in about.columns if name not in table.columns]
     if absent:
@@ -153,10 +165,13 @@ def _rows(table: TableFile, about: About) -> Any:
             f"{', '.join(absent)}."
         )
     rng, kept = np.random.default_rng(0), None
-    for piece in table.pieces():  # those with the smallest numbers of all stay
+    # a random number for each row; those with the smallest numbers of all stay
+    for piece in table.pieces():
         piece = piece[about.columns].assign(**{NUMBER: rng.random(len(piece))})
         kept = pd.concat([kept, piece], ignore_index=True)
         if len(kept) > READ:
             kept = kept.nsmallest(READ, NUMBER)
+    if kept is None:
+        raise click.UsageError(f"{table.path} has no rows to compare with.")
     X = kept.drop(columns=NUMBER).reset_index(drop=True)
     return X if about.target is None else (X, X.pop(about.target))

@@ -1,15 +1,15 @@
 """``skdpgen sample``: synthetic rows from a model, as many as wanted."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
 import pandas as pd
 
-from skdpgen.cli._command import read_model
+from skdpgen.cli._command import About, read_model
 from skdpgen.cli._fit_command import FOLDER
 from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
+from skdpgen.utils import Synthesizer
 
 
 @click.command("sample")
@@ -35,8 +35,8 @@ def command(
     synthesizer, about = read_model(model)
     check_writable(out, images=about.is_image)
     if about.is_image:
-        drawn = synthesizer.sample(rows, random_state=seed)
-        X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+        sample = synthesizer.sample(rows, random_state=seed)
+        X, y = sample if isinstance(sample, tuple) else (sample, None)
         np.savez_compressed(out, **({"x": X} if y is None else {"x": X, "y": y}))
         click.echo(f"Wrote {len(X)} synthetic rows to {out}.")
         return
@@ -46,11 +46,12 @@ def command(
     n_rows = synthesizer.n_samples_ if rows is None else rows
     bar = tqdm(total=n_rows, desc="rows", unit_scale=True, disable=quiet)
     with bar, TableWriter(out) as file:
-        for drawn in synthesizer.iter_sample(rows, random_state=seed):
-            X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+        for piece in synthesizer.iter_sample(rows, random_state=seed):
+            X, y = piece if isinstance(piece, tuple) else (piece, None)
             if y is not None:
+                assert about.target is not None  # as there are labels
                 X = X.assign(**{about.target: pd.Series(y).array})
-            X = X[about.columns]
+            X = X[about.columns]  # in the order of the file, the target among them
             if about.is_text and not (is_printed or kind_of(out) in TEXT):
                 X = _of_one_type(typed(X, synthesizer), synthesizer)
             elif about.decimal != ".":
@@ -61,19 +62,21 @@ def command(
         click.echo(f"Wrote {file.n_rows} synthetic rows to {out}.")
 
 
-def _with_decimal(X: Any, synthesizer: Any, about: Any) -> Any:
+def _with_decimal(
+    X: pd.DataFrame, synthesizer: Synthesizer, about: About
+) -> pd.DataFrame:
     """Return text whose numbers have the decimal mark of the file that was fitted."""
     types = synthesizer.columns_["type"].to_dict()
     names = {name for name, kind in types.items() if kind in ("Integer", "Numeric")}
     if synthesizer.task_ == "regression":
         names.add(about.target)
     for name in names & set(X.columns):
-        known = {v: str(v).replace(".", about.decimal) for v in X[name].dropna()}
-        X[name] = X[name].map(known).astype(object)
+        texts = {v: str(v).replace(".", about.decimal) for v in X[name].dropna()}
+        X[name] = X[name].map(texts).astype(object)
     return X
 
 
-def _of_one_type(X: Any, synthesizer: Any) -> Any:
+def _of_one_type(X: pd.DataFrame, synthesizer: Synthesizer) -> pd.DataFrame:
     """Return numbers that were read from text in the same dtype for all pieces."""
     for name, kind in synthesizer.columns_["type"].items():
         if name in X and kind in ("Integer", "Numeric"):

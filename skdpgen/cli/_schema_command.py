@@ -2,12 +2,12 @@
 
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import click
 
 from skdpgen.cli._fit_command import FILE, check_columns, read_schema
-from skdpgen.cli._table_files import TableFile, text_options
+from skdpgen.cli._table_files import TableFile, TextOptions, text_options
 
 HEAD = """\
 # What is public about the columns of {file}: from the form, the codebook or the law,
@@ -58,7 +58,13 @@ def command() -> None:
     is_flag=True,
     help="Fill it in from the rows. This leaks if they are private.",
 )
-def init(file: Path, out: Path, target: str | None, infer: bool, **text: Any) -> None:
+def init(
+    file: Path,
+    out: Path,
+    target: str | None,
+    infer: bool,
+    **text: Unpack[TextOptions],
+) -> None:
     """Write a schema of FILE to fill in. Only its header is read."""
     from skdpgen.tables import Schema
 
@@ -75,7 +81,7 @@ def init(file: Path, out: Path, target: str | None, infer: bool, **text: Any) ->
     else:
         columns = [f"columns.{_quoted(name)}" for name in names if name != target]
         tables = columns + ["target"] * (target is not None)
-        content += "".join(COLUMN.format(table=one) for one in tables)
+        content += "".join(COLUMN.format(table=name) for name in tables)
     out.write_text(content, encoding="utf-8")
     click.echo(f"Wrote {out}. Fill it in, then: skdpgen schema check {out} {file}")
 
@@ -85,15 +91,20 @@ def init(file: Path, out: Path, target: str | None, infer: bool, **text: Any) ->
 @click.argument("file", type=FILE, required=False)
 @click.option("--target", help="Column that models are to predict.")
 @text_options
-def check(schema: Path, file: Path | None, target: str | None, **text: Any) -> None:
+def check(
+    schema: Path,
+    file: Path | None,
+    target: str | None,
+    **text: Unpack[TextOptions],
+) -> None:
     """Check SCHEMA by itself, and against the header of FILE. Reads no row."""
-    found = read_schema(schema).check()
-    said = f"{len(found.columns)} columns described"
+    public = read_schema(schema).check()
+    summary = f"{len(public.columns)} columns described"
     if file is not None:
-        names = check_columns(TableFile(file, **text), target, found)
-        n_open = len(names) - len(found.columns) - (target is not None)
-        said += f", {n_open} left to private discovery"
-    click.echo(f"{schema}: {said}.")
+        names = check_columns(TableFile(file, **text), target, public)
+        n_open = len(names) - len(public.columns) - (target is not None)
+        summary += f", {n_open} left to private discovery"
+    click.echo(f"{schema}: {summary}.")
 
 
 def _quoted(name: str) -> str:
@@ -109,7 +120,7 @@ def _inferred(table: TableFile, target: str | None) -> str:
     from skdpgen.tables import Schema
 
     rows = pd.concat(table.pieces(), ignore_index=True)
-    if table.is_text:
+    if table.is_text:  # through a CSV again, for pandas to guess the dtypes
         rows = pd.read_csv(StringIO(rows.to_csv(index=False)))
     y = rows.pop(target) if target is not None else None
     return Schema.infer(rows, y).to_toml()

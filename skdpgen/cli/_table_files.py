@@ -6,20 +6,24 @@ the private first look at text columns understands; a schema says what they are.
 of Arrow and Parquet keep the types that they declare.
 """
 
+import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Self
+from types import TracebackType
+from typing import IO, Any, Self, TypedDict, TypeVar
 
 import click
 import numpy as np
 import pandas as pd
 from numpy.lib import format as npy
+from numpy.typing import NDArray
 
 from skdpgen.cli._text_records import Dialect, Records, table_of
-from skdpgen.tables import ArrowFile
+from skdpgen.tables import ArrowFile, Chunks
+from skdpgen.utils import Frame
 
 ROWS = 65_536  # of a piece
 TEXT = (".csv", ".tsv", ".txt")
@@ -29,12 +33,23 @@ READ = (*TEXT, *PARQUET, *ARROW, ".npz")
 MARKS = {".tsv": "\t"}
 UNKNOWN = "{path} must be one of {known}{more}. Got {suffix!r}; rename or convert it."
 TEXT_OPTIONS = ("separator", "decimal", "encoding", "multiline", "missing")
+Function = TypeVar("Function", bound=Callable[..., object])
 NO_DECIMAL = "--decimal must be a point or a comma, and not the separator. Got {!r}."
 # with a comma before decimals: 1.234,50 and 1.234 and 0,5; dates are none of them
 COMMA_NUMBER = r"\s*[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][+-]?\d+)?\s*"
 
 
-def text_options(command: Any) -> Any:
+class TextOptions(TypedDict):
+    """What the options of :func:`text_options` give, for :class:`TableFile`."""
+
+    separator: str | None
+    decimal: str
+    encoding: str | None
+    multiline: bool
+    missing: Sequence[str]
+
+
+def text_options(command: Function) -> Function:
     """Add the options that say how a file of text is written: :data:`TEXT_OPTIONS`."""
     for option in (
         click.option(
@@ -238,23 +253,33 @@ class TableWriter:
         """Return the file."""
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Close the file."""
-        self._file.__exit__(*error)
+        self._file.__exit__(kind, error, trace)
 
     def add(self, table: pd.DataFrame) -> None:
         """Write rows; of text the first time with names."""
         if self._separator is None:
             self._file.add(_without_pandas(table))
         else:
-            how: Any = {"mode": "a", "header": False} if self.n_rows else {}
+            is_first = not self.n_rows
             is_printed = str(self.path) == "-"
-            place: Any = click.get_text_stream("stdout") if is_printed else self.path
-            table.to_csv(place, index=False, sep=self._separator, **how)
+            table.to_csv(
+                sys.stdout if is_printed else self.path,
+                index=False,
+                sep=self._separator,
+                mode="w" if is_first else "a",
+                header=is_first,
+            )
         self.n_rows += len(table)
 
 
-def _without_pandas(table: pd.DataFrame) -> Any:
+def _without_pandas(table: pd.DataFrame) -> Frame:
     """Return a table of Arrow whose types are its own, not notes for pandas.
 
     pandas cannot read its own note on a column of Arrow's dictionaries.
@@ -263,19 +288,19 @@ def _without_pandas(table: pd.DataFrame) -> Any:
         return table
     import pyarrow as arrow
 
-    made = arrow.Table.from_pandas(table, preserve_index=False)
-    return made.replace_schema_metadata(None)
+    arrow_table = arrow.Table.from_pandas(table, preserve_index=False)
+    return arrow_table.replace_schema_metadata(None)
 
 
 def check_writable(path: Path, *, images: bool = False) -> None:
     """Raise if rows cannot be written there: before any work."""
     if str(path) == "-" and not images:
         return
-    known = [".npz"] if images else [*TEXT, *PARQUET, *ARROW]
-    if kind_of(path) not in known:
+    endings = [".npz"] if images else [*TEXT, *PARQUET, *ARROW]
+    if kind_of(path) not in endings:
         raise click.UsageError(
             UNKNOWN.format(
-                path=path, known=", ".join(known), more="", suffix=kind_of(path)
+                path=path, known=", ".join(endings), more="", suffix=kind_of(path)
             )
         )
     if not path.absolute().parent.is_dir():
@@ -285,6 +310,7 @@ def check_writable(path: Path, *, images: bool = False) -> None:
 # ----------------------------------------------------------------------------
 # Images in an `.npz`: arrays in a zip, read a few rows at a time.
 
+Array = NDArray[Any]
 BYTES = 2**24  # of images in a piece
 
 
@@ -311,13 +337,14 @@ class StoredArray:
         return cls(path, member, shape, dtype)
 
     @contextmanager
-    def opened(self) -> Iterator[Any]:
+    def opened(self) -> Iterator[Callable[[int], Array]]:
         """Give a function that reads so many rows more, or as many as there are."""
         with zipfile.ZipFile(self.path) as file, file.open(self.member) as stream:
-            _head(stream)
+            _head(stream)  # leaves the stream at the first row
+            # bytes of a row
             size = int(np.prod(self.shape[1:], dtype=np.int64)) * self.dtype.itemsize
 
-            def more(n_rows: int) -> Any:
+            def more(n_rows: int) -> Array:
                 content = stream.read(n_rows * size)
                 rows = _readable(np.frombuffer(content, self.dtype))
                 return rows.reshape(-1, *self.shape[1:])
@@ -325,7 +352,7 @@ class StoredArray:
             yield more
 
 
-def _readable(rows: Any) -> Any:
+def _readable(rows: Array) -> Array:
     """Return rows; a text that holds what is no character is empty, and never raises.
 
     Each text is judged independently of the others.
@@ -339,23 +366,23 @@ def _readable(rows: Any) -> Any:
     return codes.view(rows.dtype).reshape(-1)
 
 
-def image_chunks(path: Path) -> Any:
+def image_chunks(path: Path) -> Chunks:
     """Return images, and labels if there are any, of an ``.npz`` as `Chunks`.
 
     The file has ``x`` (or ``x_train``) and, if it likes, ``y``. It may be compressed.
     """
-    from skdpgen import Chunks
-
     parts = _parts(path, "train")
 
-    def opened() -> Iterator[Any]:
-        return (one if len(one) == 2 else one[0] for one in _pieces(parts))
+    def opened() -> Iterator[Array | tuple[Array, ...]]:
+        return (piece if len(piece) == 2 else piece[0] for piece in _pieces(parts))
 
-    none = tuple(np.empty((0, *part.shape[1:]), part.dtype) for part in parts)
-    return Chunks(opened, like=none if len(none) == 2 else none[0])
+    like = tuple(np.empty((0, *part.shape[1:]), part.dtype) for part in parts)
+    return Chunks(opened, like=like if len(like) == 2 else like[0])
 
 
-def some_images(path: Path, part: str, *, most: int, is_labelled: bool) -> Any:
+def some_images(
+    path: Path, part: str, *, most: int, is_labelled: bool
+) -> Array | tuple[Array, ...]:
     """Return up to so many images at random, and their labels if there should be any.
 
     Parameters
@@ -375,19 +402,19 @@ def some_images(path: Path, part: str, *, most: int, is_labelled: bool) -> Any:
         )
     n_rows = parts[0].shape[0]
     wanted = np.zeros(n_rows, dtype=bool)
-    wanted[np.random.default_rng(0).permutation(n_rows)[:most]] = True
-    found: list[list[Any]] = [[] for _ in parts]
+    wanted[np.random.default_rng(0).permutation(n_rows)[:most]] = True  # public seed
+    kept_rows: list[list[Array]] = [[] for _ in parts]  # of images, and of labels
     start = 0
     for piece in _pieces(parts):
         here = wanted[start : start + len(piece[0])]
         start += len(here)
-        for kept, rows in zip(found, piece, strict=True):
+        for kept, rows in zip(kept_rows, piece, strict=True):
             kept.append(rows[here])
-    arrays = tuple(np.concatenate(kept) for kept in found)
+    arrays = tuple(np.concatenate(kept) for kept in kept_rows)
     return arrays if is_labelled else arrays[0]
 
 
-def _pieces(parts: list[StoredArray]) -> Iterator[tuple[Any, ...]]:
+def _pieces(parts: list[StoredArray]) -> Iterator[tuple[Array, ...]]:
     """Yield some megabytes of images at a time, and their labels if there are any."""
     images = parts[0]
     n_bytes = int(np.prod(images.shape[1:], dtype=np.int64)) * images.dtype.itemsize
@@ -402,14 +429,15 @@ def _pieces(parts: list[StoredArray]) -> Iterator[tuple[Any, ...]]:
 def _parts(path: Path, part: str) -> list[StoredArray]:
     with np.load(path, allow_pickle=False) as file:
         names = {name.lower(): name for name in file}
-    keys = [[f"{one}_{part}", one] for one in ("x", "y")]
-    found = [next((names[k] for k in key if k in names), None) for key in keys]
-    if found[0] is None:
+    # a file may hold both parts, each under names of its own
+    choices = [[f"{array}_{part}", array] for array in ("x", "y")]
+    chosen = [next((names[k] for k in keys if k in names), None) for keys in choices]
+    if chosen[0] is None:
         raise click.UsageError(
             f"{path} must hold an array x (or x_{part}) of images, and may hold y. "
             f"Got {', '.join(names) or 'nothing'}."
         )
-    parts = [StoredArray.of(path, name) for name in found if name is not None]
+    parts = [StoredArray.of(path, name) for name in chosen if name is not None]
     lengths = [part.shape[0] for part in parts]
     if len(set(lengths)) > 1:
         raise click.UsageError(

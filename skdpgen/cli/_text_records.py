@@ -37,6 +37,7 @@ from skdpgen.tables import (
     EPOCH,
     Boolean,
     Categorical,
+    Column,
     Integer,
     Numeric,
     Ordinal,
@@ -45,6 +46,7 @@ from skdpgen.tables import (
     read_number,
     read_time,
 )
+from skdpgen.utils import Synthesizer
 
 # ----------------------------------------------------------------------------
 # What a schema says, said of cells of text; and synthetic text as numbers again.
@@ -60,8 +62,9 @@ def schema_of_text(schema: Schema) -> Schema:
 
     Examples
     --------
-    >>> found = schema_of_text(Schema({"age": Integer(0, 120), "a": Categorical([1])}))
-    >>> found.columns["age"].parse, found.columns["a"].categories
+    >>> schema = Schema({"age": Integer(0, 120), "a": Categorical([1])})
+    >>> of_text = schema_of_text(schema).columns
+    >>> of_text["age"].parse, of_text["a"].categories
     (True, ('1',))
     """
     columns = {name: _of_text(column) for name, column in schema.columns.items()}
@@ -71,7 +74,7 @@ def schema_of_text(schema: Schema) -> Schema:
     return replace(schema, columns=columns, target=target)
 
 
-def _of_text(column: Any) -> Any:
+def _of_text(column: Column) -> Column:
     if isinstance(column, NUMBERS):
         return replace(column, parse=True)
     if isinstance(column, Categorical | Ordinal):
@@ -90,15 +93,15 @@ def target_of_text(target: pd.Series, schema: Schema, task: str) -> pd.Series:
     Each cell is read by itself, and what is no number is missing.
     """
     if isinstance(schema.target, Boolean):
-        known = {"true": True, "1": True, "yes": True}
-        known |= {"false": False, "0": False, "no": False}
-        return target.str.strip().str.lower().map(known).astype("boolean")
+        meanings = {"true": True, "1": True, "yes": True}
+        meanings |= {"false": False, "0": False, "no": False}
+        return target.str.strip().str.lower().map(meanings).astype("boolean")
     if isinstance(schema.target, NUMBERS) or task == "regression":
         return _numbers(target)
     return target
 
 
-def typed(rows: Any, synthesizer: Any) -> Any:
+def typed(rows: Any, synthesizer: Synthesizer) -> Any:
     """Return rows, synthetic or real, with numbers and times where there is text.
 
     Cells are read one by one as what the fit took their column for.
@@ -111,36 +114,39 @@ def typed(rows: Any, synthesizer: Any) -> Any:
         elif synthesizer.task_ == "classification":
             y = y.astype(str)
         return typed(X, synthesizer), y
-    found = rows.copy()
+    table = rows.copy()
     for name, kind in synthesizer.columns_["type"].items():
-        if name not in found or not _is_text(found[name]):
+        if name not in table or not _is_text(table[name]):
             continue
         described = synthesizer.schema_.columns.get(name)
         if kind in ("Numeric", "Integer"):
             read = read_number if described is None else form_of_column(described).read
-            found[name] = _numbers(found[name], read)
+            table[name] = _numbers(table[name], read)
         elif kind == "Datetime":
-            found[name] = _times(found[name], getattr(described, "format", None))
-    return found
+            table[name] = _times(table[name], getattr(described, "format", None))
+    return table
 
 
 def _times(column: pd.Series, form: str | None) -> pd.Series:
     """Read times as a fit reads them, which knows other forms than pandas does."""
     if form is not None:
-        read = {text: read_time(str(text), form) for text in column.dropna().unique()}
-        since = pd.to_timedelta(column.map(read).astype(float), unit="s")
+        # each distinct text is read once
+        seconds = {
+            text: read_time(str(text), form) for text in column.dropna().unique()
+        }
+        since = pd.to_timedelta(column.map(seconds).astype(float), unit="s")
         return EPOCH + since
     # in UTC, because the cells of a column may have several offsets
-    found = pd.to_datetime(column, errors="coerce", format="ISO8601", utc=True)
-    return found.dt.tz_localize(None)
+    times = pd.to_datetime(column, errors="coerce", format="ISO8601", utc=True)
+    return times.dt.tz_localize(None)
 
 
 def _numbers(
     column: pd.Series, read: Callable[[str], float] = read_number
 ) -> pd.Series:
     """Read numbers as a fit reads them, which knows 1,234.50, too."""
-    known = {text: read(str(text)) for text in column.dropna().unique()}
-    return column.map(known).astype(float)
+    numbers = {text: read(str(text)) for text in column.dropna().unique()}
+    return column.map(numbers).astype(float)
 
 
 def _is_text(column: pd.Series) -> bool:
@@ -238,12 +244,12 @@ class Dialect:
             return list(record.split(self.separator))
         cells: list[Cell] = []
         place = 0
-        while True:
+        while True:  # a cell each time
             text = ""
             if record.startswith(QUOTE, place):
                 text, place = _quoted(record, place + 1)
                 if place < 0:
-                    return [*cells, None]
+                    return [*cells, None]  # all up to the end is inside the quote
             end = record.find(self.separator, place)
             if end < 0:
                 return [*cells, text + record[place:]]
@@ -252,7 +258,10 @@ class Dialect:
 
 
 def table_of(
-    records: Sequence[str], names: Sequence[str], dialect: Dialect, missing: Any = ()
+    records: Sequence[str],
+    names: Sequence[str],
+    dialect: Dialect,
+    missing: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return a table of text with the cells of each record, as ``dialect`` cuts them.
 
@@ -282,7 +291,7 @@ def table_of(
             cells = (cell or "" for cell in dialect.cells(record, n_columns))
             quoted = (cell.replace(QUOTE, 2 * QUOTE) for cell in cells)
             lines.append(QUOTE + f"{QUOTE}{separator}{QUOTE}".join(quoted) + QUOTE)
-    lines.append("")
+    lines.append("")  # so that the last line ends, too
     return pd.read_csv(
         BytesIO("\n".join(lines).encode()),
         sep=separator,
@@ -312,7 +321,7 @@ def _quoted(record: str, start: int) -> tuple[str, int]:
         parts.append(record[start:end])
         if not record.startswith(QUOTE, end + 1):
             return QUOTE.join(parts), end + 1
-        start = end + 2
+        start = end + 2  # two quotes are one, and the cell goes on
     return "", -1
 
 
@@ -335,10 +344,11 @@ for each character, as cp1252. Got 'shift_jis'; convert the file to UTF-8.
     try:
         if _canonical(name).startswith(("utf-8", "utf-16")):
             return
-        ones = [bytes([i]).decode(name, ERRORS) for i in range(256)]
-        is_ascii = ones[:128] == [chr(i) for i in range(128)]
+        characters = [bytes([i]).decode(name, ERRORS) for i in range(256)]
+        is_ascii = characters[:128] == [chr(i) for i in range(128)]
+        # no byte may take the next one for a part of its character
         if is_ascii and all(
-            bytes([i, j]).decode(name, ERRORS) == ones[i] + ones[j]
+            bytes([i, j]).decode(name, ERRORS) == characters[i] + characters[j]
             for i in range(128, 256)
             for j in range(256)
         ):
@@ -393,7 +403,7 @@ class Records:
     def pieces(self, n_rows: int) -> Iterator[list[str]]:
         """Yield up to ``n_rows`` records at a time, without the header."""
         records = self._records()
-        piece = next(records, [])[1:]
+        piece = next(records, [])[1:]  # the header is the first record
         for block in records:
             piece += block
             while len(piece) > n_rows:
@@ -412,17 +422,17 @@ class Records:
             return
         is_open, size, parts = False, 0, []
         for block in lines:
-            found = []
+            records = []
             for line in block:
                 parts.append(line)
                 size += len(line)
-                is_open ^= line.count(QUOTE) % 2 == 1
+                is_open ^= line.count(QUOTE) % 2 == 1  # an odd number opens or closes
                 if not is_open or size > LONGEST:
                     record = "\n".join(parts) if size <= LONGEST else UNREADABLE
-                    found.append(_stripped(record))
+                    records.append(_stripped(record))
                     is_open, size, parts = False, 0, []
-            if found:
-                yield found
+            if records:
+                yield records
         if parts:
             yield [_stripped("\n".join(parts))]
 
@@ -432,9 +442,10 @@ class Records:
         for text in self._texts():
             rest += text
             end = end or _line_end(rest)
+            # the last line may go on in the next block
             *lines, rest = rest.split(end) if end else [rest]
             if lines:
-                yield [UNREADABLE if len(one) > LONGEST else one for one in lines]
+                yield [UNREADABLE if len(line) > LONGEST else line for line in lines]
             if len(rest) > LONGEST:
                 rest = rest[: LONGEST + 1]  # it is too long, whatever follows
         if rest:
@@ -442,14 +453,14 @@ class Records:
 
     def _texts(self) -> Iterator[str]:
         """Yield the text of some bytes at a time, NUL where they are no text."""
-        opened: Any = gzip.open if self.path.name.lower().endswith(".gz") else open
-        with opened(self.path, "rb") as file:
-            content = file.read(max(BLOCK, 4))
-            mark = next((one for one in MARKS if content.startswith(one)), b"")
+        is_packed = self.path.name.lower().endswith(".gz")
+        with gzip.open(self.path) if is_packed else self.path.open("rb") as file:
+            content = file.read(max(BLOCK, 4))  # a mark has up to four bytes
+            mark = next((mark for mark in MARKS if content.startswith(mark)), b"")
             encoding = _canonical(self.dialect.encoding or MARKS.get(mark, "utf-8"))
-            if encoding.startswith("utf-"):
+            if encoding.startswith("utf-"):  # in others these bytes are characters
                 content = content[len(mark) :]
-            if encoding == "utf-16":
+            if encoding == "utf-16":  # the byte order is in the mark, or the usual one
                 encoding = MARKS.get(mark, "utf-16-le")
             decoder = codecs.getincrementaldecoder(encoding)(ERRORS)
             yield decoder.decode(content)

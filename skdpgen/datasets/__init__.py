@@ -1,11 +1,9 @@
 """Example tables, made by code: no download, no private rows."""
 
 from skdpgen.datasets._example import load_example, load_example_regression, make_parity
-from skdpgen.datasets._interactions import make_interactions
 
 __all__ = [
     "load_example",
     "load_example_regression",
-    "make_interactions",
     "make_parity",
 ]

@@ -21,7 +21,7 @@ _JOBS_BY_CLASS = {
 }
 
 _EDUCATION = ["primary", "secondary", "bachelor", "master", "doctorate"]
-_EDUCATION_CUTS = [-1.3, 0.1, 1.0, 1.9]
+_EDUCATION_CUTS = [-1.3, 0.1, 1.0, 1.9]  # of a normal score
 
 _REGIONS = np.array(["north", "south", "east", "west", "islands"])
 _REGIONS_BY_CLASS = {
@@ -73,6 +73,7 @@ def load_example(
     left = rng.random(n_samples) < 0.15
     y = np.where(left, "left", "stayed")
 
+    # columns in the order in which they depend on each other
     age = _ages(left, rng)
     job = _choose(_JOBS, _JOBS_BY_CLASS, y, rng)
     schooling = rng.normal(0.1 - 0.15 * left + 0.004 * (age - 45), 1.0)
@@ -214,6 +215,7 @@ def load_example_regression(
     heating = pd.Series(rng.choice(_HEATING, n_samples, p=[0.4, 0.35, 0.15, 0.1]))
 
     place = np.array([_DISTRICTS[name] for name in district])
+    # a factor of the district and noise on what the flat has; the last two are extra
     rent = (
         (120 + 9.5 * area + 25 * rooms + 1.2 * (built - 1975) + 60 * balcony)
         * place
@@ -293,6 +295,7 @@ def make_parity(
         raise ValueError(f"noise must be in [0, 1]. Got {noise!r} instead.")
     rng = np.random.default_rng(random_state)
     names = [f"x{j}" for j in range(n_columns)]
+    values: np.ndarray  # (n_rows, n_columns)
     if are_numbers:
         values = rng.normal(size=(n_rows, n_columns))
         bits = values < 0
@@ -300,7 +303,7 @@ def make_parity(
         values = rng.integers(0, 2, size=(n_rows, n_columns))
         bits = values == 1
     is_odd = bits[:, :n_in_parity].sum(axis=1) % 2 == 1
-    drawn, even = rng.random(n_rows) < noise, rng.random(n_rows) < 0.5
-    is_odd = np.where(drawn, even, is_odd)
+    is_noise, coin = rng.random(n_rows) < noise, rng.random(n_rows) < 0.5
+    is_odd = np.where(is_noise, coin, is_odd)
     y = pd.Series(np.where(is_odd, "odd", "even"), name="parity")
     return pd.DataFrame(values, columns=names), y

@@ -544,5 +544,5 @@ class HermitePairs:
         """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         return mean_outer(self.factors(x), n_parts)
 
-    def expected(self, points: Any) -> None:
+    def expected(self, points: Sequence[Tensor]) -> None:
         """Return None: a mean over independent columns is not implemented."""

@@ -5,9 +5,10 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Generator, Tensor, nn
 from torch.func import functional_call, grad, vmap
 
@@ -162,8 +163,8 @@ class NTKFeatures:
         width: int,
         depth: int = 1,
         *,
-        centre: Any = 0.0,
-        scale: Any = 1.0,
+        centre: Tensor | ArrayLike = 0.0,
+        scale: Tensor | ArrayLike = 1.0,
         has_layer_norm: bool = False,
         is_positive: bool = False,
         rng: Generator,
@@ -272,10 +273,10 @@ class NTKFeatures:
         """
         return mean_outer(self.factors(x), n_parts)
 
-    def expected(self, points: Any) -> None:
+    def expected(self, points: Sequence[Tensor]) -> None:
         """Return None: a mean over rows has no closed form, so rows must be drawn."""
 
-    def _layer(self, x: Tensor) -> tuple[Tensor, Any]:
+    def _layer(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor | None]]:
         """Return a layer's output, and what its backward pass needs."""
         scale = None
         if self.has_layer_norm:
@@ -285,7 +286,7 @@ class NTKFeatures:
             x = centred * scale
         return x.relu() * math.sqrt(2.0), (x, scale)
 
-    def _back(self, back: Tensor, slope: Any) -> Tensor:
+    def _back(self, back: Tensor, slope: tuple[Tensor, Tensor | None]) -> Tensor:
         """Go back through ReLU and normalisation."""
         x, scale = slope
         back = back * math.sqrt(2.0) * smooth_step(x)
@@ -343,7 +344,7 @@ class ModuleNTKFeatures:
         """Return the same map on another device."""
         return self._moved(device)
 
-    def _moved(self, where: Any) -> "ModuleNTKFeatures":
+    def _moved(self, where: torch.device | torch.dtype) -> "ModuleNTKFeatures":
         return ModuleNTKFeatures(copy.deepcopy(self.module).to(where))
 
     def double(self) -> "ModuleNTKFeatures":
@@ -366,7 +367,7 @@ class ModuleNTKFeatures:
         """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         return self(x).reshape(n_parts, -1, self.n_features).mean(dim=1)
 
-    def expected(self, points: Any) -> None:
+    def expected(self, points: Sequence[Tensor]) -> None:
         """Return None: a mean over rows has no closed form, so rows must be drawn."""
 
 

@@ -54,7 +54,7 @@ class Part:
         """Map the rows of ``x``."""
         return self.phi(x)[:, self.which]
 
-    def mean(self, x: Any, n_parts: int = 1) -> Tensor:
+    def mean(self, x: Tensor | Sequence[Tensor], n_parts: int = 1) -> Tensor:
         """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         return self.phi.mean(x, n_parts)[:, self.which]
 
@@ -183,7 +183,7 @@ class _Reorder(torch.autograd.Function):
         return x[:, order]
 
     @staticmethod
-    def backward(context: Any, *gradients: Any) -> Any:
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (back,) = context.saved_tensors
         return gradients[0][:, back], None, None
 
@@ -261,7 +261,7 @@ class EncodedFeatures:
         found: Tensor = self.phi.mean(self.codes(x), n_parts)
         return found
 
-    def expected(self, points: Any) -> None:
+    def expected(self, points: Sequence[Tensor]) -> None:
         """Return None: a mean over rows has no closed form."""
 
     def to(self, device: torch.device) -> "EncodedFeatures":
@@ -351,11 +351,11 @@ class JointFeatures:
         """Whether rows must go through one by one."""
         return any(getattr(phi, "is_opaque", False) for phi in self.maps)
 
-    def __call__(self, x: Any) -> Tensor:
+    def __call__(self, x: Tensor | Sequence[Tensor]) -> Tensor:
         """Map the rows of ``x``."""
         return self._beside([phi(x) for phi in self.maps])
 
-    def mean(self, x: Any, n_parts: int = 1) -> Tensor:
+    def mean(self, x: Tensor | Sequence[Tensor], n_parts: int = 1) -> Tensor:
         """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
         return self._beside([phi.mean(x, n_parts) for phi in self.maps])
 

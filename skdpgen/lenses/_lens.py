@@ -1,6 +1,6 @@
 """What a lens offers: a public view of images, fixed before private ones are read."""
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -45,10 +45,10 @@ class Lens(Protocol):
         A row with a result that is no finite number becomes 0.
         """
 
-    def to(self, device: torch.device) -> Any:
+    def to(self, device: torch.device) -> Self:
         """Return the same lens on another device."""
 
-    def double(self) -> Any:
+    def double(self) -> Self:
         """Return the same lens in double precision, for private rows."""
 
 

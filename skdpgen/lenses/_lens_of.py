@@ -1,8 +1,8 @@
 """From what a user gives to a lens."""
 
-from typing import Any
+from collections.abc import Callable
 
-from torch import nn
+from torch import Tensor, nn
 
 from skdpgen.lenses._cosine import CosineLens
 from skdpgen.lenses._lens import Lens
@@ -19,8 +19,12 @@ NAMED = {
 LEARNT = {"vgg19": "VGG19Lens", "resnet18": "ResNet18Lens"}
 
 
+Coder = Callable[[Tensor], Tensor]
+LensLike = str | Lens | nn.Module | tuple[Coder, Coder]
+
+
 def lens_of(
-    given: Any, *, needs_decoder: bool = False, needs_features: bool = False
+    given: LensLike, *, needs_decoder: bool = False, needs_features: bool = False
 ) -> Lens:
     """Return the lens that is meant.
 
@@ -52,7 +56,7 @@ def lens_of(
     return lens
 
 
-def _chosen(given: Any) -> Lens:
+def _chosen(given: object) -> Lens:
     if isinstance(given, str):
         if given in LEARNT:
             raise ValueError(

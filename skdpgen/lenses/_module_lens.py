@@ -105,7 +105,7 @@ class ModuleLens:
         """Return outputs of the layers, flat, in the order they run; differentiable."""
         found: list[Tensor] = []
 
-        def note(part: nn.Module, inputs: Any, output: Tensor) -> None:
+        def note(part: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
             found.append(output.reshape(len(images), -1))
 
         hooks = [part.register_forward_hook(note) for part in self._parts()]
@@ -160,7 +160,7 @@ class ModuleLens:
         return replace(self)
 
 
-def _owner(given: Any) -> nn.Module | None:
+def _owner(given: object) -> nn.Module | None:
     """Return the module that is given, or one of whose methods is."""
     for one in (given, getattr(given, "__self__", None)):
         if isinstance(one, nn.Module):
@@ -177,14 +177,14 @@ def _copied(given: Any, device: torch.device | None = None) -> Any:
     return copied if given is owner else getattr(copied, given.__name__)
 
 
-def _weights(given: Any) -> Iterator[Tensor]:
+def _weights(given: object) -> Iterator[Tensor]:
     """Yield weights of the module that is given, if it is one."""
     owner = _owner(given)
     if owner is not None:
         yield from (one for one in owner.parameters() if one.is_floating_point())
 
 
-def _run(module: Any, inputs: Tensor, role: str) -> Tensor:
+def _run(module: Callable[[Tensor], object], inputs: Tensor, role: str) -> Tensor:
     """Return what a module makes of each row, in the precision that came in."""
     weight = next(_weights(module), inputs)
     found = module(inputs.to(weight.dtype))

@@ -3,7 +3,7 @@
 import copy
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -17,6 +17,7 @@ from torch.nn.functional import interpolate, normalize
 
 from skdpgen.lenses._lens import (
     SMALLEST,
+    Perceptual,
     Shape,
     clipped,
     finite,
@@ -33,7 +34,10 @@ from skdpgen.utils import saved
 NOT_USED = "num_batches_tracked"  # counts of batch norm, which only training reads
 
 
-def weights_for(network: nn.Module, given: Any) -> dict[str, Tensor]:
+Weights = str | Path | Mapping[str, Tensor] | nn.Module
+
+
+def weights_for(network: nn.Module, given: Weights) -> dict[str, Tensor]:
     """Return a copy of the weights that a network needs; others are ignored.
 
     Parameters
@@ -76,7 +80,7 @@ def _as_float(weight: Tensor) -> Tensor:
     return weight.detach().to(kind, copy=True)
 
 
-def _state_of(given: Any) -> Mapping[str, Tensor]:
+def _state_of(given: Weights) -> Mapping[str, Tensor]:
     if isinstance(given, nn.Module):
         return given.state_dict()
     state = _read(Path(given)) if isinstance(given, str | Path) else given
@@ -440,7 +444,7 @@ class PerceptualMap:
     tensor([1., 1., 1.])
     """
 
-    lens: Any
+    lens: Perceptual
     shape: Shape
     squares: float = 0.5
 
@@ -499,7 +503,7 @@ class PerceptualMap:
         )
         return means
 
-    def expected(self, points: Any) -> None:
+    def expected(self, points: Sequence[Tensor]) -> None:
         """Return None: a mean over rows has no closed form."""
 
     def to(self, device: torch.device) -> "PerceptualMap":

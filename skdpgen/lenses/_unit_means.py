@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from skdpgen.lenses._lens import Lens
+
 
 class UnitMeans(torch.autograd.Function):
     r"""Means over groups of rows of :math:`[a f/\|f\| ; b f^2/\|f^2\|]`.
@@ -51,7 +53,7 @@ class UnitMeans(torch.autograd.Function):
         return torch.cat(means, dim=1)
 
     @staticmethod
-    def backward(context: Any, *gradients: Any) -> Any:
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         """Return the slopes of all rows."""
         n_parts, share = context.numbers
         rows, r, is_short, *others = context.saved_tensors
@@ -91,7 +93,7 @@ N_MADE_UP = 8  # public rows that a map is tried on
 LARGEST_CHANGE = 1e-6  # of the largest entry; the same row twice should give 0
 
 
-def goes_alone(lens: Any) -> bool:
+def goes_alone(lens: Lens) -> bool:
     """Say whether private rows must go through a lens one by one.
 
     It is so where the lens ``is_opaque``, and for each class that is not of this

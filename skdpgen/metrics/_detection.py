@@ -1,15 +1,14 @@
 """Whether a model can tell real rows from synthetic ones."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from skdpgen.metrics._fidelity import MAX_LEVELS, Keys, read_alike
-from skdpgen.metrics._frames import align, joined
+from skdpgen.metrics._fidelity import MAX_LEVELS, read_alike
+from skdpgen.metrics._frames import Keys, align, joined
+from skdpgen.utils import Rows
 
 MOST_ROWS = 5_000  # of each side
 MOST_COLUMNS = 200  # so that a table of pixels takes seconds, too
@@ -18,7 +17,9 @@ LEAST = 10  # rows of both sides that a text has, to be told from other rare one
 DIGITS = 5  # of a number: how finely it is written should not give it away
 
 
-def detection_auc(real: Any, synthetic: Any, *, random_state: int | None = 0) -> float:
+def detection_auc(
+    real: Rows, synthetic: Rows, *, random_state: int | None = 0
+) -> float:
     """ROC-AUC of gradient boosting that tells synthetic rows from real ones.
 
     Both sides are coded alike: numbers to five digits, texts by one list in which all
@@ -51,15 +52,15 @@ def detection_auc(real: Any, synthetic: Any, *, random_state: int | None = 0) ->
     1.0
     """
     rng = np.random.default_rng(random_state)
-    real, synthetic = joined(real), joined(synthetic)
-    synthetic = align(synthetic, real)
-    n_rows = min(len(real), len(synthetic), MOST_ROWS)
+    real_frame = joined(real)
+    synthetic_frame = align(joined(synthetic), real_frame)
+    n_rows = min(len(real_frame), len(synthetic_frame), MOST_ROWS)
     if n_rows < FOLDS:
         raise ValueError(f"Both tables must have {FOLDS} rows. Got {n_rows} instead.")
-    columns = np.sort(rng.permutation(real.shape[1])[:MOST_COLUMNS])
+    columns = np.sort(rng.permutation(real_frame.shape[1])[:MOST_COLUMNS])
     sides = [
         side.iloc[np.sort(rng.permutation(len(side))[:n_rows]), columns]
-        for side in (real, synthetic)
+        for side in (real_frame, synthetic_frame)
     ]
     coded = [
         _coded(sides[0].iloc[:, j], sides[1].iloc[:, j]) for j in range(len(columns))
@@ -67,7 +68,7 @@ def detection_auc(real: Any, synthetic: Any, *, random_state: int | None = 0) ->
     model = HistGradientBoostingClassifier(
         categorical_features=[is_level for _, is_level in coded],
         max_iter=100,
-        early_stopping=False,
+        early_stopping=False,  # it would be on or off by the number of rows
         random_state=0 if random_state is None else random_state,
     )
     folds = StratifiedKFold(
@@ -100,6 +101,7 @@ def _levels(keys: Keys) -> NDArray[np.float64]:
     counts = np.bincount(codes[codes >= 0], minlength=len(distinct))
     frequent = np.argsort(-counts, kind="stable")[:MAX_LEVELS]
     frequent = frequent[counts[frequent] >= LEAST]
+    # the code of each key: its rank, or one code for all rare keys
     places = np.full(len(distinct) + 1, len(frequent))
     places[frequent] = np.arange(len(frequent))
     places[-1] = len(frequent) + 1  # missing, whose code is -1

@@ -1,6 +1,7 @@
 """How close synthetic marginals are to real ones: total variation."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from pandas.tseries.api import guess_datetime_format
 
 from skdpgen.metrics._frames import (
+    Keys,
     align,
     is_numeric,
     is_time,
@@ -21,6 +23,9 @@ from skdpgen.metrics._frames import (
     numbers,
     times,
 )
+from skdpgen.utils import Rows
+
+Floats = NDArray[np.float64]
 
 # ----------------------------------------------------------------------------
 # One column of two tables, read alike: as numbers, as times or as text.
@@ -76,7 +81,7 @@ def read_alike(real: pd.Series, synthetic: pd.Series) -> ColumnPair:
         for read_side, side in zip(values, sides, strict=True)
     ]
     is_number = times_of is None or pd.api.types.is_timedelta64_dtype(guide)
-    kind: Any = "number" if is_number else "time"
+    kind: Literal["number", "time"] = "number" if is_number else "time"
     return ColumnPair(kind, values[0], values[1], (strange[0], strange[1]))
 
 
@@ -89,7 +94,7 @@ def _numbers(column: pd.Series) -> NDArray[np.float64]:
     return np.where(np.isinf(raw), raw, values)
 
 
-def _time_reader(guide: pd.Series) -> Any:
+def _time_reader(guide: pd.Series) -> Callable[[pd.Series], Floats] | None:
     """Return what reads the column as times, or None if it holds none."""
     if is_time(guide):
         return times
@@ -146,11 +151,10 @@ MAX_SETS = 300  # pairs, or triples, of columns
 MAX_LEVELS = 64  # the most frequent real categories; the other real ones share a cell
 
 Cells = tuple[NDArray[np.intp], NDArray[np.intp], int]  # real, synthetic, number
-Floats, Keys = NDArray[np.float64], NDArray[np.object_]
 
 
 def total_variation(
-    real: Any, synthetic: Any, order: int = 1, n_bins: int = 16
+    real: Rows, synthetic: Rows, order: int = 1, n_bins: int = 16
 ) -> float:
     r"""Mean total variation distance between real and synthetic marginals.
 
@@ -189,7 +193,7 @@ def total_variation(
 
 
 def marginal_distances(
-    real: Any, synthetic: Any, order: int = 1, n_bins: int = 16
+    real: Rows, synthetic: Rows, order: int = 1, n_bins: int = 16
 ) -> pd.Series:
     """Total variation distance of each column, or of each pair or triple of columns.
 
@@ -214,14 +218,15 @@ def marginal_distances(
         raise ValueError(f"order must be 1, 2 or 3. Got {order!r} instead.")
     if n_bins < 2:
         raise ValueError(f"n_bins must be at least 2. Got {n_bins!r} instead.")
-    real, synthetic = joined(real), joined(synthetic)
-    columns, names = _discretise(real, synthetic, n_bins), list(real.columns)
+    real_frame = joined(real)
+    columns = _discretise(real_frame, joined(synthetic), n_bins)
+    names = list(real_frame.columns)
     order = min(order, len(columns))
     if order < 2:
         return pd.Series([_distance(*column) for column in columns], names, dtype=float)
     chosen = column_sets(len(columns), order)
-    index = pd.MultiIndex.from_tuples([tuple(names[j] for j in one) for one in chosen])
-    return pd.Series([_together([columns[j] for j in one]) for one in chosen], index)
+    index = pd.MultiIndex.from_tuples([tuple(names[j] for j in js) for js in chosen])
+    return pd.Series([_together([columns[j] for j in js]) for js in chosen], index)
 
 
 def _discretise(
@@ -243,14 +248,14 @@ def _discretise(
 
 def _bins(real: Floats, synthetic: Floats, n_bins: int) -> Cells:
     sides = [np.where(np.isfinite(side), side, np.nan) for side in (real, synthetic)]
-    known = sides[0][~np.isnan(sides[0])]
+    real_values = sides[0][~np.isnan(sides[0])]
     inner = np.linspace(0, 1, n_bins + 1)[1:-1]
-    distinct = np.unique(known)
+    distinct = np.unique(real_values)
     # few values: one cell each, so that spikes and codes are not merged
     edges = (
         (distinct[1:] + distinct[:-1]) / 2
         if len(distinct) <= n_bins
-        else np.unique(np.quantile(known, inner))
+        else np.unique(np.quantile(real_values, inner))
     )
     cells = [
         np.where(np.isnan(side), len(edges) + 1, np.searchsorted(edges, side, "right"))
@@ -272,12 +277,13 @@ def levels(real: Keys, synthetic: Keys) -> Cells:
     counts = pd.Series(sides[0]).value_counts(dropna=True)
     rare = min(len(counts), MAX_LEVELS)  # then what no real row holds, then missing
     places = {name: min(code, rare) for code, name in enumerate(counts.index)}
-    found = []
+    coded = []
     for side in sides:
         codes, distinct = pd.factorize(side, use_na_sentinel=True)
         lookup = [places.get(name, rare + 1) for name in distinct]
-        found.append(np.array([*lookup, rare + 2], dtype=np.intp)[codes])
-    return found[0], found[1], rare + 3
+        # missing has the code -1, the last place
+        coded.append(np.array([*lookup, rare + 2], dtype=np.intp)[codes])
+    return coded[0], coded[1], rare + 3
 
 
 def column_sets(n_columns: int, order: int) -> list[tuple[int, ...]]:
@@ -296,19 +302,22 @@ def column_sets(n_columns: int, order: int) -> list[tuple[int, ...]]:
         places = set(rng.choice(n_sets, MAX_SETS, replace=False).tolist())
         pairs = enumerate(combinations(range(n_columns), 2))
         return [pair for k, pair in pairs if k in places]
-    found: set[tuple[int, ...]] = set()
-    while len(found) < MAX_SETS:
-        found.add(tuple(sorted(rng.choice(n_columns, order, replace=False).tolist())))
-    return sorted(found)
+    chosen: set[tuple[int, ...]] = set()
+    while len(chosen) < MAX_SETS:
+        chosen.add(tuple(sorted(rng.choice(n_columns, order, replace=False).tolist())))
+    return sorted(chosen)
 
 
 def _together(columns: list[Cells]) -> float:
     """Distance of a set of columns; only cells that some row is in are counted."""
-    sides = [np.zeros(len(columns[0][k]), dtype=np.int64) for k in (0, 1)]
-    for column in columns:
-        sides = [side * column[2] + column[k] for k, side in enumerate(sides)]
-    occupied, codes = np.unique(np.concatenate(sides), return_inverse=True)
-    n_real = len(sides[0])
+    n_real, n_synthetic = len(columns[0][0]), len(columns[0][1])
+    real = np.zeros(n_real, dtype=np.int64)
+    synthetic = np.zeros(n_synthetic, dtype=np.int64)
+    for real_codes, synthetic_codes, n_cells in columns:  # a code for each set
+        real = real * n_cells + real_codes
+        synthetic = synthetic * n_cells + synthetic_codes
+    both = np.concatenate([real, synthetic])
+    occupied, codes = np.unique(both, return_inverse=True)
     return _distance(codes[:n_real], codes[n_real:], len(occupied))
 
 
@@ -330,8 +339,8 @@ Mask = NDArray[np.bool_]
 
 
 def query_error(
-    real: Any,
-    synthetic: Any,
+    real: Rows,
+    synthetic: Rows,
     *,
     n_queries: int = N_QUERIES,
     random_state: int | None = 0,
@@ -365,21 +374,22 @@ def query_error(
     """
     if n_queries < 1:
         raise ValueError(f"n_queries must be at least 1. Got {n_queries!r} instead.")
-    real, synthetic = joined(real), joined(synthetic)
-    if not (len(real) and len(synthetic)):
+    real_frame, synthetic_frame = joined(real), joined(synthetic)
+    if not (len(real_frame) and len(synthetic_frame)):
         raise ValueError("Both tables must have rows. Got an empty one instead.")
-    synthetic = align(synthetic, real)
+    synthetic_frame = align(synthetic_frame, real_frame)
     columns = [
-        _Column(read_alike(real.iloc[:, j], synthetic.iloc[:, j]))
-        for j in range(real.shape[1])
+        _Column(read_alike(real_frame.iloc[:, j], synthetic_frame.iloc[:, j]))
+        for j in range(real_frame.shape[1])
     ]
     rng = np.random.default_rng(random_state)
     errors = []
     for _ in range(n_queries):
         chosen = rng.permutation(len(columns))[:WAY]
-        asked = [columns[j].ask(rng) for j in chosen]
+        answers = [columns[j].ask(rng) for j in chosen]
+        # the share of rows that have all that is asked for, on the real side first
         shares = [
-            np.logical_and.reduce([masks[side] for masks in asked]).mean()
+            np.logical_and.reduce([masks[side] for masks in answers]).mean()
             for side in (0, 1)
         ]
         errors.append(abs(shares[0] - shares[1]))
@@ -391,32 +401,34 @@ class _Column:
 
     def __init__(self, pair: ColumnPair) -> None:
         self.is_level = pair.kind == "level"
-        self.known: NDArray[Any] = np.empty(0)
+        # real values in order, or codes of real categories
+        self.real_values: NDArray[Any] = np.empty(0)
         self.sides: tuple[NDArray[Any], NDArray[Any]]
         if self.is_level:
             # by name, so that the questions do not depend on the order of rows
             names = sorted({key for key in pair.real if key is not None})
             has_missing = any(key is None for key in pair.real)
-            self.known = np.arange(len(names) + has_missing)
+            self.real_values = np.arange(len(names) + has_missing)
             self.sides = _places(pair.real, names), _places(pair.synthetic, names)
         else:
             self.sides = pair.real, pair.synthetic
-            self.known = np.sort(pair.real[~np.isnan(pair.real)])
+            self.real_values = np.sort(pair.real[~np.isnan(pair.real)])
 
     def ask(self, rng: Generator) -> tuple[Mask, Mask]:
         """Say which rows of either table have what is asked for."""
+        n_values = len(self.real_values)
         if self.is_level:
-            wanted = np.zeros(
-                len(self.known) + 2, dtype=bool
-            )  # and what no real row has
-            n_wanted = max(1, len(self.known) // 2)
-            wanted[rng.permutation(len(self.known))[:n_wanted]] = True
+            # codes of missing and of what no real row has are never wanted, unless
+            # real rows are missing
+            wanted = np.zeros(n_values + 2, dtype=bool)
+            n_wanted = max(1, n_values // 2)
+            wanted[rng.permutation(n_values)[:n_wanted]] = True
             return wanted[self.sides[0]], wanted[self.sides[1]]
         ends = np.sort(rng.random(2))
-        if not len(self.known):  # nothing but missing: the question is for these
+        if not n_values:  # nothing but missing: the question is for these
             return np.isnan(self.sides[0]), np.isnan(self.sides[1])
-        places = np.minimum(ends * len(self.known), len(self.known) - 1).astype(int)
-        low, high = self.known[places]
+        places = np.minimum(ends * n_values, n_values - 1).astype(int)
+        low, high = self.real_values[places]
         first, second = ((side >= low) & (side <= high) for side in self.sides)
         return first, second
 
@@ -425,5 +437,5 @@ def _places(cells: NDArray[Any], names: list[str]) -> NDArray[np.intp]:
     """Return places in ``names``, then missing, then what is not among them."""
     lookup = {name: place for place, name in enumerate(names)}
     codes, distinct = pd.factorize(cells, use_na_sentinel=True)
-    found = [lookup.get(name, len(names) + 1) for name in distinct]
-    return np.array([*found, len(names)], dtype=np.intp)[codes]
+    places = [lookup.get(name, len(names) + 1) for name in distinct]
+    return np.array([*places, len(names)], dtype=np.intp)[codes]  # missing: code -1

@@ -9,8 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from skdpgen.utils import Labels, Rows, Synthesizer, Table
 
-def as_frame(table: Any) -> pd.DataFrame:
+Keys = NDArray[np.object_]  # text, or None where a value is missing
+
+
+def as_frame(table: Table) -> pd.DataFrame:
     """Turn a frame of any library, an array or images into a pandas frame.
 
     Examples
@@ -32,7 +36,7 @@ def as_frame(table: Any) -> pd.DataFrame:
     return pd.DataFrame(array.reshape(len(array), -1))
 
 
-def as_series(labels: Any) -> pd.Series:
+def as_series(labels: Labels) -> pd.Series:
     """Turn a column of labels of any library into a pandas series.
 
     Examples
@@ -50,7 +54,7 @@ def as_series(labels: Any) -> pd.Series:
     return pd.Series(array.reshape(len(array)))
 
 
-def joined(table: Any) -> pd.DataFrame:
+def joined(rows: Rows) -> pd.DataFrame:
     """Turn a table, or a tuple of a table and its target, into one pandas frame.
 
     The target gets a name that no column has.
@@ -60,9 +64,9 @@ def joined(table: Any) -> pd.DataFrame:
     >>> joined((pd.DataFrame({"a": [1]}), ["yes"])).columns.tolist()
     ['a', '(target)']
     """
-    if not isinstance(table, tuple):
-        return as_frame(table)
-    X, y = table
+    if not isinstance(rows, tuple):
+        return as_frame(rows)
+    X, y = rows
     return pd.concat([as_frame(X), as_series(y).rename("(target)")], axis=1)
 
 
@@ -163,7 +167,7 @@ def times(column: pd.Series) -> NDArray[np.float64]:
     return _seconds(parsed)
 
 
-def keys(column: pd.Series) -> NDArray[np.object_]:
+def keys(column: pd.Series) -> Keys:
     """Turn cells into text that compares across dtypes; missing becomes None.
 
     ``1``, ``1.0`` and ``"1"`` share a key, so labels match whatever their dtype.
@@ -180,7 +184,7 @@ def keys(column: pd.Series) -> NDArray[np.object_]:
     except TypeError:  # cells that cannot be hashed, such as lists
         codes, distinct = pd.factorize(column.astype(str), use_na_sentinel=True)
     names = np.array([*(_key(value) for value in distinct), None], dtype=object)
-    return names[codes]
+    return names[codes]  # missing has the code -1, the last name
 
 
 def _seconds(column: pd.Series) -> NDArray[np.float64]:
@@ -195,13 +199,12 @@ def _seconds(column: pd.Series) -> NDArray[np.float64]:
     stamps = column.to_numpy()  # differences of stamps would overflow far from 1970
     if stamps.dtype.kind != "M":
         stamps = stamps.astype("datetime64[us]")
-    per_second = np.timedelta64(1, "s") / np.timedelta64(
-        1, np.datetime_data(stamps.dtype)[0]
-    )
+    unit: Any = np.datetime_data(stamps.dtype)[0]  # "ns", "us", ...
+    per_second = np.timedelta64(1, "s") / np.timedelta64(1, unit)
     return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / per_second)
 
 
-def _key(value: Any) -> str:
+def _key(value: object) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
@@ -213,7 +216,7 @@ def _key(value: Any) -> str:
 FEWEST_ROWS, MOST_ROWS = 5_000, 20_000
 
 
-def unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:
+def unwrap(estimator: object, X: Table) -> tuple[Any, Table]:
     """Return the estimator that samples, and ``X`` in the space that it samples in.
 
     A search gives its best estimator, a pipeline its last step. The steps before it
@@ -235,8 +238,8 @@ def unwrap(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 
 def draw_samples(
-    synthesizer: Any, n_samples: int | None, random_state: int | None
-) -> tuple[Any, Any]:
+    synthesizer: Synthesizer, n_samples: int | None, random_state: int | None
+) -> tuple[Table, Labels]:
     """Sample labelled rows; by default as many as were fitted, within limits.
 
     Sampling is free post-processing, so a small table is judged by more rows than it
@@ -267,7 +270,7 @@ TASKS = ("auto", "classification", "regression")
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Both targets, coded alike; rows whose target is missing are not "known".
+    """Both targets, coded alike; rows without a target are left out.
 
     Parameters
     ----------
@@ -275,8 +278,9 @@ class Targets:
     classes : tuple of str
         Text keys of the classes in code order; the last is the positive one.
     train, test : ndarray
-        Codes or floats of the known rows.
+        Codes or floats of the rows that have a target.
     train_known, test_known : ndarray of bool
+        Rows that have a target.
     """
 
     task: str
@@ -292,7 +296,7 @@ class Targets:
         return self.classes[-1] if self.task == "binary" else None
 
 
-def prepare_targets(y_train: Any, y_test: Any, task: str = "auto") -> Targets:
+def prepare_targets(y_train: Labels, y_test: Labels, task: str = "auto") -> Targets:
     """Code synthetic and real targets alike.
 
     Labels match by their text (``1``, ``1.0`` and ``"1"`` are one class). The classes
@@ -321,24 +325,27 @@ def prepare_targets(y_train: Any, y_test: Any, task: str = "auto") -> Targets:
 
 def _numeric(synthetic: pd.Series, real: pd.Series) -> Targets:
     train, test = numbers(synthetic), numbers(real)
-    known = ~np.isnan(train), ~np.isnan(test)
-    return Targets("regression", (), train[known[0]], test[known[1]], *known)
+    has_train, has_test = ~np.isnan(train), ~np.isnan(test)
+    return Targets(
+        "regression", (), train[has_train], test[has_test], has_train, has_test
+    )
 
 
 def _coded(synthetic: pd.Series, real: pd.Series) -> Targets:
     train, test = keys(synthetic), keys(real)
-    known = _not_none(train), _not_none(test)
-    classes = _sorted({*train[known[0]], *test[known[1]]})
+    has_train, has_test = _not_none(train), _not_none(test)
+    classes = _sorted({*train[has_train], *test[has_test]})
     position = {name: code for code, name in enumerate(classes)}
 
-    def code(cells: NDArray[np.object_]) -> NDArray[np.intp]:
+    def code(cells: Keys) -> NDArray[np.intp]:
         return np.array([position[name] for name in cells], dtype=np.intp)
 
     task = "binary" if len(classes) <= 2 else "multiclass"
-    return Targets(task, classes, code(train[known[0]]), code(test[known[1]]), *known)
+    codes = code(train[has_train]), code(test[has_test])
+    return Targets(task, classes, *codes, has_train, has_test)
 
 
-def _not_none(cells: NDArray[np.object_]) -> NDArray[np.bool_]:
+def _not_none(cells: Keys) -> NDArray[np.bool_]:
     return np.array([cell is not None for cell in cells], dtype=bool)
 
 
@@ -373,17 +380,17 @@ class NumberCode:
     def fit(cls, column: pd.Series) -> Self:
         """Read median, mean and deviation; the last two ignore the outer 0.1 %."""
         values = _values(column, is_time(column))
-        known = values[~np.isnan(values)]
-        low, median, high = np.quantile(known, [0.001, 0.5, 0.999])
-        if low == high:
-            low, high = known.min(), known.max()
-        bulk = np.clip(known, low, high)
+        present = values[~np.isnan(values)]
+        low, median, high = np.quantile(present, [0.001, 0.5, 0.999])
+        if low == high:  # nearly all values are one: clipping would leave no others
+            low, high = present.min(), present.max()
+        bulk = np.clip(present, low, high)
         scale = float(bulk.std())
         return cls(
             median=float(median),
             mean=float(bulk.mean()),
             scale=scale if scale > 0 else 1.0,
-            has_missing=len(known) < len(values),
+            has_missing=len(present) < len(values),
             is_time=is_time(column),
         )
 
@@ -409,7 +416,7 @@ class IntegerCode:
         values = numbers(column)
         is_missing = np.isnan(values)
         levels = np.array(self.levels)
-        middles = (levels[1:] + levels[:-1]) / 2
+        middles = (levels[1:] + levels[:-1]) / 2  # between them a level is the nearest
         codes = np.searchsorted(middles, np.nan_to_num(values))
         codes = np.where(is_missing, len(levels), codes)
         return _one_hot(codes, len(levels) + self.has_missing)
@@ -434,9 +441,9 @@ class CategoryCode:
     def __call__(self, column: pd.Series) -> Matrix:  # (n,) -> (n, n_levels)
         """Encode a column of categories."""
         position = {key: code for code, key in enumerate(self.levels)}
-        found, distinct = _factorize(keys(column))
+        codes, distinct = _factorize(keys(column))
         lookup = np.array([position.get(key, len(position)) for key in distinct])
-        return _one_hot(lookup[found], len(position))
+        return _one_hot(lookup[codes], len(position))
 
 
 @dataclass(frozen=True)
@@ -466,13 +473,13 @@ class TableEncoder:
     codes: tuple[NumberCode | IntegerCode | CategoryCode | None, ...]
 
     @classmethod
-    def fit(cls, table: Any) -> Self:
+    def fit(cls, table: Table) -> Self:
         """Choose a code for each column of the synthetic table."""
         frame = as_frame(table)
         columns = (frame.iloc[:, j] for j in range(frame.shape[1]))
         return cls(frame.iloc[:0], tuple(_fit_code(column) for column in columns))
 
-    def __call__(self, table: Any) -> Matrix:  # (n, n_columns) -> (n, width)
+    def __call__(self, table: Table) -> Matrix:  # (n, n_columns) -> (n, width)
         """Encode a table with the same columns."""
         frame = align(as_frame(table), self.template)
         parts = [
@@ -490,9 +497,9 @@ def _fit_code(column: pd.Series) -> NumberCode | IntegerCode | CategoryCode | No
         code = CategoryCode.fit(column)
         return code if len(code.levels) > 1 else None
     values = _values(column, is_time(column))
-    known = values[~np.isnan(values)]
-    levels = np.unique(known)
-    has_missing = len(known) < len(values)
+    present = values[~np.isnan(values)]
+    levels = np.unique(present)
+    has_missing = len(present) < len(values)
     if len(levels) + has_missing <= 1:
         return None
     if len(levels) <= MAX_INTEGERS and np.array_equal(levels, np.rint(levels)):
@@ -505,13 +512,14 @@ def _values(column: pd.Series, as_time: bool) -> NDArray[np.float64]:
 
 
 def _one_hot(codes: NDArray[np.intp], n_levels: int) -> Matrix:
-    table = np.eye(n_levels + 1, n_levels, dtype=np.float32)
+    table = np.eye(n_levels + 1, n_levels, dtype=np.float32)  # the last row is zeros
     return table[np.minimum(codes, n_levels)]
 
 
-def _factorize(cells: NDArray[np.object_]) -> tuple[NDArray[np.intp], list[Any]]:
-    found, distinct = pd.factorize(cells, use_na_sentinel=False)
-    return found, [None if key is None or key != key else key for key in distinct]
+def _factorize(cells: Keys) -> tuple[NDArray[np.intp], list[str | None]]:
+    codes, distinct = pd.factorize(cells, use_na_sentinel=False)
+    # pandas writes a missing key as NaN, which differs from itself
+    return codes, [None if key is None or key != key else key for key in distinct]
 
 
 def _items(counts: pd.Series) -> list[tuple[str | None, int]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from os import PathLike
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
 from skdpgen.tables import as_pixels, image_size
-from skdpgen.utils import require
+from skdpgen.utils import Images, require
 
 # ----------------------------------------------------------------------------
 # Features to compare images by, from a network that was never trained on them.
@@ -43,17 +43,17 @@ class Extractor:
     name: str
     module: Callable[[Tensor], Tensor]
 
-    def __call__(self, images: Any) -> NDArray[np.float64]:
+    def __call__(self, images: Images) -> NDArray[np.float64]:
         """Return the features of images, a few at a time."""
-        size, found = image_size(images), []
+        size, features = image_size(images), []
         if not len(images):
             raise ValueError("There must be at least 1 image. Got none.")
         for start in range(0, len(images), AT_ONCE):
             pixels = as_pixels(images[start : start + AT_ONCE])
             with torch.no_grad():
                 part = self.module(torch.from_numpy(pixels).unflatten(1, size))
-            found.append(part.flatten(1).cpu().double().numpy())
-        return np.concatenate(found)
+            features.append(part.flatten(1).cpu().double().numpy())
+        return np.concatenate(features)
 
 
 def random_features(n_channels: int = 1) -> Extractor:
@@ -77,20 +77,20 @@ def random_features(n_channels: int = 1) -> Extractor:
         before = after
 
     def features(images: Tensor) -> Tensor:
-        found, maps = [], 2.0 * images - 1.0
+        statistics, maps = [], 2.0 * images - 1.0
         for layer in layers:
             maps = layer(maps).relu()
-            found += [maps.mean(dim=(2, 3)), maps.std(dim=(2, 3))]
+            statistics += [maps.mean(dim=(2, 3)), maps.std(dim=(2, 3))]
             maps = nn.functional.avg_pool2d(maps, 2, ceil_mode=True)
-            maps = maps / maps.square().mean(dim=(1, 2, 3), keepdim=True).sqrt().add(
-                0.1
-            )
-        return torch.cat(found, dim=1)
+            # to one size; .1 keeps empty images from being divided by zero
+            size = maps.square().mean(dim=(1, 2, 3), keepdim=True).sqrt()
+            maps = maps / size.add(0.1)
+        return torch.cat(statistics, dim=1)
 
     return Extractor("random-convolutions-1", features)
 
 
-def inception_features(weights: Any) -> Extractor:
+def inception_features(weights: str | PathLike[str]) -> Extractor:
     """Return the extractor of published FIDs, from a file of torchvision's weights.
 
     Parameters
@@ -111,8 +111,8 @@ def inception_features(weights: Any) -> Extractor:
         images = images.expand(-1, 3, -1, -1) if images.shape[1] == 1 else images
         side = (INCEPTION_SIDE, INCEPTION_SIDE)
         large = nn.functional.interpolate(images, side, mode="bilinear")
-        found: Tensor = network(2.0 * large - 1.0)
-        return found
+        pooled: Tensor = network(2.0 * large - 1.0)
+        return pooled
 
     return Extractor("torchvision-inception-v3", features)
 
@@ -161,8 +161,8 @@ class ImageFidelity:
 
 
 def image_fidelity(
-    real: Any,
-    synthetic: Any,
+    real: Images,
+    synthetic: Images,
     extractor: Extractor | None = None,
     random_state: int | None = 0,
 ) -> ImageFidelity:
@@ -236,12 +236,16 @@ def frechet_distance(real: Floats, synthetic: Floats) -> float:
     8.0
     """
     means = real.mean(axis=0) - synthetic.mean(axis=0)
-    one, two = (np.atleast_2d(np.cov(x, rowvar=False)) for x in (real, synthetic))
-    values, vectors = np.linalg.eigh(one)
+    cov_real, cov_synthetic = (
+        np.atleast_2d(np.cov(features, rowvar=False)) for features in (real, synthetic)
+    )
+    # C C' has the eigenvalues of the symmetric C^1/2 C' C^1/2
+    values, vectors = np.linalg.eigh(cov_real)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    middle = np.linalg.eigvalsh(root @ two @ root)
-    overlap = np.sqrt(np.maximum(middle, 0.0)).sum()
-    distance = means @ means + np.trace(one) + np.trace(two) - 2.0 * overlap
+    products = np.linalg.eigvalsh(root @ cov_synthetic @ root)
+    overlap = np.sqrt(np.maximum(products, 0.0)).sum()
+    traces = np.trace(cov_real) + np.trace(cov_synthetic)
+    distance = means @ means + traces - 2.0 * overlap
     return max(float(distance), 0.0)  # rounding
 
 
@@ -256,6 +260,7 @@ def precision_recall(
         np.bincount(part, minlength=n_clusters) / len(part)
         for part in np.split(clusters, [len(real)])
     )
+    # each slope is a trade of precision for recall: a point of their curve
     slopes = np.tan(np.linspace(1e-6, np.pi / 2 - 1e-6, ANGLES))[:, None]
     alpha = np.minimum(slopes * p, q).sum(axis=1)  # precision
     beta = np.minimum(p, q / slopes).sum(axis=1)  # recall
@@ -268,14 +273,19 @@ def precision_recall(
     return f_score(1 / BETA), f_score(BETA)
 
 
-def different_bins(real: Any, synthetic: Any, random_state: int | None = 0) -> float:
+def different_bins(
+    real: NDArray[np.float32],
+    synthetic: NDArray[np.float32],
+    random_state: int | None = 0,
+) -> float:
     """Return the share of bins of real images that differ in frequency."""
     n_bins = min(BINS, len(real))
-    cluster = KMeans(n_bins, n_init=1, random_state=random_state).fit(real)
+    clusters = KMeans(n_bins, n_init=1, random_state=random_state).fit(real)
     n, m = len(real), len(synthetic)
-    a = np.bincount(cluster.labels_, minlength=n_bins)
-    b = np.bincount(cluster.predict(synthetic), minlength=n_bins)
-    whole = (a + b) / (n + m)
-    spread = np.sqrt(np.maximum(whole * (1 - whole) * (1 / n + 1 / m), NEAR_ZERO))
-    p_values = 2.0 * stats.norm.sf(np.abs(a / n - b / m) / spread)
+    a = np.bincount(clusters.labels_, minlength=n_bins)
+    b = np.bincount(clusters.predict(synthetic), minlength=n_bins)
+    # two-sided test of equal proportions, with the proportion of both sides together
+    pooled = (a + b) / (n + m)
+    std = np.sqrt(np.maximum(pooled * (1 - pooled) * (1 / n + 1 / m), NEAR_ZERO))
+    p_values = 2.0 * stats.norm.sf(np.abs(a / n - b / m) / std)
     return float((p_values < LEVEL).mean())

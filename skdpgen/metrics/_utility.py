@@ -2,15 +2,15 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 import torch
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
@@ -54,6 +54,7 @@ from skdpgen.metrics._frames import (
     unwrap,
 )
 from skdpgen.tables import as_pixels, image_size, is_image
+from skdpgen.utils import Labels, Rows, Table, torch_generator
 
 # ----------------------------------------------------------------------------
 # A small convolutional classifier for images, as a scikit-learn estimator.
@@ -62,7 +63,7 @@ BATCH = 128
 PEAK = 3e-3  # learning rate
 
 
-class ImageCNN(ClassifierMixin, BaseEstimator):
+class ImageCNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Two convolutions and a dense layer, trained for a fixed number of steps.
 
     Parameters
@@ -83,20 +84,24 @@ class ImageCNN(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, shape: Any, max_iter: int = 1000, random_state: int | None = None
+        self,
+        shape: tuple[int, int, int],
+        max_iter: int = 1000,
+        random_state: int | None = None,
     ) -> None:
         self.shape = shape
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> "ImageCNN":
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on flat images in [0, 1]."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         rng = np.random.default_rng(self.random_state)
-        X, targets = torch.from_numpy(np.asarray(X, np.float32)), torch.tensor(codes)
+        pixels = torch.from_numpy(np.asarray(X, np.float32))
+        targets = torch.tensor(codes)
         channels, height, width = self.shape
-        sides = math.ceil(height / 4) * math.ceil(width / 4)
-        layers: list[Any] = [
+        n_places = math.ceil(height / 4) * math.ceil(width / 4)  # after two poolings
+        layers: list[nn.Module] = [
             nn.Unflatten(1, (channels, height, width)),
             _layer(nn.Conv2d, channels, 16, 3, padding=1, rng=rng),
             nn.ReLU(),
@@ -105,41 +110,48 @@ class ImageCNN(ClassifierMixin, BaseEstimator):
             nn.ReLU(),
             nn.MaxPool2d(2, ceil_mode=True),
             nn.Flatten(),
-            _layer(nn.Linear, 32 * sides, 128, rng=rng),
+            _layer(nn.Linear, 32 * n_places, 128, rng=rng),
             nn.ReLU(),
             _layer(nn.Linear, 128, len(self.classes_), rng=rng),
         ]
         self.network_ = nn.Sequential(*layers)
         optimiser = torch.optim.Adam(self.network_.parameters())
         for step in range(self.max_iter):
+            # the learning rate rises over a tenth of the steps, then falls to zero
             for group in optimiser.param_groups:
                 group["lr"] = PEAK * min(10 * (step + 1), self.max_iter - step)
                 group["lr"] /= self.max_iter
-            some = torch.from_numpy(rng.integers(len(X), size=min(BATCH, len(X))))
-            scores = self.network_(X[some])
-            loss = nn.functional.cross_entropy(scores, targets[some])
+            n_batch = min(BATCH, len(pixels))
+            batch = torch.from_numpy(rng.integers(len(pixels), size=n_batch))
+            scores = self.network_(pixels[batch])
+            loss = nn.functional.cross_entropy(scores, targets[batch])
             optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimiser.step()
         return self
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of each class."""
         rows = torch.from_numpy(np.asarray(X, np.float32))
         with torch.no_grad():
             parts = [self.network_(part).softmax(dim=1) for part in rows.split(1024)]
         return np.asarray(torch.cat(parts).double().numpy())
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the most likely class."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
-def _layer(kind: Any, *sizes: int, rng: np.random.Generator, **settings: Any) -> Any:
+def _layer(
+    kind: type[nn.Conv2d | nn.Linear],
+    *sizes: int,
+    rng: np.random.Generator,
+    **settings: int,
+) -> nn.Module:
     """Return a layer with weights from ``rng``, not from torch's global state."""
     layer = nn.utils.skip_init(kind, *sizes, **settings)
-    seed = torch.Generator().manual_seed(int(rng.integers(2**62)))
-    nn.init.kaiming_uniform_(layer.weight, nonlinearity="relu", generator=seed)
+    generator = torch_generator(rng)
+    nn.init.kaiming_uniform_(layer.weight, nonlinearity="relu", generator=generator)
     nn.init.zeros_(layer.bias)
     return layer
 
@@ -167,7 +179,9 @@ class ModelSpec:
     kind: type[BaseEstimator]
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def build(self, random_state: int | None, shape: Any = None) -> BaseEstimator:
+    def build(
+        self, random_state: int | None, shape: tuple[int, int, int] | None = None
+    ) -> BaseEstimator:
         """Make an unfitted model; seeded and single-threaded where it can be.
 
         A model that sees images as such gets their ``shape``.
@@ -176,15 +190,17 @@ class ModelSpec:
         if self.kind is ImageCNN:
             settings["shape"] = shape
         model = self.kind(**settings)
-        known = model.get_params(deep=False)
+        parameters = model.get_params(deep=False)
         shared = {"random_state": random_state, "n_jobs": 1}
-        fitting = {key: value for key, value in shared.items() if key in known}
-        if known.get("n_jobs", 1) is None:
+        fitting = {key: value for key, value in shared.items() if key in parameters}
+        if parameters.get("n_jobs", 1) is None:
             fitting.pop("n_jobs", None)  # None means one job there, and prints shorter
         return model.set_params(**fitting)
 
 
-def _table(version: str, *rows: tuple[str, Any, dict[str, Any]]) -> dict[str, Any]:
+def _table(
+    version: str, *rows: tuple[str, type[BaseEstimator], dict[str, Any]]
+) -> dict[str, ModelSpec]:
     return {
         name: ModelSpec(name, version, kind, settings) for name, kind, settings in rows
     }
@@ -434,7 +450,7 @@ def scorer_of(task: str) -> Callable[..., Scores]:
 NAMES = ("one_way_tv", "two_way_tv", "three_way_tv", "detection_auc", "query_error")
 
 
-def yardsticks(real: Any, synthetic: Any) -> dict[str, float]:
+def yardsticks(real: Rows, synthetic: Rows) -> dict[str, float]:
     """Distances of one, two and three columns, detection, and error of queries.
 
     Each is the function of its name with defaults; their seeds are public and fixed, so
@@ -450,8 +466,8 @@ def yardsticks(real: Any, synthetic: Any) -> dict[str, float]:
     --------
     >>> import pandas as pd
     >>> real = pd.DataFrame({"a": [1, 2, 3, 4], "b": [0, 1, 0, 1]})
-    >>> found = yardsticks(real, real)
-    >>> found["three_way_tv"], found["query_error"]
+    >>> distances = yardsticks(real, real)
+    >>> distances["three_way_tv"], distances["query_error"]
     (0.0, 0.0)
     """
     distances = (total_variation(real, synthetic, order=k) for k in (1, 2, 3))
@@ -537,13 +553,13 @@ class SyntheticUtility:
         metrics = {name for names in METRICS.values() for name in names}
         _check_in("metric", self.metric, [None, *sorted(metrics)])
         if self.classifiers is not None:
-            known = {**CLASSIFIERS[self.protocol], **REGRESSORS[self.protocol]}
-            known[IMAGE_NETWORK.name] = IMAGE_NETWORK
+            specs = {**CLASSIFIERS[self.protocol], **REGRESSORS[self.protocol]}
+            specs[IMAGE_NETWORK.name] = IMAGE_NETWORK
             object.__setattr__(self, "classifiers", tuple(self.classifiers))
-            for name in self.classifiers or [None]:
-                _check_in("classifiers", name, list(known))
+            for name in self.classifiers or [None]:  # an empty list raises, too
+                _check_in("classifiers", name, list(specs))
 
-    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
+    def __call__(self, estimator: object, X: Table, y: Labels | None = None) -> float:
         """Sample from a fitted estimator and score on real rows; larger is better."""
         if y is None:
             raise ValueError(
@@ -552,7 +568,12 @@ class SyntheticUtility:
             )
         return self.summary(self.evaluate(estimator, X, y))["mean"]
 
-    def evaluate(self, train: Any, X_test: Any, y_test: Any) -> pd.DataFrame:
+    def evaluate(
+        self,
+        train: object | tuple[Table, Labels],
+        X_test: Table,
+        y_test: Labels,
+    ) -> pd.DataFrame:
         """Score each model.
 
         Parameters
@@ -618,21 +639,21 @@ class SyntheticUtility:
     def _specs(self, task: str, protocol: str) -> list[ModelSpec]:
         self._metric(task, protocol)
         models = (REGRESSORS if task == "regression" else CLASSIFIERS)[protocol]
-        known = dict(models)
+        specs = dict(models)
         if protocol == "images":
-            known[IMAGE_NETWORK.name] = IMAGE_NETWORK
+            specs[IMAGE_NETWORK.name] = IMAGE_NETWORK  # only if it is asked for by name
         for name in self.classifiers or ():
-            _check_in(f"classifiers (task {task})", name, list(known))
-        return [known[name] for name in self.classifiers or models]
+            _check_in(f"classifiers (task {task})", name, list(specs))
+        return [specs[name] for name in self.classifiers or models]
 
 
 def _score(
-    model: Any,
+    model: BaseEstimator,
     protocol: str,
     X_train: NDArray[np.float32],
     X_test: NDArray[np.float32],
     targets: Targets,
-) -> dict[str, Any]:
+) -> dict[str, float | str]:
     """Fit and score one model; return chance and a note where that is impossible."""
     y_train, y_test = targets.train, targets.test
     if len(np.unique(y_train)) < 2:
@@ -654,7 +675,7 @@ def _score(
 
 
 def _predict(
-    model: Any,
+    model: BaseEstimator,
     protocol: str,
     X_train: NDArray[np.float32],
     X_test: NDArray[np.float32],
@@ -667,9 +688,9 @@ def _predict(
         guess = np.asarray(model.predict(X_test), dtype=np.float64) * scale + center
         return guess, guess
     # sampled classes, renumbered without gaps: XGBoost accepts no others
-    seen, codes = np.unique(targets.train, return_inverse=True)
+    classes, codes = np.unique(targets.train, return_inverse=True)
     model.fit(X_train, codes)
-    guess = seen[model.predict(X_test)]
+    guess = classes[model.predict(X_test)]
     if targets.task != "binary" or protocol == "paper":
         return guess, guess.astype(np.float64)
     if hasattr(model, "predict_proba"):
@@ -677,6 +698,6 @@ def _predict(
     return guess, model.decision_function(X_test)
 
 
-def _check_in(name: str, value: Any, allowed: Any) -> None:
+def _check_in(name: str, value: object, allowed: Collection[object]) -> None:
     if value not in allowed:
         raise ValueError(f"{name} must be one of {list(allowed)}. Got {value!r}.")

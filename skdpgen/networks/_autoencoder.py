@@ -38,10 +38,10 @@ class AutoEncoder(nn.Module):
             linear(n_units, n_codes, rng),
             nn.Tanh(),
         )
-        self.decoder = nn.Sequential(
-            linear(n_codes, n_units, rng), nn.Tanh(), linear(n_units, n_pixels, rng)
-        )
-        nn.init.constant_(self.decoder[-1].bias, DARK)
+        # in the order of the layers, as each draws its weights from `rng`
+        first, last = linear(n_codes, n_units, rng), linear(n_units, n_pixels, rng)
+        nn.init.constant_(last.bias, DARK)
+        self.decoder = nn.Sequential(first, nn.Tanh(), last)
 
     def encode(self, pixels: Tensor) -> Tensor:  # (n, n_pixels) -> (n, n_codes)
         """Return codes."""
@@ -93,13 +93,14 @@ class PublicAutoEncoder(nn.Module):
     def __init__(self, n_channels: int, *, rng: Generator | None = None) -> None:
         super().__init__()
         sizes, n_codes = (n_channels, *WIDTHS), CODES[n_channels]
-        self.seen = nn.ModuleList(
+        layers = [
             convolution(*pair, 3 if k else 5, rng)
             for k, pair in enumerate(pairwise(sizes))
-        )
-        for layer in list(self.seen)[1:]:
-            layer.stride = (2, 2)
-        small = SIDE // 4
+        ]
+        for layer in layers[1:]:
+            layer.stride = (2, 2)  # halves the map, instead of a pooling layer
+        self.seen = nn.ModuleList(layers)  # a name in the file of the weights
+        small = SIDE // 4  # of the last map, and of the first one that is drawn
         self.codes = linear(WIDTHS[-1] * small**2, n_codes, rng)
         self.start = linear(n_codes, DRAWN * small**2, rng)
         self.drawn = nn.ModuleList(
@@ -111,11 +112,11 @@ class PublicAutoEncoder(nn.Module):
 
     def maps(self, images: Tensor) -> list[Tensor]:
         """Return what each convolution sees, after its ReLU."""
-        found = []
+        maps = []
         for layer in self.seen:
             images = layer(images).relu()
-            found.append(images)
-        return found
+            maps.append(images)
+        return maps
 
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_codes)
         """Return codes."""

@@ -32,7 +32,7 @@ class SmallCNN(nn.Module):
         super().__init__()
         channels, *sides = shape
         self.is_halved = min(sides) >= HALVED
-        for _ in range(2 + self.is_halved):
+        for _ in range(2 + self.is_halved):  # each pooling rounds up, as below
             sides = [math.ceil(side / 2) for side in sides]
         self.first = convolution(channels, CNN_WIDTHS[0], 3, rng)
         self.second = convolution(*CNN_WIDTHS, 3, rng)
@@ -44,8 +44,8 @@ class SmallCNN(nn.Module):
             images = avg_pool2d(images, 2, ceil_mode=True)
         for layer in (self.first, self.second):
             images = max_pool2d(layer(images).relu(), 2, ceil_mode=True)
-        found: Tensor = self.last(images.flatten(1))
-        return found
+        logits: Tensor = self.last(images.flatten(1))
+        return logits
 
 
 # ----------------------------------------------------------------------------
@@ -88,12 +88,12 @@ class VGG(nn.Module):
 
     def forward(self, images: Tensor) -> list[Tensor]:  # (n, 3, h, w)
         """Return maps after each ReLU, from fine to coarse."""
-        found, maps = [], images
+        after_relus, maps = [], images
         for layer in self.features:
             maps = layer(maps)
             if isinstance(layer, nn.ReLU):
-                found.append(maps)
-        return found
+                after_relus.append(maps)
+        return after_relus
 
 
 # ----------------------------------------------------------------------------
@@ -134,13 +134,13 @@ class ResNet(nn.Module):
 
     def forward(self, images: Tensor) -> list[Tensor]:  # (n, 3, h, w)
         """Return maps after each ReLU, from fine to coarse."""
-        found = [self.relu(self.bn1(self.conv1(images)))]
-        maps = self.maxpool(found[0])
+        after_relus: list[Tensor] = [self.relu(self.bn1(self.conv1(images)))]
+        maps = self.maxpool(after_relus[0])
         for stage in (self.layer1, self.layer2, self.layer3, self.layer4):
             for block in stage:
                 middle, maps = block(maps)
-                found += [middle, maps]
-        return found
+                after_relus += [middle, maps]
+        return after_relus
 
 
 class Block(nn.Module):

@@ -93,6 +93,7 @@ class ImageGenerator(nn.Module):
         super().__init__()
         self.shape = shape
         body = BODIES[shape.architecture]
+        self.body: nn.Module
         if shape.is_parallel:
             self.body = ByClass(body(shape, rng) for _ in range(shape.n_classes))
         else:
@@ -109,6 +110,7 @@ class ImageGenerator(nn.Module):
             codes, maps = [maps], self.decoder(maps)
             # cut where pooling pads: at the end
             maps = maps[:, :, : self.shape.height, : self.shape.width]
+        # other architectures draw more than they need on all sides: keep the middle
         top = (maps.shape[2] - self.shape.height) // 2
         left = (maps.shape[3] - self.shape.width) // 2
         rows = slice(top, top + self.shape.height)
@@ -285,10 +287,10 @@ class Discriminator(nn.Module):
     Examples
     --------
     >>> rng = Generator().manual_seed(0)
-    >>> look = Discriminator(torch.zeros(3), torch.ones(3), 2, (8,), rng=rng)
-    >>> look(torch.rand(5, 3), torch.eye(2)[[0, 1, 0, 1, 0]]).shape
+    >>> score = Discriminator(torch.zeros(3), torch.ones(3), 2, (8,), rng=rng)
+    >>> score(torch.rand(5, 3), torch.eye(2)[[0, 1, 0, 1, 0]]).shape
     torch.Size([5])
-    >>> look(torch.rand(1, 3), torch.zeros(1, 2)).item()
+    >>> score(torch.rand(1, 3), torch.zeros(1, 2)).item()
     0.0
     """
 
@@ -316,8 +318,8 @@ class Discriminator(nn.Module):
 
     def forward(self, x: Tensor, one_hot: Tensor) -> Tensor:  # (n, d), (n, k) -> (n,)
         """Return the score of each row."""
-        seen = torch.cat([(x - self.centre) / self.scale, one_hot], dim=-1)
-        return (self.head(self.body(seen)) * one_hot).sum(dim=-1)
+        inputs = torch.cat([(x - self.centre) / self.scale, one_hot], dim=-1)
+        return (self.head(self.body(inputs)) * one_hot).sum(dim=-1)
 
     @torch.no_grad()
     def limit(self, bound: float) -> None:
@@ -330,14 +332,16 @@ class Discriminator(nn.Module):
             if not isinstance(layer, nn.Linear):
                 continue
             weight = layer.weight
-            at = self._directions.get(name)
-            if at is None or at.device != weight.device:
+            # the power method: directions of the largest singular value, kept between
+            # calls, as weights move little from one to the next
+            direction = self._directions.get(name)
+            if direction is None or direction.device != weight.device:
                 n = weight.shape[1]
-                at = weight.new_full((n,), 1.0 / math.sqrt(n))
+                direction = weight.new_full((n,), 1.0 / math.sqrt(n))
             for _ in range(ROUNDS):
-                at = weight.T @ (weight @ at)
-                at = at / at.norm().clamp_min(1e-12)
-            self._directions[name] = at
-            size = float((weight @ at).norm())
-            if size > bound:
-                layer.weight.mul_(bound / size)
+                direction = weight.T @ (weight @ direction)
+                direction = direction / direction.norm().clamp_min(1e-12)
+            self._directions[name] = direction
+            spectral_norm = float((weight @ direction).norm())
+            if spectral_norm > bound:
+                layer.weight.mul_(bound / spectral_norm)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
 from skdpgen.utils import saved
@@ -23,11 +24,11 @@ class ByClass(nn.Module):
 
     def forward(self, rows: Tensor, labels: Tensor) -> Tensor:
         """Return the outputs, in the order of the rows."""
-        order = labels.argsort()
+        order = labels.argsort()  # rows of one class stand together
         counts = labels.bincount(minlength=len(self.networks)).tolist()
         parts = zip(self.networks, rows[order].split(counts), strict=True)
         outputs = [network(part) for network, part in parts if len(part)]
-        return torch.cat(outputs)[order.argsort()]
+        return torch.cat(outputs)[order.argsort()]  # the inverse permutation
 
 
 class Doubled(nn.Module):
@@ -47,6 +48,8 @@ class Doubled(nn.Module):
             lines = torch.eye(size)[None, :, :, None]  # one map for each line
             grown = nn.functional.interpolate(lines, size=(2 * size, 1), mode="bicubic")
             self.register_buffer(name, grown[0, :, :, 0], persistent=False)
+        self.down: Tensor  # (2h, h)
+        self.across: Tensor  # (w, 2w)
 
     def forward(self, maps: Tensor) -> Tensor:  # (n, maps, h, w) -> (n, maps, 2h, 2w)
         """Return the doubled maps."""
@@ -76,8 +79,13 @@ def up_convolution(
     return _drawn(layer, rng)
 
 
-def _drawn(layer, rng):  # type: ignore[no-untyped-def]
+Layer = TypeVar("Layer", nn.Linear, nn.Conv2d, nn.ConvTranspose2d)
+
+
+def _drawn(layer: Layer, rng: Generator | None) -> Layer:
+    """Draw the first weights as torch does by default, from ``rng``; biases are 0."""
     if rng is not None:
+        assert layer.bias is not None  # all layers of this file have one
         nn.init.kaiming_uniform_(layer.weight, a=5**0.5, generator=rng)
         nn.init.zeros_(layer.bias)
     return layer
@@ -166,11 +174,16 @@ class TableGenerator(nn.Module):
     """
 
     def __init__(
-        self, shape: TableShape, *, rng: Generator | None = None, start: Any = None
+        self,
+        shape: TableShape,
+        *,
+        rng: Generator | None = None,
+        start: NDArray[np.float64] | None = None,
     ) -> None:
         super().__init__()
         self.shape = shape
-        width, layers = shape.n_latent + shape.n_classes, []
+        width = shape.n_latent + shape.n_classes
+        layers: list[nn.Module] = []
         for units in shape.hidden:
             layers.append(linear(width, units, rng))
             if shape.has_batch_norm:
@@ -182,8 +195,8 @@ class TableGenerator(nn.Module):
         self.heads = linear(width, n_outputs, rng)
         if start is not None and rng is not None:
             nn.init.normal_(self.heads.weight, std=FIRST_SPREAD, generator=rng)
-        known = np.zeros((shape.n_classes, n_outputs)) if start is None else start
-        self.register_buffer("start", torch.as_tensor(known, dtype=torch.float32))
+        logits = np.zeros((shape.n_classes, n_outputs)) if start is None else start
+        self.register_buffer("start", torch.as_tensor(logits, dtype=torch.float32))
         self.start: Tensor
 
     def forward(self, latents: Tensor, labels: Tensor) -> list[Tensor]:
@@ -202,5 +215,5 @@ def _position(output: Tensor) -> Tensor:
     place = output.sigmoid()
     if output.shape[1] == 1:
         return place
-    known, missing = place[:, :1], place[:, 1:]
-    return torch.cat([known + missing * (0.5 - known), 0.5 * missing], dim=1)
+    present, missing = place[:, :1], place[:, 1:]
+    return torch.cat([present + missing * (0.5 - present), 0.5 * missing], dim=1)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from threading import Lock
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from skdpgen.privacy import (
     check_keys,
     noisy_share,
 )
-from skdpgen.tables import like_of, public_rows, read_part
-from skdpgen.utils import RowsElsewhereError, check_asked, require
+from skdpgen.tables import Encoder, like_of, public_rows, read_part
+from skdpgen.utils import Labels, RowsElsewhereError, Table, check_asked, require
 
 
 class GuardedParty:
@@ -72,8 +72,8 @@ class GuardedParty:
     def __init__(
         self,
         name: str,
-        X: Any,
-        y: Any = None,
+        X: Table,
+        y: Labels | None = None,
         *,
         keys: Mapping[str, bytes],
         noise: NoiseShares,
@@ -92,7 +92,7 @@ class GuardedParty:
         self._like = like_of(X), None if y is None else like_of(y)
         budget = PrivacyBudget(epsilon, delta, Adjacency.parse(adjacency))
         self._ledger, self._lock = Ledger(budget), Lock()
-        self._is_closed = False
+        self._is_closed = False  # true from a read until its answer is made
 
     def __reduce__(self) -> NoReturn:
         """Raise: each copy would have the whole budget to spend."""
@@ -105,7 +105,7 @@ class GuardedParty:
         return f"GuardedParty({self.name!r})"
 
     @property
-    def like(self) -> Any:
+    def like(self) -> tuple[Table, Labels | None]:
         """Columns and dtypes, which are public: a table without rows, to be sent."""
         return self._like
 
@@ -136,17 +136,19 @@ class GuardedParty:
                 name=self.name,
                 keys=self._keys,
             )
-            self._is_closed = False
+            self._is_closed = False  # not reached after an error: rows were read
             return share
 
     def _checked(self, question: Question) -> Question:
         """Return the question as its bytes say it, tried on public rows."""
+        # an object of the sender's may change after it is checked; its bytes do not
         question = Question.from_bytes(question.to_bytes())
         check_asked(question)
         layouts, task = question.layouts, question.task
         for _ in read_part(*self.like, layouts, task):
             pass  # raises if the question is about another table
-        chunk, n_rows = public_rows(question.query.encoder, layouts, task)
+        encoder = cast("Encoder", question.query.encoder)  # check_asked: of tables
+        chunk, n_rows = public_rows(encoder, layouts, task)
         try:
             with np.errstate(all="ignore"):
                 question.query.try_out(chunk, n_rows)
@@ -163,13 +165,13 @@ class GuardedParty:
         return _sums(question, read_part(*self._rows, question.layouts, question.task))
 
 
-def _sums(question: Question, chunks: Any) -> dict[str, Any]:
+def _sums(question: Question, chunks: Iterable[Any]) -> dict[str, Any]:
     """Return sums; an error says no more than that there was one."""
     try:
         with np.errstate(all="ignore"):
             return question.query.sums(chunks)
     except Exception:
-        pass
+        pass  # outside of `except`, so that no traceback shows values
     raise RowsElsewhereError(
         "The rows could not be summed as the question asks. Compare the versions of "
         "skdpgen, and the data, of who asks and who answers."
@@ -185,7 +187,7 @@ def arrow_sums(
     name: str,
     *,
     target: str | None = None,
-    part: Callable[[], Any] | None = None,
+    part: Callable[[], object] | None = None,
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return a function from batches of Arrow to one batch, that holds their sums.
 
@@ -212,27 +214,20 @@ def arrow_sums(
     >>> rows = pa.record_batch({"age": [20, 30, 40]})
     >>> like = pa.Table.from_batches([rows[:0]])
     >>> question = first_question(DPIndependentSynthesizer(), like, n_rows=100_000)
-    >>> (found,) = arrow_sums(question, "spark", part=lambda: 7)([rows, rows])
-    >>> PartialSum.from_bytes(found["sum"][0].as_py()).sources
+    >>> (batch,) = arrow_sums(question, "spark", part=lambda: 7)([rows, rows])
+    >>> PartialSum.from_bytes(batch["sum"][0].as_py()).sources
     ('spark/7',)
     """
 
     def of_part(batches: Iterable[Any]) -> Iterator[Any]:
         arrow = require("pyarrow", extra="dask")
-        whole = name if part is None else f"{name}/{part()}"
-        empty = question.query.sums(())
-        total = reduce(
-            question.query.merge,
-            (
-                _party(arrow.Table.from_batches([batch]), target)
-                .answer(question)
-                .totals
-                for batch in batches
-            ),
-            empty,
-        )
-        found = PartialSum(question.digest, (whole,), question.query, total)
-        yield arrow.record_batch({"sum": [found.to_bytes()]})
+        source = name if part is None else f"{name}/{part()}"
+        tables = (arrow.Table.from_batches([batch]) for batch in batches)
+        totals = (_party(table, target).answer(question).totals for table in tables)
+        # of no batch the sums are zeros
+        total = reduce(question.query.merge, totals, question.query.sums(()))
+        partial = PartialSum(question.digest, (source,), question.query, total)
+        yield arrow.record_batch({"sum": [partial.to_bytes()]})
 
     return of_part
 

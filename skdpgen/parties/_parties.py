@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
 from operator import add
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from skdpgen.privacy import (
     Counts,
@@ -17,10 +17,11 @@ from skdpgen.privacy import (
     Query,
     Question,
     fit_name,
+    noise_of_blocks,
     noisy_values,
 )
-from skdpgen.tables import Encoder, layouts_of, like_of, read_part
-from skdpgen.utils import Key, RowsElsewhereError
+from skdpgen.tables import Encoder, RemoteRows, layouts_of, like_of, read_part
+from skdpgen.utils import Key, Labels, Rows, RowsElsewhereError, Table
 
 # ----------------------------------------------------------------------------
 # A party: it keeps its rows, and answers questions with sums.
@@ -55,11 +56,11 @@ class Party:
     """
 
     name: str
-    X: Any
-    y: Any = None
+    X: Table
+    y: Labels | None = None
 
     @property
-    def like(self) -> Any:
+    def like(self) -> tuple[Table, Labels | None]:
         """Columns and dtypes, which are public: a table without rows, to be sent."""
         return like_of(self.X), None if self.y is None else like_of(self.y)
 
@@ -81,7 +82,23 @@ class Party:
 # ----------------------------------------------------------------------------
 # Several parties as one table, for `fit`: questions go out, sums come back.
 
-Answer = Callable[[Question], Any]
+Answer = Callable[[Question], PartialSum | NoisyShare]
+Sent = TypeVar("Sent", PartialSum, NoisyShare)
+
+
+class Answering(Protocol):
+    """What a fit needs of a party: :class:`Party`, or one that adds noise itself."""
+
+    @property
+    def name(self) -> str:
+        """Its own name, among all parties."""
+
+    @property
+    def like(self) -> tuple[Table, Labels | None]:
+        """A table without rows, and labels."""
+
+    def answer(self, question: Question) -> PartialSum | NoisyShare:
+        """Return sums of its rows."""
 
 
 class Parties:
@@ -125,18 +142,18 @@ class Parties:
 
     def __init__(
         self,
-        parties: Iterable[Any] | Mapping[str, Answer],
-        like: Any = None,
+        parties: Iterable[Answering] | Mapping[str, Answer],
+        like: Table | tuple[Table, Labels | None] | None = None,
         n_rows: int | None = None,
         noise: NoiseShares | None = None,
     ) -> None:
         if not isinstance(parties, Mapping):
-            mine = list(parties)
-            like = mine[0].like if like is None and mine else like
-            names = [party.name for party in mine]
+            members = list(parties)
+            like = members[0].like if like is None and members else like
+            names = [party.name for party in members]
             if len(set(names)) < len(names):
                 raise ValueError(f"Parties must have distinct names. Got {names!r}.")
-            parties = {party.name: party.answer for party in mine}
+            parties = {party.name: party.answer for party in members}
         if not parties or like is None:
             raise ValueError(
                 "There must be parties, and `like` with public columns and dtypes. Got "
@@ -162,14 +179,14 @@ class Parties:
 
 
 @dataclass(frozen=True, eq=False)
-class PartiesRows:
+class PartiesRows(RemoteRows):
     """Rows that stand with parties, who send their sums."""
 
     parties: Mapping[str, Answer]
     layouts: tuple[Any, Any]
     task: str
-    n_rows: int | None = None
-    noise: NoiseShares | None = None
+    public_n_rows: int | None = None
+    noise_shares: NoiseShares | None = None
     fit: str = field(default_factory=fit_name)
 
     @property
@@ -182,39 +199,51 @@ class PartiesRows:
         """The same of the target."""
         return self.layouts[1]
 
-    def trusted(self, budget: PrivacyBudget) -> str:
+    def trusted(self, budget: PrivacyBudget) -> list[str]:
         """Say who sees what without noise."""
-        if self.noise is not None:
-            return self.noise.stated(budget)
-        return (
+        if self.noise_shares is not None:
+            return [self.noise_shares.stated(budget)]
+        return [
             f"rows of {len(self.parties)} parties ({', '.join(self.parties)}), which "
             "see their own: the process of this fit sees sums of each without noise, "
             "and is trusted"
-        )
+        ]
 
-    def count(self) -> int:
-        """Return the number of rows; ask for it if it was not given."""
-        if self.n_rows is not None:
-            return self.n_rows
-        if self.noise is not None:
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows; asked for, once, if it was not given."""
+        if self.public_n_rows is not None:
+            return self.public_n_rows
+        if self.noise_shares is not None:
             raise ValueError(
                 "n_rows must be given under adjacency='replace', where it is public: "
                 "parties that add noise do not tell theirs."
             )
         query = Query(Encoder({}), {str(Key.ROWS): Counts()}, 1)
-        return int(self.totals(query)[str(Key.ROWS)][0, 0])
+        return int(self.total(query)[str(Key.ROWS)][0, 0])
 
-    def totals(self, query: Query) -> dict[str, Any]:
-        """Ask all parties, check what they answer, and add it up."""
+    def total(self, query: Query, noise: NoiseWanted | None = None) -> dict[str, Any]:
+        """Ask all parties, check what they answer, and add it up.
+
+        Parties with ``noise_shares`` add their shares of the noise; those without send
+        exact sums, and are not told what the release costs.
+        """
+        if self.noise_shares is not None:
+            return self._noisy_total(query, self.noise_shares, noise)
         question = Question(query, self.layouts, self.task)
         answers = self._answers(question, PartialSum)
         return dict(reduce(add, (one.checked(question) for one in answers)).totals)
 
-    def noisy_values(
-        self, query: Query, wanted: NoiseWanted, noise_std: Mapping[str, float]
+    def _noisy_total(
+        self, query: Query, shares: NoiseShares, noise: NoiseWanted | None
     ) -> dict[str, Any]:
         """Ask all parties for sums with their shares of the noise, masked."""
-        assert self.noise is not None
+        if noise is None:
+            raise RowsElsewhereError(
+                "Parties that add noise send no sums without. Got a query that does "
+                "not say how much noise it wants."
+            )
+        wanted = replace(noise, shares=shares, fit=self.fit)
         question = Question(query, self.layouts, self.task, wanted)
         answers = self._answers(question, NoisyShare)
         if len({answer.number for answer in answers}) > 1:
@@ -222,10 +251,11 @@ class PartiesRows:
                 "All parties must have answered the same questions, or masks do not "
                 "cancel. Got parties that are ahead of others; begin with new ones."
             )
-        return noisy_values(question, answers, noise_std, self.noise)
+        noise_std = noise_of_blocks(wanted.std, wanted.weights)
+        return noisy_values(question, answers, noise_std, shares)
 
-    def _answers(self, question: Question, kind: Any) -> list[Any]:
-        answers = []
+    def _answers(self, question: Question, kind: type[Sent]) -> list[Sent]:
+        answers: list[Sent] = []
         for name, ask in self.parties.items():
             answer = ask(question)
             if not isinstance(answer, kind) or not _is_of(answer, name):
@@ -242,13 +272,13 @@ class PartiesRows:
         return answers
 
 
-def _is_of(answer: Any, name: str) -> bool:
+def _is_of(answer: PartialSum | NoisyShare, name: str) -> bool:
     """Say whether all sources are a party or batches of it, ``name/batch``."""
-    sources = [one.partition("/")[0] for one in answer.sources]
+    sources = [source.partition("/")[0] for source in answer.sources]
     return bool(sources) and set(sources) == {name}
 
 
-def first_question(estimator: Any, like: Any, n_rows: int | None = None) -> Question:
+def first_question(estimator: Any, like: Rows, n_rows: int | None = None) -> Question:
     """Return what a fit would ask first, without any row; for sums that are kept.
 
     If schema and classes are given and no column needs bins, a fit of
@@ -286,11 +316,11 @@ def first_question(estimator: Any, like: Any, n_rows: int | None = None) -> Ques
     """
 
     def stop(question: Question) -> PartialSum:
-        raise _Asked(question)
+        raise _Asked(question)  # no party answers: the question is all that is wanted
 
     source = Parties({"nobody": stop}, like, 2 if n_rows is None else n_rows)
     try:
-        deepcopy(estimator).fit(source)
+        deepcopy(estimator).fit(source)  # the estimator itself stays unfitted
     except _Asked as asked:
         return asked.question
     raise RowsElsewhereError("The fit asked nothing. Got an estimator without a sum.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skdpgen.metrics import FEW_VALUES, ColumnPair, joined, keys, read_alike
-from skdpgen.utils import require
+from skdpgen.utils import Rows, require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -140,11 +140,12 @@ MISSING = "missing"
 
 
 def two_tables(
-    real: Any, synthetic: Any, columns: Sequence[Any] | None
+    real: Rows, synthetic: Rows, columns: Sequence[Hashable] | None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return frames of the columns to draw; each must be in both tables."""
-    real, synthetic = _as_table(real, "real"), _as_table(synthetic, "synthetic")
-    common = [name for name in real.columns if name in synthetic.columns]
+    real_frame = _as_frame(real, "real")
+    synthetic_frame = _as_frame(synthetic, "synthetic")
+    common = [name for name in real_frame.columns if name in synthetic_frame.columns]
     wanted = common if columns is None else list(dict.fromkeys(columns))
     unknown = [name for name in wanted if name not in common]
     if unknown or not wanted:
@@ -152,26 +153,30 @@ def two_tables(
             f"columns must name columns that both tables have. Got {unknown} instead; "
             f"both have {common}."
         )
-    return real[wanted], synthetic[wanted]
+    return real_frame[wanted], synthetic_frame[wanted]
 
 
-def _as_table(table: Any, argument: str) -> pd.DataFrame:
+def _as_frame(rows: Rows, argument: str) -> pd.DataFrame:
     """Take a frame, a two-dimensional array, or one of these with its target."""
-    rows = table[0] if isinstance(table, tuple) else table
-    n_dimensions = np.ndim(rows) if isinstance(rows, list) else getattr(rows, "ndim", 2)
+    table = rows[0] if isinstance(rows, tuple) else rows
+    n_dimensions = getattr(table, "ndim", 2)  # some frames do not tell; they have two
+    if isinstance(table, list):
+        n_dimensions = len(np.shape(table))
     if n_dimensions != 2:
         raise ValueError(
             f"{argument} must be a DataFrame or a two-dimensional array. "
             f"Got {n_dimensions} dimensions instead."
         )
-    frame = joined(table)
+    frame = joined(rows)
     if not frame.columns.is_unique:
         twice = list(frame.columns[frame.columns.duplicated()].unique())
         raise ValueError(f"{argument} has columns of the same name: {twice}.")
     return frame
 
 
-def column_pairs(real: pd.DataFrame, synthetic: pd.DataFrame) -> dict[Any, ColumnPair]:
+def column_pairs(
+    real: pd.DataFrame, synthetic: pd.DataFrame
+) -> dict[Hashable, ColumnPair]:
     """Read each column of both tables alike."""
     return {name: read_alike(real[name], synthetic[name]) for name in real.columns}
 
@@ -274,19 +279,21 @@ def level_shares(pair: ColumnPair) -> pd.DataFrame:
     return shares.sort_values(["real", "synthetic"], ascending=False, kind="stable")
 
 
-def frequent_first(shares: pd.DataFrame, n_levels: int, order: list[str] | None) -> Any:
-    """Return the values with a bar each, and those that are summed up.
+def frequent_first(
+    shares: pd.DataFrame, n_levels: int, order: list[str] | None
+) -> tuple[pd.Index, pd.DataFrame]:
+    """Return the values with a bar each, and the shares of those that are summed up.
 
     Few values are in their own order (of numbers, of ordered categories), many ranked
     by their real share: a value that no real row has is never among the first of many.
     """
-    if len(shares) > n_levels + 1:
+    if len(shares) > n_levels + 1:  # a bar for all others would hold a single one
         shown = shares[shares["real"] > 0].iloc[:n_levels]
         return shown.index, shares.drop(shown.index)
     levels = shares.index
     if order is not None:
         ranks = {level: rank for rank, level in enumerate(order)}
-        places: Any = [ranks.get(level, len(ranks)) for level in levels]
+        places = np.array([ranks.get(level, len(ranks)) for level in levels])
     else:
         places = pd.to_numeric(levels, errors="coerce").to_numpy(dtype=float)
         if set(levels) <= {"False", "True"}:
@@ -304,8 +311,8 @@ def apart(pair: ColumnPair) -> list[tuple[str, list[NDArray[np.bool_]]]]:
         for side, is_strange in zip((pair.real, pair.synthetic), strange, strict=True)
     ]
     what = "no date" if pair.kind == "time" else "no number"
-    found = [(what, strange), (MISSING, absent)]
-    return [(name, sides) for name, sides in found if any(s.any() for s in sides)]
+    groups = [(what, strange), (MISSING, absent)]
+    return [(name, sides) for name, sides in groups if any(s.any() for s in sides)]
 
 
 def _apart_bars(pair: ColumnPair) -> list[Bar]:
@@ -331,8 +338,11 @@ def _bars(pair: ColumnPair, other: str, order: list[str] | None) -> Panel:
     return Panel(body, right=[*right, *_apart_bars(pair)])
 
 
-def summed_up(rest: pd.DataFrame) -> list[tuple[Bar, list[Any]]]:
-    """Return a bar of the rare real values, one of those no real row has, and them."""
+def summed_up(rest: pd.DataFrame) -> list[tuple[Bar, list[Hashable]]]:
+    """Return two bars, each with its values: the rare real ones, and what is not real.
+
+    A bar without values is left out.
+    """
     is_real = rest["real"] > 0
     parts = {"more": rest[is_real], "not real": rest[~is_real]}
     return [
@@ -358,15 +368,16 @@ def _steps(pair: ColumnPair) -> Panel:
     is_time = pair.kind == "time"
     unit = _DAY if is_time else 1.0
     sides = [side / unit for side in (pair.real, pair.synthetic)]
-    known = [side[np.isfinite(side)] for side in sides]
-    edges = _edges(*known)
-    shares = [
+    finite = [side[np.isfinite(side)] for side in sides]
+    edges = _edges(*finite)
+    real, synthetic = (
         np.histogram(values, edges)[0] / max(len(side), 1)
-        for values, side in zip(known, sides, strict=True)
-    ]
+        for values, side in zip(finite, sides, strict=True)
+    )
     is_whole = not is_time and bool((edges[0] % 1 == 0.5) and (edges[-1] % 1 == 0.5))
     left, right = _beyond(sides, edges, is_whole, unit)
-    return Panel(Steps(edges, *shares, is_time), left, [*right, *_apart_bars(pair)])
+    steps = Steps(edges, real, synthetic, is_time)
+    return Panel(steps, left, [*right, *_apart_bars(pair)])
 
 
 def _edges(real: Floats, synthetic: Floats) -> Floats:
@@ -378,6 +389,7 @@ def _edges(real: Floats, synthetic: Floats) -> Floats:
     if np.any(guide != np.round(guide)):
         high = high if high > low else low + 1.0
         return np.linspace(low, high, _N_BINS + 1)
+    # edges at halves, and widths that are whole: each bin has equally many values
     low, high = np.floor(low), np.ceil(high)
     width = np.ceil((high - low + 1) / _N_BINS)
     return np.arange(low - 0.5, high + width + 0.5, width)
@@ -395,9 +407,9 @@ def _shown_range(real: Floats, synthetic: Floats) -> tuple[float, float]:
         low, high = real.min(), real.max()
     if low == high:
         low, high = cores[1]
-    wide = min(low, cores[1][0]), max(high, cores[1][1])
-    if wide[1] - wide[0] <= _WIDEST * (high - low):
-        low, high = wide
+    wider = min(low, cores[1][0]), max(high, cores[1][1])
+    if wider[1] - wider[0] <= _WIDEST * (high - low):
+        low, high = wider
     margin = _MARGIN * (high - low)
     if both.min() >= low - margin:
         low = both.min()
@@ -414,7 +426,7 @@ def _beyond(
     low, high = edges[0], edges[-1]
     lowest = min(low, real.min()) if len(real) else low
     highest = max(high, real.max()) if len(real) else high
-    half = 0.5 if is_whole else 0.0
+    half = 0.5 if is_whole else 0.0  # from an edge to the whole numbers beside it
     points = [lowest, low - half, low + half, high - half, high + half, highest]
     names = point_names([point * unit for point in points], unit == _DAY)
     left = [
@@ -425,12 +437,12 @@ def _beyond(
         Bar(f"{names[4]} to {names[5]}", *_share(sides, high, highest, above=True)),
         Bar(f"> {names[5]}", *_share(sides, highest, np.inf, above=True)),
     ]
-    if lowest == low:
+    if lowest == low:  # no real row is outside: one bar is enough
         left = [Bar(f"< {names[2]}", *_share(sides, -np.inf, low))]
     if highest == high:
         right = [Bar(f"> {names[3]}", *_share(sides, high, np.inf, above=True))]
-    seen = [[bar for bar in end if bar.real or bar.synthetic] for end in (left, right)]
-    return seen[0], seen[1]
+    shown = [[bar for bar in end if bar.real or bar.synthetic] for end in (left, right)]
+    return shown[0], shown[1]
 
 
 def _share(
@@ -490,9 +502,11 @@ def missing_shares(real: pd.DataFrame, synthetic: pd.DataFrame) -> pd.DataFrame:
     return shares.loc[wrong.sort_values(ascending=False, kind="stable").index]
 
 
-def lost_levels(pairs: Mapping[Any, ColumnPair], other: str) -> dict[Any, LostLevels]:
+def lost_levels(
+    pairs: Mapping[Hashable, ColumnPair], other: str
+) -> dict[Hashable, LostLevels]:
     """Return the columns that lost or gained categories, the worst first."""
-    found = {}
+    by_column = {}
     for name, pair in pairs.items():
         if not has_levels(pair):
             continue
@@ -502,7 +516,7 @@ def lost_levels(pairs: Mapping[Any, ColumnPair], other: str) -> dict[Any, LostLe
         lost = shares[(shares["real"] > 0) & (shares["synthetic"] == 0)]
         new = shares[shares["real"] == 0]
         if len(lost) or len(new):
-            found[name] = LostLevels(
+            by_column[name] = LostLevels(
                 n_real=int((shares["real"] > 0).sum()),
                 n_lost=len(lost),
                 n_new=len(new),
@@ -511,17 +525,19 @@ def lost_levels(pairs: Mapping[Any, ColumnPair], other: str) -> dict[Any, LostLe
                 other=float(catch_all["synthetic"].sum()),
                 examples=tuple(level_names(lost.index[:3], pair.kind == "time")),
             )
-    order = sorted(found, key=lambda name: -max(found[name].lost, found[name].new))
-    return {name: found[name] for name in order}
+    order = sorted(
+        by_column, key=lambda name: -max(by_column[name].lost, by_column[name].new)
+    )
+    return {name: by_column[name] for name in order}
 
 
-def ranges(pairs: Mapping[Any, ColumnPair]) -> dict[Any, pd.DataFrame]:
+def ranges(pairs: Mapping[Hashable, ColumnPair]) -> dict[Hashable, pd.DataFrame]:
     """Return minimum, quantiles and maximum of numbers and dates, the worst first.
 
     The worst is the one of which any of these moved farthest, in widths of the central
     98 % of the real rows.
     """
-    found, moved = {}, {}
+    tables, moves = {}, {}
     for name, pair in pairs.items():
         if pair.kind == "level":
             continue
@@ -529,25 +545,26 @@ def ranges(pairs: Mapping[Any, ColumnPair]) -> dict[Any, pd.DataFrame]:
         write = time_name if pair.kind == "time" else _four_digits
         texts = [["none" if np.isnan(x) else write(x) for x in side] for side in sides]
         index = ["real", "synthetic"]
-        found[name] = pd.DataFrame(texts, index, columns=list(_QUANTILES))
-        moved[name] = _moved(*sides)
-    order = sorted(found, key=lambda name: -moved[name])
-    return {name: found[name] for name in order}
+        tables[name] = pd.DataFrame(texts, index, columns=list(_QUANTILES))
+        moves[name] = _moved(*sides)
+    order = sorted(tables, key=lambda name: -moves[name])
+    return {name: tables[name] for name in order}
 
 
 def _quantiles(values: np.ndarray) -> list[float]:
-    known = values[~np.isnan(values)]
-    if not len(known):
+    present = values[~np.isnan(values)]
+    if not len(present):
         return [np.nan] * len(_QUANTILES)
-    return np.quantile(known, list(_QUANTILES.values()), method="nearest").tolist()
+    return np.quantile(present, list(_QUANTILES.values()), method="nearest").tolist()
 
 
 def _moved(real: list[float], synthetic: list[float]) -> float:
     """Return the largest move of a quantile; all or nothing is infinitely far."""
     if np.isnan(real[0]) or np.isnan(synthetic[0]):
         return 0.0 if np.isnan(real[0]) and np.isnan(synthetic[0]) else np.inf
-    width = real[3] - real[1]
+    width = real[3] - real[1]  # 99 % less 1 %
     width = width if 0 < width < np.inf else 1.0
+    # equal infinities have not moved; their difference would be NaN
     moves = [abs(x - y) for x, y in zip(real, synthetic, strict=True) if x != y]
     return max([0.0, *moves]) / width
 

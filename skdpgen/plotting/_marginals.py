@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from skdpgen.plotting._columns import (
     time_name,
     two_tables,
 )
-from skdpgen.utils import require
+from skdpgen.utils import Rows, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +100,7 @@ def _dates_between(low: float, high: float) -> list[tuple[float, str]]:
     """Return some three dates with their names, as coarse as their distance allows."""
     days = high - low
     unit = "Y" if days > 1200 else "M" if days > 100 else "D" if days > 3 else "m"
-    marks = {}
+    marks = {}  # by name, so that no date is written twice
     for day in np.linspace(low, high, 4)[1:] - (high - low) / 8:
         name = time_name(day * _DAY, unit)
         start = np.datetime64(name.replace(" ", "T")).astype("datetime64[s]")
@@ -178,9 +178,9 @@ _ACROSS = 4  # panels side by side
 
 
 def plot_marginals(
-    real: Any,
-    synthetic: Any,
-    columns: Sequence[Any] | None = None,
+    real: Rows,
+    synthetic: Rows,
+    columns: Sequence[Hashable] | None = None,
     max_columns: int = 60,
     *,
     page: int = 1,
@@ -231,8 +231,9 @@ def plot_marginals(
     ['age', 'job']
     """
     figures = require("matplotlib.figure", extra="plot")
-    real, synthetic = two_tables(real, synthetic, columns)
-    names = _on_page(list(real.columns), max_columns, page)
+    real_frame, synthetic_frame = two_tables(real, synthetic, columns)
+    n_columns = real_frame.shape[1]
+    names = _on_page(list(real_frame.columns), max_columns, page)
     n_across = min(_ACROSS, len(names))
     n_down = math.ceil(len(names) / n_across)
     figure = figures.Figure(
@@ -240,13 +241,13 @@ def plot_marginals(
     )
     for place, name in enumerate(names, start=1):
         axes = figure.add_subplot(n_down, n_across, place)
-        pair = read_alike(real[name], synthetic[name])
-        draw_panel(axes, panel_of(pair, other, level_order(real[name])))
+        pair = read_alike(real_frame[name], synthetic_frame[name])
+        draw_panel(axes, panel_of(pair, other, level_order(real_frame[name])))
         axes.set_title(str(name), fontsize=10)
-    if len(names) < real.shape[1]:
+    if len(names) < n_columns:
         first = (page - 1) * max_columns + 1
         figure.supxlabel(
-            f"columns {first} to {first + len(names) - 1} of {real.shape[1]}: "
+            f"columns {first} to {first + len(names) - 1} of {n_columns}: "
             "`page` has the others",
             fontsize=8,
         )
@@ -254,7 +255,7 @@ def plot_marginals(
     return figure
 
 
-def _on_page(names: list[Any], max_columns: int, page: int) -> list[Any]:
+def _on_page(names: list[Hashable], max_columns: int, page: int) -> list[Hashable]:
     """Return the names to draw."""
     if max_columns < 1:
         raise ValueError(f"max_columns must be at least 1. Got {max_columns} instead.")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from skdpgen.plotting._columns import (
     short,
     two_tables,
 )
-from skdpgen.utils import require
+from skdpgen.utils import Rows, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,19 +45,19 @@ def text_lines(n: int) -> int:
     return min(n, MOST) + _TITLE + _HEAD + 2
 
 
-def write_lost(axes: Axes, lost: dict[Any, LostLevels], other: str) -> None:
+def write_lost(axes: Axes, lost: dict[Hashable, LostLevels], other: str) -> None:
     """Write a line per column that lost categories or has new ones."""
     places = 0.0, 0.24, 0.4, 0.5, 0.75, 0.9
     lines: list[Cells] = []
-    for name, found in lost.items():
-        examples = ", ".join(short(text, 10) for text in found.examples)
+    for name, levels in lost.items():
+        examples = ", ".join(short(text, 10) for text in levels.examples)
         cells = [
             short(str(name), 22),
-            f"{found.n_lost} of {found.n_real}" if found.n_lost else "none",
-            f"{percent(found.lost)} %" if found.n_lost else "",
-            short(examples, 24) if found.n_lost else "",
-            f"{found.n_new}: {percent(found.new)} %" if found.n_new else "none",
-            f"{percent(found.other)} %" if found.other else "",
+            f"{levels.n_lost} of {levels.n_real}" if levels.n_lost else "none",
+            f"{percent(levels.lost)} %" if levels.n_lost else "",
+            short(examples, 24) if levels.n_lost else "",
+            f"{levels.n_new}: {percent(levels.new)} %" if levels.n_new else "none",
+            f"{percent(levels.other)} %" if levels.other else "",
         ]
         colors = ["black", *[REAL] * 3, *[SYNTHETIC] * 2]
         lines.append(list(zip(places, cells, colors, strict=True)))
@@ -65,7 +65,7 @@ def write_lost(axes: Axes, lost: dict[Any, LostLevels], other: str) -> None:
     _write(axes, "categories lost, and new ones", places, head, lines)
 
 
-def write_ranges(axes: Axes, spans: dict[Any, pd.DataFrame]) -> None:
+def write_ranges(axes: Axes, spans: dict[Hashable, pd.DataFrame]) -> None:
     """Write two lines per column of numbers or dates: real, then synthetic."""
     places = 0.0, 0.26, 0.41, 0.56, 0.71, 0.86
     lines: list[Cells] = []
@@ -94,7 +94,7 @@ def _write(
     if not lines:
         axes.text(0.0, 0.0, "none", fontsize=SIZE, va="top")
         return
-    most = MOST - MOST % per_column
+    most = MOST - MOST % per_column  # all lines of a column, or none
     for place, text in zip(places, head, strict=True):
         axes.text(place, 0.0, text, fontsize=SIZE - 1, color="gray", va="top")
     for line, cells in enumerate(lines[:most], start=_HEAD):
@@ -115,9 +115,9 @@ _PALE = 0.2  # a lower distance is pale, and short, even if it is the largest
 
 
 def plot_overview(
-    real: Any,
-    synthetic: Any,
-    columns: Sequence[Any] | None = None,
+    real: Rows,
+    synthetic: Rows,
+    columns: Sequence[Hashable] | None = None,
     *,
     other: str = "other",
 ) -> Figure:
@@ -162,13 +162,13 @@ def plot_overview(
     ['pairs of columns: mean distance 0.157', 'categories lost, and new ones']
     """
     figures = require("matplotlib.figure", extra="plot")
-    real, synthetic = two_tables(real, synthetic, columns)
-    for name, table in (("real", real), ("synthetic", synthetic)):
-        if not len(table):
+    frames = two_tables(real, synthetic, columns)
+    for name, frame in zip(("real", "synthetic"), frames, strict=True):
+        if not len(frame):
             raise ValueError(f"{name} must have rows. Got an empty table instead.")
-    pairs = column_pairs(real, synthetic)
+    pairs = column_pairs(*frames)
     lost, spans = lost_levels(pairs, other), ranges(pairs)
-    distances = marginal_distances(real, synthetic)
+    distances = marginal_distances(*frames)
     distances = distances.sort_values(ascending=False, kind="stable")
 
     lines = [text_lines(len(lost)), text_lines(2 * len(spans))]
@@ -178,10 +178,10 @@ def plot_overview(
     ]
     figure = figures.Figure(figsize=(13, sum(heights) + 0.6), layout="constrained")
     grid = figure.add_gridspec(2, 2, height_ratios=heights)
-    _draw_missing(figure.add_subplot(grid[0, 0]), real, synthetic)
-    halves = _halves(real)
+    _draw_missing(figure.add_subplot(grid[0, 0]), *frames)
+    halves = _halves(frames[0])
     _draw_distances(figure.add_subplot(grid[0, 1]), distances, halves)
-    _draw_pairs(figure.add_subplot(grid[1, 0]), real, synthetic, distances, halves)
+    _draw_pairs(figure.add_subplot(grid[1, 0]), *frames, distances, halves)
     texts = grid[1, 1].subgridspec(2, 1, height_ratios=lines)
     write_lost(figure.add_subplot(texts[0]), lost, other)
     write_ranges(figure.add_subplot(texts[1]), spans)
@@ -222,9 +222,9 @@ def _draw_distances(
 ) -> None:
     """Draw a bar per column, and what chance alone gives."""
     chance = marginal_distances(*halves).reindex(distances.index)
-    both = _worst(pd.DataFrame({"found": distances, "chance": chance}))
+    both = _worst(pd.DataFrame({"synthetic": distances, "chance": chance}))
     places = np.arange(len(both))
-    axes.barh(places, both["found"], 0.7, color=SYNTHETIC, alpha=0.8)
+    axes.barh(places, both["synthetic"], 0.7, color=SYNTHETIC, alpha=0.8)
     axes.vlines(both["chance"], places - 0.45, places + 0.45, color="black", zorder=3)
     _list_names(axes, list(both.index))
     _title(axes, f"single columns: mean distance {distances.mean():.3f}")
@@ -248,22 +248,24 @@ def _draw_pairs(
         axes.set_axis_off()
         _title(axes, "pairs of columns: there are none")
         return
-    found = marginal_distances(real, synthetic, order=2)
-    by_column = pd.concat([found.groupby(level=side).mean() for side in (0, 1)], axis=1)
+    of_pairs = marginal_distances(real, synthetic, order=2)
+    by_column = pd.concat(
+        [of_pairs.groupby(level=side).mean() for side in (0, 1)], axis=1
+    )
     worst = by_column.mean(axis=1).sort_values(ascending=False, kind="stable")
     names = list(worst.index[:MOST])
     if len(names) < real.shape[1]:  # then only some of their pairs were measured
-        found = marginal_distances(real[names], synthetic[names], order=2)
+        of_pairs = marginal_distances(real[names], synthetic[names], order=2)
     place = {name: number for number, name in enumerate(names)}
     table = np.diag(distances[names].to_numpy(dtype=float))
-    for (first, second), distance in found.items():
+    for (first, second), distance in of_pairs.items():
         table[place[first], place[second]] = distance
         table[place[second], place[first]] = distance
-    drawn = axes.imshow(
+    heat_map = axes.imshow(
         table, cmap="Oranges", vmin=0.0, vmax=max(_PALE, float(table.max()))
     )
     axes.set_anchor("N")
-    bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.5)
+    bar = axes.figure.colorbar(heat_map, ax=axes, shrink=0.5)
     bar.ax.tick_params(labelsize=SIZE - 1)
     bar.outline.set_visible(False)
     texts = [short(str(name), 16) for name in names]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from skdpgen.plotting._columns import (
     summed_up,
     two_tables,
 )
-from skdpgen.utils import require
+from skdpgen.utils import Rows, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,9 +46,9 @@ class _CutColumn:
 
 
 def plot_pairs(
-    real: Any,
-    synthetic: Any,
-    columns: Sequence[Any] | None = None,
+    real: Rows,
+    synthetic: Rows,
+    columns: Sequence[Hashable] | None = None,
     max_pairs: int = 6,
     *,
     other: str = "other",
@@ -94,19 +94,20 @@ def plot_pairs(
     ['real', 'synthetic']
     """
     figures = require("matplotlib.figure", extra="plot")
-    real, synthetic = two_tables(real, synthetic, columns)
-    for name, table in (("real", real), ("synthetic", synthetic)):
-        if not len(table):
+    frames = two_tables(real, synthetic, columns)
+    for name, frame in zip(("real", "synthetic"), frames, strict=True):
+        if not len(frame):
             raise ValueError(f"{name} must have rows. Got an empty table instead.")
     if max_pairs < 1:
         raise ValueError(f"max_pairs must be at least 1. Got {max_pairs} instead.")
-    if real.shape[1] < 2:
+    real_frame = frames[0]
+    if real_frame.shape[1] < 2:
         raise ValueError(
-            f"columns must name at least two. Got {list(real.columns)} instead."
+            f"columns must name at least two. Got {list(real_frame.columns)} instead."
         )
     cut = {
-        name: _cut(pair, level_order(real[name]), other)
-        for name, pair in column_pairs(real, synthetic).items()
+        name: _cut(pair, level_order(real_frame[name]), other)
+        for name, pair in column_pairs(*frames).items()
     }
     pairs = _strongest(cut, max_pairs)
 
@@ -165,12 +166,12 @@ def _cut(pair: ColumnPair, order: list[str] | None, other: str) -> _CutColumn:
 def _bins(pair: ColumnPair) -> tuple[list[np.ndarray], list[str]]:
     """Cut at quantiles of the real rows; a bin is named by what it spans."""
     sides = [pair.real, pair.synthetic]
-    known = sides[0][~np.isnan(sides[0])]
-    if not len(known):
-        known = np.zeros(1)
+    real = sides[0][~np.isnan(sides[0])]
+    if not len(real):
+        real = np.zeros(1)
     places = np.linspace(0, 1, _N_BINS + 1)[1:-1]
-    inner = np.quantile(known, places, method="higher")  # a value, so no bin is empty
-    edges = np.unique(inner[inner > known.min()])  # a spike leaves fewer bins
+    inner = np.quantile(real, places, method="higher")  # a value, so no bin is empty
+    edges = np.unique(inner[inner > real.min()])  # a spike leaves fewer bins
     codes = [np.searchsorted(edges, side, side="right") for side in sides]
     finite = np.concatenate([side[np.isfinite(side)] for side in sides])
     is_whole = bool(np.all(finite == np.round(finite)))
@@ -200,7 +201,9 @@ def _levels(
     return codes, names
 
 
-def _strongest(cut: dict[Any, _CutColumn], max_pairs: int) -> list[tuple[Any, Any]]:
+def _strongest(
+    cut: dict[Hashable, _CutColumn], max_pairs: int
+) -> list[tuple[Hashable, Hashable]]:
     """Return the pairs whose real columns depend most on each other."""
     pairs = list(combinations(cut, 2))
     order = sorted(pairs, key=lambda pair: -_dependence(*(cut[n] for n in pair)))
@@ -209,16 +212,17 @@ def _strongest(cut: dict[Any, _CutColumn], max_pairs: int) -> list[tuple[Any, An
 
 def _dependence(first: _CutColumn, second: _CutColumn) -> float:
     """Cramér's V, squared, less what chance alone gives in tables of that size."""
-    some = slice(None, None, math.ceil(len(first.real) / _N_JUDGED))
-    table = _joint(first.real[some], second.real[some], first, second)
+    judged = slice(None, None, math.ceil(len(first.real) / _N_JUDGED))  # of the rows
+    table = _joint(first.real[judged], second.real[judged], first, second)
     table = table[table.any(axis=1)][:, table.any(axis=0)]
     smaller = min(table.shape) - 1
     if smaller < 1:
         return 0.0
-    alone = np.outer(table.sum(axis=1), table.sum(axis=0))
-    square = float(((table - alone) ** 2 / alone).sum())
-    chance = (table.shape[0] - 1) * (table.shape[1] - 1) / len(first.real[some])
-    return (square - chance) / smaller
+    independent = np.outer(table.sum(axis=1), table.sum(axis=0))
+    phi_square = float(((table - independent) ** 2 / independent).sum())
+    # the mean of phi squared for independent columns: degrees of freedom by rows
+    chance = (table.shape[0] - 1) * (table.shape[1] - 1) / len(first.real[judged])
+    return (phi_square - chance) / smaller
 
 
 def _joint(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.tables import as_pixels, image_size
-from skdpgen.utils import require
+from skdpgen.utils import Images, Labels, Synthesizer, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 
 # ----------------------------------------------------------------------------
@@ -22,7 +22,7 @@ _STEP, _MEAN, _LEVEL = "#d0722f", "#7a3b10", "#4c566a"
 _RECENT = 20  # steps in the running mean
 
 
-def plot_loss(synthesizer: Any, ax: Axes | None = None) -> Figure:
+def plot_loss(synthesizer: Synthesizer, ax: Axes | None = None) -> Figure | SubFigure:
     """Draw the loss of every training step of a fitted synthesizer.
 
     The dashed line at 1 is the loss of independent columns (with ``numbers="fourier"``:
@@ -77,7 +77,7 @@ def plot_loss(synthesizer: Any, ax: Axes | None = None) -> Figure:
     return ax.figure
 
 
-def _losses(synthesizer: Any) -> np.ndarray:
+def _losses(synthesizer: Synthesizer) -> np.ndarray:
     """Return the loss curve, or raise an error that says why there is none."""
     check_is_fitted(synthesizer)
     if not hasattr(synthesizer, "loss_curve_"):
@@ -105,7 +105,9 @@ _BEFORE, _AFTER, _REFERENCE = "#b9c0cc", "#d0722f", "#4c566a"
 _SURE = 2.0  # noise stds in an error bar
 
 
-def plot_calibration(synthesizer: Any, ax: Axes | None = None) -> Figure:
+def plot_calibration(
+    synthesizer: Synthesizer, ax: Axes | None = None
+) -> Figure | SubFigure:
     """Draw shares of public rows, as they are and weighed, against released ones.
 
     Each dot is a cell of a column in a class. If the ratio is right, weighed shares lie
@@ -173,7 +175,9 @@ CELL = 0.6  # inches
 MOST_ROWS = 20  # of images without labels
 
 
-def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> Figure:
+def plot_images(
+    images: Images, labels: Labels | None = None, n_columns: int = N_COLUMNS
+) -> Figure:
     """Draw the first images of each class, one row per class.
 
     A picture of synthetic images is covered by their guarantee; one of real images
@@ -210,7 +214,7 @@ def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> 
         raise ValueError("A picture has 1, 3 or 4 channels. Got 2.")
     if labels is None:
         shown = np.arange(min(len(images), MOST_ROWS * n_columns))
-        rows = np.array_split(shown, shown[n_columns::n_columns])
+        rows = np.array_split(shown, shown[n_columns::n_columns])  # of equal length
         names = [""] * len(rows)
     else:
         keys = np.asarray(labels, dtype=object).ravel()
@@ -228,8 +232,8 @@ def plot_images(images: Any, labels: Any = None, n_columns: int = N_COLUMNS) -> 
     for line, name, row in zip(axes, names, rows, strict=True):
         for axis in line:
             axis.set_axis_off()
-        for axis, which in zip(line, row, strict=False):
-            pixels = as_pixels(images[int(which) : int(which) + 1])
+        for axis, number in zip(line, row, strict=False):  # a class may have fewer
+            pixels = as_pixels(images[int(number) : int(number) + 1])
             picture = pixels.reshape(channels, height, width).transpose(1, 2, 0)
             picture = picture if channels > 1 else picture[:, :, 0]
             axis.imshow(picture, cmap="gray", vmin=0.0, vmax=1.0)

@@ -32,8 +32,22 @@ from skdpgen.privacy._noisy_share import (
     pair_keys,
 )
 from skdpgen.privacy._oracle import functional_oracle, kernel_slopes, private_oracle
-from skdpgen.privacy._query import NoiseShares, NoiseWanted, PartialSum, Query, Question
-from skdpgen.privacy._release import Beforehand, Release, release, sum_beforehand
+from skdpgen.privacy._query import (
+    GivenBatches,
+    NoiseShares,
+    NoiseWanted,
+    PartialSum,
+    Query,
+    Question,
+    Summable,
+)
+from skdpgen.privacy._release import (
+    Beforehand,
+    Release,
+    noise_of_blocks,
+    release,
+    sum_beforehand,
+)
 from skdpgen.privacy._report import LedgerEntry, PrivacyReport
 from skdpgen.privacy._sensitivity import (
     Distinct,
@@ -77,6 +91,7 @@ __all__ = [
     "Counts",
     "Distinct",
     "DistinctCounts",
+    "GivenBatches",
     "Histograms",
     "Layer",
     "Layers",
@@ -102,6 +117,7 @@ __all__ = [
     "Signed",
     "Structure",
     "Subsampling",
+    "Summable",
     "Tokens",
     "Vectors",
     "Weighted",
@@ -118,6 +134,7 @@ __all__ = [
     "gaussian_mu",
     "insecure_noise_seed",
     "kernel_slopes",
+    "noise_of_blocks",
     "noisy_share",
     "noisy_values",
     "pair_keys",

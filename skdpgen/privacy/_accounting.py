@@ -13,7 +13,7 @@ References
 import math
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any
+from types import ModuleType
 
 from scipy.special import log_ndtr
 
@@ -136,7 +136,7 @@ def autodp_mu(epsilon: float, delta: float) -> float:
     return 1 / float(mechanism.params["sigma"])
 
 
-def _autodp() -> tuple[Any, Any]:
+def _autodp() -> tuple[ModuleType, ModuleType]:
     # Importing takes a second, so it is done here. `privacy_calibrator` first would be
     # a cycle.
     with warnings.catch_warnings():

@@ -25,6 +25,7 @@ from skdpgen.utils import asked, is_whole, refuse_unless, saved
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+RowVectors = torch.Tensor | NDArray[Any]  # (n, width)
 WIDEST = 2**26  # numbers of a block that a guarded party sums
 CACHED = 2**18  # numbers in a block of rows: 2 MiB in float64, small enough for a cache
 
@@ -32,8 +33,13 @@ CACHED = 2**18  # numbers in a block of rows: 2 MiB in float64, small enough for
 class Batch(Protocol):
     """Some rows, encoded by public knowledge; -1 in a code contributes nothing."""
 
-    labels: Integers  # (n,)
-    parts: Mapping[str, Any]  # block name -> codes (n, d), vectors (n, D) or tokens
+    @property
+    def labels(self) -> Integers:
+        """Code of the class of each row, (n,)."""
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """By block name: codes (n, d), vectors (n, D) or tokens."""
 
 
 class Tokens(Protocol):
@@ -279,7 +285,7 @@ class Counts:
         """Return the sum over no rows."""
         return np.zeros((n_classes, 1))
 
-    def add(self, total: Floats, part: Any, labels: Integers) -> Floats:
+    def add(self, total: Floats, part: object, labels: Integers) -> Floats:
         """Add the rows of one batch."""
         del part  # the labels are all it needs
         return total + one_hot(labels, len(total)).sum(axis=0)[:, None]
@@ -313,7 +319,9 @@ class Block(Protocol):
         """Return the sum in its own unit, with the same bits for any order of rows."""
 
 
-def clip_rows(vectors: Any, bound: float, *, is_nonnegative: bool = False) -> Floats:
+def clip_rows(
+    vectors: RowVectors, bound: float, *, is_nonnegative: bool = False
+) -> Floats:
     """Return the rows in float64, finite, and with norm at most ``bound``.
 
     Examples
@@ -335,7 +343,9 @@ def clip_rows(vectors: Any, bound: float, *, is_nonnegative: bool = False) -> Fl
     return np.asarray(rows, dtype=np.float64)
 
 
-def check_shape(rows: Any, labels: Integers, width: int) -> None:
+def check_shape(
+    rows: torch.Tensor | NDArray[Any], labels: Integers, width: int
+) -> None:
     """Check shapes: those that broadcast would count a row many times."""
     if labels.ndim != 1 or rows.shape != (len(labels), width):
         raise ValueError(

@@ -18,7 +18,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -82,7 +81,9 @@ def add_noise(exact: NDArray[np.float64], std: float) -> NDArray[np.float64]:
     return on_grid(noise, std)
 
 
-def whole_noise(shape: tuple[int, int], std: float, steps: NDArray[np.float64]) -> Any:
+def whole_noise(
+    shape: tuple[int, int], std: float, steps: NDArray[np.float64]
+) -> NDArray[np.object_]:
     r"""Draw noise as whole numbers of steps, random down to the last of them.
 
     A float has 53 bits. Where steps are finer than its last one, it is a multiple of

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy._blocks import Counts, Histograms, Parities, Vectors
+from skdpgen.privacy._blocks import Block, Counts, Histograms, Parities, Vectors
 from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import check_steps, on_grid, whole_noise
@@ -171,7 +171,9 @@ def _words(key: bytes, about: str, n: int) -> list[int]:
 FINER = 20  # bits of the step below the noise
 
 
-def whole_sums(block: Any, total: Any, std: float) -> tuple[Any, NDArray[np.float64]]:
+def whole_sums(
+    block: Block, total: Any, std: float
+) -> tuple[NDArray[np.object_], NDArray[np.float64]]:
     r"""Return whole numbers, and the step of each entry: their product is the sum.
 
     Sums of all blocks here are multiples of powers of two: of the grid of an
@@ -209,7 +211,7 @@ def whole_sums(block: Any, total: Any, std: float) -> tuple[Any, NDArray[np.floa
     return numbers, steps
 
 
-def steps_of(block: Any, std: float) -> NDArray[np.float64]:
+def steps_of(block: Block, std: float) -> NDArray[np.float64]:
     """Return the steps of a block's sums under noise of ``std``; they are public.
 
     Examples
@@ -220,7 +222,7 @@ def steps_of(block: Any, std: float) -> NDArray[np.float64]:
     return _fine(_steps(block), std)[0]
 
 
-def _steps(block: Any) -> NDArray[np.float64]:
+def _steps(block: Block) -> NDArray[np.float64]:
     """Return what sums are multiples of, whatever the noise."""
     if isinstance(block, Histograms):
         scales = block.scales or (1.0,) * len(block.widths)
@@ -257,7 +259,7 @@ def _are_vectors(block: Any) -> bool:
     return is_many and all(isinstance(part, Vectors) for part in block.parts)
 
 
-def _exact(total: ExactSum) -> Any:
+def _exact(total: ExactSum) -> NDArray[np.object_]:
     """Return a sum in steps; ``high`` may hold more of them than 53 bits say."""
     tops = np.vectorize(int, otypes=[object])(total.high / total.top)
     rest = np.vectorize(int, otypes=[object])(total.low / total.step)

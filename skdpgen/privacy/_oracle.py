@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from skdpgen.privacy._blocks import Vectors
@@ -359,7 +359,7 @@ def functional_oracle(
         del rows
 
 
-def rows_in_sight(x: Any) -> Floats:
+def rows_in_sight(x: ArrayLike) -> Floats:
     """Return rows in float64, without those that are not finite or too far away.
 
     A row that is left out adds the function 0. There may be no rows at all.

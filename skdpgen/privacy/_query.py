@@ -2,8 +2,8 @@
 
 import math
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, Self
 
@@ -107,6 +107,10 @@ def _is_seen(found: Seen) -> bool:
 class Encoder(Protocol):
     """How rows become batches."""
 
+    @property
+    def names(self) -> Collection[Any]:
+        """Columns that are read."""
+
     def batches(self, chunks: Iterable[Any]) -> Iterable[Batch]:
         """Encode rows, chunk by chunk."""
 
@@ -149,6 +153,11 @@ class Query:
             "blocks that parties can sum, each with a name",
         )
 
+    @property
+    def names(self) -> Collection[Any]:
+        """Columns that are read."""
+        return self.encoder.names
+
     def sums(self, chunks: Iterable[Any]) -> dict[str, Any]:
         """Return the sums over some rows, without noise."""
         return sum_rows(self.encoder.batches(chunks), self.blocks, self.n_classes)
@@ -178,24 +187,24 @@ class Query:
         }
 
 
-def totals_of(
-    batches: Any, blocks: Mapping[str, Block], n_classes: int, n_minibatches: int
-) -> dict[str, Any]:
-    """Return sums over rows that are here, or over those that stand elsewhere."""
-    elsewhere = getattr(batches, "elsewhere", None)
-    if elsewhere is None:
-        return sum_rows(batches, blocks, n_classes, n_minibatches)
-    if n_minibatches > 1:
-        raise RowsElsewhereError(
-            "Rows that stand elsewhere are not cut into mini-batches. Release them as "
-            "one."
-        )
-    return dict(elsewhere.totals(query_of(batches, blocks, n_classes)))
+@dataclass(frozen=True, eq=False)
+class MinibatchQuery(Query):
+    """Sums over random groups of rows; asked where rows are read, and never sent.
 
+    Groups are drawn while rows are read, so two answers differ.
 
-def query_of(batches: Any, blocks: Mapping[str, Block], n_classes: int) -> Query:
-    """Return what is asked of rows that stand elsewhere."""
-    return Query(batches.encoder, blocks, n_classes)
+    Parameters
+    ----------
+    n_minibatches : int
+        Number of groups; those of group g start at row ``g * n_classes``.
+    """
+
+    n_minibatches: int = 1
+
+    def sums(self, chunks: Iterable[Any]) -> dict[str, Any]:
+        """Return the sums over some rows, group by group, without noise."""
+        batches = self.encoder.batches(chunks)
+        return sum_rows(batches, self.blocks, self.n_classes, self.n_minibatches)
 
 
 def sum_rows(
@@ -338,9 +347,6 @@ class NoiseShares:
         )
 
 
-# ----------------------------------------------------------------------------
-# What parties and a combiner send each other: a question, and sums that answer it.
-
 LONGEST_NAME = 1000
 
 
@@ -390,6 +396,102 @@ class NoiseWanted:
             f"weights in [{LIGHTEST:.3g}, {HEAVIEST:.3g}]",
         )
         refuse_unless(self.shares is None or has_role(self.shares, "shares"), "shares")
+
+
+# ----------------------------------------------------------------------------
+# What can be summed: private rows behind one method, wherever they are kept.
+
+
+class Summable(Protocol):
+    """Private rows, and how they are encoded: what a release sums.
+
+    There is one way to ask, :meth:`total`. Rows in the memory of this process, or in
+    chunks that it opens, are read for the answer. Rows that stand elsewhere (in a
+    cluster, with parties) are asked, and send it.
+    """
+
+    @property
+    def encoder(self) -> Encoder:
+        """How the rows become batches."""
+
+    @property
+    def are_here(self) -> bool:
+        """Whether this process reads the rows itself."""
+
+    @property
+    def noise_shares(self) -> NoiseShares | None:
+        """Shares of the noise that is added where the rows are kept.
+
+        None: sums come without noise, and whoever asks adds it.
+        """
+
+    def total(self, query: Query, noise: NoiseWanted | None = None) -> dict[str, Any]:
+        """Return the sums over all rows.
+
+        They are exact, and as private as the rows, if ``noise_shares`` is None. If it
+        is not, they hold the noise that ``noise`` asks for, and none are sent without.
+        The dict belongs to the caller.
+        """
+
+
+class AsGiven:
+    """Chunks that are batches already."""
+
+    names = ()
+
+    def batches(self, chunks: Iterable[Batch]) -> Iterable[Batch]:
+        """Return them."""
+        return chunks
+
+
+@dataclass(frozen=True, eq=False)
+class GivenBatches:
+    """Batches that this process made itself, as what a release sums.
+
+    Parameters
+    ----------
+    batches : iterable of Batch
+        The rows; an iterator is read once.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from skdpgen.privacy import Counts
+    >>> rows = SimpleNamespace(labels=np.array([0, 1, 1]), parts={})
+    >>> given = GivenBatches([rows])
+    >>> query = Query(given.encoder, {"rows": Counts()}, 2)
+    >>> given.total(query)["rows"].tolist()
+    [[1.0], [2.0]]
+    """
+
+    batches: Iterable[Batch] = field(repr=False)
+
+    encoder = AsGiven()
+    are_here = True
+    noise_shares = None
+
+    def total(self, query: Query, noise: NoiseWanted | None = None) -> dict[str, Any]:
+        """Return the sums over the batches, without noise."""
+        del noise
+        return query.sums(self.batches)
+
+
+def query_of(
+    rows: Summable, blocks: Mapping[str, Block], n_classes: int, n_minibatches: int
+) -> Query:
+    """Return what is asked of rows; raise for mini-batches of rows elsewhere."""
+    if n_minibatches == 1:
+        return Query(rows.encoder, blocks, n_classes)
+    if not rows.are_here:
+        raise RowsElsewhereError(
+            "Rows that stand elsewhere are not cut into mini-batches. Release them as "
+            "one."
+        )
+    return MinibatchQuery(rows.encoder, blocks, n_classes, n_minibatches)
+
+
+# ----------------------------------------------------------------------------
+# What parties and a combiner send each other: a question, and sums that answer it.
 
 
 @asked("question")

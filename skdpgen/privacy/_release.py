@@ -1,19 +1,25 @@
 """The joint release: one pass, one noise, every block at once."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy._blocks import Batch, Block, Counts, Floats, Histograms, Integers
+from skdpgen.privacy._blocks import Block, Counts, Floats, Histograms, Integers
 from skdpgen.privacy._budget import Adjacency
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import add_noise
-from skdpgen.privacy._query import NoiseWanted, query_of, totals_of
+from skdpgen.privacy._query import (
+    AsGiven,
+    NoiseWanted,
+    Query,
+    Summable,
+    query_of,
+)
 from skdpgen.privacy._sensitivity import (
     HEAVIEST,
     LIGHTEST,
@@ -59,7 +65,7 @@ class Release:
 
 
 def release(
-    batches: Iterable[Batch],
+    rows: Summable,
     blocks: Mapping[str, Block],
     *,
     name: str,
@@ -78,8 +84,9 @@ def release(
 
     Parameters
     ----------
-    batches : iterable of Batch
-        The rows, read once; where they have ``elsewhere``, sums come from there.
+    rows : Summable
+        The private rows, asked once: as ``Rows.batches`` of a table returns them, or
+        :class:`~skdpgen.privacy.GivenBatches`.
     blocks : mapping of str to Block
         What to sum, by the name of the part of a batch that it reads.
     name : str
@@ -99,17 +106,15 @@ def release(
     blocks = {str(key): block for key, block in blocks.items()}  # no enum is published
     weights = joint_weights(blocks, weights)
     delta = joint_sensitivity(blocks, weights, ledger.budget.adjacency)
+    query = query_of(rows, blocks, n_classes, n_minibatches)
     std = ledger.charge(name, share=share, sensitivity=delta)
     noise_std = noise_of_blocks(std, weights)
     mu = delta / std if std else float("inf")
-    there: Any = getattr(batches, "elsewhere", None)
-    if getattr(there, "noise", None) is not None:  # each party adds its share of it
-        query = query_of(batches, blocks, n_classes)
-        wanted = NoiseWanted(name, share, weights, std, there.noise, there.fit)
-        noisy = there.noisy_values(query, wanted, noise_std)
-        noise_std = {key: own * there.noise.excess for key, own in noise_std.items()}
-        return Release(noisy, noise_std, delta, mu, ledger.budget.adjacency)
-    totals = totals_of(batches, blocks, n_classes, n_minibatches)
+    totals = rows.total(query, NoiseWanted(name, share, weights, std))
+    shares = rows.noise_shares
+    if shares is not None:  # who keeps the rows has added the noise
+        noise_std = {key: own * shares.excess for key, own in noise_std.items()}
+        return Release(totals, noise_std, delta, mu, ledger.budget.adjacency)
     values: dict[str, Any] = {}
     for key, block in blocks.items():
         if isinstance(block, Selections):
@@ -231,6 +236,26 @@ class Beforehand:
     columns: Mapping[str, Sequence[Any]]
     totals: dict[str, Any] = field(repr=False)
 
+    encoder = AsGiven()
+    are_here = True
+    noise_shares = None
+
+    def total(self, query: Query, noise: NoiseWanted | None = None) -> dict[str, Any]:
+        """Return sums of blocks that :meth:`counts` and the others made; reads no row.
+
+        So a release takes them as it takes rows. Other blocks are refused: their sums
+        are not here.
+        """
+        del noise
+        for block in query.blocks.values():
+            if not isinstance(block, _Summed) or block.sums is not self:
+                raise ValueError(
+                    "Sums that were made beforehand answer for their own blocks. Got "
+                    f"{type(block).__name__}; make it with `counts`, `selections`, "
+                    "`distinct` or `histograms`."
+                )
+        return query.sums(())
+
     def counts(self, key: str) -> Counts:
         """Return the number of rows."""
         return SummedCounts(sums=self, key=key)
@@ -264,7 +289,7 @@ class Beforehand:
 
 
 def sum_beforehand(
-    batches: Iterable[Batch],
+    rows: Summable,
     blocks: Mapping[str, Block],
     columns: Mapping[str, Sequence[Any]],
 ) -> Beforehand | None:
@@ -273,11 +298,10 @@ def sum_beforehand(
     Returns None where rows stand with parties that send no sums without noise: then
     each release asks them by itself.
     """
-    there: Any = getattr(batches, "elsewhere", None)
-    if getattr(there, "noise", None) is not None:
+    if rows.noise_shares is not None:
         return None
     blocks = {str(key): block for key, block in blocks.items()}
-    return Beforehand(blocks, columns, totals_of(batches, blocks, 1, 1))
+    return Beforehand(blocks, columns, rows.total(query_of(rows, blocks, 1, 1)))
 
 
 @dataclass(frozen=True)
@@ -292,6 +316,13 @@ class _Summed:
         if n_classes != 1:
             raise ValueError(SUMS.format(n_classes))
         return self.sums.totals[self.key]
+
+    def add(self, total: Any, part: Any, labels: Any) -> NoReturn:
+        """Raise: the sum holds each row already, and none may count twice."""
+        raise ValueError(
+            "Sums that were made beforehand hold every row. Got rows besides; release "
+            "the sums themselves."
+        )
 
 
 @dataclass(frozen=True)

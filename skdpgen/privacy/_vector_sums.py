@@ -12,6 +12,7 @@ from skdpgen.privacy._blocks import (
     WIDEST,
     Floats,
     Integers,
+    RowVectors,
     Vectors,
     check_shape,
     clip_rows,
@@ -32,6 +33,9 @@ from skdpgen.privacy._sensitivity import (
     WithSquares,
 )
 from skdpgen.utils import asked, is_amount, is_whole, refuse_unless, saved
+
+Factor = tuple[torch.Tensor, torch.Tensor]  # rows, and their norms
+Formed = tuple[Factor, Factor, torch.Tensor]  # u, v, and the norm of their product
 
 # ----------------------------------------------------------------------------
 # Several vectors side by side, each with a bound and signs of its own.
@@ -87,7 +91,7 @@ class SideBySide:
         return [part.start(n_classes) for part in self.parts]
 
     def add(
-        self, total: list[ExactSum], vectors: Any, labels: Integers
+        self, total: list[ExactSum], vectors: torch.Tensor | Floats, labels: Integers
     ) -> list[ExactSum]:
         """Add the rows of one batch."""
         if vectors.shape[1:] != (self.width,):
@@ -161,7 +165,7 @@ class Moments:
         shape = n_classes, self.width + extra
         return ExactSum.of(shape, bound=1.0, n_bits=self._n_bits)
 
-    def add(self, total: ExactSum, vectors: Any, labels: Integers) -> ExactSum:
+    def add(self, total: ExactSum, vectors: RowVectors, labels: Integers) -> ExactSum:
         """Add the rows of one batch."""
         rows = self._rounded(clip_rows(vectors, 1.0), total.step)
         check_shape(rows, labels, self.width)
@@ -353,10 +357,12 @@ class OuterProducts:
         """Return the sums side by side."""
         return np.concatenate([own.value() for own in total], axis=1)
 
-    def _clipped(self, parts: list[Any]) -> list[Any]:
+    def _clipped(
+        self, parts: list[tuple[torch.Tensor, torch.Tensor]]
+    ) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Return factors of each layer on their grid, as whole numbers of steps."""
         sizes = [(_norms(u), _norms(v)) for u, v in parts]  # finite if each factor is
-        formed = [
+        formed: list[Any] = [
             FORMED[kind](u, v, a, b)
             for kind, (u, v), (a, b) in zip(self._kinds, parts, sizes, strict=True)
         ]
@@ -379,7 +385,7 @@ def _grid(bound: float) -> float:
     return math.ldexp(top_of(math.sqrt(bound)), -N_BITS // 2)
 
 
-def _rounded(factor: Any, length: torch.Tensor, fine: torch.Tensor) -> torch.Tensor:
+def _rounded(factor: Factor, length: torch.Tensor, fine: torch.Tensor) -> torch.Tensor:
     """Stretch rows to a length and round them towards zero; some become zero."""
     rows, norms = factor
     scale = length / norms
@@ -404,18 +410,24 @@ def _add(total: ExactSum, u: torch.Tensor, v: torch.Tensor, labels: Integers) ->
                 there += total.step * (u[some].T @ v[some]).cpu()
 
 
-def _signed(u: Any, v: Any, a: Any, b: Any) -> Any:
+def _signed(
+    u: torch.Tensor, v: torch.Tensor, a: torch.Tensor, b: torch.Tensor
+) -> Formed:
     return (u, a), (v, b), a * b
 
 
-def _nonnegative(u: Any, v: Any, a: Any, b: Any) -> Any:
+def _nonnegative(
+    u: torch.Tensor, v: torch.Tensor, a: torch.Tensor, b: torch.Tensor
+) -> Formed:
     """Clamp at 0."""
     del a, b
     u, v = u.clamp_min(0.0), v.clamp_min(0.0)
     return _signed(u, v, _norms(u), _norms(v))
 
 
-def _square(u: Any, v: Any, a: Any, b: Any) -> Any:
+def _square(
+    u: torch.Tensor, v: torch.Tensor, a: torch.Tensor, b: torch.Tensor
+) -> Formed:
     """Replace u by the nearest multiple of v, or by 0 if that multiple is negative."""
     del a
     along = (u * (v / torch.where(b > 0, b, 1.0)[:, None])).sum(dim=1).clamp_min(0.0)
@@ -433,7 +445,7 @@ def _norms(rows: torch.Tensor) -> torch.Tensor:
     return largest[:, 0] * torch.linalg.vector_norm(rows / scale, dim=1)
 
 
-def _double(values: Any) -> torch.Tensor:
+def _double(values: RowVectors) -> torch.Tensor:
     """Return a matrix of one layout, so that a row is added up in one way."""
     if not hasattr(values, "detach"):
         values = torch.from_numpy(np.array(values, order="C"))
@@ -505,7 +517,7 @@ class Layers:
 
     def add(self, total: Floats, parts: Sequence[Any], labels: Integers) -> Floats:
         """Add the rows of one batch: per layer (n, w), or (n, t, a) and (n, t, b)."""
-        doubles = [
+        doubles: list[tuple[torch.Tensor, ...]] = [
             _factors(part) if isinstance(layer, tuple) else (_as_double(part),)
             for layer, part in zip(self.layers, parts, strict=True)
         ]
@@ -526,7 +538,9 @@ class Layers:
         """Return the sum."""
         return total
 
-    def _scale(self, doubles: list[Any], n: int) -> Any:
+    def _scale(
+        self, doubles: list[tuple[torch.Tensor, ...]], n: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the factor of each row, and which rows are finite."""
         device = doubles[0][0].device
         squares = torch.zeros(n, dtype=torch.float64, device=device)
@@ -536,7 +550,7 @@ class Layers:
         margin = below(self.width + 2 * len(self.layers))
         return margin / squares.sqrt().clamp_min(1.0), squares.isfinite()
 
-    def _check(self, doubles: list[Any], n: int) -> None:
+    def _check(self, doubles: list[tuple[torch.Tensor, ...]], n: int) -> None:
         """Check shapes: those that broadcast would count a row many times."""
         for layer, part in zip(self.layers, doubles, strict=True):
             shapes: list[tuple[int, ...]] = [(n, _size(layer))]
@@ -550,7 +564,7 @@ class Layers:
                 )
 
 
-def _squared_norms(part: tuple[Any, ...], bound: float) -> torch.Tensor:
+def _squared_norms(part: tuple[torch.Tensor, ...], bound: float) -> torch.Tensor:
     """Return squared norms of a layer in units of the bound, rounded up."""
     if len(part) == 1:
         return (_layer_norms(part[0]) / bound).square()
@@ -563,7 +577,12 @@ def _squared_norms(part: tuple[Any, ...], bound: float) -> torch.Tensor:
     return exact.clamp_min(0.0) + rounding * lengths.square()
 
 
-def _add_layer(there: Any, part: Any, weight: Any, fine: Any) -> None:
+def _add_layer(
+    there: torch.Tensor,
+    part: tuple[torch.Tensor, ...],
+    weight: torch.Tensor,
+    fine: torch.Tensor,
+) -> None:
     """Add the weighted rows; zero times infinity must not be formed."""
     if not fine.all():
         part = tuple(

@@ -7,6 +7,7 @@ import numpy as np
 from skdpgen.metrics import image_fidelity
 from skdpgen.report._kind_of_rows import KindOfRows
 from skdpgen.report._page import picture_of_images
+from skdpgen.utils import Images, Rows
 
 NAMES = {
     "fid": ("Fréchet distance", "of random features; 0 is best"),
@@ -16,35 +17,38 @@ NAMES = {
 }
 
 
-def _distances(train: Any, test: Any, synthetic: Any) -> list[dict[str, Any]]:
+def _distances(train: Rows, test: Rows, synthetic: Rows) -> list[dict[str, Any]]:
     """Measure how far synthetic images, and other real ones, are from real images."""
-    train, test, synthetic = map(_images, (train, test, synthetic))
-    mine, floor = image_fidelity(test, synthetic), image_fidelity(test, train)
+    held_out = _images(test)
+    of_synthetic = image_fidelity(held_out, _images(synthetic))
+    of_real = image_fidelity(held_out, _images(train))
     return [
         {
             "name": name,
             "what": what,
-            "synthetic": getattr(mine, key),
-            "real": getattr(floor, key),
+            "synthetic": getattr(of_synthetic, key),
+            "real": getattr(of_real, key),
         }
         for key, (name, what) in NAMES.items()
     ]
 
 
-def _without_relations(synthetic: Any, task: str | None, random_state: int) -> Any:
+def _without_relations(synthetic: Rows, task: str | None, random_state: int) -> Rows:
     """Return synthetic images whose pixels are shuffled within each class."""
     del task  # images are scored by classes
-    X, y = synthetic
+    assert isinstance(synthetic, tuple)  # `beside_real` has checked it
+    X, y = synthetic[0], synthetic[1]
     rng = np.random.default_rng(random_state)
-    flat = np.array(X).reshape(len(X), -1)
+    images = np.array(X)
+    flat = images.reshape(len(images), -1)
     labels = np.asarray(y)
     for label in np.unique(labels):
         places = np.flatnonzero(labels == label)
         flat[places] = rng.permuted(flat[places], axis=0)
-    return flat.reshape(X.shape), y
+    return flat.reshape(images.shape), y
 
 
-def _figures(real: Any, synthetic: Any) -> list[dict[str, str]]:
+def _figures(real: Rows, synthetic: Rows) -> list[dict[str, str]]:
     """Draw some images of each side."""
     return [
         {"title": "Synthetic images", "picture": picture_of_images(synthetic)},
@@ -52,8 +56,9 @@ def _figures(real: Any, synthetic: Any) -> list[dict[str, str]]:
     ]
 
 
-def _images(rows: Any) -> Any:
-    return rows[0] if isinstance(rows, tuple) else rows
+def _images(rows: Rows) -> Images:
+    images: Any = rows[0] if isinstance(rows, tuple) else rows
+    return images
 
 
 IMAGES = KindOfRows(

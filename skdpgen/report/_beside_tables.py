@@ -8,6 +8,7 @@ import pandas as pd
 from skdpgen.metrics import yardsticks
 from skdpgen.report._kind_of_rows import KindOfRows
 from skdpgen.report._page import picture_of
+from skdpgen.utils import Rows
 
 NAMES = {
     "one_way_tv": ("Single columns", "distance of frequencies, 0 to 1"),
@@ -18,24 +19,31 @@ NAMES = {
 }
 
 
-def _distances(train: Any, test: Any, synthetic: Any) -> list[dict[str, Any]]:
+def _distances(train: Rows, test: Rows, synthetic: Rows) -> list[dict[str, Any]]:
     """Measure how far synthetic rows, and other real ones, are from real rows."""
-    mine, floor = yardsticks(test, synthetic), yardsticks(test, train)
+    of_synthetic, of_real = yardsticks(test, synthetic), yardsticks(test, train)
     return [
-        {"name": name, "what": what, "synthetic": mine[key], "real": floor[key]}
+        {
+            "name": name,
+            "what": what,
+            "synthetic": of_synthetic[key],
+            "real": of_real[key],
+        }
         for key, (name, what) in NAMES.items()
     ]
 
 
-def _without_relations(synthetic: Any, task: str | None, random_state: int) -> Any:
+def _without_relations(synthetic: Rows, task: str | None, random_state: int) -> Rows:
     """Return synthetic rows whose columns are shuffled within each class."""
-    X, y = synthetic
+    assert isinstance(synthetic, tuple)  # `beside_real` has checked it
+    y = synthetic[1]
     rng = np.random.default_rng(random_state)
     labels = pd.Series(np.asarray(y))
     if task == "regression" or (task is None and labels.dtype.kind == "f"):
+        # of a number the classes are tenths of the rows
         labels = pd.to_numeric(labels, errors="coerce")
         labels = pd.qcut(labels, 10, labels=False, duplicates="drop")
-    X = pd.DataFrame(X).reset_index(drop=True)
+    X = pd.DataFrame(synthetic[0]).reset_index(drop=True)
     groups = list(labels.groupby(labels, sort=True).indices.values())
     shuffled = {}
     for name in X.columns:
@@ -46,7 +54,7 @@ def _without_relations(synthetic: Any, task: str | None, random_state: int) -> A
     return pd.DataFrame(shuffled, columns=X.columns), y
 
 
-def _figures(real: Any, synthetic: Any) -> list[dict[str, str]]:
+def _figures(real: Rows, synthetic: Rows) -> list[dict[str, str]]:
     """Draw what was kept and lost, single columns and pairs."""
     from skdpgen.plotting import plot_marginals, plot_overview, plot_pairs
 

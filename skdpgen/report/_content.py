@@ -13,8 +13,9 @@ import pandas as pd
 
 from skdpgen.privacy import PrivacyReport
 from skdpgen.report._page import MOST_CLASSES, picture_of_images
+from skdpgen.utils import Synthesizer
 
-SUSPECTED = (0.01, 0.1, 0.5)
+SUSPECTED = (0.01, 0.1, 0.5)  # probabilities before the rows are published
 SHOWN = 5  # synthetic rows
 TIMED = 5_000  # synthetic rows that are drawn to see how long it takes
 SHOWN_IMAGES = 10  # of each class
@@ -40,7 +41,7 @@ NOT_PROMISED = (
 
 
 def report_content(
-    synthesizer: Any, *, random_state: int | None = 0, pictures: bool = True
+    synthesizer: Synthesizer, *, random_state: int | None = 0, pictures: bool = True
 ) -> dict[str, Any]:
     """Return what a report of a fitted synthesizer says; reads no private row.
 
@@ -66,7 +67,7 @@ def report_content(
     >>> content["guarantee"]["odds"][-1]
     {'before': 0.5, 'after': 0.731}
     """
-    report = synthesizer.privacy_
+    report: PrivacyReport = synthesizer.privacy_
     is_table = hasattr(synthesizer, "columns_") and bool(
         getattr(synthesizer, "cells_", None)
     )
@@ -78,8 +79,8 @@ def report_content(
         "n_rows": int(synthesizer.n_samples_),
         "guarantee": promised,
         "budget": [
-            {"name": one.name, "share": one.share, "noise": one.noise_std}
-            for one in report.releases
+            {"name": entry.name, "share": entry.share, "noise": entry.noise_std}
+            for entry in report.releases
         ],
         "public": list(report.statements),
         "not_promised": list(NOT_PROMISED),
@@ -103,7 +104,9 @@ def guarantee(report: PrivacyReport) -> dict[str, Any]:
         for before in SUSPECTED
     ]
     alarms = [
-        one for one in report.statements if one.startswith(("NOT PRIVATE", "LEAK"))
+        statement
+        for statement in report.statements
+        if statement.startswith(("NOT PRIVATE", "LEAK"))
     ]
     return {
         "is_private": is_private,
@@ -119,7 +122,7 @@ def guarantee(report: PrivacyReport) -> dict[str, Any]:
 
 
 def _after(before: float, epsilon: float) -> float:
-    """Return how likely a suspicion can become at most.
+    """Return how likely a suspicion can become at most: odds grow by exp(epsilon).
 
     Examples
     --------
@@ -148,10 +151,10 @@ def _columns(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _range(row: Mapping[str, Any]) -> str:
     ends = row.get("lower"), row.get("upper")
-    if any(one is None or one != one for one in ends):
+    if any(end is None or end != end for end in ends):  # None, or NaN
         return ""
     return " to ".join(
-        f"{one:g}" if isinstance(one, float) else str(one) for one in ends
+        f"{end:g}" if isinstance(end, float) else str(end) for end in ends
     )
 
 
@@ -166,10 +169,10 @@ def _share(value: Any) -> float | None:
     return round(min(max(float(value), 0.0), 1.0), 4)
 
 
-def _timing(synthesizer: Any, n_rows: int) -> dict[str, Any]:
+def _timing(synthesizer: Synthesizer, n_rows: int) -> dict[str, Any]:
     """Return how fast rows are drawn, which private rows have no part in.
 
-    Seconds of the fit are not told: they passed while private rows were read, and no
+    Seconds of the fit are left out: they passed while private rows were read, and no
     noise was added to them.
     """
     start = time.perf_counter()
@@ -178,25 +181,26 @@ def _timing(synthesizer: Any, n_rows: int) -> dict[str, Any]:
     return {"rows": n_rows, "seconds": round(seconds, 4)}
 
 
-def _images(synthesizer: Any) -> list[dict[str, str]]:
+def _images(synthesizer: Synthesizer) -> list[dict[str, str]]:
     """Draw synthetic images, some of each class."""
     if getattr(synthesizer, "task_", None) == "classification":
         classes = np.asarray(synthesizer.classes_)[:MOST_CLASSES]
         labels = np.repeat(classes, SHOWN_IMAGES)
-        drawn = synthesizer.sample(y=labels, random_state=0)
+        rows = synthesizer.sample(y=labels, random_state=0)
     else:
-        drawn = synthesizer.sample(10 * SHOWN_IMAGES, random_state=0)
-    return [{"title": "Drawn from the model", "picture": picture_of_images(drawn)}]
+        rows = synthesizer.sample(10 * SHOWN_IMAGES, random_state=0)
+    return [{"title": "Drawn from the model", "picture": picture_of_images(rows)}]
 
 
-def _rows(synthesizer: Any, random_state: int | None) -> dict[str, Any]:
-    drawn = synthesizer.sample(SHOWN, random_state=random_state)
-    X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+def _rows(synthesizer: Synthesizer, random_state: int | None) -> dict[str, Any]:
+    sample = synthesizer.sample(SHOWN, random_state=random_state)
+    X, y = sample if isinstance(sample, tuple) else (sample, None)
     X = pd.DataFrame(X)
     names = [str(name) for name in X.columns]
+    # missing is None in all dtypes, and an empty text on the page
     cells = X.astype(object).where(X.notna(), None).to_numpy().tolist()
     if y is not None:
         names.append("(target)")
-        cells = [[*row, one] for row, one in zip(cells, list(y), strict=True)]
-    texts = [["" if one is None else str(one) for one in row] for row in cells]
+        cells = [[*row, label] for row, label in zip(cells, list(y), strict=True)]
+    texts = [["" if cell is None else str(cell) for cell in row] for row in cells]
     return {"names": names, "cells": texts}

@@ -1,8 +1,10 @@
 """What differs between tables and images where rows are compared with real ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from skdpgen.utils import Rows
 
 
 @dataclass(frozen=True)
@@ -11,7 +13,7 @@ class KindOfRows:
 
     Parameters
     ----------
-    models : sequence of str or None
+    models : tuple of str or None
         Names of those that are trained; None is all twelve.
     most : int
         Real rows that are read.
@@ -24,8 +26,8 @@ class KindOfRows:
         Of real and synthetic rows.
     """
 
-    models: Sequence[str] | None
+    models: tuple[str, ...] | None
     most: int
-    distances: Callable[[Any, Any, Any], list[dict[str, Any]]]
-    without_relations: Callable[[Any, str | None, int], Any]
-    figures: Callable[[Any, Any], list[dict[str, str]]]
+    distances: Callable[[Rows, Rows, Rows], list[dict[str, Any]]]
+    without_relations: Callable[[Rows, str | None, int], Rows]
+    figures: Callable[[Rows, Rows], list[dict[str, str]]]

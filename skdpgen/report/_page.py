@@ -4,9 +4,14 @@ import base64
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from skdpgen.utils import Rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # ----------------------------------------------------------------------------
 # Figures as text that a page can hold.
@@ -14,22 +19,23 @@ import numpy as np
 MOST_CLASSES = 20
 
 
-def picture_of(figure: Any) -> str:
+def picture_of(figure: "Figure") -> str:
     """Return a figure as the address of a picture that holds it."""
     file = BytesIO()
     figure.savefig(file, format="png", dpi=100, facecolor="white", bbox_inches="tight")
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 
-def picture_of_images(rows: Any) -> str:
+def picture_of_images(rows: Rows) -> str:
     """Draw some images, a row for each of up to 20 classes."""
     from skdpgen.plotting import plot_images
 
+    images: Any = rows[0] if isinstance(rows, tuple) else rows
     if not isinstance(rows, tuple):
-        return picture_of(plot_images(rows[:100]))
-    X, y = rows[0], np.asarray(rows[1])
+        return picture_of(plot_images(images[:100]))
+    y = np.asarray(rows[1])
     shown = np.isin(y, np.unique(y)[:MOST_CLASSES])
-    return picture_of(plot_images(X[shown], y[shown]))
+    return picture_of(plot_images(images[shown], y[shown]))
 
 
 # ----------------------------------------------------------------------------
@@ -52,15 +58,15 @@ def as_html(content: Mapping[str, Any]) -> str:
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    room = Environment(
+    templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
+        autoescape=True,  # column names may hold HTML
+        undefined=StrictUndefined,  # a misspelt entry raises, and is not left blank
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    room.filters["percent"] = _percent
-    return room.get_template(TEMPLATE).render(content)
+    templates.filters["percent"] = _percent
+    return templates.get_template(TEMPLATE).render(content)
 
 
 def _percent(share: float | None, digits: int = 0) -> str:

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.report._beside_images import IMAGES
 from skdpgen.report._beside_tables import TABLES
 from skdpgen.tables import is_image
+from skdpgen.utils import Labels, Rows, Table
 
 ALARM = (
     "NOT PRIVATE: this report reads real rows. What stands under “Beside real rows” "
@@ -35,9 +37,9 @@ def with_real(content: Mapping[str, Any], real: Mapping[str, Any]) -> dict[str, 
 
 
 def beside_real(
-    synthetic: Any,
-    real: Any,
-    test: Any = None,
+    synthetic: Rows,
+    real: Rows,
+    test: Rows | None = None,
     *,
     task: str | None = None,
     random_state: int = 0,
@@ -65,17 +67,24 @@ def beside_real(
         For :func:`with_real`, with the alarm first.
     """
     kind = IMAGES if is_image(real[0] if isinstance(real, tuple) else real) else TABLES
-    train, held_out = _halves(real, random_state) if test is None else (real, test)
-    train, held_out = (_some(one, kind.most, random_state) for one in (train, held_out))
+    train, held_out = _parts(real, random_state) if test is None else (real, test)
+    train = _at_most(train, kind.most, random_state)
+    held_out = _at_most(held_out, kind.most, random_state)
     with threadpool_limits(1):  # small models: threads wait for each other
         distances = kind.distances(train, held_out, synthetic)
         scores = None
         if isinstance(real, tuple):
+            if not (isinstance(held_out, tuple) and isinstance(synthetic, tuple)):
+                raise ValueError(
+                    "synthetic and test must have labels if real has some. Got rows "
+                    "without."
+                )
             utility = SyntheticUtility(
                 classifiers=kind.models, random_state=random_state, task=task or "auto"
             )
             rows = {
                 "synthetic": synthetic,
+                # what single columns alone are worth
                 "floor": kind.without_relations(synthetic, task, random_state),
                 "real": train,
             }
@@ -91,7 +100,7 @@ def beside_real(
 
 
 def _scores(
-    utility: SyntheticUtility, rows: dict[str, Any], test: Any
+    utility: SyntheticUtility, rows: dict[str, Rows], test: tuple[Table, Labels]
 ) -> dict[str, Any]:
     """Train models on synthetic rows, on rows without relations, and on real ones."""
     frames, seconds = {}, {}
@@ -101,35 +110,45 @@ def _scores(
         seconds[key] = round(time.perf_counter() - start, 1)
     metric = frames["real"].attrs["metric"]
     models = [
-        {"name": name, **{key: float(one[metric][name]) for key, one in frames.items()}}
+        {
+            "name": name,
+            **{key: float(frame[metric][name]) for key, frame in frames.items()},
+        }
         for name in frames["real"].index
     ]
     summaries = {
-        how: {key: utility.summary(one)[how] for key, one in frames.items()}
+        how: {key: utility.summary(frame)[how] for key, frame in frames.items()}
         for how in ("mean", "best")
     }
     return {"metric": metric, "models": models, "seconds": seconds, **summaries}
 
 
-def _halves(real: Any, random_state: int) -> tuple[Any, Any]:
+def _parts(real: Rows, random_state: int) -> tuple[Rows, Rows]:
     """Cut three quarters and a quarter off the rows, at random."""
     order = np.random.default_rng(random_state).permutation(_length(real))
-    cut = len(order) * 3 // 4
+    cut = len(order) * 3 // 4  # models train on the larger part
     return _take(real, order[:cut]), _take(real, order[cut:])
 
 
-def _some(rows: Any, most: int, random_state: int) -> Any:
+def _at_most(rows: Rows, most: int, random_state: int) -> Rows:
+    """Return rows, a random sample of them if there are too many, in their order."""
     order = np.random.default_rng(random_state).permutation(_length(rows))[:most]
     return _take(rows, np.sort(order))
 
 
-def _length(rows: Any) -> int:
-    return len(rows[0] if isinstance(rows, tuple) else rows)
+def _length(rows: Rows) -> int:
+    table: Any = rows[0] if isinstance(rows, tuple) else rows
+    return len(table)
 
 
-def _take(rows: Any, places: Any) -> Any:
+def _take(rows: Rows, places: NDArray[np.intp]) -> Rows:
     if isinstance(rows, tuple):
-        return tuple(_take(one, places) for one in rows)
-    if hasattr(rows, "iloc"):
-        return rows.iloc[places].reset_index(drop=True)
-    return rows[places]
+        return _rows_at(rows[0], places), _rows_at(rows[1], places)
+    return _rows_at(rows, places)
+
+
+def _rows_at(table: Any, places: NDArray[np.intp]) -> Table:
+    """Return rows of a frame of pandas, or of an array."""
+    if hasattr(table, "iloc"):
+        return table.iloc[places].reset_index(drop=True)
+    return table[places]

@@ -17,11 +17,8 @@ from skdpgen.tables._cells import (
 from skdpgen.tables._chunks import (
     ArrowFile,
     Chunks,
-    Elsewhere,
     as_arrow,
     as_chunks,
-    is_dask,
-    stands_elsewhere,
 )
 from skdpgen.tables._columns import (
     NUMBERS,
@@ -35,7 +32,7 @@ from skdpgen.tables._columns import (
     Ordinal,
     Regenerate,
 )
-from skdpgen.tables._encoder import Asked, Batches, EncodedBatch, Encoder, OpenWords
+from skdpgen.tables._encoder import Asked, EncodedBatch, Encoder, OpenWords
 from skdpgen.tables._frames import like_of, read_table
 from skdpgen.tables._groups import (
     CellGroups,
@@ -78,7 +75,7 @@ from skdpgen.tables._line_bins import (
     within_limits,
     without_outer_gaps,
 )
-from skdpgen.tables._passes import layouts_of, read_part
+from skdpgen.tables._passes import RemoteRows, layouts_of, read_part
 from skdpgen.tables._restoring import (
     draw_values,
     regenerate,
@@ -86,7 +83,14 @@ from skdpgen.tables._restoring import (
     restore_table,
     with_named,
 )
-from skdpgen.tables._rows import Rows, cell_points, holds_images, public_rows
+from skdpgen.tables._rows import (
+    Batches,
+    Rows,
+    cell_points,
+    holds_images,
+    public_rows,
+    stands_elsewhere,
+)
 from skdpgen.tables._rules import (
     Determines,
     LessEqual,
@@ -152,7 +156,6 @@ __all__ = [
     "Determines",
     "DigitCells",
     "Drop",
-    "Elsewhere",
     "EncodedBatch",
     "Encoder",
     "ImageLayout",
@@ -171,6 +174,7 @@ __all__ = [
     "OpenWords",
     "Ordinal",
     "Regenerate",
+    "RemoteRows",
     "Rows",
     "Rule",
     "Says",
@@ -203,7 +207,6 @@ __all__ = [
     "holds_images",
     "image_size",
     "infer_column",
-    "is_dask",
     "is_image",
     "is_settled",
     "is_written",

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdpgen.tables._columns import DAY, Boolean, Categorical, Column, Datetime, number
 from skdpgen.tables._text_forms import PLAIN, NumberForm, number_form, read_time
@@ -36,8 +37,8 @@ from skdpgen.utils import (
 
 # ----------------------------------------------------------------------------
 # Where numbers stand among edges: what `searchsorted` returns, two to three times as
-# fast (2^18 numbers among 1,000 and among 30,000 edges). Encoding is most of a pass over
-# rows that do not fit into memory.
+# fast (2^18 numbers among 1,000 and among 30,000 edges). Encoding is most of a pass
+# over rows that do not fit into memory.
 
 N_BUCKETS = 2**15  # at least, and so many for each edge:
 FOR_EACH = 8
@@ -122,13 +123,13 @@ class _ByDigits:
         keys >>= self.shift
         return keys.astype(np.int64)
 
-    def _keys(self, x: Floats) -> Any:
+    def _keys(self, x: Floats) -> NDArray[np.uint64]:
         """Return whole numbers in the order of floats; negative ones turned round."""
         bits = (x + 0.0).view(np.uint64)  # 0.0 has no sign
         return np.where(bits >= TOP, ~bits, bits | TOP)
 
 
-def _best_table(edges: Floats) -> tuple[Any, Any]:
+def _best_table(edges: Floats) -> tuple["_Even | _ByDigits", NDArray[np.int32]]:
     """Return buckets that tell most edges apart, and the answer of each, or -1."""
     tables, n = [], max(N_BUCKETS, FOR_EACH * 2 ** len(edges).bit_length())
     for buckets in (_Even(edges, n), _ByDigits(edges, n)):
@@ -437,7 +438,7 @@ def code_or_none(codes: Codes, n: int) -> Codes:
     return np.where((codes >= 0) & (codes < n), codes, -1)
 
 
-def are_classes(of_class: Any) -> bool:
+def are_classes(of_class: object) -> bool:
     """Say whether these tell with which classes each class is counted; or None.
 
     Examples

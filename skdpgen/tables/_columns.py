@@ -429,7 +429,7 @@ def joined_origins(*origins: str) -> str:
     return "\n".join(dict.fromkeys(lines))
 
 
-def origin_of(column: Any) -> str:
+def origin_of(column: object) -> str:
     """Return the marks of a column; what is left out of a table has none."""
     return str(getattr(column, "origin", ""))
 
@@ -448,12 +448,12 @@ def with_origin(column: Column, origin: str) -> Column:
     return replace(column, origin=joined)
 
 
-def number(value: Any) -> float:
+def number(value: float | str | None) -> float:
     """Return a bound as a float; NaN where there is none."""
     return math.nan if value is None else float(value)
 
 
-def _shown(column: Any) -> str:
+def _shown(column: Column) -> str:
     """Return the text of a column without codes that it does not have."""
     given = [
         f"{item.name}={getattr(column, item.name)!r}"
@@ -463,7 +463,7 @@ def _shown(column: Any) -> str:
     return f"{type(column).__name__}({', '.join(given)})"
 
 
-def _is_worth_showing(column: Any, name: str) -> bool:
+def _is_worth_showing(column: Column, name: str) -> bool:
     """Leave out codes that a column does not have, and a format of numbers."""
     if name == "codes" or (name == "format" and not isinstance(column, Datetime)):
         return bool(getattr(column, name))
@@ -508,7 +508,7 @@ def is_hint(column: Any) -> bool:
     return any(ends) if may_have_one else all(ends)
 
 
-def _iso(value: Any, form: str | None) -> str:
+def _iso(value: object, form: str | None) -> str:
     try:
         if form is not None and isinstance(value, str) and "-" not in value:
             read = read_time(value, form)
@@ -581,7 +581,7 @@ def column_to_dict(column: Column) -> dict[str, Any]:
     return content
 
 
-def column_from_dict(name: str, content: Any) -> Column:
+def column_from_dict(name: str, content: object) -> Column:
     """Read back what :func:`column_to_dict` wrote, or a person; or take a column."""
     if isinstance(content, Column):
         return content
@@ -634,7 +634,7 @@ def schema_toml(content: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, float) and value == int(value):

@@ -7,17 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from skdpgen.tables._chunks import is_dask
 from skdpgen.tables._layout import Layout
-from skdpgen.tables._passes import layouts_of, read_part
+from skdpgen.tables._passes import RemoteRows, SumQuery, Sums, layouts_of, read_part
 from skdpgen.utils import require
 
-Sums = tuple[int, dict[str, Any]]  # of so many rows
+PartSums = tuple[int, Sums]  # of so many rows
 FAN_IN = 8  # sums that one task adds up
 
 
+def is_dask(X: Any) -> bool:
+    """Say whether something is a collection of Dask.
+
+    Examples
+    --------
+    >>> is_dask([1, 2])
+    False
+    """
+    return hasattr(X, "__dask_graph__")
+
+
 @dataclass(frozen=True, eq=False)
-class DaskRows:
+class DaskRows(RemoteRows):
     """Partitions of a collection of Dask; its metadata say columns and dtypes.
 
     A query is a graph of pure tasks: one for each partition, which reads it and returns
@@ -43,13 +53,13 @@ class DaskRows:
     target_layout: Layout | None
     task: str
 
-    def trusted(self, budget: Any) -> str:
+    def trusted(self, budget: Any) -> list[str]:
         """Say who sees what without noise."""
         del budget
-        return (
+        return [
             "rows in partitions of Dask: their workers see rows, and they and the "
             "process of this fit see sums without noise"
-        )
+        ]
 
     @classmethod
     def of(cls, X: Any, y: Any, task: str) -> "DaskRows":
@@ -70,17 +80,15 @@ class DaskRows:
         layouts = layouts_of(_without_rows(X), None if y is None else _without_rows(y))
         return cls(X, y, *layouts, task)
 
-    def count(self) -> int:
-        """Return the number of rows."""
-        return self._n_rows
-
     @cached_property
-    def _n_rows(self) -> int:
+    def n_rows(self) -> int:
+        """Number of rows, counted when it is asked for."""
         is_unknown = not _is_frame(self.X) and math.isnan(self.X.shape[0])
         return len(self.X.compute_chunk_sizes() if is_unknown else self.X)
 
-    def totals(self, query: Any) -> dict[str, Any]:
-        """Return sums over all partitions."""
+    def total(self, query: SumQuery, noise: Any = None) -> Sums:
+        """Return sums over all partitions, without noise."""
+        del noise
         dask = require("dask", extra="dask")
         asked = dask.delayed(query, traverse=False, pure=False)
         how = (self.layout, self.target_layout), self.task
@@ -92,7 +100,7 @@ class DaskRows:
             groups = [sums[i : i + FAN_IN] for i in range(0, len(sums), FAN_IN)]
             sums = [added(asked, group) for group in groups]
         ((n_rows, total),) = dask.compute(sums[0])
-        if "_n_rows" in vars(self) and n_rows != self._n_rows:  # counted: it is public
+        if "n_rows" in vars(self) and n_rows != self.n_rows:  # counted: it is public
             raise ValueError(
                 "Partitions must hold the same rows in every pass. Got another number "
                 "of rows in a later one; use `.persist()`, or a source that stays."
@@ -107,12 +115,12 @@ class DaskRows:
         return list(zip(mine, labels, strict=True))
 
 
-def sum_part(query: Any, X: Any, y: Any, layouts: Any, task: str) -> Sums:
+def sum_part(query: SumQuery, X: Any, y: Any, layouts: Any, task: str) -> PartSums:
     """Return the sums over one partition; runs where that partition is."""
     return len(X), query.sums(read_part(X, y, layouts, task))
 
 
-def add_up(query: Any, sums: list[Sums]) -> Sums:
+def add_up(query: SumQuery, sums: list[PartSums]) -> PartSums:
     """Return the sum of several; changes none of them."""
     (n_rows, total), *rest = sums
     for more, other in rest:

@@ -1,6 +1,6 @@
 """From rows as they are read to what `privacy` sees of them; public, it can travel."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -238,32 +238,6 @@ class Encoder:
     def _tokens(self, columns: dict[Any, Any], name: Any) -> TokenColumn:
         words = self.words.get(name)
         return as_tokens(columns[name]) if words is None else words.of(columns[name])
-
-
-@dataclass(frozen=True, eq=False)
-class Batches:
-    """Private rows, and how they are encoded; where they are remote, a wish for sums.
-
-    Parameters
-    ----------
-    encoder : Encoder
-    read : callable
-        Returns chunks of rows with some columns, or raises where rows cannot be had.
-    elsewhere : Elsewhere or None
-        Where the rows stand, if they are not in this process.
-    """
-
-    encoder: Encoder
-    read: Callable[[Collection[Any]], Iterator[Chunk]]
-    elsewhere: Any = None
-
-    def __iter__(self) -> Iterator[EncodedBatch]:
-        """Encode the rows, chunk by chunk."""
-        return self.encoder.batches(self.read(self.encoder.names))
-
-    def through(self, step: Step) -> "Batches":
-        """Return what a step makes of these batches, each row by itself."""
-        return replace(self, encoder=self.encoder.through(step))
 
 
 def encoder_of(

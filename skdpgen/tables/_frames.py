@@ -2,16 +2,25 @@
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from skdpgen.tables._layout import Kind, Layout
 from skdpgen.utils import SchemaError
+
+if TYPE_CHECKING:
+    import polars
+    import pyarrow
+    import torch
+
+T = TypeVar("T")
+Dtype: TypeAlias = "np.dtype[Any] | pd.api.extensions.ExtensionDtype"
 
 # ----------------------------------------------------------------------------
 # Dtypes: which are read, as what kind, and which are refused by their name.
@@ -62,7 +71,7 @@ WAYS_OUT = {
 }
 
 
-def pandas_kind(dtype: Any, what: str) -> Kind:
+def pandas_kind(dtype: Dtype, what: str) -> Kind:
     """Return the kind of a dtype of pandas or numpy, or refuse it by name.
 
     Examples
@@ -93,7 +102,7 @@ period[M], which is not supported; use `.dt.to_timestamp()`.
     return _numpy_kind(inner, what)
 
 
-def _numpy_kind(dtype: Any, what: str) -> Kind:
+def _numpy_kind(dtype: "np.dtype[Any]", what: str) -> Kind:
     if dtype.kind == "c":
         raise ValueError(
             f"Complex data not supported. {what} has dtype {dtype}; use the real and "
@@ -108,7 +117,7 @@ def _numpy_kind(dtype: Any, what: str) -> Kind:
     return NUMPY_KINDS[dtype.kind]
 
 
-def arrow_kind(dtype: Any, what: str) -> Kind:
+def arrow_kind(dtype: "pyarrow.DataType", what: str) -> Kind:
     """Return the kind of an Arrow type, or refuse it by name."""
     from pyarrow import types
 
@@ -144,7 +153,7 @@ def arrow_kind(dtype: Any, what: str) -> Kind:
     _refuse(what, dtype, WAYS_OUT[found[0]] if found else TO_ANYTHING)
 
 
-def polars_kind(dtype: Any, what: str, *, is_strict: bool = True) -> Kind:
+def polars_kind(dtype: nw.dtypes.DType, what: str, *, is_strict: bool = True) -> Kind:
     """Return the kind of a dtype of polars or narwhals, or refuse it by name.
 
     Without ``is_strict`` a dtype that narwhals has no name for is text, as columns of
@@ -181,13 +190,13 @@ def pandas_name(dtype: Any) -> str:
     return str(dtype)
 
 
-def polars_name(dtype: Any) -> str:
+def polars_name(dtype: nw.dtypes.DType) -> str:
     """Return what a dtype is called, without the categories that it may list."""
     is_listing = type(dtype).__name__ in ("Enum", "Categorical")
     return type(dtype).__name__ if is_listing else str(dtype)
 
 
-def _refuse(what: str, dtype: Any, way_out: str) -> NoReturn:
+def _refuse(what: str, dtype: object, way_out: str) -> NoReturn:
     raise TypeError(
         f"{what} must hold numbers, text, truth values or times. Got dtype {dtype}, "
         f"which is not supported; {way_out}."
@@ -204,7 +213,7 @@ CALL = re.compile(r"([A-Z]\w*)(?:\((.*)\))?")
 POLARS_NUMBERS = re.compile(r"(U?Int|Float)\d+")
 
 
-def arrow_type(name: str) -> Any:
+def arrow_type(name: str) -> "pyarrow.DataType":
     """Return the Arrow type that ``str`` calls so.
 
     Examples
@@ -228,7 +237,7 @@ def arrow_type(name: str) -> Any:
     return pa.type_for_alias(name)
 
 
-def arrow_array(column: "pd.Series[Any]", dtype: Any) -> Any:
+def arrow_array(column: "pd.Series[Any]", dtype: "pyarrow.DataType") -> "pyarrow.Array":
     """Return decoded values as an array of an Arrow type; raises if it cannot be."""
     import pyarrow as pa
     from pyarrow import types
@@ -264,8 +273,8 @@ def arrow_array(column: "pd.Series[Any]", dtype: Any) -> Any:
 
 
 def polars_series(
-    name: Any, column: "pd.Series[Any]", dtype: str, categories: Sequence[Any] = ()
-) -> Any:
+    name: str, column: "pd.Series[Any]", dtype: str, categories: Sequence[Any] = ()
+) -> "polars.Series":
     """Return decoded values as a series of a polars dtype; raises if it cannot be."""
     import polars as pl
 
@@ -311,20 +320,20 @@ def decimals(column: "pd.Series[Any]", scale: int) -> list[Decimal | None]:
     """
     digits = max(scale, 0)
 
-    def exact(value: Any) -> Decimal:
+    def exact(value: float) -> Decimal:
         return Decimal(f"{round(float(value), scale):.{digits}f}")
 
     return plain(column, exact)
 
 
-def plain(column: "pd.Series[Any]", make: Any) -> list[Any]:
+def plain(column: "pd.Series[Any]", make: Callable[[Any], T]) -> list[T | None]:
     """Return values made by a function, and None where one is missing."""
     missing = column.isna().tolist()
     pairs = zip(column.astype(object).tolist(), missing, strict=True)
     return [None if is_missing else make(value) for value, is_missing in pairs]
 
 
-def _python_type(dtype: Any) -> Any:
+def _python_type(dtype: "pyarrow.DataType") -> Callable[[Any], object]:
     from pyarrow import types
 
     if types.is_boolean(dtype):
@@ -332,7 +341,7 @@ def _python_type(dtype: Any) -> Any:
     return _whole if types.is_integer(dtype) else str
 
 
-def _whole(value: Any) -> int:
+def _whole(value: float) -> int:
     return value if isinstance(value, int) else round(value)
 
 
@@ -342,7 +351,7 @@ def _arguments(text: str) -> dict[str, Any]:
     return {str(part.arg): ast.literal_eval(part.value) for part in call.keywords}
 
 
-def _or_none(stamps: Any) -> list[Any]:
+def _or_none(stamps: NDArray[np.datetime64]) -> list[Any]:
     pairs = zip(stamps.view(np.int64), np.isnat(stamps), strict=True)
     return [None if is_missing else value for value, is_missing in pairs]
 
@@ -382,7 +391,7 @@ def read_table(table: Any) -> Read:
     return _read_array(array, "masked" if is_masked else "numpy")
 
 
-def plain_array(given: Any, what: str) -> Any:
+def plain_array(given: ArrayLike, what: str) -> NDArray[Any]:
     """Return what numpy makes of a list; an error states no number of rows."""
     try:
         return np.asarray(given)
@@ -393,7 +402,7 @@ def plain_array(given: Any, what: str) -> Any:
         ) from None
 
 
-def array_series(array: Any, what: str) -> "pd.Series[Any]":
+def array_series(array: NDArray[Any], what: str) -> "pd.Series[Any]":
     """Return an array of one dimension as a series of its dtype; masked is missing.
 
     Where the dtype cannot say missing, pandas' own that can takes its place.
@@ -427,7 +436,7 @@ def _read_pandas(frame: pd.DataFrame) -> Read:
     return frame, Layout("pandas", names, kinds, tuple(map(pandas_name, dtypes)))
 
 
-def _read_array(array: Any, container: str) -> Read:
+def _read_array(array: NDArray[Any], container: str) -> Read:
     pandas_kind(array.dtype, "X")
     if array.ndim != 2:
         raise ValueError(
@@ -447,7 +456,7 @@ def _read_array(array: Any, container: str) -> Read:
     return frame, Layout(container, names, (kind,) * n_columns, (dtype,) * n_columns)
 
 
-def _tensor_array(tensor: Any) -> Any:
+def _tensor_array(tensor: "torch.Tensor") -> NDArray[Any]:
     if str(tensor.dtype) == "torch.bfloat16":
         raise TypeError(
             "X must have a dtype of numpy. Got torch.bfloat16; use `.float()`."
@@ -455,7 +464,7 @@ def _tensor_array(tensor: Any) -> Any:
     return tensor.detach().cpu().numpy()
 
 
-def _read_narwhals(table: Any) -> Read:
+def _read_narwhals(table: "nw.DataFrame[Any]") -> Read:
     """Read polars, Arrow and other containers; kinds are by dtype alone."""
     backend = str(table.implementation).lower().rpartition(".")[2]
     names = _distinct(table.columns)
@@ -484,7 +493,7 @@ def _read_narwhals(table: Any) -> Read:
     return pd.DataFrame(found), Layout(backend, names, tuple(kinds), tuple(dtypes))
 
 
-def _narwhals_series(column: Any, kind: Kind) -> "pd.Series[Any]":
+def _narwhals_series(column: "nw.Series[Any]", kind: Kind) -> "pd.Series[Any]":
     if kind is Kind.DATETIME:
         return _stamps(column)
     if kind is Kind.TEXT:
@@ -504,7 +513,7 @@ def _stamps(column: Any) -> "pd.Series[Any]":
     )
 
 
-def _stored_times(stamps: Any) -> Any:
+def _stored_times(stamps: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
     """Return times in a unit of pandas; the furthest in that unit where one is beyond.
 
     Conversions by numpy wrap around, and those by pandas raise, for values too far.
@@ -518,7 +527,7 @@ def _stored_times(stamps: Any) -> Any:
     return np.where(np.isnat(stamps), NOT_A_TIME, whole).view("datetime64[s]")
 
 
-def _distinct(columns: Any) -> tuple[Any, ...]:
+def _distinct(columns: Iterable[Hashable]) -> tuple[Any, ...]:
     names = tuple(columns)
     if len(set(names)) < len(names):
         repeated = sorted({str(n) for n in names if names.count(n) > 1})

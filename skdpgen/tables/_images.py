@@ -3,12 +3,15 @@
 import math
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.utils import saved
+from skdpgen.utils import Images, saved
+
+if TYPE_CHECKING:
+    import torch
 
 SMALLEST = 8  # pixels a side
 MOST_CHANNELS = 4
@@ -55,7 +58,7 @@ class ImageLayout:
 
     n_features = n_pixels
 
-    def restore(self, pixels: NDArray[Any]) -> Any:
+    def restore(self, pixels: NDArray[Any]) -> "NDArray[Any] | torch.Tensor":
         """Return pixels in [0, 1] as images of this shape and dtype.
 
         Examples
@@ -75,7 +78,7 @@ class ImageLayout:
         return images
 
 
-def is_image(X: Any) -> bool:
+def is_image(X: object) -> bool:
     """Say whether an array holds images, by its number of dimensions alone."""
     return getattr(X, "ndim", 0) in (3, 4) and hasattr(X, "dtype")
 
@@ -150,7 +153,7 @@ class InRange(IntEnum):
     BELOW_AND_ABOVE = 4
 
 
-def range_codes(images: Any) -> NDArray[np.int64]:
+def range_codes(images: "Images | torch.Tensor") -> NDArray[np.int64]:
     """Return for each image, by itself, where its pixels are; what is no number is 0.
 
     Examples

@@ -1,15 +1,17 @@
-"""Passes over rows: those of a table in memory, and those of chunks that are opened."""
+"""Where rows are kept: in memory or in chunks, which are read here, or elsewhere."""
 
-from collections.abc import Collection, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from skdpgen.tables._chunks import Chunks, Elsewhere, refuse_rows
+from skdpgen.tables._chunks import Chunks
 from skdpgen.tables._encoder import Chunk, read_labels, read_target
 from skdpgen.tables._frames import read_table
 from skdpgen.tables._images import ImageLayout, is_image, read_images
 from skdpgen.tables._layout import PIXELS, Kind, Layout
 from skdpgen.tables._values import Values, read_values
+from skdpgen.utils import RowsElsewhereError
 
 # ----------------------------------------------------------------------------
 # A table or images, whole or a chunk of them, as they came in.
@@ -75,34 +77,115 @@ def are_lists(X: Any, y: Any) -> bool:
 
 
 # ----------------------------------------------------------------------------
-# Passes over rows: those of a table in memory, and those of chunks that are opened.
+# What rows are asked for, wherever they are kept: sums, by one method.
 
 Pass = Iterator[Chunk]
+Sums = dict[str, Any]
+
+
+class SumQuery(Protocol):
+    """Sums that are asked for: what is used of :class:`~skdpgen.privacy.Query`."""
+
+    @property
+    def names(self) -> Collection[Any]:
+        """Columns that are read."""
+
+    def sums(self, chunks: Iterable[Chunk]) -> Sums:
+        """Return the sums over some rows, without noise."""
+
+    def merge(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> Sums:
+        """Return the sums over the rows of two parts; changes neither."""
+
+
+class KeptRows(Protocol):
+    """Rows where they are kept: in memory, on disk, in a cluster, or with parties."""
+
+    @property
+    def layout(self) -> Layout | ImageLayout:
+        """Names and dtypes of columns."""
+
+    @property
+    def target_layout(self) -> Layout | None:
+        """The same of the target; None without labels."""
+
+    @property
+    def are_here(self) -> bool:
+        """Whether this process reads the rows itself."""
+
+    @property
+    def noise_shares(self) -> Any:
+        """As :class:`~skdpgen.privacy.Summable` has it."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows; asked only where it is public."""
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a dtype was guessed from the values of a plain list."""
+
+    def trusted(self, budget: Any) -> list[str]:
+        """Say who else sees what without noise, in lines of the certificate."""
+
+    def total(self, query: Any, noise: Any = None) -> Sums:
+        """Return sums over all rows, as :class:`~skdpgen.privacy.Summable` does.
+
+        ``query`` is a :class:`SumQuery`; to parties a ``Query`` of `privacy` is sent.
+        """
+
+    def __call__(self, names: Collection[Any] | None = None) -> Pass:
+        """Yield columns of some rows, those named at least, and labels.
+
+        Raises where rows do not come here.
+        """
+
+
+class LocalRows(ABC):
+    """Rows that this process reads: each sum takes a pass over them."""
+
+    are_here, noise_shares = True, None
+
+    def trusted(self, budget: Any) -> list[str]:
+        """Return nothing: no one else sees them."""
+        del budget
+        return []
+
+    def total(self, query: SumQuery, noise: Any = None) -> Sums:
+        """Read the columns that the query names, and return its sums; exact."""
+        del noise
+        return query.sums(self(query.names))
+
+    @abstractmethod
+    def __call__(self, names: Collection[Any] | None = None) -> Pass:
+        """Yield columns of some rows, those named at least, and labels."""
+
+
+class RemoteRows:
+    """Rows that stand elsewhere, and do not come here."""
+
+    are_here, has_lists = False, False
+    noise_shares: Any = None
+
+    def __call__(self, names: Collection[Any] | None = None) -> Pass:
+        """Raise: whoever needs rows themselves cannot have them."""
+        del names
+        raise RowsElsewhereError(
+            "Rows that stand elsewhere send sums, and this reads rows one by one. "
+            "Bring them here first (`X.compute()`), if that is allowed, or use a "
+            "method that needs sums alone, such as DPPairwiseSynthesizer."
+        )
+
+
+# ----------------------------------------------------------------------------
+# Passes over rows: those of a table in memory, and those of chunks that are opened.
+
 CHUNK = 65_536
 CELLS = 2**23  # of a wide table, at a time
 FEWEST = 1_024  # rows
 IMAGES = 4_096  # at a time: they are wider than rows of a table
 
 
-class Passes(Protocol):
-    """Rows that can be gone over again and again; some columns at a time."""
-
-    layout: Layout | ImageLayout
-    target_layout: Layout | None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-
-    @property
-    def has_lists(self) -> bool:
-        """Whether a dtype was guessed from the values of a plain list."""
-
-    def __call__(self, names: Collection[Any] | None = None) -> Pass:
-        """Yield columns of some rows, those named at least, and labels."""
-
-
-class WholeTable:
+class WholeTable(LocalRows):
     """A table or images in memory, cut into rows."""
 
     def __init__(self, X: Any, y: Any, task: str, at_once: tuple[int, int]) -> None:
@@ -122,23 +205,7 @@ class WholeTable:
         yield from _cut(self._columns, self._target, self.n_rows, self._at_once)
 
 
-class NoPasses:
-    """Rows that stand elsewhere, and do not come here."""
-
-    has_lists = False
-
-    def __init__(self, there: Elsewhere, is_size_public: bool) -> None:
-        self.layout: Layout | ImageLayout = there.layout
-        self.target_layout = there.target_layout
-        self.n_rows = there.count() if is_size_public else 0
-
-    def __call__(self, names: Collection[Any] | None = None) -> Pass:
-        """Raise: whoever needs rows themselves cannot have them."""
-        del names
-        return refuse_rows()
-
-
-class ChunkPasses:
+class ChunkPasses(LocalRows):
     """Chunks, opened anew at each pass and checked against the first.
 
     The number of rows is what the source says it is, or is counted on the first pass,

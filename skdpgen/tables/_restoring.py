@@ -3,12 +3,13 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from skdpgen.tables._cells import CategoryCells, Cells, MixedCells, NumberCells, bounds
@@ -16,6 +17,13 @@ from skdpgen.tables._columns import Column, Datetime, Integer, Numeric, Regenera
 from skdpgen.tables._frames import arrow_array, arrow_type, plain, polars_series
 from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._values import Codes, Floats
+
+if TYPE_CHECKING:
+    import polars
+    import pyarrow
+    import torch
+
+T = TypeVar("T")
 
 # ----------------------------------------------------------------------------
 # Decoded columns become what came in: the container, its names and its dtypes.
@@ -40,7 +48,7 @@ MORE_THAN_IT_HOLDS = (
 
 def restore_table(
     layout: Layout,
-    columns: Mapping[Any, Any],
+    columns: Mapping[Any, "pd.Series[Any]"],
     categories: Mapping[Any, Sequence[Any]],
     container: str | None = None,
 ) -> Any:
@@ -164,7 +172,9 @@ def _cast_each(values: "pd.Series[Any]", dtype: str) -> "pd.Series[Any]":
         return values.map(found).astype(object)
 
 
-def _restore_array(frame: pd.DataFrame, layout: Layout, container: str) -> Any:
+def _restore_array(
+    frame: pd.DataFrame, layout: Layout, container: str
+) -> "NDArray[Any] | torch.Tensor":
     missing = frame.isna()
     objects = frame.astype(object).where(~missing, None).to_numpy()
     dtype = layout.dtypes[0]
@@ -185,13 +195,17 @@ def _restore_array(frame: pd.DataFrame, layout: Layout, container: str) -> Any:
     return array
 
 
-def _numpy_column(column: "pd.Series[Any]", dtype: str) -> Any:
+def _numpy_column(column: "pd.Series[Any]", dtype: str) -> NDArray[Any]:
     if column.dtype.kind in "iub":
         return column.to_numpy(dtype=dtype, na_value=0)
     return column.to_numpy().astype(dtype)
 
 
-def _polars_frame(columns: Any, dtypes: Any, categories: Any) -> Any:
+def _polars_frame(
+    columns: Mapping[Any, "pd.Series[Any]"],
+    dtypes: Mapping[Any, str],
+    categories: Mapping[Any, Sequence[Any]],
+) -> "polars.DataFrame":
     import polars as pl
 
     series = []
@@ -206,7 +220,11 @@ def _polars_frame(columns: Any, dtypes: Any, categories: Any) -> Any:
     return pl.DataFrame(series)
 
 
-def _arrow_table(columns: Any, dtypes: Any, categories: Any) -> Any:
+def _arrow_table(
+    columns: Mapping[Any, "pd.Series[Any]"],
+    dtypes: Mapping[Any, str],
+    categories: Mapping[Any, Sequence[Any]],
+) -> "pyarrow.Table":
     import pyarrow as pa
 
     del categories  # of a dictionary they are no part of its type
@@ -221,11 +239,11 @@ def _arrow_table(columns: Any, dtypes: Any, categories: Any) -> Any:
     return pa.table(arrays, names=list(columns))
 
 
-def _is_arrow_text(dtype: Any) -> bool:
+def _is_arrow_text(dtype: "pyarrow.DataType") -> bool:
     return "string" in str(dtype)
 
 
-def _as_text_if(is_text: Any, column: "pd.Series[Any]") -> "pd.Series[Any]":
+def _as_text_if(is_text: bool, column: "pd.Series[Any]") -> "pd.Series[Any]":
     return times_as_text(column) if is_text else column
 
 
@@ -233,7 +251,7 @@ def _lower(found: re.Match[str]) -> str:
     return found[0].lower()
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: T) -> T:
     return value
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,15 +10,16 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.tables._cells import Cells, MixedCells
-from skdpgen.tables._chunks import Chunks, Elsewhere, as_chunks, is_dask
+from skdpgen.tables._chunks import Chunks, as_chunks
 from skdpgen.tables._columns import Column, Datetime
-from skdpgen.tables._dask_rows import DaskRows
+from skdpgen.tables._dask_rows import DaskRows, is_dask
 from skdpgen.tables._encoder import (
     Asked,
-    Batches,
     Chunk,
+    EncodedBatch,
     Encoder,
     OpenWords,
+    Step,
     encoder_of,
     read_labels,
 )
@@ -28,8 +30,9 @@ from skdpgen.tables._passes import (
     CHUNK,
     IMAGES,
     ChunkPasses,
-    NoPasses,
-    Passes,
+    KeptRows,
+    SumQuery,
+    Sums,
     WholeTable,
 )
 from skdpgen.tables._text_forms import EPOCH, write_time
@@ -65,26 +68,25 @@ def cell_points(cells: Cells) -> Floats:
 
 
 # ----------------------------------------------------------------------------
-# Rows: a table that can be read several times, chunk by chunk, as encoded batches.
+# Rows: a table that can be asked for sums several times, wherever its rows are kept.
 
 
 class Rows:
     """Private rows behind one door; :meth:`close` ends all access to them.
 
-    Use :meth:`read`. ``target_layout`` is None without labels; ``beforehand`` holds
-    sums that were made for releases to come, and are as private as the rows.
+    What a release needs is asked by one method, :meth:`total`: rows that this process
+    can read are summed in a pass, others are summed where they are, and send that. Use
+    :meth:`read` to open rows, and :meth:`batches` to say how they are encoded.
+
+    ``target_layout`` is None without labels; ``beforehand`` holds sums that were made
+    for releases to come, and are as private as the rows.
     """
 
-    def __init__(
-        self,
-        passes: Passes,
-        elsewhere: Elsewhere | None = None,
-        is_size_public: bool = True,
-    ) -> None:
-        self._passes: Passes | None = passes
-        self.elsewhere, self._is_size_public = elsewhere, is_size_public
-        self.layout = passes.layout
-        self.target_layout = passes.target_layout
+    def __init__(self, kept: KeptRows, is_size_public: bool = True) -> None:
+        self._kept: KeptRows | None = kept
+        self._is_size_public = is_size_public
+        self.layout = kept.layout
+        self.target_layout = kept.target_layout
         self.beforehand: Any = None
         self._written: dict[Any, Column] = {}
 
@@ -103,20 +105,8 @@ class Rows:
         if that number is public; if not, the refusal would tell it. Where it is not
         public, ``n_rows`` raises: there is a released one.
         """
-        X, y = as_chunks(X, y)
-        there = elsewhere_of(X, y, task)
-        if there is not None:
-            return cls(NoPasses(there, is_size_public), there, is_size_public)
-        if not isinstance(X, Chunks):
-            table = WholeTable(X, y, task, (CHUNK, IMAGES))
-            return cls(table, is_size_public=is_size_public)
-        if y is not None:
-            raise ValueError(
-                "y must be None when X is Chunks. Got both; let the chunks be "
-                "(X, y) pairs."
-            )
-        passes = ChunkPasses(X, task, is_size_public)
-        return cls(passes, is_size_public=is_size_public)
+        kept = kept_rows(*as_chunks(X, y), task, is_size_public)
+        return cls(kept, is_size_public)
 
     @property
     def n_rows(self) -> int:
@@ -137,14 +127,42 @@ class Rows:
         return self._open.has_lists
 
     @property
-    def _open(self) -> Passes:
-        if self._passes is None:
+    def are_here(self) -> bool:
+        """Whether this process reads the rows itself."""
+        return self._open.are_here
+
+    @property
+    def noise_shares(self) -> Any:
+        """Shares of the noise that is added where the rows are kept, or None."""
+        return self._open.noise_shares
+
+    def trusted(self, budget: Any) -> list[str]:
+        """Say who else sees what without noise, in lines of the certificate."""
+        return self._open.trusted(budget)
+
+    def total(self, query: SumQuery, noise: Any = None) -> Sums:
+        """Return sums over all rows, wherever they are kept.
+
+        Parameters
+        ----------
+        query : Query
+            What to read and to sum.
+        noise : NoiseWanted or None, default=None
+            What it costs: for those who add noise themselves, where there are
+            ``noise_shares``. Sums are exact, and as private as rows, where there are
+            none.
+        """
+        return self._open.total(query, noise)
+
+    @property
+    def _open(self) -> KeptRows:
+        if self._kept is None:
             raise RuntimeError("The rows were closed after the release.")
-        return self._passes
+        return self._kept
 
     def close(self) -> None:
         """Forget the rows."""
-        self._passes = self.beforehand = self.elsewhere = None
+        self._kept = self.beforehand = None
 
     def read_as(self, written: Mapping[Any, Column]) -> None:
         """Read the text of some columns as these describe it, from now on."""
@@ -159,8 +177,8 @@ class Rows:
         digits: Mapping[Any, DigitCells] | None = None,
         words: Mapping[Any, OpenWords] | None = None,
         asked: Asked | None = None,
-    ) -> Batches:
-        """Return the rows as batches, encoded chunk by chunk at every pass.
+    ) -> "Batches":
+        """Return the rows as batches, for a release to sum; reads none of them yet.
 
         Parameters
         ----------
@@ -170,10 +188,50 @@ class Rows:
         """
         asks = digits, words, asked
         encoder = encoder_of(cells, labels, tokens, distinct, self._written, *asks)
-        return Batches(encoder, self._read, self.elsewhere)
+        return Batches(encoder, self)
 
-    def _read(self, names: Collection[Any]) -> Iterator[Chunk]:
+    def chunks(self, names: Collection[Any]) -> Iterator[Chunk]:
+        """Yield columns of some rows, and labels; raise where rows are not here."""
         return self._open(names)
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """Private rows, and how they are encoded: what a release sums.
+
+    They are a :class:`~skdpgen.privacy.Summable`. Training that takes rows one by one
+    reads them by iterating, which rows that stand elsewhere refuse.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    rows : Rows
+    """
+
+    encoder: Encoder
+    rows: Rows
+
+    @property
+    def are_here(self) -> bool:
+        """Whether this process reads the rows itself."""
+        return self.rows.are_here
+
+    @property
+    def noise_shares(self) -> Any:
+        """Shares of the noise that is added where the rows are kept, or None."""
+        return self.rows.noise_shares
+
+    def total(self, query: SumQuery, noise: Any = None) -> Sums:
+        """Return sums over all rows, as :meth:`Rows.total` does."""
+        return self.rows.total(query, noise)
+
+    def __iter__(self) -> Iterator[EncodedBatch]:
+        """Encode the rows, chunk by chunk."""
+        return self.encoder.batches(self.rows.chunks(self.encoder.names))
+
+    def through(self, step: Step) -> "Batches":
+        """Return what a step makes of these batches, each row by itself."""
+        return replace(self, encoder=self.encoder.through(step))
 
 
 def holds_images(X: Any) -> bool:
@@ -190,24 +248,49 @@ def holds_images(X: Any) -> bool:
     return is_image(X)
 
 
-def elsewhere_of(X: Any, y: Any, task: str) -> Elsewhere | None:
-    """Return where the rows of X stand; None if they are here.
+def kept_rows(X: Any, y: Any, task: str, is_size_public: bool) -> KeptRows:
+    """Return rows where they are kept; those elsewhere are counted if that is public.
 
     Examples
     --------
-    >>> elsewhere_of([[1.0]], None, "auto") is None
+    >>> kept_rows([[1.0]], None, "auto", is_size_public=True).are_here
     True
     """
-    if hasattr(X, "standing"):
-        if y is not None:
-            raise ValueError(
-                f"y must be None when X is {type(X).__name__}. Got both; give the "
-                "labels to each party beside its rows."
-            )
-        return X.standing(task)
-    if is_dask(X) or is_dask(y):
+    if stands_elsewhere(X) or is_dask(y):
+        there = _elsewhere(X, y, task)
+        if is_size_public:
+            _ = there.n_rows  # now: later passes are compared with it
+        return there
+    if not isinstance(X, Chunks):
+        return WholeTable(X, y, task, (CHUNK, IMAGES))
+    if y is not None:
+        raise ValueError(
+            "y must be None when X is Chunks. Got both; let the chunks be (X, y) pairs."
+        )
+    return ChunkPasses(X, task, is_size_public)
+
+
+def stands_elsewhere(X: Any) -> bool:
+    """Say whether rows are not in this process.
+
+    Examples
+    --------
+    >>> stands_elsewhere([[1.0]])
+    False
+    """
+    return hasattr(X, "standing") or is_dask(X)
+
+
+def _elsewhere(X: Any, y: Any, task: str) -> KeptRows:
+    if not hasattr(X, "standing"):
         return DaskRows.of(X, y, task)
-    return None
+    if y is not None:
+        raise ValueError(
+            f"y must be None when X is {type(X).__name__}. Got both; give the "
+            "labels to each party beside its rows."
+        )
+    there: KeptRows = X.standing(task)
+    return there
 
 
 # ----------------------------------------------------------------------------

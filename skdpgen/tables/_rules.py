@@ -1,6 +1,6 @@
 """Rules between columns that are public knowledge; sampled rows obey them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -10,6 +10,7 @@ import pandas as pd
 from skdpgen.tables._columns import (
     Boolean,
     Categorical,
+    Column,
     Datetime,
     Integer,
     Numeric,
@@ -152,7 +153,7 @@ def rule_to_dict(rule: Rule) -> dict[str, Any]:
     return {"type": type(rule).__name__, **values}
 
 
-def rule_from_dict(content: Any) -> Rule:
+def rule_from_dict(content: object) -> Rule:
     """Read back what :func:`rule_to_dict` wrote, or a person; or take a rule."""
     if isinstance(content, Rule):
         return content
@@ -167,7 +168,7 @@ def rule_from_dict(content: Any) -> Rule:
     return rule
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
@@ -205,7 +206,7 @@ def in_order(rules: Sequence[Rule]) -> list[Rule]:
     return found
 
 
-def check_rules(rules: Sequence[Rule], columns: Mapping[Any, Any]) -> None:
+def check_rules(rules: Sequence[Rule], columns: Mapping[Any, Column]) -> None:
     """Raise unless public bounds and categories allow every rule in every row."""
     for rule in rules:
         for name in (*rule.read, rule.written):
@@ -233,7 +234,7 @@ def categories_of(column: Any) -> tuple[Any, ...]:
     return (False, True) if isinstance(column, Boolean) else column.values
 
 
-def _check_fixed_once(name: Any, own: Sequence[Rule]) -> None:
+def _check_fixed_once(name: Hashable, own: Sequence[Rule]) -> None:
     fixed = [rule for rule in own if isinstance(rule, SumOf | Determines)]
     besides = [rule for rule in own if not isinstance(rule, MissingIf)]
     is_code = any(isinstance(rule, Determines) for rule in own)
@@ -317,7 +318,7 @@ def _check_codes(rule: Determines, source: Any, target: Any) -> None:
         raise SchemaError(f"{rule!r} needs one code for each category.")
 
 
-def _is_finer(part: Any, whole: Any) -> bool:
+def _is_finer(part: "Numeric | Integer", whole: "Numeric | Integer") -> bool:
     """Say whether values of a part are rounded less than those of the whole."""
     if whole.decimals is None:
         return False
@@ -359,7 +360,9 @@ def obey(
     return result
 
 
-def _repaired(rule: Rule, drawn: Mapping[Any, Any], columns: Mapping[Any, Any]) -> Any:
+def _repaired(
+    rule: Rule, drawn: Mapping[Any, "pd.Series[Any]"], columns: Mapping[Any, Any]
+) -> "pd.Series[Any]":
     old = drawn[rule.written]
     if isinstance(rule, LessEqual):
         low = drawn[rule.low]
@@ -380,7 +383,7 @@ def _repaired(rule: Rule, drawn: Mapping[Any, Any], columns: Mapping[Any, Any]) 
     return old.mask(keys.isin(list(codes)), keys.map(codes))
 
 
-def _equals(cells: Any, value: Any, column: Any) -> Any:
+def _equals(cells: "pd.Series[Any]", value: object, column: Column) -> "pd.Series[Any]":
     if hasattr(column, "lower"):
         return (cells == value).fillna(False).astype(bool)
     return cells.map(str, na_action="ignore") == str(value)

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from skdpgen.tables._rules import (
     rule_to_dict,
 )
 from skdpgen.tables._text_forms import read_number
-from skdpgen.utils import SchemaError, saved
+from skdpgen.utils import Frame, Labels, SchemaError, Table, saved
 
 # ----------------------------------------------------------------------------
 # Bounds and categories read off rows: for public rows, or with a leak.
@@ -109,10 +109,11 @@ FLAGS = {
     **dict.fromkeys(("true", "yes", "y", "1"), True),
     **dict.fromkeys(("false", "no", "n", "0"), False),
 }
+Source = str | Path | Frame  # a CSV file, or a data frame
 SHOWN = "name, type, lower, upper, decimals, categories, nullable, format"
 
 
-def read_dictionary(table: Any) -> dict[str, Column]:
+def read_dictionary(table: Source) -> dict[str, Column]:
     """Return the column types that a data dictionary describes, by name.
 
     Raises an error that names the row, counted from 1 below the header, and the entry.
@@ -204,11 +205,11 @@ def _is_open(column: Column) -> bool:
     return any(getattr(column, end, "") is None for end in ends)
 
 
-def _entry(value: Any) -> Any:
+def _entry(value: object) -> object:
     return value if isinstance(value, list | tuple) else _text(value)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if value is None or value is pd.NaT or value is pd.NA or value != value:
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -216,7 +217,7 @@ def _text(value: Any) -> str:
     return str(value).strip()
 
 
-def _bound(where: str, text: Any, kind: Any) -> Any:
+def _bound(where: str, text: object, kind: type) -> object:
     if kind is Datetime:
         return text
     number = read_number(str(text))
@@ -225,33 +226,33 @@ def _bound(where: str, text: Any, kind: Any) -> Any:
     return int(number) if kind is Integer and number.is_integer() else number
 
 
-def _whole(where: str, text: Any, kind: Any) -> int:
+def _whole(where: str, text: Any, kind: type) -> int:
     del kind
     if not str(text).isdecimal():
         raise SchemaError(f"{where}: must be a whole number, as 2. Got {text!r}.")
     return int(text)
 
 
-def _flag(where: str, text: Any, kind: Any) -> bool:
+def _flag(where: str, text: object, kind: type) -> bool:
     del kind
     if str(text).lower() not in FLAGS:
         raise SchemaError(f"{where}: must be yes or no. Got {text!r}.")
     return FLAGS[str(text).lower()]
 
 
-def _categories(where: str, text: Any, kind: Any) -> list[Any]:
+def _categories(where: str, text: object, kind: type) -> list[Any]:
     del where, kind
     if isinstance(text, list | tuple):
         return list(text)
     return [part.strip() for part in str(text).split("|")]
 
 
-def _plain(where: str, text: Any, kind: Any) -> str:
+def _plain(where: str, text: object, kind: type) -> str:
     del where, kind
     return str(text)
 
 
-READERS: dict[str, Callable[[str, Any, Any], Any]] = {
+READERS: dict[str, Callable[[str, object, type], object]] = {
     "format": _plain,
     "lower": _bound,
     "upper": _bound,
@@ -409,12 +410,12 @@ class Schema:
         is_open = bool(Schema({"y": self.target}).unfilled()) if self.target else False
         return replace(self, columns=columns, target=None if is_open else self.target)
 
-    def with_column(self, name: Any, column: Column) -> "Schema":
+    def with_column(self, name: Hashable, column: Column) -> "Schema":
         """Return a schema with one column added or exchanged; marks stay."""
         return replace(self, columns={**self.columns, name: column})
 
     @classmethod
-    def template(cls, frame: Any, y: Any = None) -> "Schema":
+    def template(cls, frame: Table, y: Labels | None = None) -> "Schema":
         """Return names and kinds only, from public dtypes: fill in the rest by hand.
 
         Examples
@@ -437,7 +438,7 @@ class Schema:
         return cls(columns, empty_column(target, nullable=False))
 
     @classmethod
-    def of(cls, given: Any) -> "Schema":
+    def of(cls, given: "Schema | Mapping[Any, Any]") -> "Schema":
         """Return a schema as it is, or make one of a dictionary.
 
         The dictionary has column types by name, or the entries ``"columns"`` and
@@ -460,7 +461,9 @@ class Schema:
         return cls.from_dict(given if is_whole else {"columns": given})
 
     @classmethod
-    def from_public(cls, frame: Any, y: Any = None, *, task: str = "auto") -> "Schema":
+    def from_public(
+        cls, frame: Table, y: Labels | None = None, *, task: str = "auto"
+    ) -> "Schema":
         """Read bounds and categories off public rows: a sample, an earlier release.
 
         That these rows are public is your word, and the certificate says so, as
@@ -478,7 +481,7 @@ class Schema:
         return read_off(frame, y, task=task, origin=FROM_PUBLIC)
 
     @classmethod
-    def from_dictionary(cls, table: Any, *, target: str | None = None) -> "Schema":
+    def from_dictionary(cls, table: Source, *, target: str | None = None) -> "Schema":
         """Read a data dictionary: a table with a row for each column.
 
         Parameters
@@ -510,7 +513,9 @@ class Schema:
         return cls(columns, found)
 
     @classmethod
-    def infer(cls, frame: Any, y: Any = None, *, task: str = "auto") -> "Schema":
+    def infer(
+        cls, frame: Table, y: Labels | None = None, *, task: str = "auto"
+    ) -> "Schema":
         """Read bounds and categories off the rows. **This leaks** if they are private.
 
         For public rows say :meth:`from_public`. ``schema="infer"`` in an estimator does
@@ -595,7 +600,9 @@ class Schema:
         return read(path.read_text(encoding="utf-8"))
 
 
-def read_off(frame: Any, y: Any = None, *, task: str, origin: str) -> Schema:
+def read_off(
+    frame: Table, y: Labels | None = None, *, task: str, origin: str
+) -> Schema:
     """Return the schema that rows show, marked with where it is from.
 
     Examples

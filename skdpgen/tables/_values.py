@@ -178,7 +178,7 @@ def _read_tokens(series: "pd.Series[Any]") -> TokenColumn:
     return TokenColumn(codes, tuple(text[1:] for text in found), marks)
 
 
-def _is_arrow_text(dtype: Any) -> bool:
+def _is_arrow_text(dtype: object) -> bool:
     if isinstance(dtype, pd.StringDtype):
         return dtype.storage == "pyarrow"
     if not isinstance(dtype, pd.ArrowDtype):
@@ -212,7 +212,7 @@ def _numbered(texts: "list[str | None]") -> tuple[Codes, tuple[str, ...]]:
     return codes.astype(np.int64), tuple(map(str, found))
 
 
-def _mark(value: Any) -> Mark:
+def _mark(value: object) -> Mark:
     kind = type(value)  # isinstance would ask the value, whose code may fail
     if issubclass(kind, bool | np.bool_):
         return Mark.TRUTH
@@ -231,7 +231,7 @@ def _is_missing(value: Any) -> bool:
         return False
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     try:
         return str(value).encode("utf-8", "replace").decode("utf-8")
     except Exception:

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import Generator, Tensor, nn
 from torch.nn.functional import one_hot, softplus
 
+from skdpgen.networks import Discriminator
 from skdpgen.privacy import Layers
 from skdpgen.training._matching import Averages
-from skdpgen.training._private_descent import RowSlopes
+from skdpgen.training._private_descent import Call, RowSlopes
 from skdpgen.training._steps import Adam, Latents, trained
 
 BETAS = (0.5, 0.99)  # of the generator's Adam
@@ -33,14 +34,18 @@ class Generated:
     would not end where both are alike. All of it is free: no row is private.
     """
 
-    def __init__(self, network: nn.Module, norm_bound: float, example: Any) -> None:
+    def __init__(
+        self, network: nn.Module, norm_bound: float, example: tuple[Tensor, Tensor]
+    ) -> None:
         x, labels = example
         self._slopes = RowSlopes(
             network, score_fake, (x[:0], labels[:0]), is_smooth=True
         )
         self._sums = Layers(self._slopes.layers, norm_bound)
 
-    def __call__(self, x: Tensor, one_hots: Tensor, weights: Tensor) -> Any:
+    def __call__(
+        self, x: Tensor, one_hots: Tensor, weights: Tensor
+    ) -> Callable[[nn.Module], Tensor]:
         """Return a loss of the network, linear in its weights, with these slopes.
 
         ``weights`` has one number for each class; all rows of a class weigh as much.
@@ -61,13 +66,13 @@ class Generated:
         return loss
 
 
-def score_fake(call: Any, row: Any) -> Any:
+def score_fake(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
     """Return the loss of one generated row, ``softplus(score)``."""
     x, label = row
     return softplus(call(x[None], label[None])[0])
 
 
-def score_real(call: Any, row: Any) -> Any:
+def score_real(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
     """Return the loss of one real row, ``softplus(-score)``: smooth, unlike a hinge."""
     x, label = row
     return softplus(-call(x[None], label[None])[0])
@@ -111,7 +116,7 @@ class PublicDescent:
         if public_loss is not None:
             loss = loss + public_loss(self._network)
         self._optimiser.clear()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         self._optimiser.step(self._rate)
 
 
@@ -161,7 +166,7 @@ class Anchor:
 
 def play(
     generator: nn.Module,
-    discriminator: Any,
+    discriminator: Discriminator,
     descent: Descent,
     view: Callable[[Outputs], Tensor],
     classes: ClassWeights,

@@ -33,7 +33,7 @@ class SquaredError(torch.autograd.Function):
         return error.flatten().dot(error.flatten())
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
         """Return the slope in the means."""
         error, shares = ctx.saved_tensors
         return error.mul_(-2.0 * slope * shares[:, None]).to(ctx.dtype), None, None
@@ -278,7 +278,9 @@ def match_embedding(
         for name, mean in embed(outputs, n_classes).items():
             weight = goal.weights[name].at(done / SETTLED)
             if mix is None and moving is None:  # formed once, in less memory
-                size = SquaredError.apply(mean, target[name], shares)
+                size = SquaredError.apply(  # type: ignore[no-untyped-call]
+                    mean, target[name], shares
+                )
                 if name in goal.noise_energy:
                     errors[name] = size.item()
                 loss = loss + weight * size
@@ -290,7 +292,7 @@ def match_embedding(
             parts = error.square() if moving is None else moving.follow(name, error)
             loss = loss + weight * parts.sum()
         optimiser.clear()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimiser.step(steps.learning_rate * one_cycle(done))
         losses.append(loss.item())
         averages.update(generator, step)
@@ -376,7 +378,7 @@ RAREST = 1e-3  # least share that a balanced loss divides by
 
 def descend(
     generator: nn.Module,
-    slopes: Callable[[Floats, Any], Floats],
+    slopes: Callable[[Floats, NDArray[np.int64]], Floats],
     points_of: Callable[[list[Tensor]], Tensor],
     *,
     shares: Floats,
@@ -439,7 +441,7 @@ def descend(
             uphill[mine] += share / n_points * kernel_slopes(at[mine], at[mine], scales)
         uphill *= weights
         optimiser.clear()
-        points.backward(torch.as_tensor(uphill).to(points))  # type: ignore[no-untyped-call]
+        points.backward(torch.as_tensor(uphill).to(points))
         optimiser.step(learning_rate * one_cycle(step / max_iter))
         averages.update(generator, step)
         lengths.append(float(np.linalg.norm(uphill)))

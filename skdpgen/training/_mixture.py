@@ -198,7 +198,7 @@ class PullOfParities:
         Which column a group belongs to, one-hot.
     """
 
-    def __init__(self, pull: Any, target: ParityTarget, columns: Tensor) -> None:
+    def __init__(self, pull: "Pull", target: ParityTarget, columns: Tensor) -> None:
         self.pull, self.columns = pull, columns
         self.signs = torch.as_tensor(target.signs).to(columns)
         self.goals = torch.as_tensor(target.goals).to(columns)
@@ -448,7 +448,7 @@ class Pull:
     def __init__(
         self, target: PairTarget, *, is_balanced: bool, device: torch.device
     ) -> None:
-        def tensor(values: Any) -> Tensor:
+        def tensor(values: NDArray[Any]) -> Tensor:
             return torch.as_tensor(values, dtype=torch.float32, device=device)
 
         weights = target.weights(is_balanced=is_balanced)

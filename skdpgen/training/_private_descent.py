@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn.functional import unfold
 from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.hooks import RemovableHandle
 
-from skdpgen.privacy import Layer, private_oracle
+from skdpgen.privacy import Layer, Ledger, private_oracle
 from skdpgen.training._matching import Averages
 
 # ----------------------------------------------------------------------------
@@ -35,7 +36,7 @@ class Matrix:
     module : Linear or Conv2d
     """
 
-    def __init__(self, name: str, module: Any) -> None:
+    def __init__(self, name: str, module: nn.Linear | nn.Conv2d) -> None:
         self.module = module
         prefix = f"{name}." if name else ""
         self.weight = prefix + "weight"
@@ -97,6 +98,7 @@ class Matrix:
         if type(module) is not nn.Conv2d:
             return images
         flat = images.reshape(-1, *images.shape[-3:])
+        assert not isinstance(module.padding, str)  # `is_one` refuses "same"
         patches = unfold(
             flat,
             module.kernel_size,
@@ -132,8 +134,8 @@ def shapes_of(layers: Mapping[str, Matrix]) -> Iterator[dict[str, list[torch.Siz
     """Yield a record of the shapes of outputs, filled as the network is called."""
     found: dict[str, list[torch.Size]] = {name: [] for name in layers}
 
-    def listen(name: str) -> Any:
-        def hook(module: Any, given: Any, output: Tensor) -> None:
+    def listen(name: str) -> RemovableHandle:
+        def hook(module: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> None:
             del module, given
             found[name].append(output.shape)
 
@@ -155,8 +157,10 @@ def tapped(
     found: dict[str, list[Tensor]] = {name: [] for name in taps}
     calls = {name: iter(some) for name, some in taps.items()}
 
-    def listen(name: str) -> Any:
-        def hook(module: Any, given: Any, output: Tensor) -> Tensor:
+    def listen(name: str) -> RemovableHandle:
+        def hook(
+            module: nn.Module, given: tuple[Tensor, ...], output: Tensor
+        ) -> Tensor:
             del module
             found[name].append(given[0])
             return output + next(calls[name])
@@ -175,7 +179,9 @@ def tapped(
 # Gradients of a loss for each row by itself; thin layers give theirs as factors.
 
 Call = Callable[..., Any]  # the network
+PyTree: TypeAlias = Any  # a tensor, or a tuple or dict of them, one line a row in each
 RowLoss = Callable[[Call, Any], Tensor]  # of one row
+LayerRows = Tensor | tuple[Tensor, Tensor]  # gradients of a layer, or their factors
 MOST_ROWS, NUMBERS = 128, 2**24  # rows that are mapped together, and their gradients
 MIXING = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 
@@ -231,7 +237,12 @@ class RowSlopes:
     """
 
     def __init__(
-        self, network: nn.Module, loss: RowLoss, empty: Any, *, is_smooth: bool = False
+        self,
+        network: nn.Module,
+        loss: RowLoss,
+        empty: PyTree,
+        *,
+        is_smooth: bool = False,
     ) -> None:
         _check_rows_apart(network)
         self._network, self._loss = network, loss
@@ -259,7 +270,7 @@ class RowSlopes:
         most = min(max(NUMBERS // max(numbers, 1), 1), MOST_ROWS)
         self.at_once = most if is_smooth else 1
 
-    def __call__(self, rows: Any) -> list[Any]:
+    def __call__(self, rows: PyTree) -> list[LayerRows]:
         """Return the layers of each row's gradient."""
         rows = self._prepared(rows)
         n = len(tree_leaves(rows)[0])
@@ -271,7 +282,9 @@ class RowSlopes:
             for name, shapes in self._shapes.items()
         }
 
-        def of_one(rest: Any, taps: Any, row: Any) -> Any:
+        def of_one(
+            rest: dict[str, Tensor], taps: dict[str, list[Tensor]], row: PyTree
+        ) -> tuple[Tensor, dict[str, list[Tensor]]]:
             with tapped(self._matrices, taps) as inputs:
                 value = self._loss(self._caller({**state, **rest}), row)
             return value, inputs
@@ -297,14 +310,14 @@ class RowSlopes:
             found |= one.to_weights(next(parts))
         return found | {k: next(parts).view(shape) for k, shape in self._rest.items()}
 
-    def _trace(self, empty: Any) -> Shapes:
+    def _trace(self, empty: PyTree) -> Shapes:
         """Return how a row of zeros passes matrices: public, as all rows are alike."""
         zeros = tree_map(
             lambda one: one.new_zeros(1, *one.shape[1:]), self._prepared(empty)
         )
         state = self._state()
 
-        def of_one(row: Any) -> Any:
+        def of_one(row: PyTree) -> PyTree:
             self._loss(self._caller(state), row)
             return row
 
@@ -312,9 +325,15 @@ class RowSlopes:
             vmap(of_one)(zeros)
         return {name: shapes for name, shapes in found.items() if shapes}
 
-    def _layers_of(self, flat: Any, u: Any, v: Any, n: int) -> list[Any]:
+    def _layers_of(
+        self,
+        flat: Mapping[str, Tensor],
+        u: Mapping[str, list[Tensor]],
+        v: Mapping[str, list[Tensor]],
+        n: int,
+    ) -> list[LayerRows]:
         """Return the layers of the first ``n`` rows of a batch."""
-        found: list[Any] = []
+        found: list[LayerRows] = []
         named = zip(self._matrices.items(), self._is_thin, strict=True)
         for (name, matrix), is_thin in named:
             left = [one[:n].detach() for one in u[name]]
@@ -336,11 +355,11 @@ class RowSlopes:
     def _caller(self, state: dict[str, Tensor]) -> Call:
         return lambda *given: functional_call(self._network, state, given)
 
-    def _prepared(self, rows: Any) -> Any:
+    def _prepared(self, rows: PyTree) -> PyTree:
         """Return rows in double precision, on the network's device."""
         device = next(iter(self._network.parameters())).device
 
-        def one(part: Any) -> Tensor:
+        def one(part: Tensor | NDArray[Any]) -> Tensor:
             if not isinstance(part, Tensor):
                 part = torch.from_numpy(np.array(part))
             part = part.to(device)
@@ -372,6 +391,20 @@ def _check_rows_apart(network: nn.Module) -> None:
 # DP-SGD: a network trained on private rows, through the door that privacy keeps.
 
 Network = TypeVar("Network", bound=nn.Module)
+
+
+class RowsInMemory(Protocol):
+    """What a secret sample is taken of."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        ...
+
+    def take(self, indices: NDArray[np.intp], /) -> PyTree:
+        """Return the rows at ``indices``, which may be empty."""
+        ...
+
+
 QUIET = 6.0  # noise of a mean gradient, in clipping norms, that needs no slower steps
 
 
@@ -409,7 +442,7 @@ class PrivateDescent:
         noisy = self._slopes.to_weights(torch.from_numpy(self._oracle(self._slopes)))
         self._optimiser.zero_grad(set_to_none=True)
         if public_loss is not None:
-            public_loss(self._network).backward()  # type: ignore[no-untyped-call]
+            public_loss(self._network).backward()
         for name, weight in self._network.named_parameters():
             private = noisy[name].to(weight)
             weight.grad = private if weight.grad is None else weight.grad + private
@@ -425,8 +458,8 @@ class PrivateDescent:
 def private_descent(
     network: nn.Module,
     loss: RowLoss,
-    rows: Any,
-    ledger: Any,
+    rows: RowsInMemory,
+    ledger: Ledger,
     *,
     name: str,
     share: float,
@@ -495,7 +528,9 @@ def private_descent(
         network, loss, rows.take(np.empty(0, dtype=np.intp)), is_smooth=is_smooth
     )
     if is_adam:
-        optimiser: Any = torch.optim.Adam(network.parameters(), betas=(momentum, 0.999))
+        optimiser: torch.optim.Optimizer = torch.optim.Adam(
+            network.parameters(), betas=(momentum, 0.999)
+        )
     else:
         optimiser = torch.optim.SGD(network.parameters(), lr=0.0, momentum=momentum)
     with private_oracle(
@@ -526,8 +561,8 @@ def private_descent(
 def descend_privately(
     network: Network,
     loss: RowLoss,
-    rows: Any,
-    ledger: Any,
+    rows: RowsInMemory,
+    ledger: Ledger,
     *,
     n_steps: int,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,

@@ -52,12 +52,14 @@ class Seen:
     public: Floats
 
     @property
-    def is_full(self) -> Any:
+    def is_full(self) -> NDArray[np.bool_]:
         """Which cells were not found to be empty."""
-        return np.isfinite(self.counts).all(axis=0)
+        return np.asarray(np.isfinite(self.counts).all(axis=0))
 
 
-def with_public(today: Any, seen: Mapping[Any, Seen]) -> Any:
+def with_public(
+    today: "ClassConditional", seen: Mapping[Any, Seen]
+) -> "ClassConditional":
     r"""Return columns given the class, shrunk towards what public rows have.
 
     First the marginal. Its prior is :math:`N(q, t^2 K)`, q the public marginal and K as
@@ -144,7 +146,9 @@ def looks_at(
     return np.concatenate([logs, null], axis=1), public + means[0]
 
 
-def _marginals(today: Any, seen: Mapping[Any, Seen], total: float) -> dict[Any, Floats]:
+def _marginals(
+    today: "ClassConditional", seen: Mapping[Any, Seen], total: float
+) -> dict[Any, Floats]:
     """Return marginals: shrunk to public ones, as far as these can be trusted."""
     noise_of_one = math.sqrt(len(today.totals)) / total
     found = []
@@ -173,7 +177,7 @@ def _marginals(today: Any, seen: Mapping[Any, Seen], total: float) -> dict[Any, 
 class _Excess:
     """What classes have beyond their share of a column's cells, as candidates say."""
 
-    full: Any  # cells that are not empty
+    full: NDArray[np.bool_]  # cells that are not empty
     marginal: Floats
     shares: Floats
     without: Floats  # conditionals without public rows
@@ -201,14 +205,17 @@ class _Excess:
         noise = np.full((len(shares), 1), one.noise_std / total)
         scale = np.sqrt(shares * (1 - shares))[:, None]
         both = np.concatenate([raw - theirs, raw])  # kernels are taken apart once
-        twice = (np.concatenate([one, one]) for one in (noise, scale))
-        logs, means = candidates(both, *twice, kernels, STRENGTHS)
+        noise, scale = (np.concatenate([one, one]) for one in (noise, scale))
+        logs, means = candidates(both, noise, scale, kernels, STRENGTHS)
         every = np.concatenate(np.split(logs, 2), axis=1)
         means = means[: len(raw)]
         return cls(full, marginal, shares, mine, even, theirs, every, means)
 
     def combined(self, weights: Floats) -> Floats:
         """Return conditionals, given how probable candidates are in each class."""
+        assert self.even is not None  # `of` sets all four, or none
+        assert self.theirs is not None
+        assert self.means is not None
         trusted = weights[:, : weights.shape[1] // 2]
         trust = trusted.sum(axis=1, keepdims=True)
         mean = np.einsum("cg,cgk->ck", trusted / np.maximum(trust, LEAST), self.means)
@@ -248,14 +255,14 @@ def _kernels(marginal: Floats, n_ordered: int, centre: Floats | None) -> list[Fl
     return found
 
 
-def _given(table: Floats, full: Any) -> Floats:
+def _given(table: Floats, full: NDArray[np.bool_]) -> Floats:
     """Return rows that sum to 1, on all cells."""
     result = np.zeros((len(table), len(full)))
     result[:, full] = table / np.maximum(table.sum(axis=1, keepdims=True), LEAST)
     return result
 
 
-def _n_full(full: Any, n_ordered: int) -> int:
+def _n_full(full: NDArray[np.bool_], n_ordered: int) -> int:
     return int(full[:n_ordered].sum())
 
 
@@ -491,7 +498,9 @@ def _may_be_empty(column: ColumnCells) -> list[int]:
 
 
 def column_counts(
-    released: Release, sizes: Any, scales: Sequence[float] | None = None
+    released: Release,
+    sizes: Sequence[int] | NDArray[np.intp],
+    scales: Sequence[float] | None = None,
 ) -> tuple[list[Floats], Floats]:
     """Return the noisy counts of each column, (n_classes, n_cells), and their noise."""
     units = np.ones(len(sizes)) if scales is None else np.asarray(scales, dtype=float)

@@ -4,6 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 import torch
 from torch import Generator, Tensor, nn
@@ -108,7 +109,7 @@ class Adam:
     def step(self, rate: float | Sequence[float]) -> None:
         """Move all tensors; rates may differ."""
         self._steps += 1
-        slopes = [one.grad for one in self._tensors]
+        slopes = cast("list[Tensor]", [one.grad for one in self._tensors])
         first, second = self._betas
         torch._foreach_lerp_(self._means, slopes, 1.0 - first)
         torch._foreach_mul_(self._squares, second)
@@ -215,6 +216,6 @@ def train_classifier(
         some = torch.randint(len(rows), (BATCH,), generator=rng)
         loss = cross_entropy(network(rows[some]), labels[some])
         optimiser.clear()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimiser.step(rate)
     return network.eval()

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 T = TypeVar("T", bound=type)
 
@@ -42,7 +43,7 @@ def asked(role: str) -> Callable[[T], T]:
     return mark
 
 
-def has_role(value: Any, *roles: str) -> bool:
+def has_role(value: object, *roles: str) -> bool:
     """Say whether a value may be asked with, in one of some roles.
 
     Examples
@@ -54,7 +55,7 @@ def has_role(value: Any, *roles: str) -> bool:
     return ROLES.get(type(value)) in roles
 
 
-def refuse_unless(is_fine: Any, what: str) -> None:
+def refuse_unless(is_fine: object, what: str) -> None:
     """Raise unless a question holds what it must.
 
     Examples
@@ -67,7 +68,7 @@ def refuse_unless(is_fine: Any, what: str) -> None:
         raise ValueError(f"A question must hold {what}. Got another one.")
 
 
-def is_whole(value: Any, least: int, most: int = LARGEST_INT) -> bool:
+def is_whole(value: object, least: int, most: int = LARGEST_INT) -> bool:
     """Say whether a value is a whole number in a range; a truth value is none.
 
     Examples
@@ -78,7 +79,7 @@ def is_whole(value: Any, least: int, most: int = LARGEST_INT) -> bool:
     return type(value) is int and least <= value <= most
 
 
-def is_amount(value: Any, least: float, most: float) -> bool:
+def is_amount(value: object, least: float, most: float) -> bool:
     """Say whether a value is a number in a range.
 
     Examples
@@ -86,11 +87,13 @@ def is_amount(value: Any, least: float, most: float) -> bool:
     >>> is_amount(0.5, 0, 1), is_amount(math.nan, 0, 1), is_amount("0.5", 0, 1)
     (True, False, False)
     """
-    return type(value) in (int, float) and least <= value <= most
+    if not (type(value) is int or type(value) is float):
+        return False
+    return least <= value <= most
 
 
 def are_whole(
-    values: Any, least: int, most: int = LARGEST_INT, n_axes: int = 1
+    values: object, least: int, most: int = LARGEST_INT, n_axes: int = 1
 ) -> bool:
     """Say whether an array or a tensor has whole numbers in a range.
 
@@ -105,7 +108,7 @@ def are_whole(
     return bool(((array >= least) & (array <= most)).all())
 
 
-def are_amounts(values: Any, most: float, n_axes: int) -> bool:
+def are_amounts(values: object, most: float, n_axes: int) -> bool:
     """Say whether an array or a tensor has floats of limited size.
 
     Examples
@@ -119,7 +122,7 @@ def are_amounts(values: Any, most: float, n_axes: int) -> bool:
     return bool((np.abs(array) <= most).all())
 
 
-def check_asked(value: Any) -> None:
+def check_asked(value: object) -> None:
     """Check a question and all that it holds; raise for what must not be asked.
 
     Examples
@@ -133,14 +136,18 @@ def check_asked(value: Any) -> None:
     refuse_unless(_walk(value, 0) <= MOST_VALUES, f"at most {MOST_VALUES} values")
 
 
-def _walk(value: Any, depth: int) -> int:
-    """Check a value and what is in it; return how much there is."""
+def _walk(value: object, depth: int) -> int:
+    """Check a value and what is in it; return how much there is.
+
+    Types are compared, not tested by ``isinstance``: a subclass of the sender's may
+    behave in any way.
+    """
     refuse_unless(depth < DEEPEST, "values that are not nested too deeply")
     if isinstance(value, Enum) or type(value) in (bool, type(None)):
         return 1
     if type(value) is str:
         refuse_unless(len(value) <= LONGEST_TEXT, "texts that are not too long")
-        return 1 + len(value) // 8
+        return 1 + len(value) // 8  # as many as numbers of eight bytes
     if type(value) is int:
         refuse_unless(abs(value) <= LARGEST_INT, "whole numbers of 53 bits")
         return 1
@@ -153,7 +160,7 @@ def _walk(value: Any, depth: int) -> int:
         is_number = array.dtype.kind != "f" or not np.isnan(array).any()
         refuse_unless(is_number, "arrays of numbers")
         return 1 + array.size
-    if type(value) in (tuple, list):
+    if type(value) is tuple or type(value) is list:
         return 1 + sum(_walk(item, depth + 1) for item in value)
     if type(value) is dict:
         pairs: Mapping[Any, Any] = value
@@ -162,16 +169,15 @@ def _walk(value: Any, depth: int) -> int:
             for key, item in pairs.items()
         )
     refuse_unless(type(value) in ROLES, "types that may be asked with")
+    part: Any = value  # of a question: a dataclass, which `asked` has marked
     n_values = sum(
-        _walk(getattr(value, item.name), depth + 1)
-        for item in fields(value)
-        if item.init
+        _walk(getattr(part, item.name), depth + 1) for item in fields(part) if item.init
     )
-    value.check_asked()
+    part.check_asked()  # only now: it may rely on types of fields that were walked
     return 1 + n_values
 
 
-def _array(value: Any) -> Any:
+def _array(value: object) -> NDArray[Any] | None:
     """Return an array, also of a tensor; None of other values."""
     if type(value) is np.ndarray:
         return value

@@ -2,7 +2,6 @@
 
 import importlib
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from sklearn.base import _clone_parametrized as clone_parametrized
@@ -46,7 +45,7 @@ class Amount(Interval):  # type: ignore[misc]
     (True, False)
     """
 
-    def is_satisfied_by(self, val: Any) -> bool:
+    def is_satisfied_by(self, val: object) -> bool:
         """Return whether a parameter is one of these numbers."""
         is_number = not isinstance(val, bool | np.bool_)
         return is_number and bool(super().is_satisfied_by(val))

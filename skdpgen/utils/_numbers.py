@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
 
+from skdpgen.utils._types import RandomState
+
 # ----------------------------------------------------------------------------
 # Whole numbers that must be positive.
 
 
-def check_count(value: Any, name: str) -> int:
+def check_count(value: object, name: str) -> int:
     """Return a whole number of at least 1; raise for anything else.
 
     Examples
@@ -60,7 +62,8 @@ def products_of_rows(
 # ----------------------------------------------------------------------------
 # Small matrices on one thread: more would wait for each other.
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def on_one_thread(function: Callable[P, R]) -> Callable[P, R]:
@@ -96,17 +99,18 @@ def _libraries() -> ThreadpoolController:
 # Public randomness: features, weights, samples. Never privacy noise.
 
 
-def split_generator(random_state: Any, n: int) -> list[Generator]:
+def split_generator(random_state: RandomState, n: int) -> list[Generator]:
     """Turn scikit-learn's ``random_state`` into ``n`` independent generators.
 
     Examples
     --------
-    >>> one, two = split_generator(0, 2)
-    >>> bool(one.random() == two.random())
+    >>> first, second = split_generator(0, 2)
+    >>> bool(first.random() == second.random())
     False
     """
     if isinstance(random_state, Generator):
         return random_state.spawn(n)
+    # drawn also for None, where it is not used: it raises for what is no random state
     words = check_random_state(random_state).randint(0, 2**31, size=4)
     if random_state is None:
         return np.random.default_rng().spawn(n)
@@ -121,9 +125,11 @@ def torch_generator(rng: Generator) -> torch.Generator:
 
     Examples
     --------
-    >>> one = torch_generator(np.random.default_rng(0))
-    >>> two = torch_generator(np.random.default_rng(0))
-    >>> bool(torch.equal(torch.rand(3, generator=one), torch.rand(3, generator=two)))
+    >>> weights, same = (
+    ...     torch.rand(3, generator=torch_generator(np.random.default_rng(0)))
+    ...     for _ in range(2)
+    ... )
+    >>> bool(torch.equal(weights, same))
     True
     """
     return torch.Generator().manual_seed(seed_of(rng))

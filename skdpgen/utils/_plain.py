@@ -6,16 +6,17 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 # ----------------------------------------------------------------------------
 # Values that can be written to a file and read back register themselves here.
 
-SAVED: dict[str, Any] = {}
+SAVED: dict[str, Any] = {}  # dataclasses and enumerations, by their names
 T = TypeVar("T", bound=type)
 
 
@@ -38,9 +39,15 @@ def saved(value: T) -> T:
 # Values as JSON and arrays: written, sent and read back without running any code.
 
 
+Arrays = dict[str, NDArray[Any]]
+JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
+
+
 def to_plain(
-    value: Any, arrays: dict[str, Any], other: Callable[[Any, Any], Any] | None = None
-) -> Any:
+    value: object,
+    arrays: Arrays,
+    other: Callable[[object, Arrays], JSON] | None = None,
+) -> JSON:
     """Return what JSON can say; arrays are put aside, under names.
 
     Parameters
@@ -78,11 +85,14 @@ def to_plain(
         }
         return {"type": type(value).__name__, "fields": content}
     if isinstance(value, Mapping):
-        pairs = value.items()
-        mine = [[to_plain(one, arrays, other) for one in pair] for pair in pairs]
-        return {"dict": mine}
+        # a list of pairs, since keys need not be text
+        pairs: list[JSON] = [
+            [to_plain(part, arrays, other) for part in pair] for pair in value.items()
+        ]
+        return {"dict": pairs}
     if isinstance(value, set | frozenset):
-        ordered = sorted(value, key=lambda one: (type(one).__name__, one))
+        # by type first: values of different types have no order
+        ordered = sorted(value, key=lambda item: (type(item).__name__, item))
         return {"set": [to_plain(item, arrays, other) for item in ordered]}
     if isinstance(value, list | tuple | range):
         kind = "tuple" if isinstance(value, tuple) else "list"
@@ -98,7 +108,9 @@ def to_plain(
 
 
 def from_plain(
-    value: Any, arrays: Any, other: Callable[[Any, Any], Any] | None = None
+    value: Any,
+    arrays: Mapping[str, NDArray[Any]],
+    other: Callable[[Any, Any], Any] | None = None,
 ) -> Any:
     """Return what :func:`to_plain` was given; only ``@saved`` types are made."""
     if not isinstance(value, dict):
@@ -109,21 +121,23 @@ def from_plain(
         return arrays[value["array"]]
     if "tensor" in value:
         return torch.from_numpy(from_plain(value["tensor"], arrays, other))
-    found = None if other is None else other(value, arrays)
-    if found is not None:
-        return found
+    restored = None if other is None else other(value, arrays)
+    if restored is not None:
+        return restored
     if "objects" in value:
         items = [from_plain(item, arrays, other) for item in value["objects"]]
         result = np.empty(len(items), dtype=object)
         result[:] = items
         return result
     if "type" in value:
-        made = value["fields"].items()
-        content = {name: from_plain(v, arrays, other) for name, v in made}
+        fields_of = value["fields"].items()
+        content = {name: from_plain(part, arrays, other) for name, part in fields_of}
         return SAVED[value["type"]](**content)
     if "dict" in value:
         pairs = value["dict"]
-        return dict([from_plain(one, arrays, other) for one in pair] for pair in pairs)
+        return dict(
+            [from_plain(part, arrays, other) for part in pair] for pair in pairs
+        )
     if "bytes" in value:
         return bytes.fromhex(value["bytes"])
     kind, items = next(iter(value.items()))
@@ -131,7 +145,7 @@ def from_plain(
     return made_of(from_plain(item, arrays, other) for item in items)
 
 
-def to_bytes(value: Any) -> bytes:
+def to_bytes(value: object) -> bytes:
     """Return a value as a file of JSON and arrays.
 
     Examples
@@ -139,10 +153,11 @@ def to_bytes(value: Any) -> bytes:
     >>> from_bytes(to_bytes({"a": (1, np.arange(2))}))
     {'a': (1, array([0, 1]))}
     """
-    arrays: dict[str, Any] = {}
+    arrays: Arrays = {}
     text = json.dumps(to_plain(value, arrays)).encode()
     file = io.BytesIO()
-    np.savez(file, header=np.frombuffer(text, dtype=np.uint8), **arrays)
+    parts: dict[str, Any] = {"header": np.frombuffer(text, dtype=np.uint8), **arrays}
+    np.savez(file, **parts)
     return file.getvalue()
 
 
@@ -157,7 +172,7 @@ def from_bytes(data: bytes) -> Any:
         ) from error
 
 
-def digest_of(value: Any) -> str:
+def digest_of(value: object) -> str:
     """Return a fingerprint: two values with one fingerprint are the same.
 
     Examples
@@ -165,10 +180,10 @@ def digest_of(value: Any) -> str:
     >>> digest_of([1, 2]) == digest_of([1, 2]), digest_of([1, 2]) == digest_of([1, 3])
     (True, False)
     """
-    arrays: dict[str, Any] = {}
-    found = hashlib.sha256(json.dumps(to_plain(value, arrays)).encode())
+    arrays: Arrays = {}
+    digest = hashlib.sha256(json.dumps(to_plain(value, arrays)).encode())
     for name, array in arrays.items():
         whole = np.ascontiguousarray(array)
-        found.update(f"{name} {whole.dtype.str} {whole.shape}".encode())
-        found.update(whole.tobytes())
-    return found.hexdigest()
+        digest.update(f"{name} {whole.dtype.str} {whole.shape}".encode())
+        digest.update(whole.tobytes())
+    return digest.hexdigest()

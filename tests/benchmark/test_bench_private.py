@@ -6,11 +6,11 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from skdpgen.benchmark.runs import BenchConfig, fill_page, read_rows, run_cells
-from skdpgen.benchmark.runs._cell_store import CellStore
-from skdpgen.benchmark.runs._frozen_cell import REAL, Cell, Source
-from skdpgen.benchmark.runs._measure_cell import measure_cell
-from skdpgen.benchmark.runs._own_table import digest
+from skdpgen.benchmark import BenchConfig, fill_page, read_rows, run_cells
+from skdpgen.benchmark._cells import REAL, Cell, Source
+from skdpgen.benchmark._measure_cell import measure_cell
+from skdpgen.benchmark._own_table import digest
+from skdpgen.benchmark._run_cells import CellStore
 from skdpgen.datasets import load_example
 from skdpgen.privacy import PrivacyReport
 

@@ -10,11 +10,17 @@ import time
 import pandas as pd
 import pytest
 
-from skdpgen.benchmark.runs import BenchConfig, _run_cells, read_rows, run_cells
-from skdpgen.benchmark.runs._cell_store import CellStore, write_whole
-from skdpgen.benchmark.runs._frozen_cell import REAL, Cell, Source
-from skdpgen.benchmark.runs._measure_cell import measure_cell
-from tests.benchmark._small_run import command, write_small_run
+from skdpgen.benchmark import (
+    BenchConfig,
+    _measure_cell,
+    _run_cells,
+    read_rows,
+    run_cells,
+)
+from skdpgen.benchmark._cells import REAL, Cell, Source
+from skdpgen.benchmark._measure_cell import measure_cell
+from skdpgen.benchmark._run_cells import CellStore, write_whole
+from tests.benchmark._small_run import SMALL, command, write_small_run
 
 # rare values are found or not as the noise has it
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
@@ -88,11 +94,8 @@ def _check_rows(rows):
 def test_the_process_of_a_cell_ends_with_its_parent(folder, tmp_path):
     cell = BenchConfig.load(folder / "small.toml").cells()[0][1]
     job = {"cell": cell.to_dict(), "out": str(tmp_path), "data": ".", "debug": False}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "skdpgen.benchmark.runs._cell_process"],
-        stdin=subprocess.PIPE,
-        text=True,
-    )
+    job |= {"module": None, "folder": None}
+    process = subprocess.Popen(_run_cells.PROCESS, stdin=subprocess.PIPE, text=True)
     process.stdin.write(json.dumps(job) + "\n")
     process.stdin.close()  # as the death of the parent does
     assert process.wait(timeout=120) == 1
@@ -129,8 +132,6 @@ def test_an_error_quotes_no_cell_of_a_private_table(folder, monkeypatch):
     def broken(*parts):
         raise KeyError("Jane Doe")
 
-    from skdpgen.benchmark.runs import _measure_cell
-
     broken.__code__ = broken.__code__.replace(co_filename="elsewhere.py")
     monkeypatch.setattr(_measure_cell, "read_source", broken)
     own = Cell(Source("mine", str(folder / "mine.csv"), "status"), "0", REAL)
@@ -166,3 +167,17 @@ def test_a_write_that_fails_leaves_what_was(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space"):
         write_whole(path, "after")
     assert path.read_text() == "before"
+
+
+def test_no_cell_begins_after_the_minutes(folder, tmp_path):
+    out = tmp_path / "out"
+    assert run_cells(BenchConfig.from_dict(SMALL, folder), out, minutes=0) == []
+    told = command(folder / "small.toml", "--out", out, "--minutes", 0)
+    assert "3 cells are not run yet; the same command goes on." in told
+
+
+def test_printed_numbers_go_to_their_rows(folder, tmp_path):
+    texts = {"mine": {"DPIndependentSynthesizer": {"1": ".8", "2": ".9"}}}
+    content = SMALL | {"printed": texts, "releases": 1}
+    rows = run_cells(BenchConfig.from_dict(content, folder), tmp_path)
+    assert [row["printed"] for row in rows] == [".8"]

@@ -1,28 +1,15 @@
-"""Tables are those of stored rows, in a page and in the documentation."""
+"""Tables are those of stored rows."""
 
 import json
-import re
-import runpy
-from pathlib import Path
 
 import pytest
 
-from skdpgen.benchmark.runs import BenchConfig, fill_page, read_rows, tabulate_rows
-from skdpgen.benchmark.runs._bench_tables import MARK, caption, names_in
+from skdpgen.benchmark import fill_page, tabulate_rows
+from skdpgen.benchmark._result_tables import caption, names_in
 from skdpgen.utils import ConfigError
 from tests.benchmark._small_run import command
 
-DOCS = Path(__file__).parents[2] / "docs"
-RESULTS = DOCS / "results"
-PAGES = [
-    (DOCS / "benchmarks.md", RESULTS / "tables"),
-    (DOCS / "how_good.md", RESULTS),
-    (DOCS / "reproductions.md", RESULTS / "reproductions"),
-    (DOCS / "speed.md", RESULTS / "speed"),
-]
-FITS = re.compile(r"(?ms)^<!-- fits:[\w.-]+ -->\n.*?^<!-- /fits -->")
 MARKS = "Before.\n\n<!-- bench:mine -->\n<!-- /bench -->\n\nAfter.\n"
-MAX_BYTES = 800_000  # of the results of a name
 
 
 def row(release=0, **numbers):
@@ -150,46 +137,6 @@ def test_what_is_wrong_with_a_page(tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "holds no results" in command("tables", empty, code=2)
-
-
-MARKED = [
-    (page, folder, name)
-    for page, folder in PAGES
-    for name in names_in(page.read_text("utf-8"))
-]
-
-
-@pytest.mark.parametrize(("page", "folder", "name"), MARKED, ids=str)
-def test_tables_of_the_documentation_are_those_of_stored_rows(page, folder, name):
-    """`make tables` writes them."""
-    path = folder / f"{name}.jsonl"
-    text = page.read_text("utf-8")
-    assert fill_page(text, {name: read_rows(path)}) == text
-    assert path.stat().st_size < MAX_BYTES
-    if folder.name != "speed":
-        assert BenchConfig.load(path.with_suffix(".toml")).name == name
-
-
-@pytest.mark.parametrize(("page", "folder"), PAGES, ids=str)
-def test_every_stored_result_is_in_the_documentation(page, folder):
-    stored = {path.stem for path in folder.glob("*.jsonl")}
-    assert stored == set(names_in(page.read_text("utf-8")))
-    assert stored
-
-
-@pytest.mark.parametrize("name", ["benchmarks.md", "reproductions.md"])
-def test_no_table_of_numbers_is_typed(name):
-    outside = MARK.sub("", (DOCS / name).read_text("utf-8"))
-    outside = FITS.sub("", outside)
-    assert [line for line in outside.splitlines() if line.startswith("|")] == []
-
-
-def test_tables_of_discovery_are_those_of_stored_fits():
-    """`python benchmarks/discovery.py page docs/benchmarks.md` writes them."""
-    module = runpy.run_path(str(DOCS.parent / "benchmarks" / "discovery.py"))
-    page = (DOCS / "benchmarks.md").read_text("utf-8")
-    assert len(FITS.findall(page)) == 3
-    assert module["filled"](page) == page
 
 
 def test_a_table_of_what_was_found():

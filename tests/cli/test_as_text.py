@@ -3,6 +3,7 @@
 import json
 from io import StringIO
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,6 +52,7 @@ def test_amounts_with_thousands_apart_are_numbers(people, fitted):
     assert X.notna().all(axis=None)
 
 
+@pytest.mark.usefixtures("few_models")
 def test_none_of_them_is_missing_in_a_report(people, fitted, tmp_path):
     about = About(["amount", "day", "y"], "y", is_text=True)
     real = people[["amount", "day"]], people["y"]
@@ -71,6 +73,13 @@ def test_rows_of_long_files_are_a_fair_sample(people, tmp_path, monkeypatch):
     assert abs(places.mean() - N / 2) < 4 * N / (12 * 300) ** 0.5
     assert (people["y"].to_numpy()[places] == y.to_numpy()).all()
     assert list(X.columns) == ["amount", "day", "place"]
+
+
+def test_a_file_without_rows_is_refused(tmp_path):
+    path = tmp_path / "none.parquet"
+    pd.DataFrame({"amount": pd.Series([], dtype="int64")}).to_parquet(path)
+    with pytest.raises(click.UsageError, match="has no rows"):
+        _report_command._rows(TableFile(path), About(["amount"], None, False))
 
 
 @pytest.fixture(scope="module")

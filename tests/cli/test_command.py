@@ -148,6 +148,7 @@ def test_an_inferred_schema_stays_marked_until_the_certificate(tmp_path, target)
     assert load(tmp_path / "m" / "model.npz").schema_.origin
 
 
+@pytest.mark.usefixtures("few_models")
 def test_demo_goes_from_a_file_to_a_page(monkeypatch, tmp_path):
     monkeypatch.setattr(_demo_command, "N_ROWS", 1500)
     said = run("demo", "--out", tmp_path / "demo")
@@ -169,6 +170,7 @@ def test_report_of_a_model_reads_no_rows(folder, tmp_path):
     assert content["alarms"] == []
 
 
+@pytest.mark.usefixtures("few_models")
 def test_report_beside_real_rows_says_so(folder, tmp_path):
     run("report", folder / "model", "-o", tmp_path / "r.html",
         "--real", folder / "people.csv")  # fmt: skip

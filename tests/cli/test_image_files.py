@@ -81,6 +81,7 @@ def digits(tmp_path_factory):
     return folder
 
 
+@pytest.mark.usefixtures("few_models")
 def test_a_report_shows_synthetic_images(digits, tmp_path):
     for model in ("model", "unlabelled"):
         run("report", digits / model, "-o", tmp_path / "r.html")
@@ -106,6 +107,7 @@ def test_a_report_beside_real_images(digits, tmp_path):
     assert real["distances"][0]["name"] == "Fréchet distance"
 
 
+@pytest.mark.usefixtures("few_models")
 def test_a_report_beside_images_without_labels(digits, tmp_path):
     run("report", digits / "unlabelled", "-o", tmp_path / "r.html",
         "--real", digits / "digits.npz")  # fmt: skip

@@ -3,42 +3,35 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from skdpgen.datasets import make_interactions, make_parity
-
-MAKERS = [make_parity, make_interactions]
+from skdpgen.datasets import make_parity
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_a_seed_decides_the_rows(make):
+def test_a_seed_decides_the_rows():
     for first, second in zip(
-        make(50, random_state=3), make(50, random_state=3), strict=True
+        make_parity(50, random_state=3), make_parity(50, random_state=3), strict=True
     ):
         assert first.equals(second)
-    assert not make(50)[0].equals(make(50, random_state=1)[0])
+    assert not make_parity(50)[0].equals(make_parity(50, random_state=1)[0])
 
 
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("n_rows", [1, 333])
-def test_has_the_asked_number_of_rows_on_one_index(make, n_rows):
-    X, y = make(n_rows)
+def test_has_the_asked_number_of_rows_on_one_index(n_rows):
+    X, y = make_parity(n_rows)
     assert len(X) == len(y) == n_rows
     assert X.index.equals(y.index)
 
 
 @pytest.mark.parametrize(
-    ("make", "params", "message"),
+    ("params", "message"),
     [
-        (make_parity, {"n_rows": 0}, "n_rows must be at least 1. Got 0"),
-        (make_parity, {"n_in_parity": 11}, r"n_in_parity must be in \[1, n_columns\]"),
-        (make_parity, {"noise": 1.5}, r"noise must be in \[0, 1\]. Got 1.5"),
-        (make_interactions, {"n_rows": 0}, "n_rows must be at least 1. Got 0"),
-        (make_interactions, {"task": "cluster"}, "task must be"),
-        (make_interactions, {"noise": -1.0}, "noise must be at least 0"),
+        ({"n_rows": 0}, "n_rows must be at least 1. Got 0"),
+        ({"n_in_parity": 11}, r"n_in_parity must be in \[1, n_columns\]"),
+        ({"noise": 1.5}, r"noise must be in \[0, 1\]. Got 1.5"),
     ],
 )
-def test_what_cannot_be_made_is_an_error(make, params, message):
+def test_what_cannot_be_made_is_an_error(params, message):
     with pytest.raises(ValueError, match=message):
-        make(**params)
+        make_parity(**params)
 
 
 @pytest.mark.parametrize("are_numbers", [False, True])
@@ -51,15 +44,3 @@ def test_only_the_whole_parity_tells_the_class(are_numbers):
             mean = (signs[:, which].prod(axis=1) * label).mean()
             truth = 0.8 if which == (0, 1, 2) else 0.0
             assert mean == pytest.approx(truth, abs=6 / np.sqrt(20_000))
-
-
-def test_three_columns_together_tell_more_than_any_two():
-    X, y = make_interactions(20_000, noise=0.0)
-    good = np.where(y == "good", 1.0, -1.0)
-    fed, watered, slope = (
-        np.where(bits, 1.0, -1.0)
-        for bits in (X["fertiliser"] > 60, X["watered"], X["slope"])
-    )
-    assert abs((good * fed * watered * slope).mean()) > 0.3
-    for two in (fed * watered, fed * slope, watered * slope):
-        assert abs((good * two).mean() - good.mean() * two.mean()) < 0.15

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from skdpgen import privacy
-from skdpgen.privacy import ClippedCounts, _noise, _oracle, _release
+from skdpgen.privacy import (
+    Beforehand,
+    ClippedCounts,
+    GivenBatches,
+    _noise,
+    _oracle,
+    _release,
+)
 from skdpgen.privacy._value_counts import Selections
 
 
@@ -120,8 +127,9 @@ class Spy:
         def release(batches, blocks, **params):
             given = signature.bind(batches, blocks, **params)
             given.apply_defaults()
-            kept = list(batches)
-            released = original(kept, blocks, **params)
+            kept = [] if isinstance(batches, Beforehand) else list(batches)
+            rows = batches if isinstance(batches, Beforehand) else GivenBatches(kept)
+            released = original(rows, blocks, **params)
             groups, n_classes = (
                 given.arguments["n_minibatches"],
                 params.get("n_classes", 1),

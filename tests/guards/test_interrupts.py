@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from skdpgen.privacy import Ledger
 from skdpgen.synthesizers.embedding import _private_encoder
 from skdpgen.tables import Encoder
+from tests._covering import parametrize_pairs
 from tests.guards import _neighbours, _variants
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
@@ -22,7 +23,6 @@ CASES = {
     },
     **{f"{name}, images": (OF_IMAGES[name], IMAGES["images"]) for name in OF_IMAGES},
 }
-each = pytest.mark.parametrize("name", CASES)
 
 
 class Fault:
@@ -87,14 +87,14 @@ def begun(name, is_second):
     return make(epsilon=BEFORE, **case.params)
 
 
-@each
-@pytest.mark.parametrize("is_second", [False, True])
+@parametrize_pairs("name, is_second", CASES, [False, True], strength=1)
 def test_each_charge_is_in_the_certificate(name, is_second, monkeypatch):
     case = CASES[name][1]
     for k in range(1, n_entries(name) + 1):
         synth = begun(name, is_second).set_params(epsilon=EPSILON)
         assert hasattr(synth, "privacy_") == is_second
         assert interrupted(synth, case, Fault("charge", k), monkeypatch)
+        assert hasattr(synth, "privacy_")
         assert synth.privacy_.epsilon == EPSILON
         assert len(synth.privacy_.releases) == k
         assert not hasattr(synth, "_model")
@@ -104,8 +104,7 @@ def test_each_charge_is_in_the_certificate(name, is_second, monkeypatch):
             assert not hasattr(synth, "release_")
 
 
-@each
-@pytest.mark.parametrize("is_second", [False, True])
+@parametrize_pairs("name, is_second", CASES, [True, False], strength=1)
 def test_an_interrupt_while_rows_are_read(name, is_second, monkeypatch):
     case, k = CASES[name][1], 0
     while True:

@@ -19,43 +19,58 @@ ON_FRAMES = OF_TABLES | _variants.with_public_rows("frame")
 GENEROUS = 40.0
 # Whether public rows seem to lack values hangs on noise, and nothing here on that.
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.utils.SupportWarning")
-SENTINEL = 735.8291634509121  # a value of one row, told by its bytes
+SENTINEL = 735.8291634509121  # a value of one row of the first fit, plus 1 for each
 WORD = "Zweitausend", "undeins"  # of one row, when put together
 
 
-def hold_the_sentinel():
-    """Return arrays of floats that hold the one value, and texts that are the word."""
+def hold_sentinels(n):
+    """Return what holds the values of n fits: arrays of floats, and texts."""
     gc.collect()
     held = gc.get_referents(*gc.get_objects())  # at once: a million of them
     kinds = {kind for kind in set(map(type, held)) if issubclass(kind, np.ndarray)}
     arrays = {id(value): value for value in held if type(value) in kinds}.values()
-    found = [
-        array
-        for array in arrays
-        if array.dtype.kind == "f" and array.size and (array == SENTINEL).any()
+    wanted = SENTINEL + np.arange(n)
+    floats = [a for a in arrays if a.dtype.kind == "f" and np.isin(wanted, a).any()]
+    return [
+        (
+            [array for array in floats if (array == SENTINEL + fit).any()],
+            [one for one in held if type(one) is str and is_the_word(one, fit)],
+        )
+        for fit in range(n)
     ]
-    return found, [one for one in held if type(one) is str and is_the_word(one)]
 
 
-def is_the_word(text):
-    return text.startswith(WORD[0]) and text[len(WORD[0]) :] == WORD[1]
+def is_the_word(text, fit):
+    return text.startswith(WORD[0]) and text[len(WORD[0]) :] == f"{WORD[1]}{fit}"
+
+
+@pytest.fixture(scope="module")
+def held_rows():
+    """Return, for each fit, what still holds its rows: frames, arrays and texts.
+
+    The search goes through all objects there are, so it is made once for all fits.
+    """
+    case, fits, frames = TABLES["frame"], [], []
+    for fit, make in enumerate(ON_FRAMES.values()):
+        X, y = case.X.copy(), case.y.copy()
+        X.loc[5, "income"] = SENTINEL + fit
+        X.loc[5, "job"] = "".join(WORD) + str(fit)
+        frames.append((weakref.ref(X), weakref.ref(y)))
+        fits.append(make(epsilon=GENEROUS).fit(X, y))
+        fits[-1].sample(5)
+    texts = ["".join(WORD) + str(fit)]
+    assert all(hold_sentinels(len(fits))[fit])  # of the last: the search finds it
+    del X, y, texts
+    arrays_and_texts = hold_sentinels(len(fits))
+    alive = [[frame() for frame in of_fit] for of_fit in frames]
+    return dict(zip(ON_FRAMES, zip(alive, arrays_and_texts, strict=True), strict=True))
 
 
 @pytest.mark.parametrize("name", ON_FRAMES)
-def test_the_rows_are_let_go_of(name):
-    case = TABLES["frame"]
-    X, y = case.X.copy(), case.y.copy()
-    X.loc[5, "income"] = SENTINEL
-    X.loc[5, "job"] = "".join(WORD)
-    frames = weakref.ref(X), weakref.ref(y)
-    synth = ON_FRAMES[name](epsilon=GENEROUS).fit(X, y)
-    synth.sample(5)
-    texts = ["".join(WORD)]
-    assert all(hold_the_sentinel())  # the search finds what is there
-    del X, y, texts
-    gc.collect()
-    assert [frame() for frame in frames] == [None, None]
-    assert hold_the_sentinel() == ([], [])
+def test_the_rows_are_let_go_of(name, held_rows):
+    frames, arrays_and_texts = held_rows[name]
+    assert frames == [None, None]
+    assert arrays_and_texts == ([], [])
 
 
 @pytest.mark.parametrize("name", ON_FRAMES)

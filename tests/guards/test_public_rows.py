@@ -9,8 +9,10 @@ from skdpgen.privacy import Ledger, PrivacyBudget, Release
 from skdpgen.synthesizers.opening import _public_rows
 from skdpgen.tables import Integer, Rows, Schema
 from skdpgen.utils import Key
+from tests._covering import parametrize_pairs
 from tests.guards import _neighbours, _variants
 from tests.guards.test_noise_of_fits import check as check_noise
+from tests.guards.test_replay import OTHERS
 from tests.guards.test_replay import check as check_replay
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
@@ -25,22 +27,21 @@ OF_IMAGES = {
     "images, numbers as target": (PICTURES[0], PICTURES[0].mean(axis=(1, 2))),
 }
 STEPS = {"method": "sgd", "max_iter": 2, "discriminator_layer_sizes": (3,)}
-ways = pytest.mark.parametrize("how", [{}, STEPS], ids=["one shot", "steps"])
+WAYS = {"one shot": {}, "steps": STEPS}
 each = pytest.mark.parametrize("cls", _variants.READ_PUBLIC_ROWS)
 # These tables differ in some values, and a generous budget sees it.
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.SupportWarning")
-both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+ADJACENCIES = ["replace", "add_remove"]
+both = pytest.mark.parametrize("adjacency", ADJACENCIES)
 
 
 def maker(cls, name):
     return _variants.maker(cls, public_data=PUBLIC[name])
 
 
-@both
-@pytest.mark.parametrize("name", PUBLIC)
-@each
-def test_a_table_is_known_by_its_releases_alone(cls, name, adjacency, monkeypatch):
-    check_replay(maker(cls, name), TABLES[name], adjacency, monkeypatch)
+@parametrize_pairs("cls, name, to", _variants.READ_PUBLIC_ROWS, PUBLIC, OTHERS)
+def test_a_table_is_known_by_its_releases_alone(cls, name, to, monkeypatch):
+    check_replay(maker(cls, name), TABLES[name], to, monkeypatch)
 
 
 @both
@@ -50,28 +51,27 @@ def test_the_noise_is_what_is_declared(cls, adjacency, monkeypatch):
     check_noise(maker(cls, "frame, public"), case, adjacency, monkeypatch)
 
 
-@both
-@ways
-@pytest.mark.parametrize("name", OF_IMAGES)
-def test_images_are_known_by_their_releases_alone(how, name, adjacency, monkeypatch):
-    make = _variants.maker(DPDRESynthesizer, public_data=OF_IMAGES[name], **how)
-    check_replay(make, IMAGES[name], adjacency, monkeypatch)
+@parametrize_pairs("how, name, to", WAYS, OF_IMAGES, OTHERS)
+def test_images_are_known_by_their_releases_alone(how, name, to, monkeypatch):
+    public, params = OF_IMAGES[name], WAYS[how]
+    make = _variants.maker(DPDRESynthesizer, public_data=public, **params)
+    check_replay(make, IMAGES[name], to, monkeypatch)
 
 
-@both
-@pytest.mark.parametrize("name", PUBLIC)
-def test_a_discriminator_knows_rows_by_its_steps_alone(name, adjacency, monkeypatch):
+@parametrize_pairs("name, to", PUBLIC, OTHERS, strength=1)
+def test_a_discriminator_knows_rows_by_its_steps_alone(name, to, monkeypatch):
     make = _variants.maker(DPDRESynthesizer, public_data=PUBLIC[name], **STEPS)
-    check_replay(make, TABLES[name], adjacency, monkeypatch)
+    check_replay(make, TABLES[name], to, monkeypatch)
 
 
-@both
-@ways
-def test_the_noise_of_a_ratio_is_what_is_declared(how, adjacency, monkeypatch):
-    make = _variants.maker(DPDRESynthesizer, public_data=PICTURES, **how)
-    check_noise(make, IMAGES["images"], adjacency, monkeypatch)
-    make = _variants.maker(DPDRESynthesizer, public_data=PUBLIC["frame"], **how)
-    check_noise(make, TABLES["frame"], adjacency, monkeypatch)
+@parametrize_pairs("of, how, adjacency", ["images", "frame"], WAYS, ADJACENCIES)
+def test_the_noise_of_a_ratio_is_what_is_declared(of, how, adjacency, monkeypatch):
+    public, case = {
+        "images": (PICTURES, IMAGES["images"]),
+        "frame": (PUBLIC["frame"], TABLES["frame"]),
+    }[of]
+    make = _variants.maker(DPDRESynthesizer, public_data=public, **WAYS[how])
+    check_noise(make, case, adjacency, monkeypatch)
 
 
 @pytest.mark.parametrize("trusted", ["age", "children"])

@@ -13,12 +13,14 @@ from skdpgen.synthesizers.embedding import _private_encoder
 from skdpgen.synthesizers.opening import _binning
 from skdpgen.synthesizers.opening._public_rows import CHECK_SHARES
 from skdpgen.tables import Rows, Schema
+from tests._covering import parametrize_pairs
 from tests.guards import _neighbours, _variants
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
 N_ROWS = _neighbours.N_ROWS
 STEPS = "DPKernelSynthesizer, steps"
-both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+ADJACENCIES = ["replace", "add_remove"]
+both = pytest.mark.parametrize("adjacency", ADJACENCIES)
 
 
 def shares(make, case, adjacency, n_fits=6):
@@ -33,8 +35,12 @@ def shares(make, case, adjacency, n_fits=6):
     return set(found)
 
 
-@both
-@pytest.mark.parametrize("case", ["frame", "frame, public", "numbers as target"])
+@parametrize_pairs(
+    "case, adjacency",
+    ["frame", "frame, public", "numbers as target"],
+    ADJACENCIES,
+    strength=1,
+)
 def test_the_share_of_steps_is_the_same_whatever_was_discovered(case, adjacency):
     assert len(shares(_variants.of_tables()[STEPS], TABLES[case], adjacency)) == 1
 
@@ -157,6 +163,7 @@ def test_a_search_knows_what_a_fit_will_sample(way, name, monkeypatch):
     monkeypatch.setattr(_dp_mepf, "STEPS", 2)
     monkeypatch.setattr("skdpgen.synthesizers._dp_merf.STEPS", 2)
     (entry,), known = of_steps(synth), synth._subsampling()
+    assert known is not None
     assert (known.sampling_rate, known.n_steps) == (entry.sampling_rate, entry.n_steps)
     assert entry.share <= known.largest_share
 

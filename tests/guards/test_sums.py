@@ -59,22 +59,38 @@ COMBINATIONS = [
 ]
 
 
+# how long the chunks are that rows are read in, and whether they come in such chunks
+CUTS = [(64, False), (-1, True), (65, False), (64, True), (-1, False), (65, True)]
+
+
 @pytest.mark.parametrize(("name", "case"), COMBINATIONS)
 def test_chunks_add_up_to_the_whole(name, case, monkeypatch):
+    turn = 2 * COMBINATIONS.index((name, case)) % len(CUTS)
+    check_cuts(name, case, CUTS[turn : turn + 2], monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "case"), COMBINATIONS)
+def test_all_kinds_of_chunks_add_up_to_the_whole(name, case, monkeypatch):
+    check_cuts(name, case, CUTS, monkeypatch)
+
+
+def check_cuts(name, case, cuts, monkeypatch):
     is_image = case in IMAGES
     rows = (IMAGES if is_image else TABLES)[case]
     make = (OF_IMAGES if is_image else OF_TABLES)[name]
     tape = Tape()
     whole = sums(make(epsilon=INF, **rows.params), rows.given(), monkeypatch, tape)
-    for length in (64, 65, len(rows.X) - 1):
+    for length, is_cut in cuts:
+        length %= len(rows.X)
         monkeypatch.setattr(_rows, "CHUNK", length)
         monkeypatch.setattr(_rows, "IMAGES", length)
-        for given in (rows.given(), cut(rows.X, rows.y, length)):
-            synth = make(epsilon=INF, **rows.params)
-            found = sums(synth, given, monkeypatch, tape.rewind())
-            assert found.keys() == whole.keys()
-            for key, value in whole.items():
-                assert np.asarray(found[key]).tobytes() == np.asarray(value).tobytes()
+        given = cut(rows.X, rows.y, length) if is_cut else rows.given()
+        synth = make(epsilon=INF, **rows.params)
+        found = sums(synth, given, monkeypatch, tape.rewind())
+        assert found.keys() == whole.keys()
+        for key, value in whole.items():
+            assert np.asarray(found[key]).tobytes() == np.asarray(value).tobytes()
 
 
 @pytest.mark.parametrize("name", [name for name in OF_TABLES if "steps" not in name])

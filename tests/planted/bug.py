@@ -14,18 +14,22 @@ PUBLIC_ROWS = (
 NOISE_OF_TABLES = NOISE + "test_tables_are_released_with_the_declared_noise"
 NOISE_OF_IMAGES = NOISE + "test_images_are_released_with_the_declared_noise"
 JOINTLY = "tests/synthesizers/test_certificates.py"
-P, S, T = "skdpgen/privacy/", "skdpgen/synthesizers/", "skdpgen/tables/"
 SAID = "tests/guards/test_statements_made.py::"
 SEARCH = "tests/test_sklearn.py::"
 
 
 @dataclass(frozen=True)
 class Bug:
-    """One patch, and the tests that must fail with it."""
+    """One patch, and the tests that must fail with it.
+
+    ``where`` is ``package:qualified.name`` of a function, class or constant. ``old`` is
+    replaced by ``new``: both are expressions, or both are statements, and ``old``
+    occurs once in what ``where`` names (:mod:`tests.planted.source`).
+    """
 
     name: str
     what: str
-    file: str
+    where: str
     old: str
     new: str
     tests: tuple[str, ...]

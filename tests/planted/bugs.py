@@ -1,7 +1,8 @@
 """Bugs that were planted to see whether a test catches each: patches of a few lines.
 
-A patch replaces ``old``, which must stand once in ``file``, by ``new``. ``tests`` are
-those that are about it; the first one is what the docs name.
+``old`` is replaced by ``new`` in what ``where`` names, in whichever file it is
+(:mod:`tests.planted.source`). ``tests`` are those that are about the bug; the first
+one is what the docs name.
 """
 
 from tests.planted.beside import WHAT_PUBLIC_ROWS_LET_IN
@@ -14,9 +15,6 @@ from tests.planted.bug import (
     NOISE_OF_TABLES,
     TABLES,
     Bug,
-    P,
-    S,
-    T,
 )
 from tests.planted.elsewhere import WHAT_OTHERS_SUM
 from tests.planted.games import WHAT_A_GAME_IS_TOLD
@@ -32,10 +30,12 @@ BUGS = (
     Bug(
         "exact-class-counts",
         "class counts beside features are released exactly",
-        P + "_release.py",
+        "skdpgen.privacy:release",
         "values[key] = add_noise(exact, noise_std[key])",
-        "bare = isinstance(block, Counts)\n"
-        "        values[key] = add_noise(exact, noise_std[key] * (not bare))",
+        """
+            bare = isinstance(block, Counts)
+            values[key] = add_noise(exact, noise_std[key] * (not bare))
+        """,
         (
             NOISE_OF_IMAGES,
             NOISE + "test_counts_of_three_classes_have_all_of_their_noise",
@@ -44,45 +44,47 @@ BUGS = (
     Bug(
         "exact-columns-beside-features",
         "histograms get no noise if features are released with them",
-        P + "_release.py",
+        "skdpgen.privacy:release",
         "values[key] = add_noise(exact, noise_std[key])",
-        'beside = key == "columns" and "features" in blocks\n'
-        "        values[key] = add_noise(exact, noise_std[key] * (not beside))",
+        """
+            beside = key == "columns" and "features" in blocks
+            values[key] = add_noise(exact, noise_std[key] * (not beside))
+        """,
         (NOISE_OF_TABLES,),
     ),
     Bug(
         "half-the-noise-on-counts",
         "class counts get half of their noise",
-        P + "_release.py",
+        "skdpgen.privacy:release",
         "values[key] = add_noise(exact, noise_std[key])",
-        "half = 0.5 if isinstance(block, Counts) else 1.0\n"
-        "        values[key] = add_noise(exact, noise_std[key] * half)",
+        """
+            half = 0.5 if isinstance(block, Counts) else 1.0
+            values[key] = add_noise(exact, noise_std[key] * half)
+        """,
         (NOISE + "test_counts_of_three_classes_have_all_of_their_noise",),
     ),
     Bug(
         "one-noise-for-all-classes",
         "the noise of one class is added to every class",
-        P + "_noise.py",
-        "    noise = gaussian_noise(exact.shape, std)\n    if std == 0:",
-        "    noise = gaussian_noise(exact.shape[1:], std) + np.zeros(exact.shape)\n"
-        "    if std == 0:",
+        "skdpgen.privacy:add_noise",
+        "gaussian_noise(exact.shape, std)",
+        "gaussian_noise(exact.shape[1:], std) + np.zeros(exact.shape)",
         (NOISE_OF_TABLES,),
     ),
     Bug(
         "noise-used-again-after-a-chunk",
         "coordinates beyond 2^18 get the noise of the first ones",
-        P + "_noise.py",
-        "            part[:] = _standard_normal(part.size)\n",
-        "            part[:] = noise[: part.size] / std if start else "
-        "_standard_normal(part.size)\n",
+        "skdpgen.privacy:gaussian_noise",
+        "part[:] = _standard_normal(part.size)",
+        "part[:] = noise[: part.size] / std if start else _standard_normal(part.size)",
         (NOISE + "test_noise_of_one_chunk_says_nothing_about_the_next",),
     ),
     Bug(
         "last-digits-of-one-class-for-all",
         "what noise has below the last digit of a float is the same in every class",
-        P + "_noise.py",
-        "    words = _random_words(noise.size).reshape(shape).astype(object)\n",
-        "    words = _random_words(shape[1]).astype(object)\n",
+        "skdpgen.privacy:whole_noise",
+        "words = _random_words(noise.size).reshape(shape).astype(object)",
+        "words = _random_words(shape[1]).astype(object)",
         (
             "tests/privacy/test_noise.py::"
             "test_noise_in_whole_steps_is_drawn_independently_beyond_a_chunk",
@@ -91,17 +93,17 @@ BUGS = (
     Bug(
         "noise-by-random-state-of-numpy",
         "numpy's global seed decides the noise",
-        P + "_noise.py",
-        "    data = os.urandom(8 * n) if seeded is None else seeded.bytes(8 * n)",
-        "    data = np.random.bytes(8 * n) if seeded is None else seeded.bytes(8 * n)",
+        "skdpgen.privacy:_random_words",
+        "data = os.urandom(8 * n) if seeded is None else seeded.bytes(8 * n)",
+        "data = np.random.bytes(8 * n) if seeded is None else seeded.bytes(8 * n)",
         ("tests/privacy/test_noise.py::test_global_seeds_have_no_effect",),
     ),
     Bug(
         "exact-count-of-shown-values",
         "values that are shown are shown with their exact count",
-        P + "_release.py",
-        "(value, float(count))\n",
-        "(value, float(counts.get(value, 0)))\n",
+        "skdpgen.privacy:_select",
+        "(value, float(count))",
+        "(value, float(counts.get(value, 0)))",
         (
             "tests/privacy/test_selection.py::"
             "test_a_value_is_shown_as_often_as_its_noise_says",
@@ -111,9 +113,9 @@ BUGS = (
     Bug(
         "selection-by-exact-counts",
         "the exact count decides whether a value is shown",
-        P + "_release.py",
-        "if count > least.get(value, threshold)",
-        "if counts.get(value, 0) > least.get(value, threshold)",
+        "skdpgen.privacy:_select",
+        "count > least.get(value, threshold)",
+        "counts.get(value, 0) > least.get(value, threshold)",
         (
             "tests/privacy/test_selection.py::"
             "test_a_value_is_shown_as_often_as_its_noise_says",
@@ -122,7 +124,7 @@ BUGS = (
     Bug(
         "slopes-with-less-noise",
         "slopes of the kernel mean get noise over the root of their number",
-        P + "_functional.py",
+        "skdpgen.privacy:functional_oracle",
         "slopes[mine] += sigma * slope_noise(points[mine], scales)",
         "slopes[mine] += sigma * slope_noise(points[mine], scales) / len(mine) ** 0.5",
         (NOISE_OF_TABLES + "[DPKernelSynthesizer, steps-frame-replace]",),
@@ -131,15 +133,15 @@ BUGS = (
     Bug(
         "gaussians-ignored-beside-steps",
         "sub-sampled steps are calibrated as if nothing else was released",
-        P + "_ledger.py",
-        "gaussian_mu=self.mu * math.sqrt(max(0.0, left - share)),",
-        "gaussian_mu=0.0,",
+        "skdpgen.privacy:Ledger.charge_subsampled",
+        "self.mu * math.sqrt(max(0.0, left - share))",
+        "0.0",
         (JOINTLY,),
     ),
     Bug(
         "shares-of-mu",
         "shares are taken of mu, and not of its square",
-        P + "_ledger.py",
+        "skdpgen.privacy:Ledger.noise_std",
         "return sensitivity / (self.mu * math.sqrt(share))",
         "return sensitivity / (self.mu * share**0.25)",
         (JOINTLY,),
@@ -147,7 +149,7 @@ BUGS = (
     Bug(
         "wrong-block-weight",
         "noise of a block is multiplied by its weight instead of divided",
-        P + "_release.py",
+        "skdpgen.privacy:noise_of_blocks",
         "return {key: std / weight for key, weight in weights.items()}",
         "return {key: std * weight for key, weight in weights.items()}",
         (TABLES,),
@@ -155,7 +157,7 @@ BUGS = (
     Bug(
         "less-noise-for-mini-batches",
         "each of k mini-batches gets the noise of the whole over root k",
-        P + "_release.py",
+        "skdpgen.privacy:release",
         "noise_std = noise_of_blocks(std, weights)",
         "noise_std = noise_of_blocks(std / math.sqrt(n_minibatches), weights)",
         (TABLES + "[DPMERFSynthesizer, mini-batches-frame-replace]",),
@@ -163,9 +165,12 @@ BUGS = (
     Bug(
         "first-look-for-nothing",
         "what text says and how many values there are is charged to nobody",
-        S + "opening/_column_kinds.py",
-        'of {len(names)} columns",\n        ledger=ledger,\n',
-        'of {len(names)} columns",\n        ledger=type(ledger)(ledger.budget),\n',
+        "skdpgen.synthesizers.opening:look_at_kinds",
+        "batches: Any = rows.batches(grids, distinct=names)",
+        """
+            batches: Any = rows.batches(grids, distinct=names)
+            ledger = type(ledger)(ledger.budget)
+        """,
         (
             "tests/synthesizers/test_sensitivity.py::"
             "test_every_stage_of_a_fit_keeps_its_claim",
@@ -175,31 +180,38 @@ BUGS = (
     Bug(
         "identifiers-by-exact-numbers",
         "the exact number of values decides whether text is an identifier",
-        S + "opening/_column_kinds.py",
-        "    found = counted.estimate(released.values[Key.DISTINCT][0], std)\n",
-        "    total = counted.start(1)\n"
-        "    for batch in rows.batches({}, distinct=names):\n"
-        "        total = counted.add(total, batch.parts[Key.DISTINCT], batch.labels)\n"
-        "    found = counted.estimate(counted.value(total)[0], std)\n",
-        (TABLES + "[DPIndependentSynthesizer-text that says more-replace]",),
+        "skdpgen.synthesizers.opening:look_at_kinds",
+        "found = counted.estimate(released.values[Key.DISTINCT][0], std)",
+        """
+            total = counted.start(1)
+            for batch in rows.batches({}, distinct=names):
+                total = counted.add(total, batch.parts[Key.DISTINCT], batch.labels)
+            found = counted.estimate(counted.value(total)[0], std)
+        """,
+        (TABLES + "[DPMERFSynthesizer-text that says more-replace]",),
     ),
     Bug(
         "whole-numbers-by-exact-counts",
         "the exact number of values decides whether whole numbers are identifiers",
-        S + "opening/_identifiers.py",
-        "    estimates, noise = block.estimate(released.values[Key.DISTINCT][0], std)\n",
-        "    total = block.start(1)\n"
-        "    for batch in rows.batches({}, distinct=names):\n"
-        "        total = block.add(total, batch.parts[Key.DISTINCT], batch.labels)\n"
-        "    estimates, noise = block.estimate(block.value(total)[0], 0 * std)\n",
+        "skdpgen.synthesizers.opening:count_whole_numbers",
+        "estimates, noise = block.estimate(released.values[Key.DISTINCT][0], std)",
+        """
+            total = block.start(1)
+            for batch in rows.batches({}, distinct=names):
+                total = block.add(total, batch.parts[Key.DISTINCT], batch.labels)
+            estimates, noise = block.estimate(block.value(total)[0], 0 * std)
+        """,
         ("tests/synthesizers/test_identifiers.py::test_only_released_numbers_decide",),
     ),
     Bug(
         "whole-numbers-for-nothing",
         "different values of whole numbers are charged to nobody",
-        S + "opening/_identifiers.py",
-        'of whole numbers",\n        ledger=ledger,\n',
-        'of whole numbers",\n        ledger=type(ledger)(ledger.budget),\n',
+        "skdpgen.synthesizers.opening:count_whole_numbers",
+        "std = ledger.noise_std(share=share, sensitivity=delta)",
+        """
+            std = ledger.noise_std(share=share, sensitivity=delta)
+            ledger = type(ledger)(ledger.budget)
+        """,
         (
             "tests/synthesizers/test_sensitivity.py::"
             "test_every_stage_of_a_fit_keeps_its_claim",
@@ -208,7 +220,7 @@ BUGS = (
     Bug(
         "delta-of-selection-once",
         "each of several selections may fail with all of what is reserved for them",
-        P + "_selection.py",
+        "skdpgen.privacy:selection_threshold",
         "p = -math.expm1(math.log1p(-failure) / n_columns)",
         "p = failure",
         (
@@ -219,16 +231,18 @@ BUGS = (
     Bug(
         "selection-for-nothing",
         "delta and epsilon of selections are not taken off the Gaussian part",
-        P + "_budget.py",
-        "        epsilon = self.epsilon + math.log1p(-self.delta_selection)\n"
-        "        return epsilon, self.delta - self.delta_selection",
-        "        return self.epsilon, self.delta",
+        "skdpgen.privacy:PrivacyBudget.gaussian",
+        """
+            epsilon = self.epsilon + math.log1p(-self.delta_selection)
+            return epsilon, self.delta - self.delta_selection
+        """,
+        "return self.epsilon, self.delta",
         (JOINTLY,),
     ),
     Bug(
         "search-forgets-a-fold",
         "a search is charged for one training set less",
-        S + "tools/_search_cost.py",
+        "skdpgen.synthesizers.tools:_times_trained",
         "return int(search.n_splits_) - 1",
         "return int(search.n_splits_) - 2",
         ("tests/test_sklearn.py::test_the_cost_is_the_composition_of_all_fits",),
@@ -236,37 +250,39 @@ BUGS = (
     Bug(
         "one-sample-for-all-steps",
         "rows are drawn once, and looked at in every step",
-        P + "_functional.py",
-        "        sample = opened.take(poisson_sample(len(opened), sampling_rate))\n",
-        "        if n_done == 1:\n"
-        "            step.drawn = poisson_sample(len(opened), sampling_rate)\n"
-        "        sample = opened.take(step.drawn)\n",
+        "skdpgen.privacy:functional_oracle",
+        "sample = opened.take(poisson_sample(len(opened), sampling_rate))",
+        """
+            if n_done == 1:
+                step.drawn = poisson_sample(len(opened), sampling_rate)
+            sample = opened.take(step.drawn)
+        """,
         ("tests/privacy/test_functional.py::test_the_divisor_is_the_expected_batch",),
     ),
     Bug(
         "a-fifth-more-than-the-budget",
         "a release may take 1.2 of what is left",
-        P + "_ledger.py",
-        "if share > remaining + ROUNDING or",
-        "if share > 1.2 * remaining + ROUNDING or",
+        "skdpgen.privacy:Ledger._admit",
+        "share > remaining + ROUNDING",
+        "share > 1.2 * remaining + ROUNDING",
         ("tests/privacy/test_report.py::test_nobody_gets_more_than_is_left",),
     ),
     Bug(
         "replaced-as-removed",
         "losses of a replaced row are those of a row that is removed",
-        P + "_subsampled.py",
-        "        relation = NeighboringRelation.REPLACE_ONE",
-        "        relation = NeighboringRelation.ADD_OR_REMOVE_ONE",
+        "skdpgen.privacy:pld_epsilon",
+        "NeighboringRelation.REPLACE_ONE",
+        "NeighboringRelation.ADD_OR_REMOVE_ONE",
         ("tests/privacy/test_accounting.py::test_subsampled_is_never_below_pld",),
     ),
     Bug(
         "losses-rounded-down",
         "what lies between two cells of the grid of losses goes to the lower one",
-        P + "_subsampled.py",
-        "                sampling_prob=rate,\n",
-        "                sampling_prob=rate,\n"
-        "                pessimistic_estimate=False,\n"
-        "                use_connect_dots=False,\n",
+        "skdpgen.privacy:pld_epsilon",
+        "from_gaussian = privacy_loss_distribution.from_gaussian_mechanism",
+        "from_gaussian = lambda s, **a: privacy_loss_distribution"
+        ".from_gaussian_mechanism("
+        "s, pessimistic_estimate=False, use_connect_dots=False, **a)",
         (
             "tests/privacy/test_pld.py::"
             "test_losses_are_never_below_the_reference_and_near_it",
@@ -274,10 +290,10 @@ BUGS = (
     ),
     Bug(
         "rounding-of-transforms",
-        "what Fourier transforms are wrong by is not left out of delta",
-        P + "_subsampled.py",
-        "ROUNDED = 1e-15",
-        "ROUNDED = 0.0",
+        "what dp-accounting rounds by is not left out of delta",
+        "skdpgen.privacy:pld_epsilon",
+        "ROUNDED * (n_steps + 10)",
+        "0.0 * (n_steps + 10)",
         (
             "tests/privacy/test_pld.py::"
             "test_where_losses_cannot_be_composed_renyi_curves_take_over",
@@ -286,9 +302,9 @@ BUGS = (
     Bug(
         "moments-without-the-upper-end",
         "moments of a replaced row leave out what lies beyond the last place",
-        P + "_subsampled.py",
-        "[first, _binomial_moment(a, s, q, 1, beyond=edge)],",
-        "[first],",
+        "skdpgen.privacy:moments",
+        "[first, _binomial_moment(a, s, q, 1, beyond=edge)]",
+        "[first]",
         (
             "tests/privacy/test_pld.py::"
             "test_moments_of_a_replaced_row_are_those_of_its_pair",
@@ -297,9 +313,9 @@ BUGS = (
     Bug(
         "two-subsampled-releases",
         "a ledger takes a second sub-sampled release, calibrated as if alone",
-        P + "_ledger.py",
-        "beside=earlier,",
-        "beside=(),",
+        "skdpgen.privacy:Ledger.charge_subsampled",
+        "earlier",
+        "()",
         (
             "tests/privacy/test_report.py"
             "::test_several_subsampled_releases_cost_the_budget_together",
@@ -314,9 +330,9 @@ BUGS = (
     Bug(
         "steps-share-by-labels",
         "what steps get depends on whether released labels look like a number",
-        S + "opening/_steps_share.py",
-        "least_left(opening.opened, opening",
-        "least_left(opening.known, opening",
+        "skdpgen.synthesizers.opening:steps_share",
+        "opening.opened",
+        "opening.known",
         (
             "tests/guards/test_steps_share.py"
             "::test_nor_has_it_a_say_whether_y_turns_out_to_be_a_number",
@@ -325,25 +341,28 @@ BUGS = (
     Bug(
         "text-compared-as-it-came",
         "cells of text are compared before they are cleaned: one renames others",
-        T + "_values.py",
-        "None if _is_missing(value) else _mark(value) + _text(value)",
-        "None if _is_missing(value) else _mark(value) + str(value)",
+        "skdpgen.tables:_read_tokens",
+        "codes, found = _numbered(marked)",
+        """
+            places = pd.factorize(series.to_numpy(dtype=object))[0].tolist()
+            codes, found = _numbered([marked[places.index(one)] for one in places])
+        """,
         ("tests/tables/test_row_by_row.py::test_text_reads_as_its_rows_do_alone",),
     ),
     Bug(
         "true-n-for-the-share",
         "the true number of rows decides what features get, under add/remove",
-        S + "embedding/_row_kernel.py",
+        "skdpgen.synthesizers.embedding:RowKernel.with_share",
         "noise = (std / opening.facts.n_rows) ** 2 / RICH",
         "noise = (std / opening.rows._open.n_rows) ** 2 / RICH",
-        (TABLES,),
+        (TABLES + "[DPHPSynthesizer-frame-add_remove]",),
     ),
     Bug(
         "a-private-number-for-whoever-asks",
         "rows tell how many they are where nobody may know",
-        T + "_rows.py",
-        "        if not self._is_size_public:\n",
-        "        if False:\n",
+        "skdpgen.tables:Rows.n_rows",
+        "not self._is_size_public",
+        "False",
         (
             "tests/tables/test_row_by_row.py::"
             "test_nobody_is_told_a_number_of_rows_that_is_private",
@@ -352,9 +371,9 @@ BUGS = (
     Bug(
         "voters-by-the-true-n",
         "the true number of rows decides how much the networks of a vote learn from",
-        S + "gaussian/_prior.py",
-        "rows.opening.facts.n_rows, *N_DRAWN",
-        "rows.opening.rows._open.n_rows, *N_DRAWN",
+        "skdpgen.synthesizers.gaussian:choose_prior",
+        "rows.opening.facts.n_rows",
+        "rows.opening.rows._open.n_rows",
         (
             "tests/synthesizers/test_mge_privacy.py::"
             "test_networks_of_a_vote_learn_from_as_many_pictures_as_are_known",
@@ -363,7 +382,7 @@ BUGS = (
     Bug(
         "true-n-for-class-totals",
         "sums of codes are divided by the true number of rows, under add/remove",
-        S + "gaussian/_pictures.py",
+        "skdpgen.synthesizers.gaussian:_Measured.means",
         "opening.facts.public_total(found.adjacency, self.rows.labels)",
         "opening.rows._open.n_rows",
         (
@@ -374,22 +393,23 @@ BUGS = (
     Bug(
         "stopping-for-free",
         "what training stops at is computed from private rows and not released",
-        S + "embedding/_perceptual_kernel.py",
-        "    return replace(kernel, stopping=found.values[Key.FEATURES], "
-        "codes=coded.phi)\n",
-        "    block, rows = coded.phi.block, opening.rows.batches(cells, labels)\n"
-        "    total = block.start(n_classes_of(labels))\n"
-        "    for batch in coded.encode(rows, device):\n"
-        "        part = batch.parts[Key.FEATURES]\n"
-        "        total = block.add(total, part, batch.labels)\n"
-        "    total = block.value(total)\n"
-        "    return replace(kernel, stopping=total, codes=coded.phi)\n",
+        "skdpgen.synthesizers.embedding:perceptual_kernel",
+        "return replace(kernel, stopping=found.values[Key.FEATURES], codes=coded.phi)",
+        """
+            block, rows = coded.phi.block, opening.rows.batches(cells, labels)
+            total = block.start(n_classes_of(labels))
+            for batch in coded.encode(rows, device):
+                part = batch.parts[Key.FEATURES]
+                total = block.add(total, part, batch.labels)
+            total = block.value(total)
+            return replace(kernel, stopping=total, codes=coded.phi)
+        """,
         (IMAGES + "[DPMEPFSynthesizer, stopping-images-replace]",),
     ),
     Bug(
         "signed-features-for-root-two",
         "signed features beside their squares are charged as if none were negative",
-        P + "_side_by_side.py",
+        "skdpgen.privacy:SideBySide.structure",
         "every = tuple(part.structure for part in self.parts)",
         "every = tuple(Vectors(p.width, p.bound, True).structure for p in self.parts)",
         (
@@ -400,140 +420,165 @@ BUGS = (
     Bug(
         "means-by-private-counts",
         "features are divided by how many rows their class has, which is private",
-        P + "_release.py",
-        "        exact = block.value(totals.pop(key))\n",
-        "        exact = block.value(totals.pop(key))\n"
-        '        if key == "features" and "classes" in totals:\n'
-        '            n = np.maximum(totals["classes"], 1.0)\n'
-        "            exact = exact / n * n.mean()\n",
+        "skdpgen.privacy:release",
+        "exact = block.value(totals.pop(key))",
+        """
+            exact = block.value(totals.pop(key))
+            if key == "features" and "classes" in totals:
+                n = np.maximum(totals["classes"], 1.0)
+                exact = exact / n * n.mean()
+        """,
         (NOISE_OF_IMAGES,),
     ),
     Bug(
         "true-n-for-the-steps",
         "slopes are divided by the true number of rows, under add/remove",
-        S + "embedding/_slope_steps.py",
-        "expected_rows=opening.facts.n_rows,",
-        "expected_rows=float(opening.rows._open.n_rows),",
+        "skdpgen.synthesizers.embedding:train_by_slopes",
+        "opening.facts.n_rows",
+        "float(opening.rows._open.n_rows)",
         (TABLES + "[DPKernelSynthesizer, steps-frame-add_remove]",),
     ),
     Bug(
         "statistic-in-the-loss-curve",
         "the loss curve begins with the number of rows",
-        S + "base/_embedding_synthesizer.py",
-        "        del X, y, opening  # private data ends here; what follows is post-processing\n"
-        "        return self.refit()",
-        "        first = opening.rows._open.n_rows\n"
-        "        del X, y, opening\n"
-        "        self.refit().loss_curve_.insert(0, first)\n"
-        "        return self",
-        (TABLES, IMAGES),
+        "skdpgen.synthesizers.base:EmbeddingSynthesizer.fit",
+        """
+            del X, y, opening
+            return self.refit()
+        """,
+        """
+            first = len(X) if hasattr(X, "__len__") else 0
+            del X, y, opening
+            self.refit().loss_curve_.insert(0, first)
+            return self
+        """,
+        (TABLES + "[DPHPSynthesizer-frame-add_remove]", IMAGES),
     ),
     Bug(
         "warning-by-value",
         "values that are not finite are warned of",
-        T + "_values.py",
-        "        return Numbers(np.where(np.isfinite(values), values, np.nan))\n",
-        "        if np.isinf(values).any() or np.nanmax(np.abs(values)) > 1e200:\n"
-        "            import warnings\n\n"
-        '            warnings.warn("huge values", stacklevel=2)\n'
-        "        return Numbers(np.where(np.isfinite(values), values, np.nan))\n",
+        "skdpgen.tables:read_values",
+        "return Numbers(np.where(np.isfinite(values), values, np.nan))",
+        """
+            if np.isinf(values).any() or np.nanmax(np.abs(values)) > 1e200:
+                import warnings
+
+                warnings.warn("huge values", stacklevel=2)
+            return Numbers(np.where(np.isfinite(values), values, np.nan))
+        """,
         (TABLES,),
     ),
     Bug(
         "error-with-a-count",
         "the error about classes says how many labels there are",
-        S + "opening/_classes.py",
-        "    return counts, least\n",
-        "    if not counts:\n"
-        "        (batch,) = rows.batches({}, tokens=(TARGET,))\n"
-        '        n = len(batch.parts["tokens"][TARGET].values)\n'
-        '        raise SchemaRequiredError(f"None of {n} labels stood out: `classes=`")\n'
-        "    return counts, least\n",
+        "skdpgen.synthesizers.opening:discover_classes",
+        "return counts, least",
+        """
+            if not counts:
+                (batch,) = rows.batches({}, tokens=(TARGET,))
+                n = len(batch.parts["tokens"][TARGET].values)
+                raise SchemaRequiredError(f"None of {n} labels stood out: `classes=`")
+            return counts, least
+        """,
         (TABLES,),
     ),
     Bug(
         "progress-by-rows",
         "the progress bar counts rows",
-        S + "opening/_context.py",
-        "progress = tqdm(total=N_STAGES, disable=not verbose,",
-        "progress = tqdm(total=rows._open.n_rows, disable=not verbose,",
+        "skdpgen.synthesizers.opening:open_rows",
+        "N_STAGES",
+        "rows._open.n_rows",
         (TABLES, IMAGES),
     ),
     Bug(
         "attribute-of-a-failed-fit",
         "a fit that fails leaves what it has seen behind",
-        S + "base/_synthesizer.py",
-        "        opening.statements += self._stated()\n",
-        "        opening.statements += self._stated()\n"
-        "        self._shape = getattr(X, 'shape', None)\n",
+        "skdpgen.synthesizers.base:BaseSynthesizer._opened",
+        "opening.statements += self._stated()",
+        """
+            opening.statements += self._stated()
+            self._shape = getattr(X, 'shape', None)
+        """,
         (LEFT + "test_a_fit_that_fails_leaves_its_certificate_alone",),
     ),
     Bug(
         "cache-of-rows",
         "a module remembers the table that was read last",
-        T + "_passes.py",
-        "        self._columns = part.columns(part.layout)\n",
-        "        self._columns = part.columns(part.layout)\n"
-        "        WholeTable.latest = self._columns  # type: ignore[attr-defined]\n",
+        "skdpgen.tables:WholeTable.__init__",
+        "self._columns = part.columns(part.layout)",
+        """
+            self._columns = part.columns(part.layout)
+            WholeTable.latest = self._columns
+        """,
         (LEFT + "test_the_rows_are_let_go_of",),
     ),
     Bug(
         "cache-of-words",
         "a module remembers the words of the columns of text that were read",
-        T + "_text_kinds.py",
-        "        marks = values.marks or (Mark.TEXT,) * len(values.values)\n",
-        "        known = [*vars(TextKinds).get('words', ()), *values.values]\n"
-        "        TextKinds.words = known  # type: ignore[attr-defined]\n"
-        "        marks = values.marks or (Mark.TEXT,) * len(values.values)\n",
+        "skdpgen.tables:TextKinds.encode",
+        "marks = values.marks or (Mark.TEXT,) * len(values.values)",
+        """
+            known = [*vars(TextKinds).get('words', ()), *values.values]
+            TextKinds.words = known
+            marks = values.marks or (Mark.TEXT,) * len(values.values)
+        """,
         (LEFT + "test_the_rows_are_let_go_of[DPIndependentSynthesizer]",),
     ),
     Bug(
         "cache-that-survives-clone",
         "a clone takes the bins of its original along",
-        S + "base/_synthesizer.py",
-        "        copy._is_clone = True\n",
-        "        copy._is_clone = True\n"
-        '        copy._known = vars(self).get("cells_")\n',
+        "skdpgen.synthesizers.base:BaseSynthesizer.__sklearn_clone__",
+        "copy._is_clone = True",
+        """
+            copy._is_clone = True
+            copy._known = vars(self).get("cells_")
+        """,
         (LEFT + "test_a_clone_takes_nothing_along",),
     ),
     Bug(
         "parts-of-the-rows",
         "parts of cells that hold many rows are counted again, without noise",
-        S + "opening/_binning.py",
-        "        counts = dict(zip(grids, parts, strict=True))\n",
-        "        (batch, *_) = opening.rows.batches({}, asked=Asked(grids, words))\n"
-        "        codes = batch.parts[Key.OPEN].codes\n"
-        "        for j, (name, grid) in enumerate(grids.items()):\n"
-        "            known = codes[codes[:, j] >= 0, j]\n"
-        "            counts[name] = np.bincount(known, minlength=grid.n_cells)\n",
+        "skdpgen.synthesizers.opening:_third_release",
+        "counts = dict(zip(grids, parts, strict=True))",
+        """
+            (batch, *_) = opening.rows.batches({}, asked=Asked(grids, words))
+            codes = batch.parts[Key.OPEN].codes
+            for j, (name, grid) in enumerate(grids.items()):
+                known = codes[codes[:, j] >= 0, j]
+                counts[name] = np.bincount(known, minlength=grid.n_cells)
+        """,
         (TABLES,),
     ),
     Bug(
         "order-of-appearance",
         "categories are listed in the order in which rows have them",
-        P + "_release.py",
-        "values = sorted({*counts, *public})  # the order of rows must not show",
+        "skdpgen.privacy:_select",
+        "values = sorted({*counts, *public})",
         "values = list(dict.fromkeys([*counts, *public]))",
         (LEFT + "test_the_order_of_the_rows_does_not_show",),
     ),
     Bug(
         "categories-of-the-dtype",
         "the certificate lists the categories of a dtype as read",
-        S + "opening/_context.py",
-        "    lines.append(dtypes_stated(rows.layout, rows.target_layout))\n",
-        "    lines.append(dtypes_stated(rows.layout, rows.target_layout))\n"
-        '    if hasattr(X, "select_dtypes"):\n'
-        '        for name in X.select_dtypes("category"):\n'
-        "            lines.append(str(list(X[name].dtype.categories)))\n",
+        "skdpgen.synthesizers.opening:_stated",
+        "lines.append(dtypes_stated(rows.layout, rows.target_layout))",
+        """
+            lines.append(dtypes_stated(rows.layout, rows.target_layout))
+            if hasattr(X, "select_dtypes"):
+                for name in X.select_dtypes("category"):
+                    lines.append(str(list(X[name].dtype.categories)))
+        """,
         (TABLES,),
     ),
     Bug(
         "integers-told-from-floats",
         "whole numbers of float dtype are not discovered as integers",
-        T + "_line.py",
-        "        return None if finest > MOST_DECIMALS else float(10.0**-finest)",
-        "        is_none = finest in (0, MOST_DECIMALS + 1)\n"
-        "        return None if is_none else float(10.0**-finest)",
+        "skdpgen.tables:DigitCells.step",
+        "return None if finest > MOST_DECIMALS else float(10.0**-finest)",
+        """
+            is_none = finest in (0, MOST_DECIMALS + 1)
+            return None if is_none else float(10.0**-finest)
+        """,
         (
             "tests/synthesizers/test_statements.py::"
             "test_one_missing_value_does_not_change_what_is_discovered",
@@ -542,28 +587,28 @@ BUGS = (
     Bug(
         "certificate-lost-by-an-interrupt",
         "an interrupted fit closes the rows and forgets what it has paid",
-        S + "base/_synthesizer.py",
-        "        finally:\n            facts, report = opening.close()\n"
-        "            if report.releases:",
-        "        finally:\n            facts, report = opening.close()\n"
-        "            if report.releases and opening.kept:",
+        "skdpgen.synthesizers.base:BaseSynthesizer._opened",
+        "report.releases",
+        "report.releases and opening.kept",
         ("tests/guards/test_interrupts.py::test_each_charge_is_in_the_certificate",),
     ),
     Bug(
         "old-release-beside-a-new-certificate",
         "an interrupted second fit keeps the release of the first",
-        S + "base/_synthesizer.py",
-        "                delattr(self, name)\n",
-        '                None if name == "release_" else delattr(self, name)\n',
+        "skdpgen.synthesizers.base:BaseSynthesizer._keep",
+        "delattr(self, name)",
+        'None if name == "release_" else delattr(self, name)',
         ("tests/guards/test_interrupts.py::test_each_charge_is_in_the_certificate",),
     ),
     Bug(
         "ratio-by-the-exact-number-of-rows",
         "DP-DRE divides released sums by how many private rows there are",
-        S + "ratio/_one_shot.py",
-        "    told = Told(values / facts.n_rows, variances, units)\n",
-        "    exact = sum(len(b.labels) for b in opening.rows.batches({}, labels))\n"
-        "    told = Told(values / exact, variances, units)\n",
+        "skdpgen.synthesizers.ratio:learn_at_once",
+        "told = Told(values / facts.n_rows, variances, units)",
+        """
+            exact = sum(len(b.labels) for b in opening.rows.batches({}, labels))
+            told = Told(values / exact, variances, units)
+        """,
         (
             "tests/guards/test_public_rows.py::"
             "test_a_table_is_known_by_its_releases_alone",

@@ -1,6 +1,6 @@
 """Planted bugs in what rows leave open: clipped counts, and words of public lists."""
 
-from tests.planted.bug import Bug, P, T
+from tests.planted.bug import Bug
 
 CLIPPED = "tests/privacy/test_clipped.py::"
 SELECTION = "tests/privacy/test_selection.py::"
@@ -15,7 +15,7 @@ WHAT_ROWS_LEAVE_OPEN = (
     Bug(
         "no-delta-for-late-words",
         "delta is reserved for two searches for words, and there are three",
-        "skdpgen/synthesizers/opening/_context.py",
+        "skdpgen.synthesizers.opening:SEARCHES",
         "SEARCHES = 3",
         "SEARCHES = 2",
         (LATE + "test_no_row_moves_histograms_and_words_further_than_is_charged",),
@@ -23,15 +23,15 @@ WHAT_ROWS_LEAVE_OPEN = (
     Bug(
         "open-places-not-clipped",
         "a row counts 1 in every open place, however many it has",
-        P + "_clipped.py",
-        "[min(UNITS, math.isqrt(whole // max(k, 1))) for k in squares], np.int64",
-        "[UNITS for k in squares], np.int64",
+        "skdpgen.privacy:ClippedCounts._weights",
+        "min(UNITS, math.isqrt(whole // max(k, 1)))",
+        "UNITS",
         (FURTHER,),
     ),
     Bug(
         "weights-rounded-up",
         "the weight of a row with many open places is rounded up",
-        P + "_clipped.py",
+        "skdpgen.privacy:ClippedCounts._weights",
         "math.isqrt(whole // max(k, 1))",
         "math.isqrt(whole // max(k, 1)) + 1",
         (FURTHER,),
@@ -39,7 +39,7 @@ WHAT_ROWS_LEAVE_OPEN = (
     Bug(
         "limit-of-open-places-forgotten",
         "the norm of a row counts as 1, whatever its limit is",
-        P + "_clipped.py",
+        "skdpgen.privacy:ClippedCounts.structure",
         "return NonNegative(math.sqrt(self.limit))",
         "return NonNegative()",
         (FURTHER,),
@@ -47,7 +47,7 @@ WHAT_ROWS_LEAVE_OPEN = (
     Bug(
         "open-words-for-nothing",
         "words do not count among the open places of a row",
-        P + "_clipped.py",
+        "skdpgen.privacy:ClippedCounts.add",
         "n_open = n_open + ((token.codes >= 0) & (token.codes < len(token.values)))",
         "n_open = n_open.copy()",
         (FURTHER,),
@@ -55,7 +55,7 @@ WHAT_ROWS_LEAVE_OPEN = (
     Bug(
         "clipping-by-the-batch",
         "rows are clipped by the mean number of open places in their batch",
-        P + "_clipped.py",
+        "skdpgen.privacy:ClippedCounts.add",
         "weights = self._weights()[n_open]",
         "weights = self._weights()[np.full(len(n_open), round(n_open.mean()))]",
         (CLIPPED + "test_other_rows_do_not_change_what_a_row_adds",),
@@ -63,28 +63,30 @@ WHAT_ROWS_LEAVE_OPEN = (
     Bug(
         "open-column-named-twice",
         "a column of open words may be named twice, and is charged once",
-        P + "_clipped.py",
-        "        if len(set(self.columns)) < len(self.columns):",
-        "        if False:",
+        "skdpgen.privacy:ClippedCounts.__post_init__",
+        "len(set(self.columns)) < len(self.columns)",
+        "False",
         (CLIPPED + "test_a_column_is_named_once",),
     ),
     Bug(
         "clipped-words-without-a-threshold",
         "every word that a row has is taken for one of the public list",
-        P + "_release.py",
-        '_select(exact["words"], noise_std[key], ledger, block.public),\n',
-        "_select(\n"
-        '                    exact["words"],\n'
-        "                    noise_std[key],\n"
-        "                    ledger,\n"
-        '                    [w for words in exact["words"].values() for w in words],\n'
-        "                ),\n",
+        "skdpgen.privacy:release",
+        '_select(exact["words"], noise_std[key], ledger, block.public)',
+        """
+            _select(
+                exact["words"],
+                noise_std[key],
+                ledger,
+                [w for words in exact["words"].values() for w in words],
+            )
+        """,
         (CLIPPED + "test_a_word_is_shown_only_above_the_threshold",),
     ),
     Bug(
         "public-words-without-noise",
         "words of the public list that no row has are left out, not noised",
-        P + "_release.py",
+        "skdpgen.privacy:_select",
         "sorted({*counts, *public})",
         "sorted(counts)",
         (SELECTION + "test_public_words_that_no_row_has_get_noise",),
@@ -92,15 +94,15 @@ WHAT_ROWS_LEAVE_OPEN = (
     Bug(
         "public-words-by-exact-counts",
         "a word of the public list is kept if a row has it, whatever its noise",
-        P + "_release.py",
-        "if count > least.get(value, threshold)",
-        "if count > (-1e9 if value in {*public} & {*counts} else threshold)",
+        "skdpgen.privacy:_select",
+        "count > least.get(value, threshold)",
+        "count > (-1e9 if value in {*public} & {*counts} else threshold)",
         (SELECTION + "test_a_row_with_a_public_word_changes_its_count_alone",),
     ),
     Bug(
         "weight-of-digits-forgotten",
         "a block of half the weight gets the noise of one with all of it",
-        P + "_release.py",
+        "skdpgen.privacy:noise_of_blocks",
         "return {key: std / weight for key, weight in weights.items()}",
         "return {key: std / max(weight, 1.0) for key, weight in weights.items()}",
         (WEIGHTS,),
@@ -108,16 +110,15 @@ WHAT_ROWS_LEAVE_OPEN = (
     Bug(
         "digits-for-nothing",
         "numbers of decimals are released beside octaves and charged to nobody",
-        P + "_release.py",
-        "    joint = Weighted(\n",
-        '    plain = [key for key in plain if key != "digits"]\n'
-        "    joint = Weighted(\n",
+        "skdpgen.privacy:_structure",
+        "not isinstance(block, Counts)",
+        'not isinstance(block, Counts) and key != "digits"',
         (WEIGHTS,),
     ),
     Bug(
         "cells-that-nobody-asked-for",
         "a number outside the cells that are asked for counts in the first of them",
-        T + "_line.py",
+        "skdpgen.tables:AskedCells.encode",
         "return np.where(np.isnan(x), -1, self.places[cell])",
         "return np.where(np.isnan(x), -1, np.maximum(self.places[cell], 0))",
         (MIXED + "test_cells_that_are_not_asked_for_have_no_code",),
@@ -125,7 +126,7 @@ WHAT_ROWS_LEAVE_OPEN = (
     Bug(
         "words-known-by-the-batch",
         "the first open word of a batch counts as one that has a name",
-        T + "_told_apart.py",
+        "skdpgen.tables:OpenWords.of",
         "known = set(self.known)",
         "known = {*self.known, *tokens.values[:1]}",
         (MIXED + "test_what_is_open_in_a_row_does_not_depend_on_other_rows",),

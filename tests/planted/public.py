@@ -1,6 +1,6 @@
 """Planted bugs by which public rows let private ones hear."""
 
-from tests.planted.bug import Bug, S
+from tests.planted.bug import Bug
 
 PUBLIC = "tests/guards/test_public_rows.py::"
 REPLAYED = PUBLIC + "test_a_table_is_known_by_its_releases_alone"
@@ -9,23 +9,27 @@ WHAT_PUBLIC_ROWS_DO = (
     Bug(
         "private-bins-from-private-rows",
         "what bins of numbers should hold is counted in private rows",
-        S + "opening/_binning.py",
-        "    counted = count_public(public, {name: line.grid}, None)\n",
-        "    private = type(public)(opening.rows)\n"
-        "    counted = count_public(private, {name: line.grid}, None)\n",
+        "skdpgen.synthesizers.opening:_expected",
+        "counted = count_public(public, {name: line.grid}, None)",
+        """
+            private = type(public)(opening.rows)
+            counted = count_public(private, {name: line.grid}, None)
+        """,
         (REPLAYED,),
     ),
     Bug(
         "public-columns-trusted-by-exact-counts",
         "whether values of a column are known is decided by counts without noise",
-        S + "opening/_public_schema.py",
-        "    counts = by_column(released, grids)\n",
-        "    codes = [batch.parts[Key.COLUMNS] for batch in rows.batches(grids)]\n"
-        "    tables = np.concatenate(codes).T\n"
-        "    counts = {\n"
-        "        name: np.bincount(mine, minlength=2)\n"
-        "        for name, mine in zip(grids, tables, strict=True)\n"
-        "    }\n",
+        "skdpgen.synthesizers.opening:agreed",
+        "counts = by_column(released, grids)",
+        """
+            codes = [batch.parts[Key.COLUMNS] for batch in rows.batches(grids)]
+            tables = np.concatenate(codes).T
+            counts = {
+                name: np.bincount(mine, minlength=2)
+                for name, mine in zip(grids, tables, strict=True)
+            }
+        """,
         (PUBLIC + "test_noisy_counts_alone_decide_which_columns_are_trusted",),
     ),
 )

@@ -2,7 +2,6 @@
 
 from tests.planted.bug import Bug
 
-READERS, OPENING = "skdpgen/cli/", "skdpgen/synthesizers/opening/"
 RECORDS = "tests/cli/test_text_records.py::"
 ONE_ROW = RECORDS + "test_one_changed_record_changes_one_row"
 NO_RECORD_DECIDES = RECORDS + "test_no_record_decides_how_a_fit_ends"
@@ -11,40 +10,42 @@ WHAT_A_RECORD_DECIDES = (
     Bug(
         "empty-lines-are-no-records",
         "empty lines of a CSV are skipped, so the public number of rows tells how many",
-        READERS + "_text_records.py",
-        "            *lines, rest = rest.split(end) if end else [rest]\n",
-        "            *lines, rest = rest.split(end) if end else [rest]\n"
-        "            lines = [line for line in lines if line]\n",
+        "skdpgen.cli:Records._lines",
+        "*lines, rest = rest.split(end) if end else [rest]",
+        """
+            *lines, rest = rest.split(end) if end else [rest]
+            lines = [line for line in lines if line]
+        """,
         (ONE_ROW, RECORDS + "test_empty_lines_of_one_column_are_counted"),
     ),
     Bug(
         "an-open-quote-goes-on",
         "a quote that is never closed swallows the lines after it",
-        READERS + "_text_records.py",
-        "        if not self.dialect.is_multiline:\n",
-        "        if False:\n",
+        "skdpgen.cli:Records._records",
+        "not self.dialect.is_multiline",
+        "False",
         (ONE_ROW,),
     ),
     Bug(
         "lines-that-pandas-refuses",
         "pandas gets each line as it is, and raises at one with a cell too many",
-        READERS + "_text_records.py",
-        "        if is_plain or (n_separators >= 0 and well_formed(record)):\n",
-        "        if True:\n",
+        "skdpgen.cli:table_of",
+        "is_plain or (n_separators >= 0 and well_formed(record))",
+        "True",
         (NO_RECORD_DECIDES, ONE_ROW),
     ),
     Bug(
         "bytes-that-are-no-text-raise",
         "a byte that is not UTF-8 ends the fit",
-        READERS + "_text_records.py",
-        "getincrementaldecoder(encoding)(ERRORS)",
-        'getincrementaldecoder(encoding)("strict")',
+        "skdpgen.cli:Records._texts",
+        "codecs.getincrementaldecoder(encoding)(ERRORS)",
+        'codecs.getincrementaldecoder(encoding)("strict")',
         (NO_RECORD_DECIDES, ONE_ROW),
     ),
     Bug(
         "types-of-parquet-by-its-cells",
         "a missing cell of Parquet turns truth values into objects",
-        READERS + "_table_files.py",
+        "skdpgen.cli:_with_arrow_types",
         "made.to_pandas(types_mapper=pd.ArrowDtype)",
         "made.to_pandas()",
         (RECORDS + "test_a_missing_cell_of_parquet_changes_no_type",),
@@ -52,12 +53,14 @@ WHAT_A_RECORD_DECIDES = (
     Bug(
         "numbers-to-predict-by-exact-counts",
         "whether a target of text says numbers is decided by its cells without noise",
-        OPENING + "_column_kinds.py",
-        "    counts = by_column(released, {TARGET: grid})[TARGET]\n",
-        "    counts = 0 * by_column(released, {TARGET: grid})[TARGET]\n"
-        "    for batch in rows.batches({TARGET: grid}):\n"
-        "        for code in batch.parts[Key.COLUMNS][:, 0].tolist():\n"
-        "            counts[code] += 1\n",
+        "skdpgen.synthesizers.opening:target_says_numbers",
+        "counts = by_column(released, {TARGET: grid})[TARGET]",
+        """
+            counts = 0 * by_column(released, {TARGET: grid})[TARGET]
+            for batch in rows.batches({TARGET: grid}):
+                for code in batch.parts[Key.COLUMNS][:, 0].tolist():
+                    counts[code] += 1
+        """,
         (
             "tests/synthesizers/test_text_targets.py::"
             "test_released_counts_decide_and_not_the_rows",

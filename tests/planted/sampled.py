@@ -1,6 +1,6 @@
 """Planted bugs of steps on secret samples: who is drawn, and what all of them cost."""
 
-from tests.planted.bug import Bug, P, S
+from tests.planted.bug import Bug
 
 SHARES = "tests/guards/test_steps_share.py::"
 FACTS = SHARES + "test_a_share_is_what_public_facts_say"
@@ -12,10 +12,9 @@ WHO_IS_DRAWN = (
     Bug(
         "the-same-rows-of-every-chunk",
         "secret samples take the same rows of every chunk of 2^18",
-        P + "_noise.py",
-        "        words = _random_words(min(CHUNK, n - start))\n",
-        "        words = words[: n - start] if start else _random_words(min(n, CHUNK))"
-        "\n",
+        "skdpgen.privacy:poisson_sample",
+        "words = _random_words(min(CHUNK, n - start))",
+        "words = words[: n - start] if start else _random_words(min(n, CHUNK))",
         (
             "tests/privacy/test_noise.py::"
             "test_rows_beyond_a_chunk_are_drawn_independently",
@@ -24,12 +23,14 @@ WHO_IS_DRAWN = (
     Bug(
         "the-same-noise-in-every-step",
         "the noise of the first step is added in every step",
-        P + "_oracle.py",
-        "noisy = add_noise(block.value(total)[0], noise_multiplier * norm_bound)\n",
-        "std = noise_multiplier * norm_bound\n"
-        "        if n_done == 1:\n"
-        "            step.noise = add_noise(np.zeros(width), std)\n"
-        "        noisy = block.value(total)[0] + step.noise\n",
+        "skdpgen.privacy:private_oracle",
+        "noisy = add_noise(block.value(total)[0], noise_multiplier * norm_bound)",
+        """
+            std = noise_multiplier * norm_bound
+            if n_done == 1:
+                step.noise = add_noise(np.zeros(width), std)
+            noisy = block.value(total)[0] + step.noise
+        """,
         (
             "tests/privacy/test_oracle.py::"
             "test_updates_are_independent_of_the_data_when_noise_swamps_it",
@@ -38,48 +39,50 @@ WHO_IS_DRAWN = (
     Bug(
         "seeded-steps-are-not-told-of",
         "noise of steps may be seeded, and the certificate does not say so",
-        P + "_oracle.py",
-        "        if is_noise_insecure():\n            ledger.mark_insecure()\n",
-        "",
+        "skdpgen.privacy:private_oracle",
+        """
+            if is_noise_insecure():
+                ledger.mark_insecure()
+        """,
+        "pass",
         ("tests/privacy/test_oracle.py::test_seeded_noise_is_told_to_the_ledger",),
     ),
     Bug(
         "all-rows-bound-of-one-entry",
         "the bound by which all rows take part leaves out all entries but the last",
-        P + "_subsampled.py",
-        "everybody = gaussian_epsilon(math.hypot(*mus, gaussian_mu), delta)",
-        "everybody = gaussian_epsilon(math.hypot(mus[0], gaussian_mu), delta)",
+        "skdpgen.privacy:_cost",
+        "math.hypot(*mus, gaussian_mu)",
+        "math.hypot(mus[0], gaussian_mu)",
         (WHICHEVER,),
     ),
     Bug(
         "moments-of-one-entry",
         "Rényi divergences of all entries but the last are left out",
-        P + "_subsampled.py",
-        "    for steps in together:\n",
-        "    for steps in together[:1]:\n",
+        "skdpgen.privacy:_renyi_cost",
+        "steps_curve(*steps, adjacency)",
+        "steps_curve(*steps, adjacency) * (steps == together[0])",
         (WHICHEVER,),
     ),
     Bug(
         "a-search-forgets-steps-of-a-ratio",
         "DP-DRE does not tell a search that it draws secret samples",
-        S + "_dp_dre.py",
-        "        return Subsampling(self.sampling_rate, self.max_iter, "
-        'game_share("nothing"))\n',
-        "        return None\n",
+        "skdpgen.synthesizers:DPDRESynthesizer._subsampling",
+        'return Subsampling(self.sampling_rate, self.max_iter, game_share("nothing"))',
+        "return None",
         (KNOWN + "[DPDRESynthesizer, steps-frame]",),
     ),
     Bug(
         "a-search-forgets-a-private-lens",
         "DP-MEPF does not tell a search that its lens draws secret samples",
-        S + "_dp_mepf.py",
-        "        return Subsampling(RATE, STEPS, self._lens_budget)\n",
-        "        return None\n",
+        "skdpgen.synthesizers:DPMEPFSynthesizer._subsampling",
+        "return Subsampling(RATE, STEPS, self._lens_budget)",
+        "return None",
         (KNOWN + "[DPMEPFSynthesizer, private lens-images]",),
     ),
     Bug(
         "a-search-knows-a-smaller-share",
         "a search takes it that every game starts from columns, which leave steps half",
-        S + "_dp_gan.py",
+        "skdpgen.synthesizers:DPGANSynthesizer._subsampling",
         'part = game_share("nothing")',
         'part = game_share("columns")',
         (KNOWN + "[DPGANSynthesizer, steps alone-frame]",),
@@ -87,9 +90,9 @@ WHO_IS_DRAWN = (
     Bug(
         "a-share-of-another-mu",
         "at an unknown delta steps are taken to have no larger share than at the known",
-        S + "tools/_search_cost.py",
-        "    return replace(steps, largest_share=1.0)\n",
-        "    return steps\n",
+        "skdpgen.synthesizers.tools:_steps",
+        "return replace(steps, largest_share=1.0)",
+        "return steps",
         (
             "tests/synthesizers/test_delta.py::"
             "test_steps_at_an_unknown_delta_may_have_any_share",
@@ -98,7 +101,7 @@ WHO_IS_DRAWN = (
     Bug(
         "a-share-by-another-name",
         "steps of a game that starts from nothing get the share of one with columns",
-        S + "_dp_gan.py",
+        "skdpgen.synthesizers:DPGANSynthesizer.fit",
         "steps_share(opening, game_share(settings.start))",
         'steps_share(opening, game_share("columns"))',
         (FACTS + "[DPGANSynthesizer, steps alone-frame-replace]",),
@@ -106,7 +109,7 @@ WHO_IS_DRAWN = (
     Bug(
         "a-share-after-a-release",
         "what a private lens gets depends on what discovery happened to spend",
-        S + "_dp_mepf.py",
+        "skdpgen.synthesizers:DPMEPFSynthesizer._kernel_of_images",
         "share = steps_share(opening, self._lens_budget)",
         "share = self._lens_budget * opening.ledger.remaining",
         (
@@ -117,7 +120,7 @@ WHO_IS_DRAWN = (
     Bug(
         "a-share-of-a-ratio-after-a-release",
         "what a discriminator of DP-DRE gets depends on what discovery spent",
-        S + "ratio/_learning.py",
+        "skdpgen.synthesizers.ratio:learn_ratio",
         'share = steps_share(opening, game_share("nothing"))',
         'share = game_share("nothing") * opening.ledger.remaining',
         (FACTS + "[DPDRESynthesizer, steps-frame-replace]",),

@@ -7,8 +7,10 @@ import pytest
 
 from skdpgen.privacy import (
     Adjacency,
+    Beforehand,
     Counts,
     DistinctCounts,
+    GivenBatches,
     Histograms,
     Ledger,
     PrivacyBudget,
@@ -41,13 +43,16 @@ def sums(seed=0):
         "distinct": DistinctCounts(NAMES),
         "rows": Counts(),
     }
-    return sum_beforehand(batches(seed=seed), blocks, {"columns": NAMES})
+    given = GivenBatches(batches(seed=seed))
+    return sum_beforehand(given, blocks, {"columns": NAMES})
 
 
-def without_noise(given, block, key):
+def without_noise(rows, block, key):
+    """Return what a release of sums that were made, or of batches, would publish."""
+    rows = rows if isinstance(rows, Beforehand) else GivenBatches(rows)
     budget = PrivacyBudget.reserving(float("inf"), 1e-5, Adjacency.REPLACE, 3)
     ledger = Ledger(budget)
-    found = release(given, {key: block}, name=key, ledger=ledger, share=1.0)
+    found = release(rows, {key: block}, name=key, ledger=ledger, share=1.0)
     return found.values[key], found.sensitivity
 
 
@@ -59,7 +64,7 @@ def only(rows, which):
 
 def test_histograms_of_some_columns_in_another_order():
     taken = sums().histograms("columns", ("c", "a"))
-    mine = without_noise((), taken, "columns")
+    mine = without_noise(taken.sums, taken, "columns")
     other = without_noise(only(batches(), [2, 0]), Histograms((5, 3)), "columns")
     np.testing.assert_array_equal(mine[0], other[0])
     assert mine[1] == other[1]
@@ -68,7 +73,7 @@ def test_histograms_of_some_columns_in_another_order():
 def test_histograms_of_some_cells():
     cells = {"c": np.array([4, 1]), "b": np.array([0])}
     block = sums().histograms("columns", ("c", "b"), cells)
-    found, sensitivity = without_noise((), block, "columns")
+    found, sensitivity = without_noise(block.sums, block, "columns")
     every = without_noise(batches(), Histograms(SIZES), "columns")[0][0]
     np.testing.assert_array_equal(found[0], every[[5 + 4, 5 + 1, 3 + 0]])
     assert sensitivity == without_noise((), Histograms((2, 1)), "columns")[1]
@@ -86,7 +91,7 @@ def test_values_numbers_of_values_and_rows():
     }
     for key, (block, plain) in pairs.items():
         mine, other = (
-            without_noise((), block, key),
+            without_noise(taken, block, key),
             without_noise(batches(), plain, key),
         )
         np.testing.assert_equal(mine, other)
@@ -96,16 +101,16 @@ def test_a_sum_can_be_released_twice():
     taken, block = sums(), None
     for _ in range(2):
         before, block = block, taken.histograms("columns", NAMES)
-    one, two = (without_noise((), b, "columns")[0] for b in (before, block))
+    one, two = (without_noise(b.sums, b, "columns")[0] for b in (before, block))
     np.testing.assert_array_equal(one, two)
 
 
 def test_noise_is_drawn_and_paid_for():
     ledger = Ledger(PrivacyBudget(1.0, 1e-5, Adjacency.REPLACE))
     block = sums().histograms("columns", ("a",))
-    found = release((), {"columns": block}, name="x", ledger=ledger, share=0.25)
+    found = release(block.sums, {"columns": block}, name="x", ledger=ledger, share=0.25)
     assert ledger.remaining == pytest.approx(0.75)
-    exact = without_noise((), block, "columns")[0]
+    exact = without_noise(block.sums, block, "columns")[0]
     assert (found.values["columns"] != exact).any()
 
 
@@ -113,7 +118,33 @@ def test_labels_are_not_told_apart():
     block = sums().histograms("columns", ("a",))
     ledger = Ledger(PrivacyBudget(1.0, 1e-5))
     with pytest.raises(ValueError, match="one class"):
-        release((), {"columns": block}, name="x", ledger=ledger, share=1.0, n_classes=2)
+        release(
+            block.sums,
+            {"columns": block},
+            name="x",
+            ledger=ledger,
+            share=1.0,
+            n_classes=2,
+        )
+
+
+def test_sums_answer_for_their_own_blocks():
+    one, two = sums(), sums()
+    for block in (Counts(), two.counts("rows")):
+        with pytest.raises(ValueError, match="their own blocks"):
+            without_noise(one, block, "rows")
+
+
+def test_rows_do_not_count_twice():
+    taken = sums()
+    for key, block in {
+        "rows": taken.counts("rows"),
+        "columns": taken.histograms("columns", NAMES),
+        "tokens": taken.selections("tokens", NAMES),
+        "distinct": taken.distinct("distinct", NAMES, 9),
+    }.items():
+        with pytest.raises(ValueError, match="hold every row"):
+            without_noise(batches(), block, key)
 
 
 def test_sums_are_not_printed():

@@ -11,6 +11,7 @@ import pytest
 from skdpgen.privacy import (
     Adjacency,
     ClippedCounts,
+    GivenBatches,
     Histograms,
     Ledger,
     PrivacyBudget,
@@ -232,7 +233,8 @@ def new_ledger():
 def released(block, table, ledger=None):
     part = SimpleNamespace(labels=table.labels, parts={"open": table.part})
     given: Any = {"name": "what is open", "share": 1.0}
-    return release([part], {"open": block}, ledger=ledger or new_ledger(), **given)
+    rows = GivenBatches([part])
+    return release(rows, {"open": block}, ledger=ledger or new_ledger(), **given)
 
 
 def test_cells_have_the_noise_that_is_declared():
@@ -286,7 +288,7 @@ def test_cells_alone_need_no_selection():
     batch = SimpleNamespace(labels=rows.labels, parts={"open": part})
     ledger = Ledger(PrivacyBudget(1.0, 1e-5, Adjacency.REPLACE))
     found = release(
-        [batch],
+        GivenBatches([batch]),
         {"open": ClippedCounts(SIZES, (), 2.0)},
         name="cells",
         ledger=ledger,
@@ -332,7 +334,7 @@ def test_blocks_of_half_the_weight_are_charged_and_have_twice_the_noise(adjacenc
     for _ in range(750):
         ledger = Ledger(PrivacyBudget(2.0, 1e-5, adjacency))
         found = release(
-            [batch],
+            GivenBatches([batch]),
             blocks,
             weights={"digits": 0.5},
             name="octaves and decimals",

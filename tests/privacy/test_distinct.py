@@ -12,6 +12,7 @@ from skdpgen.privacy import (
     Adjacency,
     Distinct,
     DistinctCounts,
+    GivenBatches,
     Ledger,
     OneHot,
     PrivacyBudget,
@@ -121,7 +122,7 @@ def test_what_is_released_has_its_noise_and_is_charged():
     for _ in range(400):
         ledger = Ledger(PrivacyBudget(2.0, 1e-5, Adjacency.REPLACE))
         released = release(
-            [batch(rows)],
+            GivenBatches([batch(rows)]),
             {"distinct": DistinctCounts(NAMES)},
             name="numbers of values",
             ledger=ledger,

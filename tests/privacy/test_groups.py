@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpgen.privacy import Histograms, Ledger, PrivacyBudget, Vectors, release
+from skdpgen.privacy import (
+    GivenBatches,
+    Histograms,
+    Ledger,
+    PrivacyBudget,
+    Vectors,
+    release,
+)
 from skdpgen.privacy._noise import random_groups
 
 ALPHA = 1e-6  # of every statistical test
@@ -24,7 +31,7 @@ def table(n=2000):
 
 def released(n_minibatches=N_GROUPS, epsilon=float("inf"), batches=None):
     return release(
-        [table()] if batches is None else batches,
+        GivenBatches([table()] if batches is None else batches),
         BLOCKS,
         name="groups",
         ledger=Ledger(PrivacyBudget(epsilon, 1e-5)),

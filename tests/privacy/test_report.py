@@ -8,6 +8,7 @@ import pytest
 from skdpgen.privacy import (
     Adjacency,
     Counts,
+    GivenBatches,
     Histograms,
     Ledger,
     PrivacyBudget,
@@ -200,14 +201,19 @@ def test_nothing_is_admitted_once_all_is_spent():
 
 @pytest.mark.parametrize("strange", STRANGE, ids=repr)
 def test_no_release_has_weights_that_float64_cannot_hold(strange):
-    ledger, block = ledger_of(), Histograms((2,))
+    ledger, block, rows = ledger_of(), Histograms((2,)), GivenBatches([])
     with pytest.raises(ValueError, match="weights"):
         release(
-            [], {"x": block}, name="x", ledger=ledger, share=0.1, weights={"x": strange}
+            rows,
+            {"x": block},
+            name="x",
+            ledger=ledger,
+            share=0.1,
+            weights={"x": strange},
         )
     zero = {"x": Histograms((2,), (0.0,))}
     with pytest.raises(ValueError, match="sensitivity"):
-        release([], zero, name="x", ledger=ledger, share=0.1)
+        release(rows, zero, name="x", ledger=ledger, share=0.1)
     assert ledger.entries == []
     if strange != 0.0:
         with pytest.raises((TypeError, ValueError)):

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from skdpgen.privacy import (
+    GivenBatches,
     Ledger,
     PrivacyBudget,
     Selections,
@@ -27,7 +28,7 @@ def shown(n_rows, ledger):
     tokens = SimpleNamespace(codes=np.zeros(n_rows, dtype=np.int64), values=("a",))
     batch = SimpleNamespace(labels=tokens.codes, parts={"tokens": {"column": tokens}})
     released = release(
-        [batch],
+        GivenBatches([batch]),
         {"tokens": Selections(("column",))},
         name="values",
         ledger=ledger,
@@ -83,7 +84,7 @@ def words_shown(rows, public, seed):
     batch = SimpleNamespace(labels=labels, parts={"tokens": {"column": tokens}})
     with insecure_noise_seed(seed):
         released = release(
-            [batch],
+            GivenBatches([batch]),
             {"tokens": Selections(("column",), public)},
             name="values",
             ledger=Ledger(BUDGET),
@@ -162,7 +163,7 @@ def test_without_noise_exactly_the_words_of_rows_are_shown():
     )
     budget = PrivacyBudget.reserving(math.inf, 1e-5, Adjacency.REPLACE, 1)
     released = release(
-        [batch],
+        GivenBatches([batch]),
         {"tokens": Selections(("column",), PUBLIC)},
         name="values",
         ledger=Ledger(budget),

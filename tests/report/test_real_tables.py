@@ -16,7 +16,6 @@ from skdpgen import (
 )
 from skdpgen.cli import main
 from skdpgen.cli._text_records import typed
-from skdpgen.metrics import _utility
 from skdpgen.report import beside_real
 
 N = 1200
@@ -42,17 +41,6 @@ def people():
             "price": size * 3000 + rng.integers(0, 30_000, N),
         }
     )
-
-
-@pytest.fixture
-def few_models(monkeypatch):
-    """Take two models of each kind; a report trains twelve."""
-    for table, names in (
-        (_utility.REGRESSORS, list(_utility.REGRESSORS["modern"])[:2]),
-        (_utility.CLASSIFIERS, list(_utility.CLASSIFIERS["modern"])[:2]),
-    ):
-        few = {name: table["modern"][name] for name in names}
-        monkeypatch.setitem(table, "modern", few)
 
 
 def test_a_report_of_awkward_columns(people, tmp_path, few_models):

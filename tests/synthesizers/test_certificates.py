@@ -15,6 +15,7 @@ from skdpgen import (
 )
 from skdpgen.privacy import PrivacyReport, _ledger
 from skdpgen.synthesizers.embedding import _private_encoder
+from tests._covering import parametrize_pairs
 from tests.guards._variants import maker, small_images
 from tests.privacy._reference_pld import PAIRS, reference_epsilon
 from tests.synthesizers._tables import CASES, build
@@ -102,12 +103,14 @@ def keeps_its_promise(report):
     return recomputed(report, report.delta) <= report.epsilon * (1 + GRID)
 
 
-each_fit = pytest.mark.parametrize("name", FITS)
 each_adjacency = pytest.mark.parametrize("adjacency", list(PAIRS))
+of_steps = [(name, to) for name in ("DPGANSynthesizer", "per_step") for to in PAIRS]
+each_pair = parametrize_pairs(
+    "name, adjacency", FITS, PAIRS, strength=1, first=of_steps
+)
 
 
-@each_fit
-@each_adjacency
+@each_pair
 def test_all_entries_together_cost_what_is_claimed(name, adjacency):
     report = fitted(name, adjacency).privacy_
     assert keeps_its_promise(report)
@@ -116,8 +119,7 @@ def test_all_entries_together_cost_what_is_claimed(name, adjacency):
         assert report.epsilon == pytest.approx(expected, rel=GRID)
 
 
-@each_fit
-@each_adjacency
+@each_pair
 def test_a_certificate_holds_at_other_deltas(name, adjacency):
     report = fitted(name, adjacency).privacy_
     assert report.epsilon_at(report.delta) <= report.epsilon
@@ -132,8 +134,7 @@ def test_a_certificate_holds_at_other_deltas(name, adjacency):
     assert name != "discovery" or report.delta_selection >= 1e-8
 
 
-@each_fit
-@each_adjacency
+@each_pair
 def test_a_certificate_is_read_back_whole(name, adjacency):
     report = fitted(name, adjacency).privacy_
     content = json.loads(report.to_json())
@@ -146,15 +147,14 @@ def test_a_certificate_is_read_back_whole(name, adjacency):
         assert known == report.epsilon_at(delta)
 
 
-@each_fit
-def test_mu_is_stated_only_where_it_holds(name):
-    report = fitted(name, "replace").privacy_
+@each_pair
+def test_mu_is_stated_only_where_it_holds(name, adjacency):
+    report = fitted(name, adjacency).privacy_
     assert (report.mu is None) == (name in SAMPLED)
     assert ("mu =" in str(report)) == (name not in SAMPLED)
 
 
-@each_fit
-@each_adjacency
+@each_pair
 def test_what_will_be_sampled_is_known_before_a_fit(name, adjacency):
     synth = fitted(name, adjacency)
     known = synth._subsampling()

@@ -17,6 +17,7 @@ from skdpgen.datasets import load_example
 from skdpgen.privacy import Query
 from skdpgen.tables import Rows
 from skdpgen.utils import Key, RowsElsewhereError
+from tests._covering import parametrize_pairs
 from tests.synthesizers._fits_alike import (
     SYNTHESIZERS,
     assert_alike,
@@ -46,8 +47,13 @@ def tables():
     return (X.compute(), y.compute()), (X, y)
 
 
-@pytest.mark.parametrize("synth", SYNTHESIZERS, ids=lambda s: type(s).__name__)
-@pytest.mark.parametrize("params", [{}, {"adjacency": "add_remove"}, {"epsilon": None}])
+@parametrize_pairs(
+    "params, synth",
+    [{}, {"adjacency": "add_remove"}, {"epsilon": None}],
+    SYNTHESIZERS,
+    strength=1,
+    ids=lambda one: ",".join(one) if isinstance(one, dict) else type(one).__name__,
+)
 def test_partitions_give_the_bits_of_the_whole(synth, params, tables):
     params = {k: float("inf") if v is None else v for k, v in params.items()}
     here, there = tables
@@ -91,14 +97,13 @@ def die(part, folder, name, at):
     return part
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("synth", "plan"),
     [
         pytest.param(SYNTHESIZERS[0], {1: (2,)}, id="one"),
-        pytest.param(
-            SYNTHESIZERS[1], {1: (0, 3), 4: (2, 5)}, id="four", marks=pytest.mark.slow
-        ),
+        pytest.param(SYNTHESIZERS[1], {1: (0, 3), 4: (2, 5)}, id="four"),
     ],
 )
 def test_workers_that_die_change_nothing(synth, plan, tables, tmp_path):
@@ -136,7 +141,7 @@ def test_what_leaves_a_partition_are_sums(tables):
     batches = rows.batches({"job": CategoryCells(("nurse",), True)})
     query = Watching(batches.encoder, {Key.COLUMNS: Histograms((2,))}, 1)
     with dask.config.set(scheduler="synchronous"):
-        total = batches.elsewhere.totals(query)
+        total = batches.total(query)
     assert len(seen) == N_PARTS
     assert all(one[Key.COLUMNS].shape == (1, 2) for one in seen)
     assert (sum(one[Key.COLUMNS] for one in seen) == total[Key.COLUMNS]).all()

@@ -1,6 +1,7 @@
 """Mean embeddings: one release of the rows, then free work that needs none."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,11 @@ from skdpgen import (
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _query, release
-from skdpgen.synthesizers.embedding import _feature_map
+from skdpgen.synthesizers.embedding import Encoding, _feature_map
 from skdpgen.synthesizers.models import _table_model
 from skdpgen.tables import Chunks, Rows, Schema
 from skdpgen.utils import NotPrivateWarning
+from tests._covering import parametrize_pairs
 from tests.synthesizers._tables import CASES, assert_obeys, build, quick, split
 
 INF = float("inf")
@@ -28,6 +30,7 @@ MIXED = CASES["mixed"]
 
 
 ALL = [DPMERFSynthesizer, DPHPSynthesizer, DPNTKSynthesizer]
+PRESETS = ["default", "paper"]
 each_method = pytest.mark.parametrize("cls", ALL)
 
 
@@ -35,6 +38,12 @@ def fitted(case=MIXED, cls=DPMERFSynthesizer, **params):
     """Return a fit with enough budget to have something to train for."""
     given = {"epsilon": 100.0} | params
     return build(cls, case, **given).fit(case.X, case.y)
+
+
+@cache
+def shared(cls=DPMERFSynthesizer):
+    """Return a fit that nobody changes."""
+    return fitted(cls=cls)
 
 
 def weights_of(synth):
@@ -91,9 +100,9 @@ def test_the_release_is_all_that_a_generator_is_made_of(cls):
 # ------------------------------------------------------------ training is free
 
 
-@each_method
-@pytest.mark.parametrize("name", ["mixed", "regression", "unlabelled"])
-@pytest.mark.parametrize("preset", ["default", "paper"])
+@parametrize_pairs(
+    "cls, name, preset", ALL, ["mixed", "regression", "unlabelled"], PRESETS
+)
 def test_refit_repeats_the_generator_of_fit(cls, name, preset):
     synth = fitted(cls=cls, case=CASES[name], preset=preset)
     before, losses = weights_of(synth), synth.loss_curve_
@@ -131,7 +140,7 @@ def test_other_settings_change_the_generator_alone():
 
 @pytest.mark.parametrize("name", ["n_features", "length_scale", "epsilon", "nonsense"])
 def test_what_needs_new_rows_cannot_be_refitted(name):
-    synth = fitted()
+    synth = shared()
     before = weights_of(synth)
     with pytest.raises(TypeError, match=rf"max_iter.*Got {name}; use `fit`"):
         synth.refit(**{name: 100})
@@ -139,7 +148,7 @@ def test_what_needs_new_rows_cannot_be_refitted(name):
 
 
 def test_refit_checks_what_it_is_given():
-    synth = fitted()
+    synth = shared()
     before = weights_of(synth)
     for changes in (
         {"hidden_layer_sizes": (4.5,)},
@@ -172,8 +181,7 @@ def test_refit_works_where_the_rows_never_were(cls, tmp_path):
     assert len(copy.loss_curve_) <= 2
 
 
-@each_method
-@pytest.mark.parametrize("stage", ["match_embedding", "TableGenerator"])
+@parametrize_pairs("cls, stage", ALL, ["match_embedding", "TableGenerator"], strength=1)
 def test_an_interrupted_fit_goes_on_from_its_release(cls, monkeypatch, stage):
     def interrupt(*args, **params):
         raise KeyboardInterrupt
@@ -196,7 +204,7 @@ def test_an_interrupted_fit_goes_on_from_its_release(cls, monkeypatch, stage):
 
 
 def test_an_interrupted_refit_keeps_the_generator(monkeypatch):
-    synth = fitted()
+    synth = shared()
     before, settings = weights_of(synth), synth.settings_
 
     def interrupt(*args, **params):
@@ -212,10 +220,13 @@ def test_an_interrupted_refit_keeps_the_generator(monkeypatch):
 # ------------------------------------------------------------ the joint release
 
 
-@each_method
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-@pytest.mark.parametrize("preset", ["default", "paper"])
-@pytest.mark.parametrize("name", ["mixed", "regression", "floats"])
+@parametrize_pairs(
+    "cls, name, preset, adjacency",
+    ALL,
+    ["mixed", "regression", "floats"],
+    PRESETS,
+    ["replace", "add_remove"],
+)
 def test_no_row_moves_a_fit_further_than_is_claimed(cls, name, preset, adjacency):
     case = CASES[name]
     synth = fitted(case, cls, preset=preset, adjacency=adjacency, epsilon=8.0)
@@ -224,7 +235,7 @@ def test_no_row_moves_a_fit_further_than_is_claimed(cls, name, preset, adjacency
     def exact(X, y):
         rows = Rows.read(X, y, task=case.task).batches(synth.cells_, synth._labels)
         return release(
-            synth.kernel_.encode(rows, torch.device("cpu")),
+            rows.through(Encoding(synth.kernel_, "cpu")),
             synth.kernel_.blocks,
             name="again",
             ledger=Ledger(PrivacyBudget(INF, 1e-5, Adjacency(adjacency))),
@@ -256,8 +267,9 @@ def test_no_row_moves_a_fit_further_than_is_claimed(cls, name, preset, adjacency
     assert claimed.mu == pytest.approx(entry.sensitivity / entry.noise_std)
 
 
-@pytest.mark.parametrize("preset", ["default", "paper"])
-@pytest.mark.parametrize("name", ["mixed", "floats", "unlabelled"])
+@parametrize_pairs(
+    "name, preset", ["mixed", "floats", "unlabelled"], PRESETS, strength=1
+)
 def test_parts_of_the_rows_sum_up_and_have_the_noise_of_the_whole(name, preset):
     case = CASES[name]
     parts = {"release": "minibatch", "n_minibatches": 4}
@@ -307,10 +319,7 @@ def test_memory_does_not_grow_with_rows_times_features(monkeypatch):
 # ------------------------------------------------------------ presets and limits
 
 
-@each_method
-@pytest.mark.parametrize("name", sorted(CASES))
-@pytest.mark.parametrize("preset", ["default", "paper"])
-@pytest.mark.parametrize("max_iter", [0, 2])
+@parametrize_pairs("cls, name, preset, max_iter", ALL, sorted(CASES), PRESETS, [0, 2])
 def test_presets_work_on_every_kind_of_table(cls, name, preset, max_iter):
     case = CASES[name]
     synth = fitted(case, cls, preset=preset, max_iter=max_iter, hidden_layer_sizes=None)
@@ -418,8 +427,9 @@ def small(n_inputs):
     )
 
 
-@pytest.mark.parametrize("share", [None, 1.0])
-@pytest.mark.parametrize("name", ["mixed", "regression", "unlabelled"])
+@parametrize_pairs(
+    "name, share", ["mixed", "regression", "unlabelled"], [None, 1.0], strength=1
+)
 def test_any_network_can_be_differentiated(name, share, tmp_path):
     case = CASES[name]
     given = {"architecture": small, "tangent_norm": share}
@@ -507,7 +517,7 @@ def test_an_order_alone_is_enough():
 
 @each_method
 def test_settings_show_the_share_that_was_chosen(cls):
-    synth = fitted(cls=cls)
+    synth = shared(cls)
     names = {"fourier_norm", "tangent_norm", "product_weight"} & set(
         vars(synth.settings_)
     )
@@ -543,5 +553,5 @@ def test_parameters_of_steps_are_refused_at_once(name):
 
 @each_method
 def test_the_number_of_steps_is_told(cls):
-    synth = fitted(cls=cls)
+    synth = shared(cls)
     assert synth.n_iter_ == len(synth.loss_curve_)

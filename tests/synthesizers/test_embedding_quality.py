@@ -13,14 +13,15 @@ from skdpgen import (
     DPNTKSynthesizer,
 )
 from skdpgen.tables import Boolean, Numeric, Schema
+from tests._covering import parametrize_pairs
+from tests._seeded import same_noise
 from tests.synthesizers._tables import CASES, build
 
 INF = float("inf")
 
 
-each_method = pytest.mark.parametrize(
-    "cls", [DPMERFSynthesizer, DPHPSynthesizer, DPNTKSynthesizer]
-)
+METHODS = [DPMERFSynthesizer, DPHPSynthesizer, DPNTKSynthesizer]
+each_method = pytest.mark.parametrize("cls", METHODS)
 
 
 def made(cls, *args, **params):
@@ -68,7 +69,9 @@ def relation(X, y):
 def sampled_relation(cls, epsilon, **params):
     X, y = parity()
     given = {"schema": SCHEMA, "classes": [0, 1], "random_state": 0} | params
-    return relation(*made(cls, epsilon, **given).fit(X, y).sample(4000, random_state=1))
+    with same_noise():
+        synth = made(cls, epsilon, **given).fit(X, y)
+    return relation(*synth.sample(4000, random_state=1))
 
 
 @each_method
@@ -84,8 +87,7 @@ def test_samples_show_a_relation_that_columns_alone_cannot(cls, preset):
 @each_method
 def test_without_budget_the_relation_is_gone(cls):
     quick = {"n_features": 200, "max_iter": 40, "hidden_layer_sizes": (64,)}
-    found = [sampled_relation(cls, 1e-3, **quick) for _ in range(4)]
-    assert abs(np.mean(found)) < 0.1
+    assert abs(sampled_relation(cls, 1e-3, **quick)) < 0.2
 
 
 @each_method
@@ -129,7 +131,7 @@ def rare_error(cls, class_weight):
         classes=[0, 1],
         class_weight=class_weight,
         n_features=100,
-        max_iter=300 if cls is DPNTKSynthesizer else 100,
+        max_iter=150 if cls is DPNTKSynthesizer else 60,
         hidden_layer_sizes=(256, 256) if cls is DPNTKSynthesizer else (64, 64),
         random_state=0,
     ).fit(X, y)
@@ -185,8 +187,7 @@ def test_the_fourier_share_goes_by_public_facts():
     assert asked.set_params(max_iter=0).fit(X, y).kernel_.share == 0.37
 
 
-@each_method
-@pytest.mark.parametrize("preset", ["default", "paper"])
+@parametrize_pairs("cls, preset", METHODS, ["default", "paper"], strength=1)
 def test_missing_values_come_back_as_often(cls, preset):
     case = CASES["floats"]
     quick = {"max_iter": 60, "n_features": 200}

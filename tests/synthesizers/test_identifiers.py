@@ -14,7 +14,7 @@ from skdpgen.privacy import Adjacency, Distinct, Ledger, PrivacyBudget, sensitiv
 from skdpgen.report import as_html, report_content
 from skdpgen.synthesizers.opening import _first_look
 from skdpgen.synthesizers.opening._first_look import (
-    BLURRED,
+    BLURRED_COUNT,
     LOOK_SHARES,
     count_whole_numbers,
     perhaps_identifiers,
@@ -139,7 +139,7 @@ def share_named(share, std, seed=0, times=4000, gaps=0.0):
     )
 
 
-@pytest.mark.parametrize("std", [0.0, 1.0, 5.0, 10.0, 20.0, 1000 * BLURRED])
+@pytest.mark.parametrize("std", [0.0, 1.0, 5.0, 10.0, 20.0, 1000 * BLURRED_COUNT])
 def test_noise_names_no_amounts(std):
     assert share_named(0.58, std) == 0.0  # 6.8 stds or more: 1e-11
     assert share_named(0.58, std, gaps=std) == 0.0
@@ -150,7 +150,7 @@ def test_noise_names_no_amounts(std):
 def test_noise_hides_no_identifiers():
     assert share_named(1.0, 10.0) == 1.0  # 5 stds, 3e-7
     assert share_named(1.0, 12.5) > 0.998  # the noise that is aimed at: 4 stds
-    assert share_named(1.0, 1000 * BLURRED) > 0.4
+    assert share_named(1.0, 1000 * BLURRED_COUNT) > 0.4
 
 
 def test_a_column_that_nobody_filled_in_is_not_named():
@@ -179,7 +179,7 @@ def test_counts_are_cheap_or_not_taken(adjacency, n, n_columns):
     assert bool(counted) == bool(ledger.entries) == bool(spent)
     if counted:
         assert LOOK_SHARES[0] * (1 - 1e-9) < spent < LOOK_SHARES[1] * (1 + 1e-9)
-        assert ledger.entries[0].noise_std <= BLURRED * n
+        assert ledger.entries[0].noise_std <= BLURRED_COUNT * n
     assert bool(counted) == (n > (50 if n_columns == 1 else 1000))
 
 

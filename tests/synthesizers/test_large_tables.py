@@ -16,6 +16,7 @@ from skdpgen import (
 )
 from skdpgen.datasets import load_example
 from skdpgen.tables import Boolean, Categorical, Chunks, Integer, Numeric
+from tests._covering import parametrize_pairs
 
 N = 3000
 ONE_RELEASE = [
@@ -68,9 +69,9 @@ def fit(synth, rows):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-@pytest.mark.parametrize("epsilon", [1.0, 50.0])
-@pytest.mark.parametrize("cls", ONE_RELEASE)
+@parametrize_pairs(
+    "cls, epsilon, adjacency", ONE_RELEASE, [1.0, 50.0], ["replace", "add_remove"]
+)
 def test_passes_are_as_many_as_planned(cls, epsilon, adjacency, rows):
     fit(small(cls, epsilon=epsilon, adjacency=adjacency), rows)
     planned = plan(N, rows.X.shape[1], epsilon).n_passes

@@ -11,6 +11,7 @@ from skdpgen import DPIndependentSynthesizer, Schema
 from skdpgen.datasets import load_example
 from skdpgen.privacy import (
     Adjacency,
+    GivenBatches,
     Histograms,
     Ledger,
     OneHot,
@@ -50,7 +51,7 @@ def noise_of_releases(n_releases=40, n_cells=500):
     noise = []
     for _ in range(n_releases):
         released = release(
-            [],
+            GivenBatches([]),
             {"columns": Histograms((n_cells,))},
             name="nothing",
             ledger=Ledger(PrivacyBudget(1.0, 1e-5)),
@@ -111,7 +112,7 @@ def audited_releases(n_releases, is_inside):
     found = np.empty(n_releases)
     for i in range(n_releases):
         released = release(
-            batches,
+            GivenBatches(batches),
             {"columns": Histograms((2, 2, 2))},
             name="audit",
             ledger=Ledger(PrivacyBudget(AUDITED, 1e-5)),
@@ -137,7 +138,7 @@ def epsilon_at_least(inside, outside, delta=1e-5):
     return best
 
 
-def audit(n_releases=10_000):
+def audit(n_releases=4_000):
     inside, outside = (audited_releases(n_releases, flag) for flag in (True, False))
     return epsilon_at_least(inside, outside)
 

@@ -57,7 +57,7 @@ def useless():
     return table.assign(age=99 - table["age"]), y
 
 
-def distances(cls, public, n_releases=4, least_order=1, **params):
+def distances(cls, public, n_releases=2, least_order=1, **params):
     found = []
     for seed in range(n_releases):
         with warnings.catch_warnings():

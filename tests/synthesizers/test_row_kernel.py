@@ -13,6 +13,7 @@ from skdpgen.features import ModuleNTKFeatures, _fourier
 from skdpgen.networks import CellsHead
 from skdpgen.privacy import (
     Adjacency,
+    GivenBatches,
     Histograms,
     Ledger,
     NonNegative,
@@ -26,6 +27,7 @@ from skdpgen.synthesizers.embedding._feature_map import Mapper
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel, draw_point
 from skdpgen.synthesizers.models._table_model import _seen
 from skdpgen.tables import CategoryCells, EncodedBatch, NumberCells, Rows
+from tests._covering import parametrize_pairs
 
 CPU = torch.device("cpu")
 INF = float("inf")
@@ -100,7 +102,8 @@ METHODS = {
 KERNELS |= {name: (changes, list(CELLS)) for name, changes in HERMITE.items()}
 KERNELS |= {name: (changes, list(CELLS)) for name, changes in TANGENT.items()}
 each_kernel = pytest.mark.parametrize("name", KERNELS)
-each_adjacency = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+ADJACENCIES = ["replace", "add_remove"]
+each_adjacency = pytest.mark.parametrize("adjacency", ADJACENCIES)
 
 
 class Loud:
@@ -152,7 +155,7 @@ def encoded(kernel, cells, table, labels):
 
 def released(kernel, cells, table, labels, adjacency, epsilon=INF, n_minibatches=1):
     return release(
-        encoded(kernel, cells, table, labels),
+        GivenBatches(encoded(kernel, cells, table, labels)),
         kernel.blocks,
         name="embedding",
         ledger=Ledger(PrivacyBudget(epsilon, 1e-5, Adjacency(adjacency))),
@@ -291,8 +294,7 @@ def test_features_that_break_their_promise_are_clipped(name, adjacency):
     assert max(found) == pytest.approx(1.0)  # reached, and not passed
 
 
-@each_adjacency
-@each_kernel
+@parametrize_pairs("name, adjacency", KERNELS, ADJACENCIES, strength=1)
 def test_groups_move_no_further(name, adjacency, monkeypatch):
     # rows that neighbours share must be in the same groups: by their place
     monkeypatch.setattr(_query, "random_groups", lambda n, k: np.arange(n) % k)
@@ -449,8 +451,7 @@ def test_what_is_cheap_is_seen_at_once(name):
     assert turns[0][0].phi.n_features == kernel.phi.n_features
 
 
-@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 130, 777])
-@each_kernel
+@parametrize_pairs("name, n", KERNELS, [1, 2, 63, 64, 65, 130, 777], strength=1)
 def test_a_row_is_mapped_alike_wherever_it_stands(name, n):
     kernel, rng = kernel_of(name), np.random.default_rng(0)
     if kernel.phi is None:

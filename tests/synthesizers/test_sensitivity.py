@@ -174,11 +174,30 @@ any_row = st.fixed_dictionaries(
 )
 
 
+def any_three(n_examples):
+    """Let a test see examples of a few rows, and of two more."""
+
+    def decorated(test):
+        every = given(rest=st.lists(any_row, max_size=3), one=any_row, two=any_row)
+        return settings(max_examples=n_examples, deadline=None)(every(test))
+
+    return decorated
+
+
 @pytest.mark.parametrize("family", FAMILIES)
-@given(rest=st.lists(any_row, max_size=3), one=any_row, two=any_row)
-@settings(max_examples=60, deadline=None)
+@any_three(20)
 def test_no_row_moves_the_sum_further(family, rest, one, two):
-    blocks = FAMILIES[family]
+    check_moves(FAMILIES[family], rest, one, two)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+@any_three(200)
+def test_none_of_many_rows_moves_the_sum_further(family, rest, one, two):
+    check_moves(FAMILIES[family], rest, one, two)
+
+
+def check_moves(blocks, rest, one, two):
     replaced = move(blocks, [*rest, one], [*rest, two])
     removed = move(blocks, [*rest, one], rest)
     assert replaced <= claim(blocks, "replace") * SLACK + 1e-12

@@ -11,7 +11,7 @@ from skdpgen.tables import _passes
 from skdpgen.training import _mixture
 from skdpgen.utils import NotPrivateWarning
 
-N, WIDE = 3000, 16
+N, WIDE = 1000, 12
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def table():
 
 def fitted(cls, X, **params):
     with pytest.warns(NotPrivateWarning), insecure_noise_seed(0):
-        return cls(epsilon=30.0, random_state=0, **params).fit(X)
+        return cls(epsilon=60.0, random_state=0, **params).fit(X)
 
 
 def test_tiles_say_what_the_whole_says(table, monkeypatch):

@@ -111,7 +111,7 @@ def test_columns_are_read_only_when_needed(name, folder, monkeypatch):
     rows = Rows.read(source, target)
     cells = {"color": CategoryCells(("red",), True)}
     if name == "lazy frame":
-        rows._passes._source._source = _spied_polars(source, asked)
+        rows._kept._source._source = _spied_polars(source, asked)
     list(rows.batches(cells, tokens=("number",)))
     assert asked
     assert all(names == {"color", "number", "bought"} for names in asked)

@@ -1,21 +1,19 @@
 """What a step of DP-SGD costs, and what another package makes of the same rows."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
 from torch import nn
 
-from skdpgen.benchmark._private_steps import make_network
+from benchmarks.private_steps import make_network
+from benchmarks.speed import run_apart
 from skdpgen.training import RowSlopes
 
 STEP = """
 import numpy as np
 import torch
 from torch import nn
-from skdpgen.benchmark._private_steps import make_network
-from skdpgen.benchmark._rival_runner import peak_mib
+from benchmarks.private_steps import make_network
+from skdpgen.benchmark._measure_cell import peak_mib
 from skdpgen.privacy import Ledger, PrivacyBudget
 from skdpgen.training import private_descent
 
@@ -44,13 +42,13 @@ print(peak_mib())
 """
 
 
-@pytest.mark.parametrize("network", ["make_network('full')", "Unknown()"])
+@pytest.mark.parametrize(
+    "network",
+    [pytest.param("make_network('full')", marks=pytest.mark.slow), "Unknown()"],
+)
 def test_a_step_of_600_rows_and_a_million_weights_fits_into_memory(network):
     code = STEP.replace("{network}", network)
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert float(out.stdout) < 1536
+    assert float(run_apart(code).stdout) < 1536
 
 
 @pytest.mark.parametrize("name", ["full", "tutorial", "smooth"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpgen.privacy import Counts, Ledger, PrivacyBudget, release
+from skdpgen.privacy import Counts, GivenBatches, Ledger, PrivacyBudget, release
 from skdpgen.tables import EncodedBatch
 from skdpgen.utils import Key
 
@@ -11,7 +11,8 @@ from skdpgen.utils import Key
 def test_a_release_has_names_in_plain_text():
     batch = EncodedBatch(np.zeros(5, dtype=np.int64), {})
     ledger = Ledger(PrivacyBudget(1.0, 1e-5))
-    found = release([batch], {Key.ROWS: Counts()}, name="n", ledger=ledger, share=1.0)
+    rows = GivenBatches([batch])
+    found = release(rows, {Key.ROWS: Counts()}, name="n", ledger=ledger, share=1.0)
     for named in (found.values, found.noise_std):
         assert repr(list(named)) == "['rows']"
         assert named[Key.ROWS] is named["rows"]

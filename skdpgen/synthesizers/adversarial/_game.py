@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,13 @@ from torch.nn.functional import one_hot
 from skdpgen.lenses import lens_of
 from skdpgen.networks import CellsHead, Discriminator, ImageGenerator, ImageShape
 from skdpgen.privacy import Counts, Release, Vectors
-from skdpgen.synthesizers.embedding import ImageKernel, PointRows, RowKernel, pooling_of
+from skdpgen.synthesizers.embedding import (
+    Encoding,
+    ImageKernel,
+    PointRows,
+    RowKernel,
+    pooling_of,
+)
 from skdpgen.synthesizers.gaussian import check_lens, encoder
 from skdpgen.synthesizers.models import (
     CodesModel,
@@ -173,17 +180,17 @@ def release_start(
     else:
         kernel = RowKernel.of(cells, lambda *_: None, layout="whole", share=1.0)
     opening.keep(cells_=cells, _labels=labels, kernel_=kernel)
-    batches: Any = opening.rows.batches(cells, labels)
+    batches = opening.rows.batches(cells, labels)
     name, how, blocks = "rows of each class", {}, kernel.blocks
     if settings.start == "means":
-        batches = shown(kernel, batches)
+        batches = batches.through(partial(shown, kernel))
         blocks = {
             Key.FEATURES: Vectors(kernel.width, is_nonnegative=lens is None),
             Key.CLASSES: Counts(PAID),
         }
         name = f"means of {kernel.certificate_name} by class"
     elif getattr(kernel, "counted", ()):
-        batches = kernel.encode(batches, torch.device("cpu"))
+        batches = batches.through(Encoding(kernel, "cpu"))
         name, how = f"histograms of {len(cells)} columns by class", kernel.weights
     released = opening.release(
         "release_",

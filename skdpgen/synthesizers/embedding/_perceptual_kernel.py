@@ -15,7 +15,7 @@ from skdpgen.synthesizers.embedding._image_kernel import (
     pooling_of,
     size_seen,
 )
-from skdpgen.synthesizers.embedding._private_encoder import encoder_of
+from skdpgen.synthesizers.embedding._private_encoder import Encoding, encoder_of
 from skdpgen.synthesizers.models import Denoised, ImageModel, train_images
 from skdpgen.synthesizers.opening import Opening, n_classes_of
 from skdpgen.synthesizers.presets import pixel_scales
@@ -234,7 +234,7 @@ def perceptual_kernel(
     coded = replace(kernel, phi=CodeMap(seen))
     found = opening.release(
         "stopping_release_",
-        coded.encode(opening.rows.batches(cells, labels), device),
+        opening.rows.batches(cells, labels).through(Encoding(coded, device)),
         {Key.FEATURES: coded.phi.block},
         name="means of codes by class, to stop by",
         share=settings.stopping_budget,

@@ -1,8 +1,9 @@
 """Private images through a lens, a few at a time, each as if it were alone."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,18 @@ from skdpgen.lenses import (
     lens_of,
 )
 from skdpgen.synthesizers.opening import Opening
-from skdpgen.tables import Cells, EncodedBatch, as_pixels, holds_images, image_size
+from skdpgen.tables import (
+    Batches,
+    Cells,
+    EncodedBatch,
+    as_pixels,
+    holds_images,
+    image_size,
+)
 from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
+Row = Callable[[Any, Floats], Any]  # labels and pixels to labels and vectors
 AT_ONCE = 1024
 GRID = 2.0**-20
 
@@ -50,30 +59,38 @@ class Pictures:
         """Number of codes of an image."""
         return int(self.lens.n_latent(self.shape))
 
-    def pixels(self, row: Callable[[Any, Floats], Any]) -> Iterator[EncodedBatch]:
-        """Yield ``row`` of labels and pixels in [0, 1], in batches of one shape.
+    def pixels(self, row: Row) -> Batches:
+        """Return what ``row`` makes of labels and pixels in [0, 1]."""
+        batches = self.opening.rows.batches({}, self.labels)
+        return batches.through(partial(_in_one_shape, row, int(np.prod(self.shape))))
 
-        The last batch is filled up with black images; ``row`` returns labels and
-        vectors, of which the images that are there are kept.
-        """
-        for batch in self.opening.rows.batches({}, self.labels):
-            images = batch.parts[Key.PIXELS]
-            for start in range(0, len(images), AT_ONCE):
-                some = slice(start, start + AT_ONCE)
-                known = batch.labels[some]
-                pixels = np.zeros((AT_ONCE, int(np.prod(self.shape))))
-                pixels[: len(known)] = as_pixels(images[some])
-                filled = np.full(AT_ONCE, -1, dtype=np.int64)
-                filled[: len(known)] = known
-                label, vectors = row(filled, pixels)
-                yield EncodedBatch(
-                    label[: len(known)], {Key.FEATURES: _first(vectors, len(known))}
-                )
-
-    def codes(self, row: Callable[[Any, Floats], Any]) -> Iterator[EncodedBatch]:
-        """Yield ``row`` of labels and codes."""
+    def codes(self, row: Row) -> Batches:
+        """Return what ``row`` makes of labels and codes."""
         encode = encoder(self.lens, self.shape)
         return self.pixels(lambda labels, pixels: row(labels, encode(pixels)))
+
+
+def _in_one_shape(
+    row: Row, n_pixels: int, batches: Iterable[EncodedBatch]
+) -> Iterator[EncodedBatch]:
+    """Yield ``row`` of labels and pixels, in batches of one shape.
+
+    The last batch is filled up with black images; ``row`` returns labels and vectors,
+    of which the images that are there are kept.
+    """
+    for batch in batches:
+        images = batch.parts[Key.PIXELS]
+        for start in range(0, len(images), AT_ONCE):
+            some = slice(start, start + AT_ONCE)
+            known = batch.labels[some]
+            pixels = np.zeros((AT_ONCE, n_pixels))
+            pixels[: len(known)] = as_pixels(images[some])
+            filled = np.full(AT_ONCE, -1, dtype=np.int64)
+            filled[: len(known)] = known
+            label, vectors = row(filled, pixels)
+            yield EncodedBatch(
+                label[: len(known)], {Key.FEATURES: _first(vectors, len(known))}
+            )
 
 
 def encoder(lens: Any, shape: tuple[int, int, int]) -> Callable[[Floats], Floats]:

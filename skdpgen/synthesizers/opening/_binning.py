@@ -327,7 +327,7 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
     watched = watched_columns(opening, {**opening.lines, **known})
     if n_lines:
         share = _second_share(opening, n_lines)
-    elif watched and opening.rows.elsewhere is None:  # parties answer in one question
+    elif watched and opening.rows.are_here:  # parties answer in one question
         share = watched_share(opening, len(watched))
     else:
         share = 0.0

@@ -1,7 +1,7 @@
 """An opened table: private rows, and the account that pays for learning from them."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
@@ -10,11 +10,11 @@ from tqdm import tqdm
 
 from skdpgen.privacy import (
     Adjacency,
-    Batch,
     Ledger,
     PrivacyBudget,
     PrivacyReport,
     Release,
+    Summable,
     default_delta,
     release,
 )
@@ -290,7 +290,7 @@ class Opening:
     def release(
         self,
         attribute: str,
-        batches: Iterable[Batch],
+        batches: Summable,
         blocks: Mapping[str, Any],
         *,
         share: float = 1.0,
@@ -450,7 +450,7 @@ def open_rows(
     _check_weights(class_weight, known)
     pass_first(rows, known, is_size_public=is_size_public)
     unknown = known.unknown
-    check_known(rows.elsewhere, known)
+    check_known(rows, known)
     n_selections = SEARCHES * len(unknown.texts) + known.has_unknown_classes
     chosen = default_delta(rows.n_rows if is_size_public else None)
     used = chosen if delta is None else delta
@@ -494,8 +494,7 @@ def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str
         if isinstance(X, Chunks) and X.like is None:
             lines.append("that there is a chunk of rows: taken as public")
     lines.append(dtypes_stated(rows.layout, rows.target_layout))
-    if rows.elsewhere is not None:
-        lines.append(rows.elsewhere.trusted(budget))
+    lines += rows.trusted(budget)
     if rows.has_lists:
         lines.append("types of plain lists: taken as public")
     if isinstance(rows.layout, ImageLayout):

@@ -183,7 +183,8 @@ def look_at_kinds(
     batches: Any = rows.batches(grids, distinct=names)
     sums = rows.beforehand
     if sums is not None:
-        batches, blocks = (), {Key.DISTINCT: sums.distinct(Key.DISTINCT, names, n_rows)}
+        batches = sums
+        blocks[Key.DISTINCT] = sums.distinct(Key.DISTINCT, names, n_rows)
         if grids:
             blocks[Key.COLUMNS] = sums.histograms(Key.COLUMNS, tuple(grids))
     released = release(
@@ -428,7 +429,7 @@ def count_whole_numbers(
     std = ledger.noise_std(share=share, sensitivity=delta)
     sums, block = rows.beforehand, DistinctCounts(names, n_rows)
     released = release(
-        rows.batches({}, distinct=names) if sums is None else (),
+        rows.batches({}, distinct=names) if sums is None else sums,
         {
             Key.DISTINCT: block
             if sums is None
@@ -513,7 +514,7 @@ def look_at_pixels(rows: Rows, ledger: Ledger, n_rows: float) -> dict[str, float
     share = pixel_share(n_rows, ledger)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
-    if rows.elsewhere is not None or std > BLURRED * n_rows:
+    if not rows.are_here or std > BLURRED * n_rows:
         return {}
     released = release(
         rows.batches({}).through(_as_codes),

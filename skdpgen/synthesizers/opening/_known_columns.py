@@ -95,7 +95,7 @@ def discover_classes(rows: Rows, ledger: Ledger) -> tuple[Mapping[str, float], f
     asked, sums = (TARGET,), rows.beforehand
     block = Selections(asked) if sums is None else sums.selections(Key.TOKENS, asked)
     released = release(
-        rows.batches({}, tokens=asked) if sums is None else (),
+        rows.batches({}, tokens=asked) if sums is None else sums,
         {Key.TOKENS: block},
         name="class labels",
         ledger=ledger,
@@ -485,9 +485,9 @@ def check_needs(estimator: Any, X: Any) -> None:
             )
 
 
-def check_known(elsewhere: Any, known: Any) -> None:
+def check_known(rows: Rows, known: Any) -> None:
     """Raise if words would have to be found where no one sees counts without noise."""
-    if getattr(elsewhere, "noise", None) is None:
+    if rows.noise_shares is None:
         return
     left = [str(name) for name in known.kinds if name not in known.columns]
     booleans = [str(n) for n, kind in known.kinds.items() if kind is Kind.BOOLEAN]

@@ -102,7 +102,7 @@ def count_rows(rows: Rows, ledger: Ledger) -> float:
     """Release the number of rows, where it is private."""
     sums = rows.beforehand
     released = release(
-        rows.batches({}) if sums is None else (),
+        rows.batches({}) if sums is None else sums,
         {Key.ROWS: Counts() if sums is None else sums.counts(Key.ROWS)},
         name=ROWS_COUNTED,
         ledger=ledger,

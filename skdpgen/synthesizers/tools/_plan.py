@@ -40,7 +40,7 @@ from skdpgen.synthesizers.pairwise import (
 #
 # Seconds are those of one core of a shared server of 2026, and within a factor of two
 # or three of other machines; rows that are read from files are in them, training is.
-# docs/speed.md has the runs.
+# benchmarks/speed.md has the runs.
 
 MIB = 2.0**20
 CELL = 8  # bytes of a number, and of a cell once it is read

@@ -1,0 +1,248 @@
+"""``python -m benchmarks``: what reproduces papers, runs peers and measures speed."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import pandas as pd
+
+from benchmarks.catalogue import CATALOGUE
+from benchmarks.fit_costs import AXES, fit_costs, tabulate_costs
+from benchmarks.image_sets import N_SAMPLES, QUICK, measure_images
+from benchmarks.large_tables import run_large, run_wide
+from benchmarks.peer_runner import PEERS
+from benchmarks.peers import install_peer, python_in
+from benchmarks.private_steps import step_costs
+from benchmarks.speed import speed_table
+from skdpgen.benchmark._result_tables import markdown
+from skdpgen.cli._bench_command import run, tables
+from skdpgen.metrics import CLASSIFIERS, SyntheticUtility
+from skdpgen.synthesizers import all_synthesizers
+
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+TABLE_METHODS = (
+    "DPIndependentSynthesizer",
+    "DPPairwiseSynthesizer",
+    "DPMERFSynthesizer",
+    "DPHPSynthesizer",
+    "DPNTKSynthesizer",
+    "DPMGESynthesizer",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Measure skdpgen on public tables and images, beside papers and peers.
+
+    \b
+      python -m benchmarks run benchmarks/results/tables/tables.toml --data FOLDER
+      python -m benchmarks tables benchmarks/results/tables --into benchmarks/benchmarks.md
+      python -m benchmarks peers install mst
+      python -m benchmarks images mnist --data FOLDER --epsilon 1 --epsilon 10
+      python -m benchmarks fits DPMERFSynthesizer --axes rows
+
+    `run` and `tables` are those of `skdpgen bench`, which know public tables here.
+    """  # noqa: D301, E501 - click wants the character itself, and lines as they are
+    ctx.obj = CATALOGUE
+
+
+main.add_command(run)
+main.add_command(tables)
+
+
+@main.group()
+def peers() -> None:
+    """Install what methods are compared with, each in an environment of its own.
+
+    They are MST, AIM and PrivBayes of dpmm, and two GANs of SmartNoise. Nothing of
+    ours depends on them, and they never meet our packages. SKDPGEN_PEERS names a
+    folder other than the user's cache.
+    """
+
+
+@peers.command("install")
+@click.argument("names", nargs=-1, required=True, type=click.Choice(list(PEERS)))
+def install(names: tuple[str, ...]) -> None:
+    """Make the environments of peers anew; some of them share one."""
+    for package in dict.fromkeys(PEERS[name][0] for name in names):
+        peer = next(name for name in names if PEERS[name][0] == package)
+        folder = install_peer(peer)
+        has = ", ".join(name for name in PEERS if PEERS[name][0] == package)
+        click.echo(f"{folder} has {package}: {has}.")
+
+
+@peers.command("list")
+def list_peers() -> None:
+    """Say which peers there are, and which are installed."""
+    for peer, (package, *_) in PEERS.items():
+        python = python_in(package)
+        where = python.parent.parent if python.exists() else "not installed"
+        click.echo(f"{peer}: {package}, {where}")
+
+
+@main.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAMES...")
+@click.option("--data", type=FOLDER, default=".", help="Folder of the .npz files.")
+@click.option("--synthesizer", default="DPMGESynthesizer", show_default=True)
+@click.option("--epsilon", type=float, multiple=True, default=[1.0], help="Repeatable.")
+@click.option("--adjacency", default="replace", show_default=True)
+@click.option("--releases", type=int, default=5, show_default=True)
+@click.option("--jobs", type=int, default=1, show_default=True)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter, as JSON or a word; repeatable.",
+)
+@click.option(
+    "--models",
+    type=click.Choice(["quick", "all"]),
+    default="quick",
+    help="Three models, or twelve and a CNN.",
+)
+@click.option("--pictures", type=FOLDER, help="A folder for grids of images.")
+@click.option("--output", type=FILE, help="A .jsonl file to append to.")
+def images(
+    names: tuple[str, ...],
+    data: Path,
+    synthesizer: str,
+    epsilon: tuple[float, ...],
+    adjacency: str,
+    releases: int,
+    jobs: int,
+    settings: tuple[str, ...],
+    models: str,
+    pictures: Path | None,
+    output: Path | None,
+) -> None:
+    """Measure a method on the sets of images NAMES, with pictures."""
+    make = partial(all_synthesizers()[synthesizer], **read_settings(settings))
+    every = [*CLASSIFIERS["images"], "cnn"]
+    utility = SyntheticUtility(
+        classifiers=QUICK if models == "quick" else every,
+        n_samples=N_SAMPLES,
+        n_jobs=jobs,
+    )
+    runs = []
+    for name in names:
+        for row in measure_images(
+            data / f"{name}.npz",
+            {synthesizer: make},
+            utility,
+            epsilons=list(epsilon),
+            n_releases=releases,
+            adjacency=adjacency,
+            picture=pictures,
+        ):
+            runs.append(row)
+            short = {
+                k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()
+            }
+            click.echo(short)
+            _append(output, row)
+    keys = ["set", "method", "epsilon", "adjacency"]
+    numbers = pd.DataFrame(runs).drop(columns="release")
+    means = numbers.groupby(keys, dropna=False, sort=False).mean()
+    click.echo(markdown(means.reset_index()))
+
+
+@main.command()
+@click.option(
+    "--data", type=FOLDER, default=".", help="Folder of adult, if it is there."
+)
+def speed(data: Path) -> None:
+    """Measure seconds of fits and releases, and memory."""
+    click.echo(markdown(speed_table(data)))
+
+
+@main.command()
+@click.argument("methods", nargs=-1, metavar="[METHODS]...")
+@click.option(
+    "--axes",
+    type=click.Choice(list(AXES)),
+    multiple=True,
+    default=list(AXES),
+    help="What to vary; repeatable.",
+)
+@click.option(
+    "--timeout", type=float, default=1200.0, help="Seconds that a fit may take."
+)
+@click.option("--output", type=FILE, help="A .jsonl file to append to.")
+def fits(
+    methods: tuple[str, ...], axes: tuple[str, ...], timeout: float, output: Path | None
+) -> None:
+    """Measure what fits cost by rows, columns and classes: of METHODS, or of six."""
+    rows = []
+    for row in fit_costs(methods or TABLE_METHODS, axes, timeout):
+        click.echo(row)
+        _append(output, row)
+        rows.append(row)
+    click.echo(tabulate_costs(rows))
+
+
+@main.command()
+def steps() -> None:
+    """Measure a step of private descent, beside opacus where that is installed."""
+    click.echo(markdown(pd.DataFrame(step_costs())))
+
+
+@main.command()
+@click.argument("what", type=click.Choice(["make", "fit", "sample"]))
+@click.argument("folder")
+@click.argument("rest", nargs=-1)
+def large(what: str, folder: str, rest: tuple[str, ...]) -> None:
+    """Make a folder of Parquet, fit it, or draw many rows.
+
+    \b
+      large make FOLDER 10_000_000
+      large fit FOLDER floor
+      large sample FOLDER floor 10_000_000 rows.parquet
+    """  # noqa: D301 - click wants the character itself
+    run_large(what, folder, *rest)
+
+
+@main.command()
+@click.argument("axis", type=click.Choice(["columns", "classes", "categories"]))
+@click.argument("size")
+@click.argument("method")
+@click.argument("rest", nargs=-1)
+def wide(axis: str, size: str, method: str, rest: tuple[str, ...]) -> None:
+    """Fit a table of many columns, classes or categories once, and draw from it.
+
+    After the method (floor, pairwise or merf) may stand `public` and an epsilon.
+    """
+    run_wide(axis, size, method, *rest)
+
+
+def read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Return parameters of `NAME=VALUE`.
+
+    Examples
+    --------
+    >>> read_settings(("release=per_step", "max_iter=3", "sizes=[8, 8]"))
+    {'release': 'per_step', 'max_iter': 3, 'sizes': [8, 8]}
+    """
+    return {name: _value(text) for name, text in (pair.split("=", 1) for pair in pairs)}
+
+
+def _value(text: str) -> Any:
+    """Read JSON; what is not JSON is a string, as in `release=per_step`."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _append(output: Path | None, row: dict[str, Any]) -> None:
+    if output:
+        with output.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+if __name__ == "__main__":
+    main()

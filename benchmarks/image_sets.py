@@ -1,0 +1,198 @@
+"""Images: accuracy of models trained on synthetic ones, and how real these look."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from io import BytesIO
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.ndimage import zoom
+
+from skdpgen.benchmark._cells import DELTA, PUBLIC, REAL, Catalogue, Cell
+from skdpgen.benchmark._measure_cell import certificate, delta_of, maker
+from skdpgen.benchmark._own_table import check_rows, files_of
+from skdpgen.metrics import SyntheticUtility, image_fidelity
+from skdpgen.plotting import plot_images
+
+IMAGE_SETS = ("mnist", "fashion_mnist", "cifar10_jpeg", "usps")
+PUBLIC_SETS = {"mnist_usps": ("mnist", "usps")}  # digits, and those of other writers
+MNIST_DIGIT = 20 / 28  # share of a side that a digit has
+FIDELITY = 5_000  # images of each side
+QUICK = ("logistic_regression", "mlp", "cnn")
+N_SAMPLES = 10_000
+
+
+def measure_images(
+    path: str | Path,
+    makers: dict[str, Callable[..., Any]],
+    utility: SyntheticUtility,
+    *,
+    epsilons: list[float],
+    n_releases: int,
+    adjacency: str,
+    picture: Path | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Fit independent releases of an ``.npz`` of images; yield accuracies for each.
+
+    The first row is for models trained on the same number of real images.
+    """
+    path = Path(path)
+    images = read_image_set(path)
+    real = measure_real_images(images, utility)
+    yield {"set": path.stem, "method": "real", **real}
+    for name, make in makers.items():
+        for epsilon, release in product(epsilons, range(n_releases)):
+            row, _, rows = measure_image_release(
+                images,
+                make,
+                utility,
+                release=release,
+                epsilon=epsilon,
+                adjacency=adjacency,
+            )
+            if picture is not None and release == 0:
+                title = f"{path.stem}_{name}_{epsilon:g}.png"
+                plot_images(*rows).savefig(picture / title, dpi=100)
+            yield {
+                "set": path.stem,
+                "method": name,
+                "epsilon": epsilon,
+                "adjacency": adjacency,
+                "release": release,
+                **row,
+            }
+
+
+def measure_image_cell(
+    cell: Cell, folder: str, utility: SyntheticUtility, catalogue: Catalogue
+) -> dict[str, Any]:
+    """Return the row of a cell on images, as those of tables have theirs."""
+    path, *theirs = files_of(cell.source, folder)
+    images = read_image_set(path)
+    if cell.source.rows is not None:
+        check_rows(cell.source, len(images[0]))
+        some = np.random.default_rng(cell.source.rows).permutation(len(images[0]))
+        images[:2] = [part[some[: cell.source.rows]] for part in images[:2]]
+    about = {"rows": len(images[0])}
+    if cell.method == REAL:
+        return about | measure_real_images(images, utility)
+    public = None
+    if theirs:
+        X, y, *_ = read_image_set(theirs[0])
+        public = public_images(X, images[0].shape[1:]), y
+    if cell.method == PUBLIC:
+        scores = measure_real_images([*public, *images[2:]], utility)
+        return {"rows": len(public[1]), **scores}
+    make = maker(cell, len(images[0]), public, catalogue)
+    row, synthesizer, _ = measure_image_release(
+        images,
+        make,
+        utility,
+        release=cell.release,
+        epsilon=cell.epsilon,
+        delta=delta_of(cell),
+        adjacency=cell.adjacency,
+    )
+    return {**about, **row, **certificate(synthesizer)}
+
+
+def measure_real_images(images: list[Any], utility: SyntheticUtility) -> dict[str, Any]:
+    """Train on as many real images as would be synthetic ones."""
+    X, y, *test = images
+    n = utility.n_samples or N_SAMPLES
+    some = np.random.default_rng(0).permutation(len(X))[:n]
+    return accuracies(utility.evaluate((X[some], y[some]), *test))
+
+
+def measure_image_release(
+    images: list[Any],
+    make: Callable[..., Any],
+    utility: SyntheticUtility,
+    *,
+    release: int,
+    epsilon: float,
+    delta: float | None = DELTA,
+    adjacency: str,
+) -> tuple[dict[str, Any], Any, Any]:
+    """Fit and score the release of one number; return a row, the fit, and its images.
+
+    ``images`` are those of :func:`read_image_set`.
+    """
+    X, y, *test = images
+    synthesizer = make(
+        epsilon=epsilon,
+        delta=delta,
+        classes=sorted({int(label) for label in test[1]}),
+        adjacency=adjacency,
+        random_state=release,
+    )
+    start = time.perf_counter()
+    synthesizer.fit(X, y)
+    seconds = time.perf_counter() - start
+    rows = synthesizer.sample(utility.n_samples or N_SAMPLES, random_state=release)
+    scores = replace(utility, random_state=release).evaluate(rows, *test)
+    near = image_fidelity(test[0][:FIDELITY], rows[0][:FIDELITY])
+    row = {
+        "fit_seconds": seconds,
+        **accuracies(scores),
+        "fid": near.fid,
+        "precision": near.precision,
+        "recall": near.recall,
+        "ndb": near.ndb,
+    }
+    return row, synthesizer, rows
+
+
+def read_image_set(path: Path) -> list[Any]:
+    """Return training images, their labels, test images, and their labels.
+
+    They are ``x_train``, ``y_train``, ``x_test`` and ``y_test`` of the file. Instead of
+    an array it may hold the images as JPEG, ``jpeg_train`` with ``offset_train`` and so
+    on; then rows are shuffled, since such files are sorted by class.
+    """
+    found: list[Any] = []
+    with np.load(path) as file:
+        for part in ("train", "test"):
+            y = file[f"y_{part}"]
+            if f"x_{part}" in file:
+                found += [file[f"x_{part}"], y]
+                continue
+            from PIL import Image  # comes with the plots
+
+            content, ends = file[f"jpeg_{part}"].tobytes(), file[f"offset_{part}"]
+            images = np.stack(
+                [
+                    np.asarray(Image.open(BytesIO(content[first:last])))
+                    for first, last in pairwise(ends.tolist())
+                ]
+            )
+            if images.ndim == 4:
+                images = np.moveaxis(images, -1, 1)
+            order = np.random.default_rng(0).permutation(len(y))
+            found += [images[order], y[order]]
+    return found
+
+
+def accuracies(scores: pd.DataFrame) -> dict[str, float]:
+    """Return the accuracy of each model, and the mean over all but the CNN."""
+    found = {str(k): float(v) for k, v in scores["accuracy"].items()}
+    models = [value for name, value in found.items() if name != "cnn"]
+    if len(models) >= 12:
+        found["mean_of_12"] = float(np.mean(models))
+    return found
+
+
+def public_images(images: Any, frame: tuple[int, int]) -> Any:
+    """Return images in a larger frame: as large as digits of MNIST are in theirs."""
+    factors, margins = [1.0], [(0, 0)]
+    for side, now in zip(frame, images.shape[1:], strict=True):
+        size = round(side * MNIST_DIGIT)
+        before = (side - size) // 2
+        factors.append(size / now)
+        margins.append((before, side - size - before))
+    scaled = zoom(images.astype(float), factors, order=1)
+    return np.pad(scaled, margins).round().clip(0, 255).astype(np.uint8)

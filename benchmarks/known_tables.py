@@ -1,0 +1,88 @@
+"""Public tables to measure on, read from a folder that the caller names."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+from benchmarks.interactions import make_interactions
+from skdpgen.benchmark._own_table import Split
+from skdpgen.datasets import make_parity
+
+ADULT_TRAIN = 32_561  # the official training part comes first
+VOWELS = (1, 5, 9, 15, 21)
+
+
+@dataclass(frozen=True)
+class Table:
+    """How a table becomes a task."""
+
+    target: Callable[[pd.Series], pd.Series] = lambda y: y
+    leave_out: tuple[str, ...] = ()  # columns that determine the target
+
+
+TABLES = {
+    "adult": Table(),
+    "default_credit": Table(),
+    "bank_marketing": Table(),
+    "covtype_20k": Table(),
+    "epileptic": Table(lambda y: (y == 1).astype(int)),
+    "creditcard_fraud_sample": Table(),
+    "german_credit": Table(),
+    "cervical": Table(),
+    "mushroom": Table(),
+    "wine_quality": Table(),
+    "bike_sharing_hour": Table(
+        lambda y: y.astype(float), leave_out=("casual", "registered")
+    ),
+    "acs_nist_national2019": Table(leave_out=("PINCP",)),
+    "census_kdd": Table(),
+    "kdd99_10pct": Table(lambda y: y.where(y.map(y.value_counts()) >= 1000, "other.")),
+    "isolet": Table(lambda y: y.isin(VOWELS).astype(int)),
+}
+
+
+# Made when they are read: relations that no pair of columns shows.
+MADE_UP = {f"parity_{k}": partial(make_parity, n_in_parity=k) for k in range(1, 8)}
+MADE_UP |= {
+    f"parity_{k}_numbers": partial(make_parity, n_in_parity=k, are_numbers=True)
+    for k in range(2, 6)
+}
+MADE_UP["interactions"] = make_interactions
+N_MADE_UP, N_TEST = 20_000, 5_000
+
+
+def read_split(name: str, folder: str | Path, seed: int = 0) -> Split:
+    """Read ``name.csv.gz`` or ``name.parquet``; a fifth of the rows are for testing.
+
+    Adult keeps its official split; the others are stratified by the label. Tables of
+    `MADE_UP` need no file.
+    """
+    if name in MADE_UP:
+        make = MADE_UP[name]
+        train = make(N_MADE_UP, random_state=2 * seed)
+        return Split(name, *train, *make(N_TEST, random_state=2 * seed + 1))
+    table = TABLES[name]
+    path = Path(folder) / f"{name}.parquet"
+    if path.exists():
+        frame = pd.read_parquet(path)
+    else:
+        path = path.with_suffix(".csv.gz")
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    frame = frame.drop(columns=list(table.leave_out))
+    y = table.target(frame.pop("target"))
+    rows = np.arange(len(frame))
+    if name == "adult":
+        train, test = rows[:ADULT_TRAIN], rows[ADULT_TRAIN:]
+    else:
+        labels = None if y.dtype.kind == "f" else y
+        train, test = train_test_split(
+            rows, test_size=0.2, random_state=seed, stratify=labels
+        )
+    parts = [part.reset_index(drop=True) for rows in (train, test) for part in (
+        frame.iloc[rows], y.iloc[rows])]  # fmt: skip
+    return Split(name, *parts)

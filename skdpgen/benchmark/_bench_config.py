@@ -1,0 +1,526 @@
+"""What to run, as a TOML file says it: checked at once, whole, before any work."""
+
+import json
+import math
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from skdpgen.benchmark._cells import (
+    ALL,
+    DELTA,
+    PUBLIC,
+    REAL,
+    Catalogue,
+    Cell,
+    KnownTable,
+    OtherMethod,
+    Source,
+)
+from skdpgen.benchmark._own_table import digest
+from skdpgen.metrics import SyntheticUtility
+from skdpgen.synthesizers import all_synthesizers
+from skdpgen.utils import ConfigError
+
+KEYS = {
+    "name": None,  # the name of the file
+    "tables": None,  # required
+    "methods": None,  # METHODS, by what the tables are
+    "epsilons": [1.0],
+    "releases": 3,
+    "delta": DELTA,
+    "adjacency": "replace",
+    "schema": "discovered",
+    "protocol": "modern",
+    "classifiers": None,  # all of them
+    "real": True,
+    "limit": None,  # seconds
+    "printed": {},
+}
+METHODS = {
+    "tables": ["DPIndependentSynthesizer", "DPPairwiseSynthesizer"],
+    "images": ["DPMGESynthesizer", "DPMERFSynthesizer"],
+}
+PUBLIC_METHODS = [  # of one table that has public rows
+    *METHODS["tables"],
+    {"class": "DPPairwiseSynthesizer", "public": ALL},
+    {"class": "DPDRESynthesizer", "public": ALL},
+]
+CHOICES = {
+    "adjacency": ("replace", "add_remove"),
+    "schema": ("discovered", "public"),
+    "protocol": ("modern", "paper"),
+}
+OF_KNOWN = ("name", "rows", "seed")  # keys of a table of the catalogue
+OF_FILE = ("path", "target", *OF_KNOWN, "task", "public")
+TASKS = ("auto", "classification", "regression")
+FORMS = "names, {name, rows}, or {path, target}"
+OF_METHOD = ("class", "name", "settings", "public")
+OF_RUN = ("epsilon", "delta", "schema", "classes", "adjacency", "random_state")
+GIVEN = "public_data"
+Printed = Mapping[tuple[str, str, float | None], str]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A class of synthesizers with settings, and how tables call it."""
+
+    name: str
+    method: str
+    settings: dict[str, Any]
+    public: str | None = None  # which public rows of a table it is given
+
+
+@dataclass(frozen=True)
+class BenchConfig:
+    """A product of tables, methods, epsilons and releases.
+
+    Parameters
+    ----------
+    name : str
+        Of the run: its folder, its mark in a page.
+    sources : tuple of Source
+    methods : tuple of Method
+    epsilons, releases, delta, adjacency, schema : of every guarantee
+    protocol, classifiers : of :class:`~skdpgen.metrics.SyntheticUtility`
+    real : bool
+        Whether to train the models on real rows, too: the ceiling; and on public ones
+        as they are, where a table has some.
+    limit : float or None
+        Seconds after which a cell is given up, whatever its method.
+    printed : mapping
+        What papers print: texts by table, name of a method, and epsilon or None.
+    catalogue : Catalogue
+        Tables and methods that the file may name beside files and our classes.
+
+    Examples
+    --------
+    >>> table = {"path": "mine.csv", "target": "y"}
+    >>> config = BenchConfig.from_dict({"tables": [table], "epsilons": [1, 3]})
+    >>> config.name, config.releases, [method.name for method in config.methods]
+    ('bench', 3, ['DPIndependentSynthesizer', 'DPPairwiseSynthesizer'])
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+    methods: tuple[Method, ...]
+    epsilons: tuple[float, ...]
+    releases: int
+    delta: float | str
+    adjacency: str
+    schema: str
+    protocol: str
+    classifiers: tuple[str, ...] | None
+    real: bool
+    limit: float | None
+    printed: Printed
+    catalogue: Catalogue = field(default_factory=Catalogue, repr=False)
+
+    @classmethod
+    def load(
+        cls, path: str | Path, catalogue: Catalogue | None = None
+    ) -> "BenchConfig":
+        """Read a TOML file; paths in it are relative to its folder."""
+        path = Path(path)
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path} is no TOML: {error}.") from None
+        return cls.from_dict({"name": path.stem} | content, path.parent, catalogue)
+
+    @classmethod
+    def from_dict(
+        cls,
+        content: Mapping[str, Any],
+        folder: str | Path = ".",
+        catalogue: Catalogue | None = None,
+    ) -> "BenchConfig":
+        """Check what a file holds; raise :exc:`~skdpgen.utils.ConfigError` of it."""
+        catalogue = catalogue or Catalogue()
+        _refuse_unknown(content, KEYS, "the file")
+        given = KEYS | {"name": "bench"} | dict(content)
+        name = given["name"]
+        _check(
+            isinstance(name, str) and name == Path(name).name and name not in "..",
+            "name",
+            "a name for a folder",
+            name,
+        )
+        for key in ("adjacency", "schema", "protocol"):
+            _check_choice(key, given[key], CHOICES[key])
+        _check(
+            _is_whole(given["releases"], 1), "releases", "1, 2, ...", given["releases"]
+        )
+        _check(isinstance(given["real"], bool), "real", "true or false", given["real"])
+        is_share = _is_amount(given["delta"]) and given["delta"] < 1
+        is_delta = given["delta"] == "auto" or is_share
+        _check(is_delta, "delta", 'between 0 and 1, or "auto"', given["delta"])
+        limit = given["limit"]
+        _check(
+            limit is None or _is_amount(limit), "limit", "a number of seconds", limit
+        )
+        utility = _utility(given["protocol"], given["classifiers"])
+        sources = _read_sources(
+            _many("tables", given["tables"]), Path(folder), catalogue
+        )
+        kind = _kind_of(sources)
+        methods = METHODS[kind] if given["methods"] is None else given["methods"]
+        methods = _read_methods(
+            _many("methods", methods), kind, given["adjacency"], catalogue
+        )
+        _check_public_rows(sources, methods, catalogue)
+        return cls(
+            name=name,
+            sources=sources,
+            methods=methods,
+            epsilons=_epsilons(
+                _many("epsilons", given["epsilons"]), methods, catalogue
+            ),
+            releases=given["releases"],
+            delta=given["delta"] if given["delta"] == "auto" else float(given["delta"]),
+            adjacency=given["adjacency"],
+            schema=given["schema"],
+            protocol=utility.protocol,
+            classifiers=utility.classifiers,
+            real=given["real"],
+            limit=limit,
+            printed=_read_printed(
+                given["printed"],
+                [source.label for source in sources],
+                [method.name for method in methods],
+            ),
+            catalogue=catalogue,
+        )
+
+    def cells(self, data: str | Path = ".") -> list[tuple[str, Cell]]:
+        """Return each cell after the name of its method; raise if a table is absent."""
+        cells = []
+        for source in self.sources:
+            shared = {
+                "source": source,
+                "data": digest(source, data),
+                "protocol": self.protocol,
+                "classifiers": self.classifiers,
+            }
+            if self.real:
+                cells.append((REAL, Cell(method=REAL, **shared)))
+            if self.real and source.has_public:
+                cells.append((PUBLIC, Cell(method=PUBLIC, **shared)))
+            fits = product(self.epsilons, self.methods, range(self.releases))
+            for epsilon, method, release in fits:
+                cell = Cell(
+                    method=method.method,
+                    settings=method.settings,
+                    public=method.public,
+                    epsilon=epsilon,
+                    release=release,
+                    delta=self.delta,
+                    adjacency=self.adjacency,
+                    schema=None if source.is_images else self.schema,
+                    **shared,
+                )
+                cells.append((method.name, cell))
+        return cells
+
+
+def printed_of(printed: Printed, row: Mapping[str, Any], name: str) -> dict[str, str]:
+    """Return the column of a row, or nothing."""
+    for epsilon in (row["epsilon"], None):
+        text = printed.get((row["table"], name, epsilon))
+        if text is not None:
+            return {"printed": text}
+    return {}
+
+
+def _read_sources(
+    given: list[Any], folder: Path, catalogue: Catalogue
+) -> tuple[Source, ...]:
+    """Check the tables of a file; paths are relative to its folder."""
+    sources = [_source(entry, folder, catalogue) for entry in given]
+    _refuse_twice("tables", [source.label for source in sources])
+    return tuple(sources)
+
+
+def _kind_of(sources: tuple[Source, ...]) -> str:
+    """Return what all tables are, since methods and scores go by it."""
+    kinds = {"images" if source.is_images else "tables" for source in sources}
+    if len(kinds) > 1:
+        raise ConfigError(
+            "`tables` must be tables only, or sets of images only. Got both: make a "
+            "file for each."
+        )
+    return kinds.pop()
+
+
+def _source(entry: Any, folder: Path, catalogue: Catalogue) -> Source:
+    given = {"name": entry} if isinstance(entry, str) else entry
+    _check(isinstance(given, dict), "tables", FORMS, entry)
+    is_known = "path" not in given and "target" not in given
+    _refuse_unknown(given, OF_KNOWN if is_known else OF_FILE, "a table")
+    seed, rows = given.get("seed", 0), given.get("rows")
+    _check(_is_whole(seed, 0), "seed", "0, 1, ...", seed)
+    _check(rows is None or _is_whole(rows, 1), "rows", "1, 2, ...", rows)
+    if is_known:
+        _check("name" in given, "tables", FORMS, entry)
+        source = Source(**given, known=_known_table(given["name"], catalogue))
+        if seed and not source.known.has_seed:
+            raise ConfigError(f"{source.name} has one split: leave its seed out.")
+        return source
+    for key in ("path", "target"):
+        _check(
+            isinstance(given.get(key), str), f"{key} of a table", "text", given.get(key)
+        )
+    _check_choice("task", given.get("task", "auto"), TASKS)
+    path = folder / given["path"]
+    name = given.get("name", path.name.partition(".")[0])
+    _check(isinstance(name, str) and name, "name of a table", "text", name)
+    read = {"path": str(path.absolute()), "name": name}
+    public = given.get("public")
+    if public is not None:
+        _check(isinstance(public, str), "public of a table", "a file", public)
+        read["public"] = str((folder / public).absolute())
+    return Source(**given | read)
+
+
+def _known_table(name: Any, catalogue: Catalogue) -> KnownTable:
+    """Return a table of the catalogue, or raise."""
+    if isinstance(name, str) and name in catalogue.tables:
+        return catalogue.tables[name]
+    if not catalogue.tables:
+        raise ConfigError(
+            'Tables must be files as {path = "mine.csv", target = "y"}; only '
+            "`python -m benchmarks run`, in the repository, knows public ones by name. "
+            f"Got {name!r}."
+        )
+    raise ConfigError(
+        f"Tables must be among {', '.join(catalogue.tables)}, or files as "
+        f'{{path = "mine.csv", target = "y"}}. Got {name!r}.'
+    )
+
+
+def _read_methods(
+    given: list[Any], kind: str, adjacency: str, catalogue: Catalogue
+) -> tuple[Method, ...]:
+    """Check the methods of a file; ``kind`` is of its data, "tables" or "images"."""
+    is_of_kind = all_synthesizers(kind)
+    ours = {
+        name: cls
+        for name, cls in all_synthesizers().items()
+        if name in is_of_kind or (kind in cls._takes and cls._needs_public_rows)
+    }
+    others = catalogue.methods if kind == "tables" else {}
+    known = [*ours, *others]
+    methods = []
+    for entry in given:
+        asked = {"class": entry} if isinstance(entry, str) else entry
+        is_table = isinstance(asked, dict)
+        _check(is_table, "methods", "names, or {class, settings}", entry)
+        _refuse_unknown(asked, OF_METHOD, "a method")
+        method, settings = asked.get("class"), asked.get("settings", {})
+        is_known = isinstance(method, str) and method in known
+        _check(is_known, "methods", f"among {', '.join(known)}", method)
+        _check(isinstance(settings, dict), "settings", "{parameter = value}", settings)
+        public = asked.get("public")
+        parts = list(catalogue.public_parts) if kind == "tables" else [ALL]
+        _check_public_part(ours.get(method), method, public, parts)
+        if method in ours:
+            _check_settings(ours[method], settings)
+        else:
+            _check_other(others[method], method, settings, adjacency)
+        name = asked.get("name", _named(method, settings, public))
+        is_name = isinstance(name, str) and name not in ("", REAL, PUBLIC)
+        _check(is_name, "name of a method", f"text other than {REAL!r}", name)
+        methods.append(Method(name, method, settings, public))
+    _refuse_twice("names of methods", [method.name for method in methods])
+    content = [
+        json.dumps([m.method, m.settings, m.public], sort_keys=True) for m in methods
+    ]
+    _refuse_twice("methods", content)
+    return tuple(methods)
+
+
+def _check_public_part(ours: Any, method: str, public: Any, parts: list[str]) -> None:
+    """Raise if a method is given public rows that it cannot read, or lacks them."""
+    if public is None:
+        if getattr(ours, "_needs_public_rows", False):
+            raise ConfigError(
+                f'{method} needs public rows: say public = "{ALL}" of it.'
+            )
+        return
+    _check_choice("public", public, parts)
+    if ours is None or not ours._reads_public_rows:
+        raise ConfigError(
+            f"{method} cannot read public rows. Leave `public` out of it."
+        )
+
+
+def _check_other(
+    other: OtherMethod, name: str, settings: Mapping[str, Any], adjacency: str
+) -> None:
+    """Raise if a method of the catalogue cannot be run so."""
+    if other.adjacency not in (None, adjacency):
+        raise ConfigError(
+            f'{name} promises "{other.adjacency}" alone: say adjacency = '
+            f'"{other.adjacency}", which then is of all methods of the file.'
+        )
+    if not other.takes_settings:
+        _refuse_unknown(settings, (), f"settings of {name}")
+
+
+def _check_settings(method: type, settings: Mapping[str, Any]) -> None:
+    """Raise as the estimator's own ``fit`` would, but now."""
+    not_here = (*OF_RUN, GIVEN)
+    known = [key for key in method().get_params() if key not in not_here]
+    for key in settings:
+        if key == GIVEN:
+            raise ConfigError(
+                f"settings of {method.__name__} cannot hold `{GIVEN}`: say "
+                f'public = "{ALL}" beside its settings, and of which file in `tables`.'
+            )
+        if key in OF_RUN:
+            raise ConfigError(
+                f"settings of {method.__name__} cannot hold `{key}`: it is the same "
+                "for all methods of a file, and has a key of its own there."
+            )
+    _refuse_unknown(settings, known, f"settings of {method.__name__}")
+    try:
+        json.dumps(settings)
+        method(**settings)._validate_params()
+    except (TypeError, ValueError) as error:
+        text = " ".join(str(error).split())
+        raise ConfigError(f"settings of {method.__name__}: {text}") from None
+
+
+def _named(method: str, settings: Mapping[str, Any], public: str | None) -> str:
+    texts = [f"{key}={value}" for key, value in settings.items()]
+    said = ", ".join([*texts, *([f"public rows: {public}"] if public else [])])
+    return f"{method} ({said})" if said else method
+
+
+def _check_public_rows(
+    sources: tuple[Source, ...], methods: tuple[Method, ...], catalogue: Catalogue
+) -> None:
+    """Raise if a method wants public rows that a table has not."""
+    wants = [method.name for method in methods if method.public]
+    lacks = [source.name for source in sources if not source.has_public]
+    if wants and lacks:
+        named = [name for name, table in catalogue.tables.items() if table.has_public]
+        others = f", or a table of {', '.join(named)}" if named else ""
+        raise ConfigError(
+            f"{wants[0]} is to be given public rows, and {lacks[0]} has none. Say "
+            f'{{path = "mine.csv", target = "y", public = "theirs.csv"}}{others}.'
+        )
+
+
+def _epsilons(
+    given: list[Any], methods: tuple[Method, ...], catalogue: Catalogue
+) -> tuple[float, ...]:
+    others = catalogue.methods
+    noisy = [
+        method.name
+        for method in methods
+        if method.method in others and not others[method.method].takes_infinity
+    ]
+    for one in given:
+        is_right = _is_amount(one) or one == math.inf
+        _check(is_right, "epsilons", "numbers above 0; inf is without noise", one)
+        if noisy and one == math.inf:
+            raise ConfigError(f"{noisy[0]} knows no run without noise: leave inf out.")
+    _refuse_twice("epsilons", [f"{one:g}" for one in given])
+    return tuple(map(float, given))
+
+
+def _utility(protocol: str, classifiers: Any) -> SyntheticUtility:
+    names = None if classifiers is None else _many("classifiers", classifiers)
+    try:
+        return SyntheticUtility(protocol=protocol, classifiers=names)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(" ".join(str(error).split())) from None
+
+
+def _read_printed(
+    given: Any, tables: Collection[str], methods: Collection[str]
+) -> dict[tuple[str, str, float | None], str]:
+    """Check ``[printed.TABLE]``: a text of each method, or one for each epsilon.
+
+    A text that names no epsilon is of all of them, under None.
+
+    Examples
+    --------
+    >>> texts = {"a": {"real": ".9", "b": {"0.2": ".6", "1": ".7"}}}
+    >>> _read_printed(texts, ["a"], ["b"])
+    {('a', 'real', None): '.9', ('a', 'b', 0.2): '.6', ('a', 'b', 1.0): '.7'}
+    """
+    _check(isinstance(given, dict), "printed", "{table = {method = text}}", given)
+    _refuse_unknown(given, tables, "`printed`")
+    printed: dict[tuple[str, str, float | None], str] = {}
+    for table, texts in given.items():
+        _check(isinstance(texts, dict), "printed", "{method = text}", texts)
+        _refuse_unknown(texts, [REAL, PUBLIC, *methods], f"`printed` of {table}")
+        for method, text in texts.items():
+            by_epsilon = text if isinstance(text, dict) else {None: text}
+            for epsilon, one in by_epsilon.items():
+                is_text = isinstance(one, str) and _is_number(epsilon)
+                _check(
+                    is_text, f"printed of {method}", "a text, or {epsilon = text}", text
+                )
+                at = None if epsilon is None else float(epsilon)
+                printed[table, method, at] = one
+    return printed
+
+
+def _is_number(epsilon: str | None) -> bool:
+    try:
+        return epsilon is None or float(epsilon) > 0
+    except ValueError:
+        return False
+
+
+def _many(key: str, given: Any) -> list[Any]:
+    """Return a list, which must hold something."""
+    is_list = isinstance(given, list | tuple) and len(given) > 0
+    _check(is_list, key, "a list of one or more", given)
+    return list(given)
+
+
+def _is_amount(value: Any) -> bool:
+    """Say whether a value is a finite number above 0."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 < value < math.inf
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    """Say whether a value is a whole number, so large at least."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return is_number and value >= least
+
+
+def _check(is_right: Any, key: str, wanted: str, got: Any) -> None:
+    """Raise what must be of a key, and what was got."""
+    if not is_right:
+        raise ConfigError(f"`{key}` must be {wanted}. Got {got!r} instead.")
+
+
+def _check_choice(key: str, got: Any, choices: Iterable[str]) -> None:
+    """Raise unless a value is one of some words."""
+    is_one = isinstance(got, str) and got in choices
+    _check(is_one, key, f"one of {', '.join(choices)}", got)
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: Any, where: str) -> None:
+    """Raise if there are keys that nobody reads."""
+    unknown = [str(key) for key in given if key not in known]
+    if unknown:
+        raise ConfigError(
+            f"Unknown in {where}: {', '.join(unknown)}. Known are {', '.join(known)}."
+        )
+
+
+def _refuse_twice(key: str, names: list[str]) -> None:
+    """Raise if a name stands for two things."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(f"`{key}` must differ. Got {', '.join(twice)} twice.")

@@ -1,0 +1,278 @@
+"""The row of a cell: scores, distances, seconds, memory, versions, certificate."""
+
+import os
+import resource
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from skdpgen.benchmark._cells import PUBLIC, REAL, Catalogue, Cell
+from skdpgen.benchmark._own_table import Split, read_source
+from skdpgen.metrics import SyntheticUtility, draw_samples, yardsticks
+from skdpgen.synthesizers import all_synthesizers
+from skdpgen.tables import NUMBERS, Categorical, NumberCells, Schema, bounds
+from skdpgen.utils import in_a_line
+
+CLASSES = "class labels: taken as public"
+READ_CLASSES = (
+    "LEAK: the benchmark read the class labels off all rows; the guarantee holds only "
+    "if they are public anyway"
+)
+PACKAGES = {"skdpgen": "skdpgen", "numpy": "numpy", "torch": "torch"}
+PACKAGES |= {"pandas": "pandas", "sklearn": "scikit-learn", "xgboost": "xgboost"}
+SHORT = {"one_way_tv": "tv1", "two_way_tv": "tv2", "three_way_tv": "tv3"}
+MOST_REAL = 50_000  # real rows that the ceiling is trained on
+
+
+def measure_cell(
+    cell: Cell,
+    folder: str,
+    catalogue: Catalogue | None = None,
+    *,
+    debug: bool = False,
+) -> dict[str, Any]:
+    """Compute a cell; an error becomes a row that names it.
+
+    The text of an error of another library may quote values of a table, so it is kept
+    only of tables that are known by name, which are public, or with ``debug``.
+    """
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            numbers = _numbers(cell, folder, catalogue or Catalogue())
+        except Exception as error:
+            numbers = failure(error, whole=debug or not cell.source.is_own)
+            if cell.source.is_own:
+                numbers["message"] = _without_paths(numbers["message"], cell)
+            if debug:
+                numbers["traceback"] = traceback.format_exc()
+    ours = {w.category for w in caught if w.category.__module__.startswith("skdpgen")}
+    return {
+        **cell.about(),
+        "peak_mib": peak_mib(),
+        **numbers,
+        "seconds": time.perf_counter() - start,
+        "cpu_seconds": _spent(),
+        "warnings": sorted(category.__name__ for category in ours),
+        **versions(),
+    }
+
+
+def failure(error: BaseException, *, whole: bool) -> dict[str, Any]:
+    """Return the columns of a cell that failed.
+
+    Examples
+    --------
+    >>> failure(KeyError("Jane Doe"), whole=True)["message"]
+    "'Jane Doe'"
+    >>> "Jane" in failure(KeyError("Jane Doe"), whole=False)["message"]
+    False
+    """
+    text = " ".join(str(error).split()) if whole else ""
+    return {"error": type(error).__name__, "message": text or in_a_line(error)}
+
+
+def versions() -> dict[str, str]:
+    """Return a column for each package whose version may move numbers."""
+    columns = {f"version_{name}": version(of) for name, of in PACKAGES.items()}
+    return columns | {"version_python": python_version()}
+
+
+def peak_mib() -> float:
+    """Return the most memory that this process has used, in MiB.
+
+    `getrusage` would count a large parent as well: on Linux a forked process inherits
+    the parent's peak when it starts another program.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def _spent() -> float:
+    """Return the processor seconds of this process, and of a peer that it waited for.
+
+    Unlike seconds of a clock they say little of what else a machine was doing. The
+    process of a cell computes nothing else, so its imports are the only addition.
+    """
+    spent = os.times()
+    own, children = spent.user + spent.system, spent.children_user
+    return own + children + spent.children_system
+
+
+def _numbers(cell: Cell, folder: str, catalogue: Catalogue) -> dict[str, Any]:
+    utility = SyntheticUtility(protocol=cell.protocol, classifiers=cell.classifiers)
+    if cell.source.is_images:
+        return cell.source.known.measure(cell, folder, utility, catalogue)
+    split = read_source(cell.source, folder)
+    if cell.method == REAL:
+        return _measure_ceiling(split, utility)
+    if cell.method == PUBLIC:
+        X, y = split.public
+        return _measure_ceiling(replace(split, X_train=X, y_train=y), utility)
+    make = maker(cell, len(split.X_train), split.public, catalogue)
+    row, synthesizer = _measure_release(cell, split, make, utility)
+    costs = getattr(synthesizer, "costs_", {})  # of a peer, in a process of its own
+    report = certificate(synthesizer)
+    if cell.source.is_own and report:
+        _mark_classes(report["privacy"])
+    return {**row, **costs, **report}
+
+
+def maker(
+    cell: Cell, n_rows: int, public: Any, catalogue: Catalogue
+) -> Callable[..., Any]:
+    """Return what makes the synthesizer of a cell, given its guarantee."""
+    if cell.method in catalogue.methods:
+        return catalogue.methods[cell.method].make(cell, n_rows)
+    make = partial(all_synthesizers()[cell.method], **cell.settings)
+    if cell.public is None:
+        return make
+    return partial(make, public_data=catalogue.public_parts[cell.public](public))
+
+
+def delta_of(cell: Cell) -> float | None:
+    """Return delta as estimators take it."""
+    return None if cell.delta == "auto" else cell.delta
+
+
+def certificate(synthesizer: Any) -> dict[str, Any]:
+    """Return what was promised; a peer's word is not ours to repeat."""
+    report = getattr(synthesizer, "privacy_", None)
+    return {} if report is None else {"privacy": report.to_dict()}
+
+
+def _mark_classes(report: dict[str, Any]) -> None:
+    """Correct what a certificate states about classes: they were read off the rows."""
+    stated = report["statements"]
+    if CLASSES in stated:
+        others = [line for line in stated if line != CLASSES]
+        report["statements"] = [READ_CLASSES, *others]
+
+
+def _without_paths(text: str, cell: Cell) -> str:
+    """Return a text with the name of a table in place of where its files lie."""
+    for path in filter(None, (cell.source.public, cell.source.path)):
+        text = text.replace(path, Path(path).name)
+    return text
+
+
+def _measure_ceiling(split: Split, utility: SyntheticUtility) -> dict[str, Any]:
+    """Train on real rows, and measure them as if they were synthetic: the floor."""
+    rows = np.random.default_rng(0).permutation(len(split.X_train))[:MOST_REAL]
+    train = split.X_train.iloc[rows], split.y_train.iloc[rows]
+    scores = utility.evaluate(train, split.X_test, split.y_test)
+    near = _near((split.X_test, split.y_test), train)
+    return {"rows": len(split.X_train), **_means_of_models(scores), **near}
+
+
+def _measure_release(
+    cell: Cell, split: Split, make: Callable[..., Any], utility: SyntheticUtility
+) -> tuple[dict[str, Any], Any]:
+    """Fit and score the release of a cell; return a row, and what was fitted."""
+    is_schema_public = cell.schema == "public"
+    synthesizer = make(
+        epsilon=cell.epsilon,
+        delta=delta_of(cell),
+        schema=Schema.infer(*split.whole) if is_schema_public else None,
+        classes=split.classes,
+        adjacency=cell.adjacency,
+        random_state=cell.release,
+    )
+    start = time.perf_counter()
+    synthesizer.fit(split.X_train, split.y_train)
+    seconds = time.perf_counter() - start
+    seeded = replace(utility, random_state=cell.release)
+    rows = draw_samples(synthesizer, utility.n_samples, cell.release)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = seeded.evaluate(rows, split.X_test, split.y_test)
+        distances = _near((split.X_test, split.y_test), rows)
+    discovered = (
+        {} if is_schema_public else _judge_discovery(synthesizer, split.X_train)
+    )
+    run = {
+        "rows": len(split.X_train),
+        **_means_of_models(scores),
+        **distances,
+        "fit_seconds": seconds,
+        **discovered,
+    }
+    return run, synthesizer
+
+
+def _near(real: Any, rows: Any) -> dict[str, float]:
+    """Yardsticks under the names of the tables of numbers."""
+    return {SHORT.get(name, name): at for name, at in yardsticks(real, rows).items()}
+
+
+def _means_of_models(scores: pd.DataFrame) -> dict[str, float]:
+    """Return the mean of the models and the best of them, by each metric."""
+    wanted = ("roc_auc", "average_precision", "macro_f1", "weighted_f1", "r2")
+    found: dict[str, float] = {}
+    for metric in wanted:
+        if metric in scores:
+            found[metric] = float(scores[metric].mean())
+            found[f"{metric}_best"] = float(scores[metric].max())
+    return found
+
+
+def _judge_discovery(synthesizer: Any, X: pd.DataFrame) -> dict[str, float]:
+    """Compare a discovered schema with the rows that it was discovered from.
+
+    Returns
+    -------
+    covered : share of numbers inside the found bounds
+    overshoot : found range over the range of the middle 99 %, as a power of two;
+        that of the median column
+    category_mass : share of text cells whose category was found
+    largest_bin : largest share of rows in a bin that holds more than one value
+    """
+    covered, overshoot, mass, largest = [], [], [], []
+    for name, column in synthesizer.schema_.columns.items():
+        real = X[name]
+        if isinstance(column, Categorical):
+            known = real.dropna().astype(str)
+            mass.append(known.isin(set(map(str, column.categories))).mean())
+        elif isinstance(column, NUMBERS) and is_numeric_dtype(real):
+            values = real.dropna().to_numpy(dtype=float)
+            lower, upper = bounds(column)
+            covered.append(np.mean((values >= lower) & (values <= upper)))
+            low, high = np.quantile(values, [0.005, 0.995])
+            if high > low and upper > lower:
+                overshoot.append(np.log2((upper - lower) / (high - low)))
+            cells = synthesizer.cells_[name]
+            if isinstance(cells, NumberCells):
+                inside = np.searchsorted(cells.edges[1:-1], values, side="right")
+                shares = np.bincount(inside, minlength=cells.n_known) / len(values)
+                wide = shares[~cells.is_atom()]
+                largest.append(wide.max() if len(wide) else 0.0)
+    parts = {
+        "covered": covered,
+        "overshoot": overshoot,
+        "category_mass": mass,
+        "largest_bin": largest,
+    }
+    centre = {"overshoot": np.median}  # one lost tail is many powers of two
+    return {
+        key: float(centre.get(key, np.mean)(values))
+        for key, values in parts.items()
+        if values
+    }

@@ -1,0 +1,260 @@
+"""The rows of a cell: a file of the user's, cut into rows to fit and to test on."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+from sklearn.model_selection import train_test_split
+
+from skdpgen.benchmark._cells import LENGTH, Source
+from skdpgen.utils import ConfigError
+
+TEST_SHARE = 0.2
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather")
+WORDS = {"True": True, "False": False}  # as pandas writes truth values
+Table = tuple[pd.DataFrame, pd.Series]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A table, cut into rows to protect, rows to test on, and perhaps public ones."""
+
+    name: str
+    X_train: pd.DataFrame
+    y_train: pd.Series
+    X_test: pd.DataFrame
+    y_test: pd.Series
+    public: tuple[pd.DataFrame, pd.Series] | None = None
+
+    @property
+    def whole(self) -> tuple[pd.DataFrame, pd.Series]:
+        """All rows: what a public data dictionary would describe."""
+        parts = [(self.X_train, self.y_train), (self.X_test, self.y_test)]
+        parts += [] if self.public is None else [self.public]
+        X, y = (pd.concat(part, ignore_index=True) for part in zip(*parts, strict=True))
+        return X, y
+
+    def drawn(self, n_rows: int) -> "Split":
+        """The same with so many random rows to protect."""
+        rows = np.random.default_rng(n_rows).permutation(len(self.X_train))[:n_rows]
+        X, y = (
+            part.iloc[rows].reset_index(drop=True)
+            for part in (self.X_train, self.y_train)
+        )
+        return replace(self, X_train=X, y_train=y)
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """Class labels, public in every table; None for a regression."""
+        if self.y_train.dtype.kind == "f":
+            return None
+        return sorted(pd.unique(self.whole[1]))
+
+
+def read_source(source: Source, folder: str | Path) -> Split:
+    """Read a table, cut into rows to fit and a fifth to test on; or some of the former.
+
+    Of a file of the user's it is read as a benchmark needs it, with dtypes guessed from
+    all rows: what comes of it stands outside every guarantee.
+    """
+    if source.known is None:
+        split = _own_split(source)
+    else:
+        split = source.known.read(folder, source.seed)
+    if source.rows is None:
+        return split
+    check_rows(source, len(split.X_train))
+    return split.drawn(source.rows)
+
+
+def check_rows(source: Source, there: int) -> None:
+    """Raise if there are fewer rows than were asked for."""
+    if source.rows is not None and source.rows > there:
+        raise ConfigError(
+            f"{source.name} has {there:,} rows to fit. Got rows = {source.rows}."
+        )
+
+
+def digest(source: Source, folder: str | Path) -> str:
+    """Return what distinguishes the rows of a source from any others."""
+    digests = [_digest(path) for path in files_of(source, folder)]
+    if not digests and source.known is not None:  # it is made when it is read
+        X, y = source.known.read(folder, source.seed).whole
+        hashed = pd.util.hash_pandas_object(X.assign(**{"": y})).to_numpy()
+        return hashlib.sha256(hashed.tobytes()).hexdigest()[:LENGTH]
+    if len(digests) == 1:
+        return digests[0]
+    return hashlib.sha256(" ".join(digests).encode()).hexdigest()[:LENGTH]
+
+
+def files_of(source: Source, folder: str | Path) -> list[Path]:
+    """Return the files of a table, public rows last; raise if one is not there."""
+    if source.known is not None:
+        return [
+            _there([Path(folder) / name for name in names], source)
+            for names in source.known.files
+        ]
+    files = [_there([Path(source.path)], source)]
+    if source.public is not None:
+        if not Path(source.public).is_file():
+            raise ConfigError(
+                f"There is no {source.public}, the public rows of {source.name!r}."
+            )
+        files.append(Path(source.public))
+    return files
+
+
+def _there(tried: list[Path], source: Source) -> Path:
+    for path in tried:
+        if path.is_file():
+            return path
+    places = " or ".join(map(str, tried))
+    advice = (
+        "A `path` is relative to the folder of the file that says it."
+        if source.is_own
+        else "Say `--data FOLDER`, the folder of known tables."
+    )
+    raise ConfigError(f"There is no {places}, the table {source.name!r}. {advice}")
+
+
+@lru_cache
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:LENGTH]
+
+
+def _own_split(source: Source) -> Split:
+    """Read a file whole.
+
+    The split is drawn by ``source.seed``, by the label where each label has two rows at
+    least.
+    """
+    path, *theirs = files_of(source, ".")
+    frame, y = _table(path, source)
+    stratify = None if y.dtype.kind == "f" or y.value_counts().min() < 2 else y
+    train, test = train_test_split(
+        np.arange(len(frame)),
+        test_size=TEST_SHARE,
+        random_state=source.seed,
+        stratify=stratify,
+    )
+    X_train, X_test = (frame.iloc[at].reset_index(drop=True) for at in (train, test))
+    y_train, y_test = (y.iloc[at].reset_index(drop=True) for at in (train, test))
+    public = None
+    for other in theirs:  # one file at most
+        public = _beside(_table(other, source), (frame, y), (other, path))
+    return Split(source.name, X_train, y_train, X_test, y_test, public)
+
+
+def _table(path: Path, source: Source) -> tuple[pd.DataFrame, pd.Series]:
+    """Read a file, and take its target out."""
+    frame = _read(path)
+    if source.target not in frame:
+        names = ", ".join(map(str, frame))
+        raise ConfigError(
+            f"`target` must be a column of {path}. Got {source.target!r}; there are "
+            f"{names}."
+        )
+    y = frame.pop(source.target)
+    if y.isna().any():
+        raise ConfigError(
+            f"The target {source.target!r} of {path} is missing in some rows. "
+            "Leave these rows out of the file."
+        )
+    return frame, _of_task(y, source)
+
+
+def _of_task(y: pd.Series, source: Source) -> pd.Series:
+    is_number = types.is_numeric_dtype(y)
+    if source.task == "regression":
+        if not is_number:
+            raise ConfigError(
+                f"A regression needs numbers in the target {source.target!r}. "
+                'Say task = "classification", or mend the file.'
+            )
+        return y.astype(float)
+    if source.task == "classification" and y.dtype.kind == "f":
+        return y.astype(str)
+    return y
+
+
+def _read(path: Path) -> pd.DataFrame:
+    name = path.name.lower()
+    if name.endswith(".parquet"):
+        return pd.read_parquet(path)
+    if name.endswith(".feather"):
+        return pd.read_feather(path)
+    if not name.endswith(ENDINGS):
+        raise ConfigError(
+            f"{path} must be one of {', '.join(ENDINGS)}. Rename or convert it."
+        )
+    mark = "\t" if ".tsv" in name else ","
+    return pd.read_csv(path, sep=mark, keep_default_na=False, na_values=[""])
+
+
+def _beside(public: Table, private: Table, files: tuple[Path, Path]) -> Table:
+    """Return public rows with columns in the order and of the kinds of private ones.
+
+    Dtypes of two files are guessed apart: a column of truth values, of which one is
+    missing, is text. What cannot be read alike is told before anything runs, by the
+    names of columns and never by a value.
+    """
+    (X, y), (mine, target), (theirs, file) = public, private, files
+    if set(X) != set(mine):
+        differ = sorted(map(str, set(X) ^ set(mine)))
+        raise ConfigError(
+            f"{theirs} must have the columns of {file}. They differ in "
+            f"{', '.join(differ)}."
+        )
+    found = {name: _alike(X[name], mine[name], theirs, file) for name in mine}
+    return pd.DataFrame(found), _labels(y, target, theirs, file)
+
+
+def _alike(theirs: pd.Series, mine: pd.Series, path: Path, file: Path) -> pd.Series:
+    if _kind(theirs) == _kind(mine):
+        return theirs
+    if theirs.isna().all() or mine.isna().all():
+        nothing = pd.Series([None] * len(theirs), theirs.index)
+        is_bool = types.is_bool_dtype(mine)
+        return nothing.astype("boolean" if is_bool else mine.dtype)
+    if types.is_bool_dtype(mine) and set(theirs.dropna().astype(str)) <= set(WORDS):
+        return theirs.astype(str).map(WORDS).astype("boolean")
+    if types.is_bool_dtype(theirs) and set(mine.dropna().astype(str)) <= set(WORDS):
+        return theirs.astype(str).where(theirs.notna())
+    raise ConfigError(
+        f"Column {mine.name!r} holds {_kind(theirs)} in {path}, and {_kind(mine)} in "
+        f"{file}. Write it alike in both."
+    )
+
+
+def _labels(theirs: pd.Series, mine: pd.Series, path: Path, file: Path) -> pd.Series:
+    """Return labels as those of the private rows; others would be other classes."""
+    if _kind(theirs) != _kind(mine):
+        raise ConfigError(
+            f"The target {mine.name!r} holds {_kind(theirs)} in {path}, and "
+            f"{_kind(mine)} in {file}. Write it alike in both."
+        )
+    if mine.dtype.kind == "f":
+        return theirs.astype(float)
+    n_strange = int((~theirs.isin(set(mine))).sum())
+    if n_strange:
+        raise ConfigError(
+            f"The target {mine.name!r} has labels in {path} that {file} does not know, "
+            f"in {n_strange} rows. Leave these rows out of it."
+        )
+    return theirs.astype(mine.dtype)
+
+
+def _kind(column: Any) -> str:
+    if types.is_bool_dtype(column):
+        return "truth values"
+    if types.is_numeric_dtype(column):
+        return "numbers"
+    if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
+        return "times"
+    return "text"

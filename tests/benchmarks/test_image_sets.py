@@ -1,0 +1,86 @@
+"""The images command: what it reads, and the rows it gives."""
+
+from functools import partial
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits
+
+from benchmarks.image_sets import accuracies, measure_images, read_image_set
+from skdpgen import DPMERFSynthesizer, SyntheticUtility
+
+DIGITS, LABELS = load_digits(return_X_y=True)
+PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
+TRAIN, TEST = slice(0, 1200), slice(1200, None)
+
+
+@pytest.fixture
+def arrays(tmp_path):
+    path = tmp_path / "digits.npz"
+    np.savez(
+        path,
+        x_train=PIXELS[TRAIN],
+        y_train=LABELS[TRAIN],
+        x_test=PIXELS[TEST],
+        y_test=LABELS[TEST],
+    )
+    return path
+
+
+def test_a_row_of_real_images_and_one_for_each_release(arrays, tmp_path):
+    utility = SyntheticUtility(classifiers=("logistic_regression",), n_samples=500)
+    make = partial(DPMERFSynthesizer, max_iter=50, n_features=400)
+    rows = measure_images(
+        arrays,
+        {"quick": make},
+        utility,
+        epsilons=[10.0],
+        n_releases=2,
+        adjacency="replace",
+        picture=tmp_path,
+    )
+    real, *releases = rows
+    assert real["method"] == "real"
+    assert real["logistic_regression"] > 0.8
+    assert [row["release"] for row in releases] == [0, 1]
+    assert all(row["logistic_regression"] > 0.4 for row in releases)
+    assert (tmp_path / "digits_quick_10.png").exists()
+
+
+def test_images_may_be_compressed(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    colours = np.stack([PIXELS[:30], 255 - PIXELS[:30], PIXELS[:30]], axis=-1)
+
+    def written(pixels):
+        files = []
+        for one in pixels:
+            file = BytesIO()
+            image.fromarray(one).save(file, "PNG")  # keeps every value
+            files.append(file.getvalue())
+        ends = np.cumsum([0, *map(len, files)])
+        return np.frombuffer(b"".join(files), np.uint8), ends
+
+    train, test = written(colours[:20]), written(colours[20:])
+    path = tmp_path / "colours.npz"
+    np.savez(
+        path,
+        jpeg_train=train[0],
+        offset_train=train[1],
+        y_train=np.arange(20),
+        jpeg_test=test[0],
+        offset_test=test[1],
+        y_test=np.arange(20, 30),
+    )
+    for X, y in zip(*[iter(read_image_set(path))] * 2, strict=True):
+        assert sorted(y) != list(y)  # in the order of classes no more
+        np.testing.assert_array_equal(X, np.moveaxis(colours[y], -1, 1))
+
+
+def test_the_mean_is_of_twelve_models():
+    few = {"mlp": 0.5, "cnn": 1.0}
+    twelve = {str(i): 0.5 for i in range(12)} | {"cnn": 1.0}
+    frame = partial(pd.DataFrame.from_dict, orient="index", columns=["accuracy"])
+    assert "mean_of_12" not in accuracies(frame(few))
+    assert accuracies(frame(twelve))["mean_of_12"] == 0.5
