@@ -48,7 +48,6 @@ from skdpgen.privacy._release import (
     release,
     sum_beforehand,
 )
-from skdpgen.privacy._renyi import Subsampling, fit_curve
 from skdpgen.privacy._report import LedgerEntry, PrivacyReport
 from skdpgen.privacy._sensitivity import (
     Distinct,
@@ -63,6 +62,8 @@ from skdpgen.privacy._sensitivity import (
     sensitivity,
 )
 from skdpgen.privacy._subsampled import (
+    Subsampling,
+    fit_curve,
     renyi_epsilon,
     subsampled_epsilon,
     subsampled_noise_multiplier,

@@ -1,4 +1,4 @@
-r"""Exact accounting of Gaussian releases.
+r"""Exact accounting of Gaussian releases; the only file that uses autodp.
 
 A Gaussian release with noise std :math:`s` and L2 sensitivity :math:`\Delta` has the
 one parameter :math:`\mu = \Delta / s`; several, adaptive or not, compose to
@@ -11,11 +11,11 @@ References
 """
 
 import math
+import warnings
 from collections.abc import Callable, Iterable
+from types import ModuleType
 
 from scipy.special import log_ndtr
-
-from skdpgen.privacy._autodp import autodp_mu
 
 SLACK = 1e-9  # of mu; covers what the closed form loses to cancellation
 TIGHT = 1e-6  # a calibration further than this from the optimum is done again
@@ -122,6 +122,27 @@ def compose_mu(mus: Iterable[float]) -> float:
     for mu in mus:
         check_mu(mu)
     return math.hypot(*mus)
+
+
+def autodp_mu(epsilon: float, delta: float) -> float:
+    """Return autodp's calibration; 0, which is never tight, where it overflows."""
+    zoo, calibrators = _autodp()
+    try:
+        mechanism = calibrators.ana_gaussian_calibrator()(
+            zoo.ExactGaussianMechanism, epsilon, delta, name="gaussian"
+        )
+    except (OverflowError, ValueError, ZeroDivisionError):
+        return 0.0
+    return 1 / float(mechanism.params["sigma"])
+
+
+def _autodp() -> tuple[ModuleType, ModuleType]:
+    # Importing takes a second, so it is done here. `privacy_calibrator` first would be
+    # a cycle.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from autodp import calibrator_zoo, mechanism_zoo
+    return mechanism_zoo, calibrator_zoo
 
 
 def _last_true(holds: Callable[[float], bool], low: float, high: float) -> float:

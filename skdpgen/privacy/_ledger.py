@@ -30,9 +30,9 @@ class Ledger:
     limit on the sum of mu² costs no more than that limit [1]_, [2]_. **The share of a
     sub-sampled mechanism must be fixed before anything is released**: then Rényi
     divergences add up order by order, the Gaussian ones as a filter [3]_, and privacy
-    losses add up, whichever Gaussian releases come between
-    (:func:`~skdpgen.privacy._pld.pld_epsilon` has the proof); a share that depended on
-    releases would make the best order depend on them.
+    losses add up, whichever Gaussian releases come between (proof:
+    :func:`~skdpgen.privacy._subsampled.pld_epsilon`); a share that depended on releases
+    would make the best order depend on them.
 
     Parameters
     ----------

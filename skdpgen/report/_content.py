@@ -19,7 +19,15 @@ SUSPECTED = (0.01, 0.1, 0.5)  # probabilities before the rows are published
 SHOWN = 5  # synthetic rows
 TIMED = 5_000  # synthetic rows that are drawn to see how long it takes
 SHOWN_IMAGES = 10  # of each class
-LIBRARIES = ("skdpgen", "numpy", "pandas", "scikit-learn", "torch", "autodp")
+LIBRARIES = (
+    "skdpgen",
+    "numpy",
+    "pandas",
+    "scikit-learn",
+    "torch",
+    "autodp",
+    "dp-accounting",
+)
 NOT_PROMISED = (
     "That nothing can be learnt about people in general: if the rows show that smokers "
     "are ill more often, synthetic rows show it, too, and should.",
