@@ -9,17 +9,14 @@ from skdpgen.lenses import lens_of
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.base import BaseSynthesizer, documented, there
 from skdpgen.synthesizers.gaussian import (
+    GaussianMethod,
+    ImageGaussians,
     MeasuredMixture,
-    choose_lens,
+    TableCopula,
     given_prior,
-    measure_copula,
-    measure_moments,
-    measure_pictures,
-    without_effect,
 )
 from skdpgen.synthesizers.models import CopulaModel, Deformations, PictureMixture
 from skdpgen.synthesizers.opening import discover_bins
-from skdpgen.tables import Chunks, image_size
 from skdpgen.utils import Interval, StrOptions, seed_of, split_generator
 
 MOST = 256  # prototypes of a class
@@ -157,9 +154,8 @@ class DPMGESynthesizer(BaseSynthesizer):
         self : DPMGESynthesizer
         """
         self._validate_params()
-        without_effect(self, self._is_given_images(X))
-        if self._is_given_images(X) and not isinstance(X, Chunks):
-            self._lens_of(image_size(X))  # of chunks the shape is seen when they open
+        method = self._method_for(X)
+        method.check(X)
         (for_public,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             cells, labels = discover_bins(opening, keeps_gaps=True)
@@ -169,11 +165,7 @@ class DPMGESynthesizer(BaseSynthesizer):
                 seed=seed_of(for_public),
                 deformations=given_prior(self.prior),
             )
-            if opening.holds_images:
-                lens = self._lens_of(opening.facts.layout.size)
-                self._measure(opening, labels, lens, for_public)
-            else:
-                measure_copula(opening, cells, labels)
+            method.measure(opening, for_public)
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 
@@ -232,28 +224,15 @@ class DPMGESynthesizer(BaseSynthesizer):
         )
         return self._with_target(X, labels, y, shares, rng)
 
-    def _measure(self, opening, labels, lens, rng):
-        """Release what images are made of."""
-        if self.preset == "paper":
-            measure_moments(opening, labels, lens)
-            return
-        measure_pictures(
-            opening,
-            labels,
-            lens=lens,
-            n_prototypes=self.n_prototypes,
-            prior=self.prior,
-            covariance=self.covariance or "full",
-            rng=rng,
-        )
-
-    def _lens_of(self, size):
-        is_plain = self.preset == "paper"
-        return choose_lens(self.lens, self.public_data, size, is_plain=is_plain)
+    def _method_for(self, X: Any) -> GaussianMethod:
+        """Return the method for images or for a table; both have all parameters."""
+        params = self.get_params(deep=False)
+        is_images = self._is_given_images(X)
+        return ImageGaussians(params) if is_images else TableCopula(params)
 
     def _stated(self):
         """Say which lens and images were taken as public."""
-        found = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
+        lines = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
         if self.public_data is not None:
-            found.append(f"{len(self.public_data)} public images: taken as public")
-        return [*super()._stated(), *found]
+            lines.append(f"{len(self.public_data)} public images: taken as public")
+        return [*super()._stated(), *lines]

@@ -394,7 +394,8 @@ BUGS = (
         "stopping-for-free",
         "what training stops at is computed from private rows and not released",
         "skdpgen.synthesizers.embedding:perceptual_kernel",
-        "return replace(kernel, stopping=stopping.values[Key.FEATURES], codes=coded.phi)",
+        "return replace("
+        "kernel, stopping=stopping.values[Key.FEATURES], codes=coded.phi)",
         """
             block, rows = coded.phi.block, opening.rows.batches(cells, labels)
             total = block.start(n_classes_of(labels))

@@ -17,6 +17,8 @@ class MeasuredMixture(Measured):
     ----------
     mixture : CopulaModel, PictureMixture or None
         What all releases say so far; None before the first that has means.
+    stages : tuple of Release
+        All releases of images so far, in order, beside what the mixture took of them.
     votes : Release or None
         Of rows, on how far images are deformed.
     deformations : Deformations or None
@@ -24,5 +26,6 @@ class MeasuredMixture(Measured):
     """
 
     mixture: CopulaModel | PictureMixture | None = None
+    stages: tuple[Release, ...] = ()
     votes: Release | None = None
     deformations: Deformations | None = None

@@ -397,9 +397,12 @@ class _Measured:
         n_classes: int = 1,
     ) -> Release:
         share = min(share * self.whole / self.opening.ledger.remaining, 1.0)
-        return self.opening.release(
+        released = self.opening.release(
             batches, blocks, name=name, share=share, n_classes=n_classes
         )
+        measured = self.opening.measured  # what is paid for is kept at once
+        self.opening.measured = replace(measured, stages=(*measured.stages, released))
+        return released
 
     def _keep(self, mixture: PictureMixture) -> None:
         self.mixture = mixture
@@ -436,33 +439,3 @@ def tones_of(pixels: Floats) -> Floats:
     bins += TONES * np.arange(n)[:, None]
     counts = np.bincount(bins.ravel(), minlength=n * TONES).reshape(n, TONES)
     return np.asarray(counts / width)
-
-
-# ----------------------------------------------------------------------------
-# Parameters that would have no effect are refused before anything is paid.
-
-USUAL = {
-    "preset": "default",
-    "lens": None,
-    "n_prototypes": None,
-    "covariance": None,
-    "prior": "auto",
-    "public_data": None,
-}
-OF_OURS = ("n_prototypes", "covariance", "prior")  # and not of the paper's method
-
-
-def without_effect(estimator: Any, is_image: bool) -> None:
-    """Raise for what is set and would change nothing, with a table or with a preset."""
-    names = () if estimator.preset == "default" else OF_OURS
-    where = "images" if is_image else "a table"
-    for name in names if is_image else USUAL:
-        given, usual = getattr(estimator, name), USUAL[name]
-        if given is usual or (isinstance(given, str) and given == usual):
-            continue
-        shown = repr(given) if name != "public_data" else type(given).__name__
-        but = "with preset='paper'" if is_image else "but for images"
-        raise ValueError(
-            f"{name} must be {usual!r} {but}. Got {shown}, which would have no effect "
-            f"on {where}."
-        )
