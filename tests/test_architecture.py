@@ -195,6 +195,18 @@ def test_estimators_do_not_ask_whether_rows_are_images():
     assert breaking(lambda path: asked.findall(path.read_text("utf-8")), paths) == {}
 
 
+def test_no_estimator_is_imported_by_what_it_is_made_of_or_by_another_one():
+    def imported(path):
+        return {name for name in imported_names(path) if "synthesizers._dp_" in name}
+
+    inside = [p for p in MODULES if layer(p) == "synthesizers"]
+    assert len(ESTIMATORS) >= 10
+    assert (
+        breaking(imported, [p for p in inside if p.parent.name != "synthesizers"]) == {}
+    )
+    assert breaking(imported, ESTIMATORS) == {}
+
+
 def test_no_global_random_state():
     def drawn(path):
         names = used_names(path) | imported_names(path)

@@ -25,20 +25,8 @@ from skdpgen.synthesizers.tools import (
     search_generator,
 )
 
-SYNTHESIZERS = {
-    cls.__name__: cls
-    for cls in (
-        DPDRESynthesizer,
-        DPGANSynthesizer,
-        DPHPSynthesizer,
-        DPIndependentSynthesizer,
-        DPKernelSynthesizer,
-        DPMEPFSynthesizer,
-        DPMERFSynthesizer,
-        DPMGESynthesizer,
-        DPNTKSynthesizer,
-        DPPairwiseSynthesizer,
-    )
+SYNTHESIZERS: dict[str, Any] = {  # all that are imported above
+    name: cls for name, cls in list(globals().items()) if name.startswith("DP")
 }
 
 

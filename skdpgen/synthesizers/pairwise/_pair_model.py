@@ -39,8 +39,9 @@ from skdpgen.training import (
 # Pairs of columns given the parts of a number: fewer than its bins, and less noise.
 
 Floats = NDArray[np.float64]
-HALVES = 2  # of the first look
-FEWEST = 3  # of the second
+PairOfClass = tuple[int, int, int]  # two columns, and a class or bin
+HALVES = 2  # parts in the first release
+FEWEST = 3  # parts in the second
 
 
 def parts_of_number(known: ClassConditional, task: str | None, n_parts: int) -> Any:
@@ -59,9 +60,9 @@ def parts_of_number(known: ClassConditional, task: str | None, n_parts: int) -> 
 
 
 def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
-    """Return how many parts the pairs of such widths can have: known noise, known n.
+    """Return how many parts pairs of given widths can have: known noise, known n.
 
-    As many as leave the rows of a cell above its noise, and three at least.
+    The most that leave the rows of a cell above its noise, and three at least.
 
     Examples
     --------
@@ -77,7 +78,9 @@ def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
     return max(int(min(n_rows / noise, n_rows)), FEWEST) if noise else int(n_rows)
 
 
-def own_of_parts(model: Any) -> dict[Any, tuple[Floats, Any]]:
+def own_of_parts(
+    model: "PairModel",
+) -> dict[Pair, tuple[Floats, NDArray[np.int64]]]:
     """Return what each part of a number has beyond its share of a pair, smoothed.
 
     And which bins are in which part; of two releases of a pair the later one.
@@ -93,17 +96,18 @@ def own_of_parts(model: Any) -> dict[Any, tuple[Floats, Any]]:
             excess = counts / model.n_rows - expected
             own = excess - shares[:, None, None] * excess.sum(axis=0)
             variance = (std / model.n_rows) ** 2
-            own = smooth_bins(own, variance, *model.priors_of(pair), shares)
+            first, second = model.priors_of(pair)
+            own = smooth_bins(own, variance, first, second, shares)
             found[pair] = own, one.of_class
     return found
 
 
-def own_energies(model: Any) -> dict[Any, float]:
+def own_energies(model: "PairModel") -> dict[Pair, float]:
     """Return the squared norm of what parts of a number have of their own."""
     return {p: float((own**2).sum()) for p, (own, _) in own_of_parts(model).items()}
 
 
-def own_of_bins(model: Any) -> dict[Any, Floats]:
+def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
     """Return what each bin of a number has beyond its share of a pair.
 
     Where a pair was counted by parts, a bin has its share of its part.
@@ -126,15 +130,15 @@ def own_of_bins(model: Any) -> dict[Any, Floats]:
 
 
 # ----------------------------------------------------------------------------
-# What releases, and public rows, say of pairs of columns.
+# Estimates of pairs of columns, from releases and public rows.
 
-MOST_PUBLIC = 5_000  # pairs that public rows are asked for
-BELIEVED = 0.5  # trust that relations need which private rows hardly show
+MOST_PUBLIC = 5_000  # pairs that are taken from public rows
+BELIEVED = 0.5  # trust that public relations need if private pairs only tested them
 Look = tuple[Floats, float]  # an excess, and the variance of its noise
 
 
 class PairModel:
-    """What is known about pairs: independent columns, and smoothed excess over them.
+    """Estimates of pairs: independent columns, and smoothed excess over them.
 
     Parameters
     ----------
@@ -197,7 +201,8 @@ class PairModel:
 
         Learns single columns from pairs too: each pair adds up to both of them.
         Estimates of a group's count by class are averaged by precision and denoised
-        like single columns. What looked empty stays empty.
+        like single columns. Groups that single columns estimate as empty stay empty:
+        their count is set to minus infinity.
         """
         means = [one.add_up(c) for one, c in zip(self.groups, counts, strict=True)]
         variances = [
@@ -244,7 +249,7 @@ class PairModel:
 
     @property
     def every_pair(self) -> tuple[Pair, ...]:
-        """The pairs that public rows are asked for: all, of wide tables the nearest."""
+        """The pairs taken from public rows: all, of wide tables the nearest."""
         return nearest_pairs(len(self.groups), MOST_PUBLIC)
 
     def expected(self, pair: Pair) -> Floats:
@@ -265,7 +270,7 @@ class PairModel:
         return first.n_groups, second.n_groups
 
     def priors_of(self, pair: Pair) -> tuple[PairPrior, PairPrior]:
-        """Return how its columns may take part in the relation of a pair."""
+        """Return the priors of both columns in the relation of a pair."""
         found = []
         for j, level in zip(pair, self._sides(pair), strict=True):
             key = j, level.n_groups
@@ -289,7 +294,7 @@ class PairModel:
         return np.einsum("c,ca,cb->cab", self.shares, first, second)
 
     def common_excess(self) -> dict[Pair, Look]:
-        """Return excess and variance of each pair over all classes, from both looks."""
+        """Return excess and variance of each pair over all classes, of all releases."""
         found: dict[Pair, Look] = {}
         for one in self.measured:
             for pair, counts, std in one.tables(self.groups):
@@ -311,7 +316,7 @@ class PairModel:
         return smooth_pair(*found, first, second, scale=scale)
 
     def commons(self) -> tuple[dict[Pair, Floats], float]:
-        """Return what pairs have in all classes together, and trust in public rows."""
+        """Return the excess of pairs in all classes, and trust in public rows."""
         if self._commons is None:
             self._commons = self._common_fits()
         found, trust = self._commons
@@ -359,12 +364,12 @@ class PairModel:
 
     @property
     def is_believed(self) -> bool:
-        """Whether there are relations: measured, or public ones that stood a trial."""
+        """Whether there are relations: measured, or public ones that are trusted."""
         is_trial = all(one.is_trial for one in self.measured)
         return not is_trial or self.commons()[1] > BELIEVED
 
     def explained(self) -> float:
-        """Return which part of the relations found public rows had told beforehand."""
+        """Return the part of the estimated relations that public rows had predicted."""
         if self._public is None:
             return 0.0
         commons, _ = self.commons()
@@ -395,7 +400,7 @@ class PairModel:
         singles = np.concatenate(self.singles, axis=1)
         return PairTarget(singles, self.shares, common, own, seen)
 
-    def _owns(self, trust: float) -> dict[Any, Floats]:
+    def _owns(self, trust: float) -> dict[PairOfClass, Floats]:
         """Return what each class has beyond its share of a pair's common excess."""
         if self.are_bins and self._public is None:
             return own_of_bins(self)
@@ -404,11 +409,12 @@ class PairModel:
             for pair, counts, std in one.tables(self.groups):
                 excess = counts / self.n_rows - self.independent(pair)
                 variance, whole = (std / self.n_rows) ** 2, excess.sum(axis=0)
-                others = len(excess) - 1
+                n_others = len(excess) - 1
                 for c, (share, mine) in enumerate(
                     zip(self.shares, excess, strict=True)
                 ):
-                    noise = variance * ((1 - share) ** 2 + others * share**2)
+                    # of the class itself, less its share of the sum of all classes
+                    noise = variance * ((1 - share) ** 2 + n_others * share**2)
                     looks[(*pair, c)] = mine - share * whole, noise
                     scales[(*pair, c)] = share * (1 - share)
         if self._public is None or not self._public.has_classes:
@@ -427,14 +433,16 @@ class PairModel:
         return {key: trust * rest for key, rest in theirs.items()} | found
 
 
-def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:
+def _set(
+    table: NDArray[Any], rows: slice, columns: slice, values: Floats | bool
+) -> None:
     """Write a pair into both halves of a symmetric table."""
     table[rows, columns] = values
     table[columns, rows] = np.transpose(values)
 
 
 # ----------------------------------------------------------------------------
-# From stored releases to what they say of pairs.
+# From stored releases to a model of pairs.
 
 
 def known_pairs(
@@ -446,7 +454,7 @@ def known_pairs(
     scales: Sequence[float] | None,
     public: PublicTables | None,
 ) -> PairModel | None:
-    """Return what all releases say of pairs; None if none was measured."""
+    """Return the model of pairs from all releases; None if none was measured."""
     if not measured:
         return None
     sizes = [len(one.of_cell) for one in groups]
