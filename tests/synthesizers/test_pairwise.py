@@ -260,7 +260,7 @@ def test_refit_checks_what_it_is_given(changes):
     assert same_model(before, tables_of(synth))
 
 
-def test_the_release_and_the_seed_are_all_that_a_model_is_made_of():
+def test_the_release_and_the_seed_are_all_that_a_model_is_made_of(fresh_entropy):
     case = CASES["unlabelled"]
     one, two = shared(case, epsilon=100.0), fitted(case)
     assert not same_model(tables_of(one), tables_of(two))  # the noise is another
