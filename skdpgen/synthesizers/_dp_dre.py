@@ -3,18 +3,31 @@
 from dataclasses import replace
 from numbers import Integral, Real
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import pandas as pd
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from skdpgen.lenses import lens_of
+from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.adversarial import game_share, has_images, images_stated
-from skdpgen.synthesizers.base import BaseSynthesizer, documented, there
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    BaseSynthesizer,
+    ClassShares,
+    Device,
+    PrivateRows,
+    Sample,
+    SchemaLike,
+    TaskName,
+    documented,
+    there,
+)
 from skdpgen.synthesizers.models import decode_target
 from skdpgen.synthesizers.ratio import (
     LearntRatio,
@@ -24,7 +37,16 @@ from skdpgen.synthesizers.ratio import (
     tell_support,
 )
 from skdpgen.training import effective_size
-from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
+from skdpgen.utils import (
+    Interval,
+    Labels,
+    RandomState,
+    Rows,
+    StrOptions,
+    pick_device,
+    seed_of,
+    split_generator,
+)
 
 
 @documented
@@ -97,7 +119,7 @@ class DPDRESynthesizer(BaseSynthesizer):
 
     _reads_public_rows = True
     _needs_public_rows = True
-    _takes = ("tables", "images")
+    _takes: ClassVar[tuple[str, ...]] = ("tables", "images")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
@@ -115,25 +137,25 @@ class DPDRESynthesizer(BaseSynthesizer):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        task="auto",
-        public_data=None,
-        method="one_shot",
-        power=0.5,
-        lens=None,
-        discriminator_layer_sizes=(16,),
-        max_iter=500,
-        sampling_rate=0.02,
-        norm_bound=1.0,
-        learning_rate=0.01,
-        device="auto",
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        adjacency: AdjacencyName = "replace",
+        task: TaskName = "auto",
+        public_data: Rows | None = None,
+        method: Literal["one_shot", "sgd"] = "one_shot",
+        power: float = 0.5,
+        lens: LensLike | None = None,
+        discriminator_layer_sizes: ArrayLike = (16,),
+        max_iter: int = 500,
+        sampling_rate: float = 0.02,
+        norm_bound: float = 1.0,
+        learning_rate: float = 0.01,
+        device: Device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.schema = schema
@@ -153,7 +175,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
         """Learn the ratio of private rows to public ones.
 
         Parameters
@@ -181,7 +203,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 
-    def refit(self, *, power=None):
+    def refit(self, *, power: float | None = None) -> Self:
         """Weigh public rows anew by the ratio that is known; free, needs no data.
 
         Parameters
@@ -225,7 +247,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         return there(getattr(self._measured, "n_iter", None), "n_iter_")
 
     @property
-    def calibration_(self):
+    def calibration_(self) -> pd.DataFrame | None:
         """Released shares of cells beside those of public rows, plain and weighed.
 
         A data frame, a line for each cell and class; None for ``method="sgd"``.
@@ -234,8 +256,13 @@ class DPDRESynthesizer(BaseSynthesizer):
         return calibration(self._ratio, self._model.weights, self.cells_)
 
     def sample(
-        self, n_samples=None, y=None, class_shares=None, replace=True, random_state=None
-    ):
+        self,
+        n_samples: int | None = None,
+        y: Labels | None = None,
+        class_shares: ClassShares = None,
+        replace: bool = True,
+        random_state: RandomState = None,
+    ) -> Sample:
         """Draw public rows by their weights; free, and as often as wanted.
 
         Parameters
@@ -259,16 +286,16 @@ class DPDRESynthesizer(BaseSynthesizer):
             return X, decode_target(self._facts, model.items.target[rows])
         return self._with_target(X, labels, y, model.shares, rng)
 
-    def _public_table(self):
+    def _public_table(self) -> Any:
         """Return public rows of a table; images are read when the ratio is learnt."""
         return None if has_images(self.public_data) else self.public_data
 
-    def _stated(self):
+    def _stated(self) -> list[str]:
         """Say which images and which lens were taken as public."""
         lens = None if self.lens is None else lens_of(self.lens)
         return [*super()._stated(), *images_stated(self.public_data, lens)]
 
-    def _subsampling(self):
+    def _subsampling(self) -> Subsampling | None:
         """Return how steps look at rows; None if there are none."""
         if self.method != "sgd":
             return None

@@ -1,11 +1,13 @@
 """DP-GAN: a generator against a discriminator that DP-SGD trains on rows."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, NoReturn, Self
 
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
+from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.adversarial import (
     check_public,
@@ -17,10 +19,32 @@ from skdpgen.synthesizers.adversarial import (
     train_against,
     without_game,
 )
-from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    ClassWeight,
+    Device,
+    EmbeddingSynthesizer,
+    GeneratorName,
+    ModelsName,
+    Pooling,
+    PresetName,
+    PrivateRows,
+    SchemaLike,
+    TaskName,
+    documented,
+)
 from skdpgen.synthesizers.opening import steps_share
 from skdpgen.synthesizers.presets import ADVERSARIAL, ADVERSARIAL_IMAGES
-from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
+from skdpgen.utils import (
+    Interval,
+    Labels,
+    RandomState,
+    Rows,
+    StrOptions,
+    pick_device,
+    seed_of,
+    split_generator,
+)
 
 
 @documented
@@ -129,36 +153,36 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        class_weight=None,
-        task="auto",
-        preset="default",
-        mode="scratch",
-        lens=None,
-        public_data=None,
-        start=None,
-        public_iter=None,
-        sampling_rate=None,
-        norm_bound=None,
-        n_between=None,
-        discriminator_rate=None,
-        discriminator_layer_sizes=None,
-        models=None,
-        pooling=None,
-        generator=None,
-        hidden_layer_sizes=None,
-        n_latent=None,
-        max_iter=None,
-        batch_size=None,
-        learning_rate=None,
-        device="auto",
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        adjacency: AdjacencyName = "replace",
+        class_weight: ClassWeight = None,
+        task: TaskName = "auto",
+        preset: PresetName = "default",
+        mode: Literal["scratch", "finetune", "latent"] = "scratch",
+        lens: LensLike | None = None,
+        public_data: Rows | None = None,
+        start: Literal["columns", "means", "nothing"] | None = None,
+        public_iter: int | None = None,
+        sampling_rate: float | None = None,
+        norm_bound: float | None = None,
+        n_between: int | None = None,
+        discriminator_rate: float | None = None,
+        discriminator_layer_sizes: ArrayLike | None = None,
+        models: ModelsName = None,
+        pooling: Pooling = None,
+        generator: GeneratorName = None,
+        hidden_layer_sizes: ArrayLike | None = None,
+        n_latent: int | None = None,
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        device: Device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.schema = schema
@@ -189,7 +213,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
         """Release a start, then train a discriminator on rows, a generator against it.
 
         Parameters
@@ -210,10 +234,10 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         with self._opened(X, y) as opening:
             steps = steps_share(opening, game_share(settings.start))
             seed = seed_of(for_training)
-            known = release_start(opening, settings, steps=steps, seed=seed, lens=lens)
+            start = release_start(opening, settings, steps=steps, seed=seed, lens=lens)
             model, losses = train_against(
                 opening,
-                known,
+                start,
                 share=steps,
                 public=self.public_data,
                 is_balanced=self.class_weight == "balanced",
@@ -221,18 +245,18 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )
         del X, y, opening  # private data ends here
-        n_labelled, noise = known.totals.sum(), known.total_std
+        n_labelled, noise = start.totals.sum(), start.total_std
         return self._keep_model(model, n_labelled, noise, losses=losses)
 
-    def _public_table(self):  # those of images are read in the game
+    def _public_table(self) -> Any:  # those of images are read in the game
         return None if has_images(self.public_data) else self.public_data
 
-    def _stated(self):
+    def _stated(self) -> list[str]:
         """Say which images, and which lens, were taken as public."""
         stated = images_stated(self.public_data, lens_of_game(self.mode, self.lens))
         return [*super()._stated(), *stated]
 
-    def refit(self, **settings):
+    def refit(self, **settings: Any) -> NoReturn:
         """Raise: a discriminator cannot be trained anew without rows; use ``fit``."""
         del settings
         check_is_fitted(self, "release_")
@@ -241,10 +265,10 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
             "every step. Use `fit`, which costs, or a method that matches a release."
         )
 
-    def _without_effect(self, is_image):
+    def _without_effect(self, is_image: bool) -> dict[str, str]:
         return without_game(self.mode, self.start, is_image=is_image)
 
-    def _subsampling(self):
+    def _subsampling(self) -> Subsampling | None:
         """Return how steps look at rows; tables and images have the same presets."""
         settings = ADVERSARIAL[self.preset].filled(self.get_params(deep=False))
         part = game_share("nothing")  # the most that any start leaves

@@ -1,13 +1,31 @@
 """DP-HP: one private mean embedding with Hermite features, matched for free."""
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
+
+import torch
+from numpy.typing import ArrayLike
 
 from skdpgen.features import HermiteFeatures, HermitePairs, JointFeatures
-from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    ClassWeight,
+    Device,
+    EmbeddingSynthesizer,
+    GeneratorName,
+    ModelsName,
+    Pooling,
+    Precision,
+    PresetName,
+    SchemaLike,
+    TaskName,
+    documented,
+)
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import HERMITE, HERMITE_IMAGES, affordable_subsets
-from skdpgen.utils import Interval, StrOptions
+from skdpgen.tables import Cells
+from skdpgen.utils import Interval, RandomState, StrOptions
 
 MOST_PAIRED = 2048  # functions of all pixels whose pairs are released, all of them
 RADIUS = 0.5  # where pairs are cut; 2 % of digits and 46 % of garments are beyond
@@ -113,33 +131,33 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        class_weight=None,
-        task="auto",
-        preset="default",
-        order=None,
-        product_order=None,
-        product_size=None,
-        n_subsets=None,
-        length_scale=None,
-        product_weight=None,
-        models=None,
-        pooling=None,
-        generator=None,
-        hidden_layer_sizes=None,
-        n_latent=None,
-        max_iter=None,
-        batch_size=None,
-        learning_rate=None,
-        precision=None,
-        device="auto",
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        adjacency: AdjacencyName = "replace",
+        class_weight: ClassWeight = None,
+        task: TaskName = "auto",
+        preset: PresetName = "default",
+        order: int | Literal["cells"] | None = None,
+        product_order: int | None = None,
+        product_size: int | None = None,
+        n_subsets: int | None = None,
+        length_scale: float | None = None,
+        product_weight: float | None = None,
+        models: ModelsName = None,
+        pooling: Pooling = None,
+        generator: GeneratorName = None,
+        hidden_layer_sizes: ArrayLike | None = None,
+        n_latent: int | None = None,
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        precision: Precision = None,
+        device: Device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.schema = schema
@@ -167,11 +185,15 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _map_columns(self, cells, settings, rng):
+    def _map_columns(
+        self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
+    ) -> RowKernel:
         """Draw the product kernel; beside it the sum kernel, unless cells are it."""
         is_binned = settings.order == "cells"
 
-        def draw(widths, are_numbers):
+        def draw(
+            widths: Sequence[int], are_numbers: Sequence[bool]
+        ) -> HermiteFeatures | JointFeatures:
             scale = settings.length_scale
             together = min(settings.product_size, len(widths))
             product = HermiteFeatures.draw(
@@ -205,7 +227,9 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         share = (1.0 + settings.product_weight) / (2.0 + settings.product_weight)
         return RowKernel.of(cells, draw, layout="split", share=share)
 
-    def _map_pixels(self, n_pixels, settings, rng):
+    def _map_pixels(
+        self, n_pixels: int, settings: Any, rng: torch.Generator
+    ) -> HermitePairs | JointFeatures:
         """Draw the product kernel of pixels, beside the sum kernel of all of them."""
         together, order = min(settings.product_size, n_pixels), settings.product_order
         n_paired = n_pixels * (order + 1)
@@ -220,7 +244,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
                 rng=rng,
             )
 
-        def draw(order, n_together, n_subsets):
+        def draw(order: int, n_together: int, n_subsets: int) -> HermiteFeatures:
             return HermiteFeatures.draw(
                 (1,) * n_pixels,
                 (True,) * n_pixels,

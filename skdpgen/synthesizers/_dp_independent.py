@@ -1,11 +1,21 @@
-"""The floor: histograms per class, columns drawn independently given the class."""
+"""The independent baseline: histograms of columns by class, and nothing else."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen.synthesizers.base import BaseSynthesizer, documented
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    BaseSynthesizer,
+    ClassShares,
+    PrivateRows,
+    Sample,
+    SchemaLike,
+    TaskName,
+    documented,
+)
 from skdpgen.synthesizers.models import draw_given, single_columns
 from skdpgen.synthesizers.opening import (
     Measured,
@@ -14,6 +24,7 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
     release_columns,
 )
+from skdpgen.utils import Labels, RandomState, Rows
 
 
 @documented
@@ -72,16 +83,16 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        task="auto",
-        public_data=None,
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        adjacency: AdjacencyName = "replace",
+        task: TaskName = "auto",
+        public_data: Rows | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.schema = schema
@@ -92,7 +103,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
         """Choose cells, release all histograms at once, denoise what was released.
 
         Parameters
@@ -118,7 +129,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 
-    def refit(self):
+    def refit(self) -> Self:
         """Make the model anew from the stored release; costs nothing, needs no data.
 
         ``fit`` ends with it. If it was interrupted after the release, the budget is
@@ -138,7 +149,13 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         )
         return self._keep_model(model, model.totals.sum(), model.total_std)
 
-    def sample(self, n_samples=None, y=None, class_shares=None, random_state=None):
+    def sample(
+        self,
+        n_samples: int | None = None,
+        y: Labels | None = None,
+        class_shares: ClassShares = None,
+        random_state: RandomState = None,
+    ) -> Sample:
         """Draw synthetic rows; free, and as often as wanted.
 
         Parameters

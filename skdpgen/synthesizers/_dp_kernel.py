@@ -1,12 +1,30 @@
 """DP-Kernel: the kernel mean itself, released with the noise of a Gaussian process."""
 
+from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
+import torch
+from numpy.typing import ArrayLike
 from tqdm.auto import tqdm
 
-from skdpgen.privacy import Subsampling
-from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
+from skdpgen.features import FourierFeatures
+from skdpgen.privacy import Release, Subsampling
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    ClassWeight,
+    Device,
+    EmbeddingSynthesizer,
+    GeneratorName,
+    ModelsName,
+    Pooling,
+    Precision,
+    PresetName,
+    PrivateRows,
+    SchemaLike,
+    TaskName,
+    documented,
+)
 from skdpgen.synthesizers.embedding import (
     SLOPES_SHARE,
     RowKernel,
@@ -16,9 +34,19 @@ from skdpgen.synthesizers.embedding import (
     waves_of_columns,
     waves_of_pixels,
 )
+from skdpgen.synthesizers.models import Denoised
 from skdpgen.synthesizers.opening import steps_share
 from skdpgen.synthesizers.presets import kernel_presets
-from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
+from skdpgen.tables import Cells
+from skdpgen.utils import (
+    Interval,
+    Labels,
+    RandomState,
+    StrOptions,
+    pick_device,
+    seed_of,
+    split_generator,
+)
 
 
 @documented
@@ -115,32 +143,32 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        class_weight=None,
-        task="auto",
-        preset="default",
-        release="one_shot",
-        length_scale=None,
-        n_features=None,
-        sampling_rate=None,
-        n_points=None,
-        models=None,
-        pooling=None,
-        generator=None,
-        hidden_layer_sizes=None,
-        n_latent=None,
-        max_iter=None,
-        batch_size=None,
-        learning_rate=None,
-        precision=None,
-        device="auto",
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        adjacency: AdjacencyName = "replace",
+        class_weight: ClassWeight = None,
+        task: TaskName = "auto",
+        preset: PresetName = "default",
+        release: Literal["one_shot", "per_step"] = "one_shot",
+        length_scale: float | ArrayLike | None = None,
+        n_features: int | None = None,
+        sampling_rate: float | None = None,
+        n_points: int | None = None,
+        models: ModelsName = None,
+        pooling: Pooling = None,
+        generator: GeneratorName = None,
+        hidden_layer_sizes: ArrayLike | None = None,
+        n_latent: int | None = None,
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        precision: Precision = None,
+        device: Device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.schema = schema
@@ -168,14 +196,14 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         self.verbose = verbose
 
     @property
-    def _presets(self):
+    def _presets(self) -> dict[str, Any]:  # type: ignore[override]
         return kernel_presets(self.release)["tables"]
 
     @property
-    def _image_presets(self):
+    def _image_presets(self) -> dict[str, Any]:  # type: ignore[override]
         return kernel_presets(self.release)["images"]
 
-    def fit(self, X, y=None):
+    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
         """Release the kernel mean and train a generator on it, or on its slopes.
 
         Parameters
@@ -207,7 +235,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         del X, y, opening  # private data ends here
         return self._keep_model(model, model.totals.sum(), noise, losses=losses)
 
-    def _learn(self, kernel, released):
+    def _learn(self, kernel: Any, released: Release) -> Denoised:
         """Return what a release says; slopes leave none to learn from."""
         if kernel.phi is None:
             raise ValueError(
@@ -216,16 +244,20 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             )
         return super()._learn(kernel, released)
 
-    def _map_columns(self, cells, settings, rng):
+    def _map_columns(
+        self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
+    ) -> RowKernel:
         """Draw cosines of all columns together."""
         draw = waves_of_columns(settings, rng)
         return RowKernel.of(cells, draw, layout=settings.layout, share=None)
 
-    def _map_pixels(self, n_pixels, settings, rng):
+    def _map_pixels(
+        self, n_pixels: int, settings: Any, rng: torch.Generator
+    ) -> FourierFeatures:
         """Draw cosines of all pixels."""
         return waves_of_pixels(n_pixels, settings, rng)
 
-    def _without_effect(self, is_image):
+    def _without_effect(self, is_image: bool) -> dict[str, str]:
         """Return parameters that this way to release has no use for, and who has."""
         del is_image
         steps, once = "release='per_step'", "release='one_shot'"
@@ -233,7 +265,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
             return {"sampling_rate": steps, "n_points": steps}
         return {"n_features": once, "batch_size": once}
 
-    def _subsampling(self):
+    def _subsampling(self) -> Subsampling | None:
         """Return how steps look at rows; tables and images have the same presets."""
         if self.release == "one_shot":
             return None

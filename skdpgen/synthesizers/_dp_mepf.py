@@ -1,17 +1,37 @@
 """DP-MEPF: one private mean of perceptual features, matched for free."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import torch
+from numpy.typing import ArrayLike
 
 from skdpgen.lenses import PerceptualMap, RandomLens, lens_of
+from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Release, Subsampling
-from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented, there
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    ClassWeight,
+    Device,
+    EmbeddingSynthesizer,
+    GeneratorName,
+    ModelsName,
+    Pooling,
+    Precision,
+    PresetName,
+    SchemaLike,
+    TaskName,
+    documented,
+    there,
+)
 from skdpgen.synthesizers.embedding import (
     RATE,
     STEPS,
+    ImageKernel,
+    MeasuredEmbedding,
     early_model,
     perceptual_kernel,
     pooling_of,
@@ -25,11 +45,11 @@ from skdpgen.synthesizers.gaussian import (
     given_prior,
     vote_share,
 )
-from skdpgen.synthesizers.models import Deformations
-from skdpgen.synthesizers.opening import steps_share
+from skdpgen.synthesizers.models import Deformations, Denoised, ImageModel
+from skdpgen.synthesizers.opening import Fitting, steps_share
 from skdpgen.synthesizers.presets import PERCEPTUAL_IMAGES
-from skdpgen.tables import Chunks, image_size
-from skdpgen.utils import Interval, StrOptions, pick_device
+from skdpgen.tables import Cells, Chunks, image_size
+from skdpgen.utils import Interval, RandomState, StrOptions, pick_device
 
 
 @documented
@@ -107,7 +127,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     ((50, 8, 8), 50)
     """
 
-    _takes = ("images",)
+    _takes: ClassVar[tuple[str, ...]] = ("images",)
     _image_presets = PERCEPTUAL_IMAGES
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
@@ -122,34 +142,34 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        class_weight=None,
-        task="auto",
-        preset="default",
-        lens=None,
-        lens_budget=None,
-        second_norm=None,
-        pixel_norm=None,
-        loss=None,
-        stopping_budget=None,
-        prior="auto",
-        models=None,
-        pooling=None,
-        generator=None,
-        hidden_layer_sizes=None,
-        n_latent=None,
-        max_iter=None,
-        batch_size=None,
-        learning_rate=None,
-        precision=None,
-        device="auto",
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        adjacency: AdjacencyName = "replace",
+        class_weight: ClassWeight = None,
+        task: TaskName = "auto",
+        preset: PresetName = "default",
+        lens: LensLike | Literal["private"] | None = None,
+        lens_budget: float | None = None,
+        second_norm: float | None = None,
+        pixel_norm: float | None = None,
+        loss: Literal["distance", "moving_average"] | None = None,
+        stopping_budget: float | None = None,
+        prior: Deformations | Literal["auto", "deformations"] | None = "auto",
+        models: ModelsName = None,
+        pooling: Pooling = None,
+        generator: GeneratorName = None,
+        hidden_layer_sizes: ArrayLike | None = None,
+        n_latent: int | None = None,
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        precision: Precision = None,
+        device: Device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.schema = schema
@@ -179,27 +199,27 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         self.verbose = verbose
 
     @property
-    def _is_private(self):
+    def _is_private(self) -> bool:
         """Whether the lens is trained on private images."""
         return isinstance(self.lens, str) and self.lens == "private"
 
     @property
-    def _lens_budget(self):
+    def _lens_budget(self) -> float:
         """Part of the budget that a private lens gets."""
         return self.lens_budget or 0.5
 
-    def _subsampling(self):
+    def _subsampling(self) -> Subsampling | None:
         """Return how a private lens looks at rows while it is trained."""
         if not self._is_private:
             return None
         return Subsampling(RATE, STEPS, self._lens_budget)
 
-    def _without_effect(self, is_image):
+    def _without_effect(self, is_image: bool) -> dict[str, str]:
         """Return parameters that this fit has no use for, and who has."""
         del is_image
         return {} if self._is_private else {"lens_budget": "lens='private'"}
 
-    def _fill_settings(self, X):
+    def _fill_settings(self, X: Any) -> Any:
         """Return the settings; a lens that cannot see such images fails now."""
         settings = super()._fill_settings(X)
         if not self._is_private and not isinstance(X, Chunks):
@@ -208,7 +228,14 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
             PerceptualMap(self._lens(), seen, settings.second_norm).check()
         return settings
 
-    def _kernel_of_images(self, opening, cells, labels, settings, rng):
+    def _kernel_of_images(
+        self,
+        opening: Fitting[MeasuredEmbedding],
+        cells: Mapping[Any, Cells],
+        labels: Cells | None,
+        settings: Any,
+        rng: torch.Generator,
+    ) -> ImageKernel:
         """Look through the lens; pay for what training stops at, if it does."""
         lens = None if self._is_private else self._lens()
         if lens is None:
@@ -219,11 +246,13 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
             opening, cells, labels, settings, lens=lens, device=device, rng=rng
         )
 
-    def _kept_share(self, opening, labels):
+    def _kept_share(
+        self, opening: Fitting[MeasuredEmbedding], labels: Cells | None
+    ) -> float:
         """Keep what a vote costs, if there is one."""
         return vote_share(opening, labels, self.prior)
 
-    def _after_release(self, opening):
+    def _after_release(self, opening: Fitting[MeasuredEmbedding]) -> None:
         """Let rows vote on deformations, of images drawn after a short training."""
         measured, deform = opening.measured, given_prior(self.prior)
         labels = measured.labels
@@ -233,9 +262,11 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
             rng = np.random.default_rng(measured.seed)
             choose_prior(Pictures(opening, labels, None), model, MILD, rng)
 
-    def _train(self, known, kernel, settings):
+    def _train(
+        self, denoised: Denoised, kernel: Any, settings: Any
+    ) -> tuple[ImageModel, list[float]]:
         """Return a generator whose images are deformed as was voted."""
-        model, losses = super()._train(known, kernel, settings)
+        model, losses = super()._train(denoised, kernel, settings)
         return replace(model, deform=self.deformations_), losses
 
     @property
@@ -253,13 +284,13 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         """Those of sampled images."""
         return self._measured.deformations
 
-    def _lens(self):
+    def _lens(self) -> Any:
         """Return the public lens that was asked for."""
         if self.lens is None:
             return RandomLens()
         return lens_of(self.lens, needs_features=True)
 
-    def _stated(self):
+    def _stated(self) -> list[str]:
         """Say which lens was taken as public."""
         lens = [] if self._is_private else [f"lens: {self._lens().name}"]
         return [*super()._stated(), *lens]

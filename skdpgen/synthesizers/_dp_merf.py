@@ -1,21 +1,42 @@
 """DP-MERF: one private mean embedding with random features, matched for free."""
 
+from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
+import torch
+from numpy.typing import ArrayLike
+
+from skdpgen.features import FourierFeatures
 from skdpgen.privacy import Subsampling
-from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    ClassWeight,
+    Device,
+    EmbeddingSynthesizer,
+    GeneratorName,
+    ModelsName,
+    Pooling,
+    Precision,
+    PresetName,
+    SchemaLike,
+    TaskName,
+    documented,
+)
 from skdpgen.synthesizers.embedding import (
     RATE,
     STEPS,
+    ImageKernel,
+    MeasuredEmbedding,
     RowKernel,
     encoded_kernel,
     waves_of_columns,
     waves_of_pixels,
 )
-from skdpgen.synthesizers.opening import steps_share
+from skdpgen.synthesizers.opening import Fitting, steps_share
 from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES
-from skdpgen.utils import Interval, StrOptions
+from skdpgen.tables import Cells
+from skdpgen.utils import Interval, RandomState, StrOptions
 
 
 @documented
@@ -134,36 +155,36 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        class_weight=None,
-        task="auto",
-        preset="default",
-        numbers=None,
-        n_features=None,
-        length_scale=None,
-        n_together=None,
-        fourier_norm=None,
-        release="one_shot",
-        n_minibatches=None,
-        encoder=None,
-        encoder_budget=None,
-        models=None,
-        pooling=None,
-        generator=None,
-        hidden_layer_sizes=None,
-        n_latent=None,
-        max_iter=None,
-        batch_size=None,
-        learning_rate=None,
-        precision=None,
-        device="auto",
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        adjacency: AdjacencyName = "replace",
+        class_weight: ClassWeight = None,
+        task: TaskName = "auto",
+        preset: PresetName = "default",
+        numbers: Literal["binned", "fourier"] | None = None,
+        n_features: int | None = None,
+        length_scale: float | ArrayLike | Literal["public"] | None = None,
+        n_together: int | Literal["all"] | None = None,
+        fourier_norm: float | None = None,
+        release: Literal["one_shot", "minibatch"] = "one_shot",
+        n_minibatches: int | None = None,
+        encoder: Literal["private"] | None = None,
+        encoder_budget: float | None = None,
+        models: ModelsName = None,
+        pooling: Pooling = None,
+        generator: GeneratorName = None,
+        hidden_layer_sizes: ArrayLike | None = None,
+        n_latent: int | None = None,
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        precision: Precision = None,
+        device: Device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.schema = schema
@@ -195,22 +216,22 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         self.verbose = verbose
 
     @property
-    def _n_minibatches(self):
+    def _n_minibatches(self) -> int:
         """Parts of the rows that are released one by one."""
         return self.n_minibatches or 10 if self.release == "minibatch" else 1
 
     @property
-    def _encoder_budget(self):
+    def _encoder_budget(self) -> float:
         """Part of the budget that the encoder gets."""
         return self.encoder_budget or 0.5
 
-    def _subsampling(self):
+    def _subsampling(self) -> Subsampling | None:
         """Return how the private encoder looks at rows."""
         if self.encoder is None:
             return None
         return Subsampling(RATE, STEPS, self._encoder_budget)
 
-    def _without_effect(self, is_image):
+    def _without_effect(self, is_image: bool) -> dict[str, str]:
         """Return parameters that this fit has no use for, and who has."""
         unused = {} if is_image else {"encoder": "images"}
         if self.release != "minibatch":
@@ -219,17 +240,28 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
             unused["encoder_budget"] = "encoder='private'"
         return unused
 
-    def _map_columns(self, cells, settings, rng):
+    def _map_columns(
+        self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
+    ) -> RowKernel:
         """Draw Fourier features of the columns that the settings ask for."""
         draw = waves_of_columns(settings, rng, settings.n_together)
         layout = "binned" if settings.numbers == "binned" else "split"
         return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_norm)
 
-    def _map_pixels(self, n_pixels, settings, rng):
+    def _map_pixels(
+        self, n_pixels: int, settings: Any, rng: torch.Generator
+    ) -> FourierFeatures:
         """Draw Fourier features of all pixels."""
         return waves_of_pixels(n_pixels, settings, rng)
 
-    def _kernel_of_images(self, opening, cells, labels, settings, rng):
+    def _kernel_of_images(
+        self,
+        opening: Fitting[MeasuredEmbedding],
+        cells: Mapping[Any, Cells],
+        labels: Cells | None,
+        settings: Any,
+        rng: torch.Generator,
+    ) -> ImageKernel:
         """Train an encoder privately first, if there is to be one."""
         if self.encoder is None:
             return super()._kernel_of_images(opening, cells, labels, settings, rng)

@@ -1,17 +1,38 @@
 """DP-NTK: one private mean of network gradients, matched for free."""
 
 import copy
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import torch
+from numpy.typing import ArrayLike
 
 from skdpgen.features import ModuleNTKFeatures, NTKFeatures
 from skdpgen.lenses import check_pure
-from skdpgen.synthesizers.base import EmbeddingSynthesizer, documented
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    ClassWeight,
+    Device,
+    EmbeddingSynthesizer,
+    GeneratorName,
+    ModelsName,
+    Pooling,
+    Precision,
+    PresetName,
+    SchemaLike,
+    TaskName,
+    documented,
+)
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import TANGENT, TANGENT_IMAGES
-from skdpgen.utils import Interval, StrOptions
+from skdpgen.tables import Cells
+from skdpgen.utils import Interval, RandomState, StrOptions
+
+# A layer by name, a function from the number of inputs to a network, or the preset's.
+Architecture: TypeAlias = (
+    Literal["mlp", "layer_norm"] | Callable[[int], torch.nn.Module] | None
+)
 
 STRETCH = 4.0  # of numbers, so that their ends point different ways
 
@@ -98,31 +119,31 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        class_weight=None,
-        task="auto",
-        preset="default",
-        architecture=None,
-        width=None,
-        depth=None,
-        tangent_norm=None,
-        models=None,
-        pooling=None,
-        generator=None,
-        hidden_layer_sizes=None,
-        n_latent=None,
-        max_iter=None,
-        batch_size=None,
-        learning_rate=None,
-        precision=None,
-        device="auto",
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        adjacency: AdjacencyName = "replace",
+        class_weight: ClassWeight = None,
+        task: TaskName = "auto",
+        preset: PresetName = "default",
+        architecture: Architecture = None,
+        width: int | None = None,
+        depth: int | None = None,
+        tangent_norm: float | None = None,
+        models: ModelsName = None,
+        pooling: Pooling = None,
+        generator: GeneratorName = None,
+        hidden_layer_sizes: ArrayLike | None = None,
+        n_latent: int | None = None,
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        precision: Precision = None,
+        device: Device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.schema = schema
@@ -148,10 +169,14 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _map_columns(self, cells, settings, rng):
+    def _map_columns(
+        self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
+    ) -> RowKernel:
         """Draw the network's weights; they are never trained."""
 
-        def draw(widths, are_numbers):
+        def draw(
+            widths: Sequence[int], are_numbers: Sequence[bool]
+        ) -> NTKFeatures | ModuleNTKFeatures:
             if callable(settings.architecture):
                 network = settings.architecture(sum(widths))
                 return ModuleNTKFeatures(check_network(network, sum(widths)))
@@ -168,7 +193,9 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         layout = "whole" if settings.tangent_norm == 1 else "binned"
         return RowKernel.of(cells, draw, layout=layout, share=settings.tangent_norm)
 
-    def _map_pixels(self, n_pixels, settings, rng):
+    def _map_pixels(
+        self, n_pixels: int, settings: Any, rng: torch.Generator
+    ) -> NTKFeatures | ModuleNTKFeatures:
         """Draw the weights of a network that sees all pixels."""
         if callable(settings.architecture):
             network = settings.architecture(n_pixels)
@@ -183,7 +210,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         )
 
 
-def input_scales(widths, are_numbers):
+def input_scales(widths: Sequence[int], are_numbers: Sequence[bool]) -> list[float]:
     """Return what inputs are multiplied by: numbers, 0 to 1 by rank, are stretched.
 
     Examples
@@ -195,7 +222,7 @@ def input_scales(widths, are_numbers):
     return [STRETCH if number else 1.0 for width, number in kinds for _ in range(width)]
 
 
-def check_network(network, n_inputs):
+def check_network(network: Any, n_inputs: int) -> torch.nn.Module:
     """Return a network that gradients can be taken of, row by row, or say why not."""
     if not isinstance(network, torch.nn.Module):
         raise ValueError(

@@ -1,13 +1,27 @@
-"""DP-Pairwise: histograms of pairs of columns, and a mixture that has them all."""
+"""DP-Pairwise: histograms of pairs of columns, and a mixture that matches them."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
+import pandas as pd
 import torch
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen.synthesizers.base import BaseSynthesizer, TrainedAttributes, documented
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    BaseSynthesizer,
+    ClassShares,
+    ClassWeight,
+    Device,
+    PrivateRows,
+    Sample,
+    SchemaLike,
+    TaskName,
+    TrainedAttributes,
+    documented,
+)
 from skdpgen.synthesizers.models import single_columns
 from skdpgen.synthesizers.opening import MAX_BINS, discover_bins
 from skdpgen.synthesizers.pairwise import (
@@ -23,7 +37,16 @@ from skdpgen.synthesizers.pairwise import (
     train_mixture,
 )
 from skdpgen.tables import CellGroups
-from skdpgen.utils import Interval, StrOptions, pick_device, seed_of, split_generator
+from skdpgen.utils import (
+    Interval,
+    Labels,
+    RandomState,
+    Rows,
+    StrOptions,
+    pick_device,
+    seed_of,
+    split_generator,
+)
 
 FINE_BINS = 256
 
@@ -113,24 +136,24 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        class_weight=None,
-        task="auto",
-        public_data=None,
-        n_rounds=2,
-        pair_budget=0.5,
-        n_groups=None,
-        n_components=None,
-        max_iter=None,
-        learning_rate=0.1,
-        device="auto",
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        adjacency: AdjacencyName = "replace",
+        class_weight: ClassWeight = None,
+        task: TaskName = "auto",
+        public_data: Rows | None = None,
+        n_rounds: Literal[1, 2] = 2,
+        pair_budget: float = 0.5,
+        n_groups: int | None = None,
+        n_components: int | None = None,
+        max_iter: int | None = None,
+        learning_rate: float = 0.1,
+        device: Device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.schema = schema
@@ -149,7 +172,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
         """Release columns, then pairs, then the pairs that matter; train a mixture.
 
         Parameters
@@ -167,7 +190,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             n_bins = FINE_BINS if n_pairs else MAX_BINS
             cells, labels = discover_bins(opening, n_bins, keeps_gaps=True)
             for_pairs = pair_share(opening, n_pairs, self.pair_budget)
-            known = measure_columns(
+            columns = measure_columns(
                 opening,
                 cells,
                 labels,
@@ -176,12 +199,25 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
                 seed=seed_of(for_training),
             )
             if for_pairs:
-                asked = {"n_groups": self.n_groups, "n_rounds": self.n_rounds}
-                measure_pairs(opening, cells, labels, known, n_pairs=n_pairs, **asked)
+                measure_pairs(
+                    opening,
+                    cells,
+                    labels,
+                    columns,
+                    n_pairs=n_pairs,
+                    n_groups=self.n_groups,
+                    n_rounds=self.n_rounds,
+                )
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 
-    def refit(self, *, n_components=None, max_iter=None, learning_rate=None):
+    def refit(
+        self,
+        *,
+        n_components: int | None = None,
+        max_iter: int | None = None,
+        learning_rate: float | None = None,
+    ) -> Self:
         """Train the mixture anew on the stored releases; free, needs no data.
 
         ``fit`` ends with it. If it was interrupted after the releases, the budget is
@@ -197,7 +233,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         self : DPPairwiseSynthesizer
         """
         check_is_fitted(self, "release_")
-        chosen = {
+        chosen: dict[str, Any] = {
             "n_components": n_components,
             "max_iter": max_iter,
             "learning_rate": learning_rate,
@@ -205,13 +241,23 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
         clone(self).set_params(**chosen)._validate_params()
         released, cells, measured = self.release_, self.cells_, self._measured
-        read = measured.scales, measured.public
-        rounds = self.groups_, self.pair_releases_, self._facts.task
-        known = single_columns(released, cells, self._labels, self._facts, *read)
+        scales, public = measured.scales, measured.public
+        columns = single_columns(
+            released, cells, self._labels, self._facts, scales, public
+        )
+        pairs = known_pairs(
+            columns,
+            released,
+            self.groups_,
+            self.pair_releases_,
+            self._facts.task,
+            scales,
+            public,
+        )
         model, losses = train_mixture(
-            known,
+            columns,
             cells,
-            known_pairs(known, released, *rounds, *read),
+            pairs,
             **chosen,
             parities=self.parity_release_,
             is_balanced=self.class_weight == "balanced",
@@ -219,7 +265,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             seed=self._seed,
             is_quiet=not self.verbose,
         )
-        self._keep_model(model, known.totals.sum(), known.total_std, losses=losses)
+        self._keep_model(model, columns.totals.sum(), columns.total_std, losses=losses)
         return self._stating_relations(chosen["max_iter"] != 0)
 
     @property
@@ -238,8 +284,13 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         return self._measured.parity_release
 
     def sample(
-        self, n_samples=None, y=None, given=None, class_shares=None, random_state=None
-    ):
+        self,
+        n_samples: int | None = None,
+        y: Labels | None = None,
+        given: pd.DataFrame | None = None,
+        class_shares: ClassShares = None,
+        random_state: RandomState = None,
+    ) -> Sample:
         """Draw synthetic rows; free, and as often as wanted.
 
         Parameters
@@ -256,7 +307,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         {X}
         """
         check_is_fitted(self)
-        kept, codes = read_given(given, self.cells_, self._facts)
+        given_columns, codes = read_given(given, self.cells_, self._facts)
         if given is not None and n_samples is None and y is None:
             n_samples = len(given)
         n_samples = self._sample_size(n_samples, y)
@@ -269,5 +320,5 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         else:
             labels = self._draw_labels(n_samples, y, class_shares, shares, rng)
         drawn = self._model.draw(labels, codes, rng=rng)
-        X = self._decoded(drawn, self._model.known.marginals, rng, given=kept)
+        X = self._decoded(drawn, self._model.known.marginals, rng, given=given_columns)
         return self._with_target(X, labels, y, shares, rng)

@@ -350,15 +350,28 @@ SHORTEST = 3  # lattices shorter than this keep their ends
 
 
 class ColumnCells(Protocol):
-    """What must be known about a column's cells."""
+    """What must be known about a column's cells; attributes that are only read."""
 
-    n_cells: int
-    n_known: int
-    nullable: bool
-    is_ordered: bool
-    is_lattice: bool
-    other: int | None
-    gaps: tuple[int, ...]
+    @property
+    def n_cells(self) -> int: ...
+
+    @property
+    def n_known(self) -> int: ...
+
+    @property
+    def nullable(self) -> bool: ...
+
+    @property
+    def is_ordered(self) -> bool: ...
+
+    @property
+    def is_lattice(self) -> bool: ...
+
+    @property
+    def other(self) -> int | None: ...
+
+    @property
+    def gaps(self) -> tuple[int, ...]: ...
 
 
 @saved

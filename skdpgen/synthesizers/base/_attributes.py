@@ -29,7 +29,7 @@ def there(value: T | None, name: str) -> T:
 
 
 class FittedAttributes:
-    """What users, and methods, read of a fit. A new fit replaces all of it at once."""
+    """Attributes of a fit, for users and methods. A new fit replaces all at once."""
 
     _fitted: Fitted[Any] | None = None
 
@@ -120,7 +120,7 @@ class FittedAttributes:
 
 
 class TrainedAttributes(FittedAttributes):
-    """What is there besides if a method trains step by step."""
+    """More attributes of a method that trains step by step."""
 
     @property
     def loss_curve_(self) -> list[float]:

@@ -1,4 +1,4 @@
-"""What the docstrings of several estimators say alike, written once."""
+"""Texts that the docstrings of several estimators share."""
 
 import re
 import textwrap
@@ -202,7 +202,7 @@ def filled(docstring: str | None, shared: dict[str, str]) -> str:
 
     def text(place: re.Match[str]) -> str:
         indent, first, last = place.groups()
-        some = names[names.index(first) : names.index(last or first) + 1]
-        return "\n".join(textwrap.indent(shared[name], indent) for name in some)
+        chosen = names[names.index(first) : names.index(last or first) + 1]
+        return "\n".join(textwrap.indent(shared[name], indent) for name in chosen)
 
     return PLACE.sub(text, docstring or "")

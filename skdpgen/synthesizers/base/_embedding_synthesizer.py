@@ -1,6 +1,6 @@
-"""What DP-MERF, DP-HP and DP-NTK have in common: all but the feature map."""
+"""The fit that DP-MERF, DP-HP, DP-NTK and others share: all but the feature map."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -13,6 +13,7 @@ from tqdm.auto import tqdm
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
 from skdpgen.synthesizers.base._documented import documented
+from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
 from skdpgen.synthesizers.embedding import (
     Encoding,
@@ -22,12 +23,14 @@ from skdpgen.synthesizers.embedding import (
     n_seen,
     pooling_of,
 )
-from skdpgen.synthesizers.models import mixing
+from skdpgen.synthesizers.models import Denoised, mixing
 from skdpgen.synthesizers.opening import Fitting, discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import fill
 from skdpgen.tables import Cells
 from skdpgen.utils import (
     Interval,
+    Labels,
+    RandomState,
     StrOptions,
     pick_device,
     seed_of,
@@ -49,7 +52,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     _presets: ClassVar[dict[str, Any]]  # by name; of tables
     _image_presets: ClassVar[dict[str, Any]]
-    _takes = ("tables", "images")
+    _takes: ClassVar[tuple[str, ...]] = ("tables", "images")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
@@ -71,7 +74,10 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         "device": [str, torch.device],
     }
 
-    _n_minibatches = 1  # parts of the rows that are released one by one
+    @property
+    def _n_minibatches(self) -> int:
+        """Parts of the rows that are released one by one."""
+        return 1
 
     def _map_columns(
         self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
@@ -123,7 +129,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         phi = self._map_pixels(n_seen(layout.size, pooling), settings, rng)
         return ImageKernel.of(phi, layout, self.adjacency, pooling=pooling)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
         """Draw the feature map, release its mean per class, train a generator on it.
 
         Parameters
@@ -167,7 +173,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         return 0.0
 
     def _after_release(self, opening: OpenedEmbedding) -> None:
-        """Release what is made known by the embedding; nothing, unless overridden."""
+        """Release what the embedding made possible; nothing, unless overridden."""
 
     def refit(self, **settings: Any) -> Self:
         """Train the generator anew on the stored release; free, needs no data.
@@ -189,12 +195,12 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         """
         check_is_fitted(self, "release_")
         used = self.settings_.for_generator(settings)
-        known = self._learn(self.kernel_, self.release_)
-        model, losses = self._train(known, self.kernel_, used)
+        denoised = self._learn(self.kernel_, self.release_)
+        model, losses = self._train(denoised, self.kernel_, used)
         self._keep_model(
             model,
-            known.totals.sum(),
-            known.total_std,
+            denoised.totals.sum(),
+            denoised.total_std,
             measured=replace(self._measured, settings=used),
             losses=losses,
         )
@@ -219,10 +225,10 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
     def sample(
         self,
         n_samples: int | None = None,
-        y: Any = None,
-        class_shares: Any = None,
-        random_state: Any = None,
-    ) -> Any:
+        y: Labels | None = None,
+        class_shares: ClassShares = None,
+        random_state: RandomState = None,
+    ) -> Sample:
         """Draw synthetic rows; free, and as often as wanted.
 
         Parameters
@@ -256,18 +262,18 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
             getattr(self, presets)[preset] if kind in self._takes else None
             for kind, presets in (("tables", "_presets"), ("images", "_image_presets"))
         )
-        of_some: Any = of_tables or of_images
-        of_some.filled(given)  # before a chunk is opened
+        either: Any = of_tables or of_images
+        either.filled(given)  # raises for wrong values, before X is opened
         is_image = self._is_given_images(X)
-        for name, where in self._without_effect(is_image).items():
+        for name, purpose in self._without_effect(is_image).items():
             if given[name] is not None:
                 raise ValueError(
-                    f"{name} must be None but for {where}. Got {given[name]!r}, which "
-                    "would have no effect."
+                    f"{name} must be None but for {purpose}. Got {given[name]!r}, "
+                    "which would have no effect."
                 )
         return fill(given, of_tables=of_tables, of_images=of_images, is_image=is_image)
 
-    def _counted(self) -> tuple[Mapping[Any, Cells], Any]:
+    def _counted(self) -> tuple[Mapping[Any, Cells], Sequence[float] | None]:
         """Return the columns whose cells were counted, and in which units."""
         counted = getattr(self.kernel_, "counted", ())
         names = list(self.cells_)
@@ -279,7 +285,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         del is_image
         return {}
 
-    def _learn(self, kernel: Any, released: Release) -> Any:
+    def _learn(self, kernel: Any, released: Release) -> Denoised:
         """Return what a release says; only the number of rows is taken as public."""
         return kernel.learn(
             released,
@@ -291,21 +297,23 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         )
 
     @property
-    def _denoised(self) -> Any:
+    def _denoised(self) -> Denoised | None:
         """What the release says of images; None if nothing is drawn by it."""
         if self.kernel_.phi is None or self.cells_:
             return None
         return self._learn(self.kernel_, self.release_)
 
-    def _train(self, known: Any, kernel: Any, settings: Any) -> tuple[Any, list[float]]:
+    def _train(
+        self, denoised: Denoised, kernel: Any, settings: Any
+    ) -> tuple[Any, list[float]]:
         """Return a generator and its losses; reads no fitted state but the seed."""
         mix = mixing(
-            known.shares,
+            denoised.shares,
             is_balanced=self.class_weight == "balanced",
             is_number=self.task_ == "regression",
         )
         return kernel.train(
-            known,
+            denoised,
             settings,
             mix=mix,
             device=pick_device(self.device),

@@ -1,8 +1,8 @@
-"""Drawing rows in chunks, with progress that people can read."""
+"""Synthetic rows in chunks, and the report on columns and lost rows of a fit."""
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -26,6 +26,7 @@ from skdpgen.synthesizers.opening import ROWS_COUNTED, Measured
 from skdpgen.tables import ArrowFile, Cells, as_arrow
 from skdpgen.utils import (
     NothingLearntWarning,
+    RandomState,
     RareValuesWarning,
     SchemaWarning,
     check_count,
@@ -35,7 +36,7 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Synthetic rows in chunks: as many as wanted, in memory for one chunk.
+# Synthetic rows in chunks: any number, with one chunk in memory.
 
 CHUNK = 50_000
 FOR_TYPES = 100  # rows of which a table of Dask has its types
@@ -55,7 +56,7 @@ class SamplesInChunks(FittedAttributes):
         chunk_size: int = CHUNK,
         y: Any = None,
         given: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         **how: Any,
     ) -> Iterator[Any]:
         """Draw synthetic rows in chunks; never all of them are in memory.
@@ -92,8 +93,8 @@ class SamplesInChunks(FittedAttributes):
         check_is_fitted(self)
         chunk_size = check_count(chunk_size, "chunk_size")
         if n_samples is None:
-            longest = y if y is not None else given
-            n_samples = self.n_samples_ if longest is None else len(longest)
+            conditions = y if y is not None else given
+            n_samples = self.n_samples_ if conditions is None else len(conditions)
         n_samples = check_count(n_samples, "n_samples")
         for name, rows in (("y", y), ("given", given)):
             if rows is not None and len(rows) != n_samples:
@@ -144,7 +145,7 @@ class SamplesInChunks(FittedAttributes):
         *,
         chunk_size: int = CHUNK,
         target: str | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         **how: Any,
     ) -> Any:
         """Return synthetic rows as a DataFrame of Dask, with labels as a column.
@@ -187,19 +188,25 @@ class SamplesInChunks(FittedAttributes):
         else:
             (rng,) = split_generator(random_state, 1)
         starts = list(range(0, n, chunk_size)) or [0]
-        asked = {"synthesizer": self, "target": target, "how": how}
+        params: dict[str, Any] = {"synthesizer": self, "target": target, "how": how}
         return frames.from_map(
             draw_part,
             starts,
             [min(chunk_size, n - start) for start in starts],
             rng.integers(2**32, size=len(starts)).tolist(),
-            meta=draw_part(0, FOR_TYPES, 0, **asked)[:0],
-            **asked,
+            meta=draw_part(0, FOR_TYPES, 0, **params)[:0],
+            **params,
         )
 
 
 def _chunks_drawn(
-    drawer: Any, n: int, size: int, y: Any, given: Any, rng: Any, how: Any
+    drawer: Any,
+    n: int,
+    size: int,
+    y: Any,
+    given: Any,
+    rng: Generator,
+    how: Mapping[str, Any],
 ) -> Iterator[Any]:
     """Yield chunks; ``drawer`` is a shallow copy of an estimator, used by no one else.
 
@@ -209,28 +216,34 @@ def _chunks_drawn(
     """
     fitted = drawer._fitted
     for start in range(0, n, size):
-        some = slice(start, min(start + size, n))
-        asked = dict(how)
+        chunk = slice(start, min(start + size, n))
+        params = dict(how)
         if y is not None:
-            asked["y"] = y[some]
+            params["y"] = y[chunk]
         if given is not None:
-            asked["given"] = given[some]
+            params["given"] = given[chunk]
         drawer._fitted = fitted.starting_at(start)
-        yield drawer.sample(some.stop - start, random_state=rng, **asked)
+        yield drawer.sample(chunk.stop - start, random_state=rng, **params)
 
 
 def draw_part(
-    start: int, n_rows: int, seed: int, *, synthesizer: Any, target: Any, how: Any
+    start: int,
+    n_rows: int,
+    seed: int,
+    *,
+    synthesizer: Any,
+    target: str | None,
+    how: Mapping[str, Any],
 ) -> Any:
     """Draw the rows of one partition, the first of which is row ``start``."""
-    mine = copy.copy(synthesizer)  # others may draw from it now, in other threads
-    mine._fitted = mine._fitted.starting_at(start)
-    table = as_arrow(mine.sample(n_rows, random_state=seed, **how), target)
+    drawer = copy.copy(synthesizer)  # other threads may draw from it at the same time
+    drawer._fitted = drawer._fitted.starting_at(start)
+    table = as_arrow(drawer.sample(n_rows, random_state=seed, **how), target)
     return table.to_pandas(types_mapper=pd.ArrowDtype)  # missing values change none
 
 
 # ----------------------------------------------------------------------------
-# What was found in columns and what was lost, from releases: a table and warnings.
+# The report on columns, from releases: a table, what was lost, warnings.
 
 RARE = (
     "Many rows hold values that are too rare to be found privately: {}. List the "
@@ -253,11 +266,11 @@ NOTHING_LEARNT = (
 )
 
 
-class TellsColumns(FittedAttributes):
-    """A fitted synthesizer that says what its release knows of each column."""
+class ReportsColumns(FittedAttributes):
+    """A fitted synthesizer that reports what its releases say of each column."""
 
     @property
-    def columns_(self) -> Any:
+    def columns_(self) -> pd.DataFrame:
         """What was found in each column, and what was lost; made of the release.
 
         A data frame with a line for each column: type, whether its values may be
@@ -282,7 +295,7 @@ class TellsColumns(FittedAttributes):
         )
 
     @property
-    def target_(self) -> Any:
+    def target_(self) -> "pd.Series[Any] | None":
         """What was found in the target, and what was lost; None without labels.
 
         A series: type, number of values or bounds, and noisy shares of the rows, each
@@ -302,7 +315,7 @@ class TellsColumns(FittedAttributes):
         same lines are warned of in ``fit``, and stand in the certificate.
         """
         check_is_fitted(self)
-        return [one.line for one in self._losses()]
+        return [loss.line for loss in self._losses()]
 
     def _losses(self) -> list[Loss]:
         table = self.columns_ if self.cells_ else pd.DataFrame()
@@ -315,12 +328,17 @@ class TellsColumns(FittedAttributes):
 
     def _dropped(self, counts: Mapping[Any, Any]) -> tuple[float, float]:
         """Return the share of rows without a usable label, and its standard error."""
-        paid = self.privacy_.releases
-        doubt = [one.noise_std for one in paid if one.name == ROWS_COUNTED]
-        labelled, noise = self._state.labelled, math.hypot(*doubt)
+        noise = math.hypot(
+            *(
+                paid.noise_std
+                for paid in self.privacy_.releases
+                if paid.name == ROWS_COUNTED
+            )
+        )
+        labelled = self._state.labelled
         return dropped_rows(self._facts, self.cells_, counts, labelled, noise)
 
-    def _counted(self) -> tuple[Mapping[Any, Cells], Any]:
+    def _counted(self) -> tuple[Mapping[Any, Cells], Sequence[float] | None]:
         """Return the columns whose cells were counted, and in which units."""
         return self.cells_, self._measured.scales
 
@@ -345,8 +363,9 @@ class TellsColumns(FittedAttributes):
         losses : list of float or None, default=None
             Of each training step.
         """
-        known = getattr(model, "known", model)
-        marginals = getattr(known, "marginals", {})  # denoised rows of each cell
+        # mixtures and copulas keep denoised columns beside their own tables
+        columns = getattr(model, "known", model)
+        marginals = getattr(columns, "marginals", {})
         self._fitted = replace(
             self._state,
             facts=with_ranges(self._facts, marginals, self.cells_),

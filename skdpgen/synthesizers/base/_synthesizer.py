@@ -1,22 +1,24 @@
-"""What all estimators share: parameters, opening, decoding samples, saving."""
+"""The base class of all estimators: parameters, opening rows, decoding, saving."""
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen import networks
 from skdpgen.privacy import Subsampling
-from skdpgen.synthesizers.base._sampling import SamplesInChunks, TellsColumns
+from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
+from skdpgen.synthesizers.base._sampling import ReportsColumns, SamplesInChunks
 from skdpgen.synthesizers.models import (
     decode_rows,
     decode_target,
@@ -44,7 +46,9 @@ from skdpgen.tables import (
 from skdpgen.utils import (
     Amount,
     Interval,
+    Labels,
     PrivacyLeakWarning,
+    RandomState,
     SearchCostWarning,
     StrOptions,
     check_count,
@@ -80,7 +84,7 @@ def write_estimator(estimator: Any, path: str | Path) -> None:
         np.savez(file, header=np.frombuffer(text, dtype=np.uint8), **arrays)
 
 
-def read_estimator(path: str | Path, classes: dict[str, Callable[..., Any]]) -> Any:
+def read_estimator(path: str | Path, classes: Mapping[str, Callable[..., Any]]) -> Any:
     """Read what :func:`write_estimator` wrote; runs no code from the file."""
     try:
         arrays = np.load(Path(path), allow_pickle=False)
@@ -112,7 +116,7 @@ def _networks(value: Any, arrays: dict[str, Any]) -> Any:
     if not isinstance(value, networks.TableGenerator | networks.ImageGenerator):
         return None
     state = dict(value.state_dict())
-    return {"generator": [to_plain(one, arrays) for one in (value.shape, state)]}
+    return {"generator": [to_plain(part, arrays) for part in (value.shape, state)]}
 
 
 def _networks_read(value: dict[str, Any], arrays: Any) -> Any:
@@ -127,7 +131,7 @@ def _networks_read(value: dict[str, Any], arrays: Any) -> Any:
 
 
 # ----------------------------------------------------------------------------
-# What all estimators share: parameters, opening, decoding samples, saving.
+# The base class of all estimators.
 
 SEARCH_COST = (
     "This estimator is a clone, as a search makes many: each one that is fitted on "
@@ -139,7 +143,7 @@ INFER_LEAKS = (
 )
 
 
-class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):  # type: ignore[misc]
+class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: ignore[misc]
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
     _reads_public_rows: ClassVar[bool] = False  # of a parameter `public_data`
@@ -166,7 +170,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):  # type: ig
         check_is_fitted(self)
         write_estimator(self, path)
 
-    def set_output(self, *, transform: str | None = None) -> Any:
+    def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what :meth:`sample` returns for X.
 
         Parameters
@@ -183,9 +187,9 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):  # type: ig
             self._container = None if transform == "default" else transform
         return self
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """Clone, and remember it: each clone fitted on the same rows costs again."""
-        copy = clone_parametrized(self)
+        copy: Self = clone_parametrized(self)
         copy._is_clone = True
         if hasattr(self, "_container"):
             copy._container = self._container
@@ -210,7 +214,7 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):  # type: ig
         return None
 
     @contextmanager
-    def _opened(self, X: Any, y: Any) -> Iterator[Fitting[Any]]:
+    def _opened(self, X: PrivateRows, y: Labels | None) -> Iterator[Fitting[Any]]:
         """Open private rows, and close them whatever happens; the frame of ``fit``.
 
         On the way in what is not public of the schema is released. On the way out, be
@@ -287,13 +291,13 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):  # type: ig
         if fitted.facts is not None:  # else rows cannot be drawn
             (self._sampler,) = split_generator(self.random_state, 1)
 
-    def _sampling_generator(self, random_state: Any) -> Generator:
+    def _sampling_generator(self, random_state: RandomState) -> Generator:
         """An int fixes the rows; None goes on where the last sample stopped."""
         if random_state is None:
             return self._sampler
         return split_generator(random_state, 1)[0]
 
-    def _sample_size(self, n_samples: Any, y: Any) -> int:
+    def _sample_size(self, n_samples: int | None, y: Any) -> int:
         """Check how many rows are asked for."""
         check_is_fitted(self)
         if y is not None:
@@ -317,8 +321,13 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):  # type: ig
         return check_count(n_samples, "n_samples")
 
     def _draw_labels(
-        self, n_samples: int, y: Any, class_shares: Any, shares: Any, rng: Generator
-    ) -> Any:
+        self,
+        n_samples: int,
+        y: Any,
+        class_shares: ClassShares,
+        shares: NDArray[np.float64],
+        rng: Generator,
+    ) -> NDArray[np.int64]:
         """Return the class of each row to draw: as asked for, or as often as known."""
         if class_shares is not None:
             if y is not None or self.task_ != "classification":
@@ -336,7 +345,11 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):  # type: ig
         return label_codes(self.classes_, y)
 
     def _decoded(
-        self, codes: Any, marginals: Any, rng: Generator, given: Any = None
+        self,
+        codes: Mapping[Any, NDArray[np.int64]],
+        marginals: Mapping[Any, NDArray[np.float64]],
+        rng: Generator,
+        given: Mapping[Any, Any] | None = None,
     ) -> Any:
         """Return drawn cells as X came in, or as :meth:`set_output` asks."""
         return decode_rows(
@@ -350,8 +363,13 @@ class BaseSynthesizer(TellsColumns, SamplesInChunks, BaseEstimator):  # type: ig
         )
 
     def _with_target(
-        self, X: Any, labels: Any, y: Any, shares: Any, rng: Generator
-    ) -> Any:
+        self,
+        X: Any,
+        labels: NDArray[np.int64],
+        y: Any,
+        shares: NDArray[np.float64],
+        rng: Generator,
+    ) -> Sample:
         """Return X, and y beside it if there was one."""
         if self.task_ is None:
             return X

@@ -387,7 +387,7 @@ def losses(
     asked = [one for one in asked if math.isfinite(one[2]) and math.isfinite(one[3])]
     least = float(norm.isf(FALSE_ALARMS / max(len(asked), 1)))
     wrong = dict(_contradicted(table, facts))
-    found = list(wrong.values())
+    stated = list(wrong.values())
     surely = [one for one in asked if one[2] > max(MUCH, least * one[3])]
     gaps = {name for name, key, *_ in surely if key == "no_cell"}
     for name, key, share, noise in surely:
@@ -397,14 +397,14 @@ def losses(
             continue
         if key == "dark" and share - RANGE * noise <= MOSTLY:
             continue
-        share = between(share, noise)
+        range_ = between(share, noise)
         if name is PIXELS:
-            found.append(_of_pixels(key, share, facts))
+            stated.append(_of_pixels(key, range_, facts))
         elif name is TARGET:
-            found.append(_of_target(key, share, target, facts))
+            stated.append(_of_target(key, range_, target, facts))
         else:
-            found.append(_of_column(name, key, share, table.loc[name], facts))
-    return found
+            stated.append(_of_column(name, key, range_, table.loc[name], facts))
+    return stated
 
 
 KEYS = {

@@ -1,4 +1,4 @@
-"""From cells back to the values of columns, and draws that are even."""
+"""Drawn cells become values of columns, and draws that are even."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
 
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.tables import (
@@ -25,6 +26,9 @@ from skdpgen.tables import (
     write_text,
 )
 
+Codes = NDArray[np.int64]
+Integers = NDArray[np.integer[Any]]
+
 # ----------------------------------------------------------------------------
 # Drawn cells and labels in the form of the input: container, columns, dtypes.
 
@@ -32,14 +36,15 @@ from skdpgen.tables import (
 def decode_rows(
     facts: Facts,
     cells: Mapping[Any, Cells],
-    codes: Mapping[Any, Any],
-    marginals: Mapping[Any, Any],
+    codes: Mapping[Any, Codes],
+    marginals: Mapping[Any, NDArray[np.float64]],
     *,
     rng: Generator,
     container: str | None = None,
     given: Mapping[Any, Any] | None = None,
 ) -> Any:
     """Return drawn cells as a table; columns that were ``given`` stay as they are."""
+    assert isinstance(facts.layout, Layout)
     n_rows = len(next(iter(codes.values())))
     columns: dict[Any, Any] = {}
     for name, column in facts.schema.columns.items():
@@ -60,8 +65,8 @@ def decode_rows(
                 columns[name] = late.put(columns[name], is_other, n_other, rng)
     schema, fixed = facts.schema, given or {}
     if schema.rules:
-        read = {name for rule in schema.rules for name in rule.read}
-        text = [n for n in fixed if n in read and is_written(schema.columns[n])]
+        of_rules = {name for rule in schema.rules for name in rule.read}
+        text = [n for n in fixed if n in of_rules and is_written(schema.columns[n])]
         if text:
             raise ValueError(
                 "Columns of text that a rule reads cannot be given, as numbers and "
@@ -83,7 +88,7 @@ def decode_rows(
     return restore_table(facts.layout, columns, categories, container)
 
 
-def decode_target(facts: Facts, values: Any) -> Any:
+def decode_target(facts: Facts, values: ArrayLike) -> Any:
     """Return drawn labels or numbers as the container and dtype of y."""
     layout = facts.target_layout
     assert layout is not None
@@ -99,10 +104,9 @@ def decode_target(facts: Facts, values: Any) -> Any:
     return series.to_numpy(dtype=object if layout.is_text(0) else None)
 
 
-def label_codes(classes: Any, y: Any) -> Any:
+def label_codes(classes: NDArray[Any], y: ArrayLike) -> Codes:
     """Return the position of each label among the classes; unseen is an error."""
-    known = map(_label_text, classes.tolist())
-    index = {text: i for i, text in enumerate(known)}
+    index = {_label_text(label): i for i, label in enumerate(classes.tolist())}
     texts = [_label_text(value) for value in np.asarray(y, dtype=object).ravel()]
     unseen = sorted(set(texts) - set(index))
     if unseen:
@@ -114,7 +118,7 @@ def label_codes(classes: Any, y: Any) -> Any:
     return np.array([index[text] for text in texts], dtype=np.int64)
 
 
-def target_codes(layout: Layout, cells: Cells, y: Any) -> Any:
+def target_codes(layout: Layout, cells: Cells, y: ArrayLike) -> Codes:
     """Return the cells of target numbers to condition on."""
     codes = cells.encode(read_values(pd.Series(np.asarray(y)), layout.kinds[0]))
     if (codes < 0).any():
@@ -122,7 +126,7 @@ def target_codes(layout: Layout, cells: Cells, y: Any) -> Any:
     return codes
 
 
-def class_array(classes: tuple[Any, ...]) -> Any:
+def class_array(classes: tuple[Any, ...]) -> NDArray[Any]:
     """Return the classes as an array of their own type, as scikit-learn has them."""
     kinds = {type(label) for label in classes}
     if len(kinds) == 1 and kinds <= {int, float, bool, str}:
@@ -141,7 +145,7 @@ def _label_text(value: Any) -> str:
 # How often, and in which order, labels and cells are drawn.
 
 
-def draw_given(table, labels, *, rng):
+def draw_given(table: ArrayLike, labels: Integers, *, rng: Generator) -> Codes:
     """Draw a cell for each label, from its row of a table of probabilities.
 
     Among the rows of a label each cell appears as often as expected, give or take one.
@@ -172,7 +176,7 @@ def draw_given(table, labels, *, rng):
     return codes
 
 
-def systematic(probabilities: Any, n_samples: int, *, rng: Generator) -> Any:
+def systematic(probabilities: ArrayLike, n_samples: int, *, rng: Generator) -> Codes:
     """Draw sorted codes; each appears as often as expected, give or take one.
 
     Examples
@@ -184,4 +188,4 @@ def systematic(probabilities: Any, n_samples: int, *, rng: Generator) -> Any:
     places = (np.arange(n_samples) + rng.random()) / max(n_samples, 1)
     cumulative = np.cumsum(probabilities)
     codes = np.searchsorted(cumulative / cumulative[-1], places, side="right")
-    return codes.clip(max=len(probabilities) - 1)
+    return codes.clip(max=len(cumulative) - 1)

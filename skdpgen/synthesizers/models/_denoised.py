@@ -1,4 +1,4 @@
-"""What a release says before any training, about tables and about images."""
+"""A release after denoising and before training, of tables and of images."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,13 +48,13 @@ class Denoised:
     totals: Floats
     total_std: float
     marginals: Mapping[Any, Floats]
-    start: Any
+    start: Floats | None
     targets: tuple[Mapping[str, Floats], ...]
     noise_energy: Mapping[str, float]
     energy: float = 0.0
-    noisy: Any = None
+    noisy: Floats | None = None
     noise_std: float = 0.0
-    alone: Any = None
+    alone: tuple[tuple[Floats, ...], Floats] | None = None
 
     @property
     def shares(self) -> Floats:

@@ -338,8 +338,11 @@ def new_generator(
     kernel: Any, settings: ImageSettings, n_classes: int, rng: torch.Generator
 ) -> ImageGenerator:
     """Return an untrained generator."""
+    channels, height, width = kernel.layout.size
     shape = ImageShape(
-        *kernel.layout.size,
+        channels,
+        height,
+        width,
         n_classes=n_classes,
         n_latent=settings.n_latent,
         architecture="coded" if kernel.decoder else settings.generator,

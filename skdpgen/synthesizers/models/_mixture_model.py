@@ -366,7 +366,7 @@ class CopulaModel:
         codes, marginals = self.draw(labels, rng=rng), self.known.marginals
         return decode_rows(facts, cells, codes, marginals, rng=rng, container=container)
 
-    def draw(self, labels: Integers, *, rng: Generator) -> dict[Any, Integers]:
+    def draw(self, labels: Integers, *, rng: Generator) -> dict[Any, Codes]:
         """Draw the cells of rows with the given labels."""
         names = list(self.orders)
         found = np.empty((len(labels), len(names)), dtype=np.int64)
@@ -427,7 +427,7 @@ class NormalScores:
         squares = [known.shares @ (p * scores**2).sum(axis=1) for p, scores in each]
         return np.asarray(np.sqrt(squares))
 
-    def encode(self, codes: Integers, labels: Integers) -> Floats:
+    def encode(self, codes: Codes, labels: Codes) -> Floats:
         """Return a vector for each row; a label that is no class may have any."""
         known = code_or_none(labels, len(self.tables[0]))
         columns = []

@@ -186,7 +186,10 @@ def train_table(
         share = kernel.share
         natural = (1.0 - share) / (share or 1.0) / max(len(kernel.counted), 1)
         columns = LossWeight(natural * one, natural * one)
-    weights = {Key.COLUMNS: columns, Key.FEATURES: LossWeight(one, one)}
+    weights: dict[str, LossWeight] = {
+        Key.COLUMNS: columns,
+        Key.FEATURES: LossWeight(one, one),
+    }
     generator.to(device)
     turns = kernel.in_turns()
     goal = Goal(

@@ -307,8 +307,9 @@ def discover_bins(
         if isinstance(column, Categorical) and name in opening.seen:
             cells[name] = simple_cells(column, MAX_LATTICE)
     for name, column in opening.facts.columns.items():
-        if cells[name] is not None:
-            cells[name] = with_codes(column, cells[name])
+        without_codes = cells[name]
+        if without_codes is not None:
+            cells[name] = with_codes(column, without_codes)
     opening.settle(cells)
     opening.step("histograms")
     labels = cells.pop(TARGET, opening.facts.labels)
@@ -411,7 +412,9 @@ def _third_release(
     most = MOST_CELLS // max(sum(int(found.sum()) for found in asked.values()), 1)
     n_parts = min(max(most, FEWEST_PARTS), FINE_PARTS)
     fine = {n: divided_again(second[n], asked[n], n_parts) for n in asked}
-    grids = {name: asked_cells(second[name], fine[name], asked[name]) for name in asked}
+    grids: dict[Any, Any] = {
+        name: asked_cells(second[name], fine[name], asked[name]) for name in asked
+    }
     counts: dict[Any, Any] = {}
     std = 0.0
     if grids and not opening.lines and not words:  # the schema is public
@@ -593,7 +596,7 @@ def _may_be_missing(opening: Opening, name: Any) -> bool:
     hint: Any = opening.known.hints.get(name)
     if name is TARGET or (hint is not None and not hint.nullable):
         return False
-    return bool(dict(zip(layout.names, layout.can_be_missing, strict=True))[name])  # type: ignore[union-attr]
+    return bool(dict(zip(layout.names, layout.can_be_missing, strict=True))[name])
 
 
 def _between(line: Line, rows: Any, mass: float, *, nullable: bool) -> NumberCells:

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdpgen.privacy import (
     Distinct,
@@ -15,6 +16,7 @@ from skdpgen.privacy import (
     Ledger,
     OneHot,
     Release,
+    Structure,
     Weighted,
     release,
     sensitivity,
@@ -44,12 +46,14 @@ from skdpgen.tables import (
 )
 from skdpgen.utils import Key
 
+Floats = NDArray[np.float64]
+
 # ----------------------------------------------------------------------------
 # What a look at columns should cost, and how its joint histogram is cut again.
 
 
 def share_for(
-    structure: Any, wanted_std: float, ledger: Ledger, limits: tuple[float, float]
+    structure: Structure, wanted_std: float, ledger: Ledger, limits: tuple[float, float]
 ) -> float:
     """Return the share of mu² that gives a release of ``structure`` a wanted noise."""
     delta = sensitivity(structure, ledger.budget.adjacency)
@@ -59,7 +63,7 @@ def share_for(
 
 def by_column(
     released: Release, grids: Mapping[Any, Any], key: str = Key.COLUMNS
-) -> dict[Any, Any]:
+) -> dict[Any, Floats]:
     """Cut the joint histogram of an unlabelled release into its columns."""
     ends = list(accumulate(grid.n_cells for grid in grids.values()))[:-1]
     parts = np.split(released.values[key][0], ends) if grids else []
@@ -175,7 +179,7 @@ def look_at_kinds(
     std = ledger.noise_std(share=share, sensitivity=delta)
     if not names or std > BLURRED * n_rows:
         return unknown
-    grids = {name: TextKinds() for name in texts}
+    grids: dict[Any, Any] = {name: TextKinds() for name in texts}
     counted = DistinctCounts(names, n_rows)
     blocks: dict[str, Any] = {Key.DISTINCT: counted}
     if grids:
@@ -221,7 +225,8 @@ def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
     A cell falls into one cell of one histogram. So replacing a row moves it by at most
     sqrt(2), and adding or removing one by at most 1, as ``OneHot(1)`` says.
     """
-    structure, grid = OneHot(1), TextKinds()
+    structure = OneHot(1)
+    grid: Any = TextKinds()
     share = share_for(structure, n_rows * LOOK_STD, ledger, LOOK_SHARES)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)

@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdpgen.privacy import Ledger, Selections, release, selection_threshold
 from skdpgen.synthesizers.opening._first_look import Unknown
@@ -54,7 +55,9 @@ def n_classes_of(labels: Cells | None) -> int:
     return 1 if labels is None else labels.n_cells
 
 
-def public_classes(classes: Any, schema: Schema, task: str | None) -> Any:
+def public_classes(
+    classes: Any, schema: Schema, task: str | None
+) -> tuple[Any, ...] | None:
     """Return the classes that are known beforehand; None if there are none."""
     if task != "classification":
         return None
@@ -136,7 +139,9 @@ def parse_classes(found: Iterable[str], layout: Layout | None) -> tuple[Any, ...
     return sorted_unique([parse(text) for text in found])
 
 
-def shares_of(given: Mapping[Any, float] | str, classes: Sequence[Any]) -> Any:
+def shares_of(
+    given: Mapping[Any, float] | str, classes: Sequence[Any]
+) -> NDArray[np.float64]:
     """Return the share of each class to draw; a class that is not listed gets 0.
 
     Shares must sum to 1, so that a class that was forgotten is an error.
@@ -179,18 +184,22 @@ def _is_share(share: Any) -> bool:
     return is_number and 0 <= float(share) <= 1 + ROUNDING
 
 
-def _checked_classes(classes: tuple[Any, ...], target: Column | None) -> Any:
+def _checked_classes(
+    classes: tuple[Any, ...], target: Column | None
+) -> tuple[Any, ...]:
     texts = set(map(str, classes))
     if not texts or len(texts) < len(classes) or texts & {"None", "nan", "<NA>"}:
         raise ValueError(
             "classes must be distinct labels, at least one, and none of them missing. "
             f"Got {list(classes)!r} instead."
         )
-    if isinstance(target, Categorical) and texts != set(map(str, target.categories)):
-        raise SchemaError(
-            "classes must be the categories of the schema's target, if both are given. "
-            f"Got {list(classes)!r} and {list(target.categories)!r}; leave one out."
-        )
+    if isinstance(target, Categorical):
+        categories = list(target.categories or ())
+        if texts != set(map(str, categories)):
+            raise SchemaError(
+                "classes must be the categories of the schema's target, if both are "
+                f"given. Got {list(classes)!r} and {categories!r}; leave one out."
+            )
     return classes
 
 
@@ -199,7 +208,7 @@ def _parse_number(text: str) -> float:
 
 
 # ----------------------------------------------------------------------------
-# What is public about a table before a row is read: kinds, a schema, dtypes.
+# What a schema, `classes` and dtypes state, put together.
 
 
 @dataclass(frozen=True)
@@ -224,7 +233,8 @@ class Known:
         if classes is not None and found_task != "classification":
             given = "y=None" if found_task is None else "a regression"
             raise ValueError(f"classes needs a y of labels. Got {given} instead.")
-        schema.check().match(rows.layout)
+        layout: Any = rows.layout  # of a table, or of images, which have no columns
+        schema.check().match(layout)
         _check_something_is_left(schema, rows.layout)
         _check_text(schema, rows.layout)
         kinds, known = _kinds(rows, schema, found_task)
@@ -262,7 +272,7 @@ class Known:
         return {
             name: column
             for name, column in every.items()
-            if is_written(column) or getattr(column, "codes", ())
+            if is_written(column) or bool(getattr(column, "codes", None))
         }
 
     def with_hints(self, found: Mapping[Any, Column]) -> dict[Any, Column]:
@@ -333,7 +343,7 @@ class Known:
 
 def complete_schema(
     columns: Mapping[Any, Column],
-    classes: Any,
+    classes: Sequence[Any] | None,
     layout: Layout | ImageLayout,
     other: str = "other",
     rules: tuple[Rule, ...] = (),
@@ -392,7 +402,7 @@ def _kinds(
     return kinds, known
 
 
-def _check_rules(schema: Schema, layout: Layout) -> None:
+def _check_rules(schema: Schema, layout: Layout | ImageLayout) -> None:
     """Raise where public dtypes hold less than the schema says, and a rule needs it."""
     others = {name: Drop() for name in layout.names}
     columns = _without_impossible_missing({**others, **schema.columns}, layout)
@@ -415,7 +425,7 @@ def _check_text(schema: Schema, layout: Layout | ImageLayout) -> None:
             )
 
 
-def _check_dtypes(known: Mapping[Any, Column], layout: Layout) -> None:
+def _check_dtypes(known: Mapping[Any, Column], layout: Layout | ImageLayout) -> None:
     for name, limits in zip(layout.names, layout.limits, strict=True):
         column = known.get(name)
         if limits is None or not isinstance(column, Integer | Numeric):
@@ -438,7 +448,7 @@ def _within_dtypes(
 
 
 def _without_impossible_missing(
-    columns: Mapping[Any, Column], layout: Layout
+    columns: Mapping[Any, Column], layout: Layout | ImageLayout
 ) -> dict[Any, Column]:
     """Rule out missing values where the dtype, which is public, cannot hold any."""
     possible = dict(zip(layout.names, layout.can_be_missing, strict=True))
@@ -485,7 +495,7 @@ def check_needs(estimator: Any, X: Any) -> None:
             )
 
 
-def check_known(rows: Rows, known: Any) -> None:
+def check_known(rows: Rows, known: Known) -> None:
     """Raise if words would have to be found where no one sees counts without noise."""
     if rows.noise_shares is None:
         return

@@ -1,4 +1,4 @@
-"""What discovery adds to the main release: late words, scales of cells."""
+"""The main release of columns: rare words beside cells, and the scales of cells."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from skdpgen.privacy import ClippedCounts, Histograms, Release, release, shortened
 from skdpgen.synthesizers.opening._context import Opening
@@ -62,7 +64,13 @@ class LateWords:
         hidden = sum(self.rows) * (math.sqrt(self.n_columns) - 1.0)
         return math.hypot(noise, hidden / 4.0)
 
-    def put(self, values: Any, is_other: Any, n_other: float, rng: Generator) -> Any:
+    def put(
+        self,
+        values: "pd.Series[Any]",
+        is_other: NDArray[np.bool_],
+        n_other: float,
+        rng: Generator,
+    ) -> "pd.Series[Any]":
         """Return drawn values with words in place of some of the others.
 
         Parameters
@@ -94,7 +102,7 @@ def release_columns(
     name: str,
     n_classes: int,
     share: float = 1.0,
-    scales: Sequence[float] | None = None,
+    scales: tuple[float, ...] | None = None,
 ) -> Release:
     r"""Release histograms of columns by class, and words without a name beside them.
 
@@ -115,7 +123,7 @@ def release_columns(
     n_classes : int
     share : float, default=1.0
         Of what is left of the budget.
-    scales : sequence of float or None, default=None
+    scales : tuple of float or None, default=None
         What one row counts in each column; 1 if None.
 
     Returns

@@ -1,6 +1,6 @@
 """Public rows with the columns of the private ones: read, checked, counted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +38,7 @@ from skdpgen.tables import (
 )
 from skdpgen.utils import Key, saved
 
+Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 MOST = 10_000_000  # counts of pairs that are kept; if there are more, not by class
 NUMBERS = (Kind.FLOAT, Kind.INTEGER)
@@ -122,7 +123,9 @@ class PublicRows:
         """Read the text of some columns as these describe it, from now on."""
         self._rows.read_as(written)
 
-    def codes(self, cells: Mapping[Any, Cells], labels: Cells | None) -> Any:
+    def codes(
+        self, cells: Mapping[Any, Cells], labels: Cells | None
+    ) -> Iterator[tuple[Codes, Codes]]:
         """Yield codes of rows and their labels, -1 where there is no cell."""
         for batch in self._rows.batches(cells, labels):
             yield batch.parts[Key.COLUMNS], np.asarray(batch.labels)
@@ -272,7 +275,7 @@ def public_columns(
         if kind is Kind.TEXT and not _is_words(public, name):
             continue
         series = public.frame[name]
-        column = replace(infer_column(series, kind), nullable=True)
+        column: Any = replace(infer_column(series, kind), nullable=True)  # type: ignore[arg-type]
         if isinstance(column, Categorical):
             counts = series.dropna().map(str).value_counts()
             often = sorted(counts.index[:MOST_CATEGORIES].tolist())

@@ -1,4 +1,4 @@
-"""What estimators learn about a table before the main release, and what it costs."""
+"""Discovery of columns without a schema: the releases before the main one."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -55,7 +55,7 @@ from skdpgen.tables import (
 from skdpgen.utils import Key, SchemaRequiredError
 
 # ----------------------------------------------------------------------------
-# The first pass over the rows: it sums for all releases whose questions are public.
+# The first pass over the rows: it sums for all releases with public queries.
 
 
 def pass_first(rows: Rows, known: Known, *, is_size_public: bool) -> None:
@@ -70,7 +70,7 @@ def pass_first(rows: Rows, known: Known, *, is_size_public: bool) -> None:
         blocks[Key.TOKENS] = Selections(tokens)
     unknown = known.unknown
     names = (*looked_at(unknown), *known.whole_numbers)
-    grids = {name: TextKinds() for name in unknown.texts}
+    grids: dict[Any, Any] = {name: TextKinds() for name in unknown.texts}
     if names:
         blocks[Key.DISTINCT] = DistinctCounts(names)
     if grids:
@@ -82,7 +82,7 @@ def pass_first(rows: Rows, known: Known, *, is_size_public: bool) -> None:
 
 
 # ----------------------------------------------------------------------------
-# What estimators learn about a table before the main release, and what it costs.
+# Discovery of columns: its first release, and what all its releases get.
 
 LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
