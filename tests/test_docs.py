@@ -23,7 +23,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 ROWS = re.compile(r"(load_example(?:_regression)?\()([\d_]+)")
 STEPS = re.compile(r"(max_iter=)(\d+)")
 MOST_ROWS, MOST_STEPS = 2000, 5  # of a quick run; `make slow` runs what is written
-FEW_MODELS = 'SyntheticUtility(classifiers=["lda", "xgboost"])'
+FEW_MODELS = 'SyntheticUtility(classifiers=["decision_tree", "xgboost"])'
 CROSS = re.compile(r"\{doc\}`(?:[^`<]*<)?([^`>]+)>?`")
 
 
