@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import (
@@ -18,13 +17,10 @@ from skdpgen.tables import (
     read_column,
     read_values,
 )
-from skdpgen.utils import Labels
 
 
-def read_given(
-    given: Any, cells: Mapping[Any, Cells], facts: Facts
-) -> tuple[dict[Any, pd.Series], dict[Any, NDArray[np.int64]]]:
-    """Return given columns and their cells; raise for values outside the schema."""
+def read_given(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> tuple[Any, Any]:
+    """Return given columns and their cells; raise for what the schema does not know."""
     if given is None:
         return {}, {}
     if not isinstance(given, pd.DataFrame) or not len(given.columns):
@@ -62,10 +58,8 @@ def read_given(
     return kept, codes
 
 
-def check_given(
-    given: pd.DataFrame, n_samples: int, y: Labels | None, class_shares: Any
-) -> None:
-    """Raise unless there is one given row for each row to draw, and no class shares."""
+def check_given(given: Any, n_samples: int, y: Any, class_shares: Any) -> None:
+    """Raise unless there is a given row for each to draw, and nothing against it."""
     if len(given) != n_samples:
         raise ValueError(
             f"given must have one row for each of the {n_samples} rows to draw. "

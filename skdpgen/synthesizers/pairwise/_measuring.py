@@ -1,4 +1,4 @@
-"""Columns by class, then two releases of pairs: all coarsely, then the strongest."""
+"""Columns by class, then two looks at pairs: all coarsely, then those that matter."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdpgen.privacy import (
     Histograms,
@@ -45,8 +44,6 @@ from skdpgen.synthesizers.pairwise._pair_model import (
     parts_of_number,
 )
 from skdpgen.synthesizers.pairwise._pair_release import (
-    Levels,
-    Pair,
     PairRelease,
     column_groups,
     finest_groups,
@@ -66,7 +63,6 @@ from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
 # ----------------------------------------------------------------------------
 # Columns at two levels: each cell of all rows, and groups of cells by class.
 
-Floats = NDArray[np.float64]
 FINE = 0.2  # of the budget of columns goes to all rows together
 NOISE_OF_GROUP = 1.0  # a group should hold this many noise stds of rows in each class
 FEWEST = 4  # groups of a column
@@ -78,7 +74,7 @@ def groups_by_class(
 ) -> int | None:
     """Return how many groups a column has by class; None if cells are few enough.
 
-    It is computed from public quantities and from cells, which earlier releases made.
+    It is worked out of public quantities and of cells, which earlier releases made.
     """
     n_classes, ledger = n_classes_of(labels), opening.ledger
     if n_classes < 2 or opening.public is not None:
@@ -105,7 +101,7 @@ def measure_two_levels(
     r"""Release every cell of all rows with a class, then groups of cells by class.
 
     In one histogram by class, a cell of all rows has the noise of all classes, and a
-    group of cells that of all its cells. At two levels neither is so. The result
+    group of cells that of all its cells. At two levels neither is so. What comes of it
     has the form of one release by class: groups are shared among their cells as all
     rows have them, with the noise that their sums have.
 
@@ -164,7 +160,7 @@ def spread_groups(
     released: Release,
     scales: Sequence[float],
     groups: Sequence[CellGroups],
-    marginals: Sequence[Floats],
+    marginals: Sequence[Any],
 ) -> tuple[Release, tuple[float, ...]]:
     """Share counts of groups among their cells; sums of cells keep their noise."""
     blocks, finer = [], []
@@ -192,7 +188,7 @@ class Coarse:
     groups: tuple[CellGroups, ...] | None = None
 
     def check_asked(self) -> None:
-        """Check the fields of a step that another party sent."""
+        """Check what someone else may have made otherwise."""
         groups = self.groups
         refuse_unless(
             groups is None
@@ -201,7 +197,7 @@ class Coarse:
         )
 
     def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
-        """Yield coarse codes, row by row."""
+        """Yield coarse codes, each row by itself."""
         for batch in batches:
             codes, labels = batch.parts[Key.COLUMNS], batch.labels
             if self.groups is None:
@@ -213,7 +209,7 @@ class Coarse:
 
 
 # ----------------------------------------------------------------------------
-# Columns by class, then two releases of pairs: all coarsely, then the strongest.
+# Columns by class, then two looks at pairs: all coarsely, then those that matter.
 
 
 @saved
@@ -238,12 +234,12 @@ class MeasuredPairs(Measured):
 
 FIRST_ROUND = 0.25  # of what is spent on pairs
 WORTH = 0.1  # of what is left of the budget: less is not spent on columns again
-FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows only
+FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows alone
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
 
 
 def number_of_pairs(opening: Opening, pair_budget: float) -> int:
-    """Return how many pairs can be measured, by public quantities and releases."""
+    """Return how many pairs can be looked at, by public quantities and releases."""
     facts = opening.facts
     return affordable_pairs(opening.ledger, facts.n_rows, facts.n_columns, pair_budget)
 
@@ -251,7 +247,7 @@ def number_of_pairs(opening: Opening, pair_budget: float) -> int:
 def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
     """Return the part of the budget that pairs get; with public rows at least some.
 
-    Where no pair could be afforded, a few test whether public rows are right.
+    Where no pair could be afforded, a few tell whether public rows are right.
     """
     if n_pairs:
         return pair_budget
@@ -268,7 +264,7 @@ def measure_columns(
     is_trial: bool,
     seed: int,
 ) -> ClassConditional:
-    """Release every column by class, and return the denoised columns.
+    """Release every column by class, and return what it says of them.
 
     Keeps the release, and what one row counts in each column: where no part of the
     budget is ``for_pairs``, or only a trial of public rows, 1.
@@ -348,15 +344,14 @@ def measure_pairs(
     n_groups: int | None,
     n_rounds: int,
 ) -> None:
-    """Release pairs with all that is left; a first release selects those of the second.
+    """Release pairs with all that is left; the first look decides what the second sees.
 
     Keeps groups of cells, parities and, round by round, releases of pairs.
     """
     ledger, n_rows, task = opening.ledger, opening.facts.n_rows, opening.facts.task
     opening.progress.total += n_rounds
     by_class = labels is not None and labels.n_cells <= BY_CLASS
-    is_fixed = n_groups is not None
-    levels: tuple[Levels, ...] | None = None
+    is_fixed, levels = n_groups is not None, None
     if n_groups is None:
         n_groups = pair_groups(ledger, n_rows, len(cells), n_pairs, ledger.remaining)
     if opening.public is not None and not is_fixed:
@@ -374,7 +369,7 @@ def measure_pairs(
         parities = measure_parities(opening, cells, labels, known, groups, plan)
         opening.measured = replace(opening.measured, parity_release=parities)
     rounds: tuple[PairRelease, ...] = ()
-    pairs = nearest_pairs(len(cells), n_pairs)
+    pairs: tuple[Any, ...] = nearest_pairs(len(cells), n_pairs)
     if public is not None:
         pairs = public_pairs(PairModel(known, groups, public=public), n_pairs)
     if finest > n_groups:
@@ -387,9 +382,8 @@ def measure_pairs(
     if n_rounds == 2 and n_pairs:
         opening.step("all pairs")
         parts = parts_of_number(known, task, HALVES) if by_class else None
-        first = count(
-            pairs, by_class=False, share=FIRST_ROUND, levels=levels, of_class=parts
-        )
+        how = {"by_class": False, "levels": levels, "of_class": parts}
+        first = count(pairs, share=FIRST_ROUND, **how)
         rounds = (first,)
         opening.measured = replace(opening.measured, pair_releases=rounds)
         is_number = task == "regression"
@@ -399,32 +393,26 @@ def measure_pairs(
             measure_columns_again(opening, cells, labels, share=share)
         own = parities.of_pairs(known, groups) if parities and by_class else {}
         own = own_energies(model) or own
-        level_of = dict(zip(pairs, levels or (), strict=False))
+        every = dict(zip(pairs, levels or (), strict=False))
         pairs = pairs_that_matter(model, pairs, own, ledger)
-        levels = tuple(level_of[pair] for pair in pairs) if levels else None
+        levels = tuple(every[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
     widths = [groups[j].n_groups * groups[k].n_groups for j, k in pairs]
     n_parts = affordable_parts(ledger, n_rows, widths) if by_class else 0
     parts = parts_of_number(known, task, n_parts) if by_class else None
-    last = count(
-        pairs,
-        by_class=by_class,
-        share=1.0,
-        is_trial=not n_pairs,
-        levels=levels,
-        of_class=parts,
-    )
+    how = {"by_class": by_class, "levels": levels, "of_class": parts}
+    last = count(pairs, share=1.0, is_trial=not n_pairs, **how)
     opening.measured = replace(opening.measured, pair_releases=(*rounds, last))
 
 
 def pairs_that_matter(
     model: PairModel,
-    pairs: Sequence[Pair],
-    own: Mapping[Pair, float],
+    pairs: Sequence[Any],
+    own: Mapping[Any, float],
     ledger: Ledger,
-) -> tuple[Pair, ...]:
-    """Return the pairs to measure again; ``own`` has the energies of single classes."""
+) -> tuple[Any, ...]:
+    """Return the pairs to measure again; ``own`` is what classes have beyond them."""
     delta = sensitivity(OneHot(1), ledger.budget.adjacency)
     unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
     looks = (

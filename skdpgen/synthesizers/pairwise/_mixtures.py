@@ -1,4 +1,4 @@
-"""From denoised columns and pairs to a mixture of products."""
+"""From what is known of columns, and of pairs, to a mixture that has them."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -16,13 +16,13 @@ from skdpgen.training import ClassConditional, fit_mixture
 USUAL, FEWEST = 200, 8  # components of a class
 OF_ALL = 20_000  # components of all classes together
 STEPS = 200, 600  # of training, at least and at most
-# Noise of the last release, in energies of relations, from which the fewest steps are
-# enough: longer training would fit the noise.
-NOISY = 0.05
+NOISY = (
+    0.05  # noise of the last look, in energies of relations: from here, fewest steps
+)
 
 
 def usual_components(n_classes: int) -> int:
-    """Return how many components a class gets; many classes leave fewer to each.
+    """Return how many components a class gets; few rows a class tell few apart.
 
     Examples
     --------
@@ -33,14 +33,14 @@ def usual_components(n_classes: int) -> int:
 
 
 def usual_steps(noise: float, energy: float) -> int:
-    """Return how many steps to train: more if pairs have less noise.
+    """Return how long to train: the less noise there is to learn, the longer.
 
     Parameters
     ----------
     noise : float
-        Summed variances of the last release of pairs.
+        Summed variances of what was last measured of pairs.
     energy : float
-        Squared norm of the estimated relations.
+        Squared norm of the relations that were found.
 
     Examples
     --------
@@ -70,10 +70,7 @@ def train_mixture(
     is_quiet: bool = True,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
-    """Return a mixture with the estimated relations, and losses of its steps.
-
-    Without relations it is a product of independent columns and is not trained.
-    """
+    """Return a mixture with the relations that there are, and losses of its steps."""
     if pairs is None or not pairs.is_believed:
         return mixture_of_columns(known, cells), []
 
@@ -94,8 +91,7 @@ def mixture_of_pairs(
 ) -> tuple[MixtureModel, list[float]]:
     """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses.
 
-    If it lacks ``parities`` that clearly exceed their noise, it is trained once more
-    with them.
+    If it lacks ``parities`` that surely are there, it is trained once more with them.
     """
     training["n_components"] = n_components or usual_components(len(known.totals))
     target = pairs.target()

@@ -39,9 +39,8 @@ from skdpgen.training import (
 # Pairs of columns given the parts of a number: fewer than its bins, and less noise.
 
 Floats = NDArray[np.float64]
-PairOfClass = tuple[int, int, int]  # two columns, and a class or bin
-HALVES = 2  # parts in the first release
-FEWEST = 3  # parts in the second
+HALVES = 2  # of the first look
+FEWEST = 3  # of the second
 
 
 def parts_of_number(known: ClassConditional, task: str | None, n_parts: int) -> Any:
@@ -60,9 +59,9 @@ def parts_of_number(known: ClassConditional, task: str | None, n_parts: int) -> 
 
 
 def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
-    """Return how many parts pairs of given widths can have: known noise, known n.
+    """Return how many parts the pairs of such widths can have: known noise, known n.
 
-    The most that leave the rows of a cell above its noise, and three at least.
+    As many as leave the rows of a cell above its noise, and three at least.
 
     Examples
     --------
@@ -78,9 +77,7 @@ def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
     return max(int(min(n_rows / noise, n_rows)), FEWEST) if noise else int(n_rows)
 
 
-def own_of_parts(
-    model: "PairModel",
-) -> dict[Pair, tuple[Floats, NDArray[np.int64]]]:
+def own_of_parts(model: Any) -> dict[Any, tuple[Floats, Any]]:
     """Return what each part of a number has beyond its share of a pair, smoothed.
 
     And which bins are in which part; of two releases of a pair the later one.
@@ -96,18 +93,17 @@ def own_of_parts(
             excess = counts / model.n_rows - expected
             own = excess - shares[:, None, None] * excess.sum(axis=0)
             variance = (std / model.n_rows) ** 2
-            first, second = model.priors_of(pair)
-            own = smooth_bins(own, variance, first, second, shares)
+            own = smooth_bins(own, variance, *model.priors_of(pair), shares)
             found[pair] = own, one.of_class
     return found
 
 
-def own_energies(model: "PairModel") -> dict[Pair, float]:
+def own_energies(model: Any) -> dict[Any, float]:
     """Return the squared norm of what parts of a number have of their own."""
     return {p: float((own**2).sum()) for p, (own, _) in own_of_parts(model).items()}
 
 
-def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
+def own_of_bins(model: Any) -> dict[Any, Floats]:
     """Return what each bin of a number has beyond its share of a pair.
 
     Where a pair was counted by parts, a bin has its share of its part.
@@ -130,15 +126,15 @@ def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
 
 
 # ----------------------------------------------------------------------------
-# Estimates of pairs of columns, from releases and public rows.
+# What releases, and public rows, say of pairs of columns.
 
-MOST_PUBLIC = 5_000  # pairs that are taken from public rows
-BELIEVED = 0.5  # trust that public relations need if private pairs only tested them
+MOST_PUBLIC = 5_000  # pairs that public rows are asked for
+BELIEVED = 0.5  # trust that relations need which private rows hardly show
 Look = tuple[Floats, float]  # an excess, and the variance of its noise
 
 
 class PairModel:
-    """Estimates of pairs: independent columns, and smoothed excess over them.
+    """What is known about pairs: independent columns, and smoothed excess over them.
 
     Parameters
     ----------
@@ -201,8 +197,7 @@ class PairModel:
 
         Learns single columns from pairs too: each pair adds up to both of them.
         Estimates of a group's count by class are averaged by precision and denoised
-        like single columns. Groups that single columns estimate as empty stay empty:
-        their count is set to minus infinity.
+        like single columns. What looked empty stays empty.
         """
         means = [one.add_up(c) for one, c in zip(self.groups, counts, strict=True)]
         variances = [
@@ -249,7 +244,7 @@ class PairModel:
 
     @property
     def every_pair(self) -> tuple[Pair, ...]:
-        """The pairs taken from public rows: all, of wide tables the nearest."""
+        """The pairs that public rows are asked for: all, of wide tables the nearest."""
         return nearest_pairs(len(self.groups), MOST_PUBLIC)
 
     def expected(self, pair: Pair) -> Floats:
@@ -270,7 +265,7 @@ class PairModel:
         return first.n_groups, second.n_groups
 
     def priors_of(self, pair: Pair) -> tuple[PairPrior, PairPrior]:
-        """Return the priors of both columns in the relation of a pair."""
+        """Return how its columns may take part in the relation of a pair."""
         found = []
         for j, level in zip(pair, self._sides(pair), strict=True):
             key = j, level.n_groups
@@ -294,7 +289,7 @@ class PairModel:
         return np.einsum("c,ca,cb->cab", self.shares, first, second)
 
     def common_excess(self) -> dict[Pair, Look]:
-        """Return excess and variance of each pair over all classes, of all releases."""
+        """Return excess and variance of each pair over all classes, from both looks."""
         found: dict[Pair, Look] = {}
         for one in self.measured:
             for pair, counts, std in one.tables(self.groups):
@@ -316,7 +311,7 @@ class PairModel:
         return smooth_pair(*found, first, second, scale=scale)
 
     def commons(self) -> tuple[dict[Pair, Floats], float]:
-        """Return the excess of pairs in all classes, and trust in public rows."""
+        """Return what pairs have in all classes together, and trust in public rows."""
         if self._commons is None:
             self._commons = self._common_fits()
         found, trust = self._commons
@@ -364,12 +359,12 @@ class PairModel:
 
     @property
     def is_believed(self) -> bool:
-        """Whether there are relations: measured, or public ones that are trusted."""
+        """Whether there are relations: measured, or public ones that stood a trial."""
         is_trial = all(one.is_trial for one in self.measured)
         return not is_trial or self.commons()[1] > BELIEVED
 
     def explained(self) -> float:
-        """Return the part of the estimated relations that public rows had predicted."""
+        """Return which part of the relations found public rows had told beforehand."""
         if self._public is None:
             return 0.0
         commons, _ = self.commons()
@@ -400,7 +395,7 @@ class PairModel:
         singles = np.concatenate(self.singles, axis=1)
         return PairTarget(singles, self.shares, common, own, seen)
 
-    def _owns(self, trust: float) -> dict[PairOfClass, Floats]:
+    def _owns(self, trust: float) -> dict[Any, Floats]:
         """Return what each class has beyond its share of a pair's common excess."""
         if self.are_bins and self._public is None:
             return own_of_bins(self)
@@ -409,12 +404,11 @@ class PairModel:
             for pair, counts, std in one.tables(self.groups):
                 excess = counts / self.n_rows - self.independent(pair)
                 variance, whole = (std / self.n_rows) ** 2, excess.sum(axis=0)
-                n_others = len(excess) - 1
+                others = len(excess) - 1
                 for c, (share, mine) in enumerate(
                     zip(self.shares, excess, strict=True)
                 ):
-                    # of the class itself, less its share of the sum of all classes
-                    noise = variance * ((1 - share) ** 2 + n_others * share**2)
+                    noise = variance * ((1 - share) ** 2 + others * share**2)
                     looks[(*pair, c)] = mine - share * whole, noise
                     scales[(*pair, c)] = share * (1 - share)
         if self._public is None or not self._public.has_classes:
@@ -433,16 +427,14 @@ class PairModel:
         return {key: trust * rest for key, rest in theirs.items()} | found
 
 
-def _set(
-    table: NDArray[Any], rows: slice, columns: slice, values: Floats | bool
-) -> None:
+def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:
     """Write a pair into both halves of a symmetric table."""
     table[rows, columns] = values
     table[columns, rows] = np.transpose(values)
 
 
 # ----------------------------------------------------------------------------
-# From stored releases to a model of pairs.
+# From stored releases to what they say of pairs.
 
 
 def known_pairs(
@@ -454,7 +446,7 @@ def known_pairs(
     scales: Sequence[float] | None,
     public: PublicTables | None,
 ) -> PairModel | None:
-    """Return the model of pairs from all releases; None if none was measured."""
+    """Return what all releases say of pairs; None if none was measured."""
     if not measured:
         return None
     sizes = [len(one.of_cell) for one in groups]

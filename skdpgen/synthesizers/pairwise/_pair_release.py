@@ -22,18 +22,16 @@ from skdpgen.tables import (
 from skdpgen.utils import Key, asked, has_role, is_whole, refuse_unless, saved
 
 # ----------------------------------------------------------------------------
-# Resolution of a pair: few cells of one column leave more for the other.
+# How finely a pair looks at each of its columns: few cells here leave more there.
 
 FINEST = 24  # groups of a column in any pair
-WIDTH = 600  # groups of all columns together, where that is finer than the given number
+WIDTH = 600  # groups of all columns together, where that is finer than asked for
 
-Pair = tuple[int, int]
 Levels = tuple[CellGroups, CellGroups]
-Floats = NDArray[np.float64]
 
 
 def shared_cells(first: int, second: int, n_groups: int) -> tuple[int, int]:
-    """Return how many groups each of two columns gets, from how many they could have.
+    """Return how many groups two columns get that could have so many.
 
     Together they have at most ``n_groups`` squared cells, or ``n_groups`` each.
 
@@ -52,10 +50,7 @@ def finest_groups(n_columns: int, n_groups: int) -> int:
 
 
 def column_groups(
-    cells: Mapping[Any, Cells],
-    marginals: Mapping[Any, Floats],
-    n_groups: int,
-    finest: int,
+    cells: Mapping[Any, Cells], marginals: Mapping[Any, Any], n_groups: int, finest: int
 ) -> tuple[CellGroups, ...]:
     """Return the finest groups of each column that any of its pairs may have."""
     found = [group_cells(cells[name], marginals[name], finest) for name in cells]
@@ -73,8 +68,8 @@ def column_groups(
 
 def pair_levels(
     groups: Sequence[CellGroups],
-    marginals: Sequence[Floats],
-    pairs: Sequence[Pair],
+    marginals: Sequence[Any],
+    pairs: Sequence[tuple[int, int]],
     n_groups: int,
 ) -> tuple[Levels, ...]:
     """Return how the groups of both columns of each pair are joined.
@@ -99,10 +94,8 @@ def pair_levels(
     return tuple(found)
 
 
-def spread_pair(
-    table: Floats, levels: Levels, marginals: tuple[Floats, Floats]
-) -> Floats:
-    """Share a pair's excess among the groups that were joined, by each column's shares.
+def spread_pair(table: Any, levels: Levels, marginals: tuple[Any, Any]) -> Any:
+    """Share a pair's excess among the groups that were joined, as each column has them.
 
     Examples
     --------
@@ -144,6 +137,8 @@ def corrected(
 # ----------------------------------------------------------------------------
 # Measuring pairs of columns: noisy histograms of pairs, jointly released.
 
+Pair = tuple[int, int]
+
 
 @saved
 @dataclass(frozen=True, eq=False)
@@ -171,9 +166,7 @@ class PairRelease:
         """Whether classes were counted one by one."""
         return len(self.released.values[Key.PAIRS]) > 1 and self.of_class is None
 
-    def tables(
-        self, groups: Sequence[CellGroups]
-    ) -> Iterator[tuple[Pair, Floats, float]]:
+    def tables(self, groups: Sequence[CellGroups]) -> Iterator[tuple[Pair, Any, float]]:
         """Yield each pair, its counts (n_classes, g, g'), and their noise."""
         std, start = self.released.noise_std[Key.PAIRS], 0
         values = self.released.values[Key.PAIRS]
@@ -190,10 +183,9 @@ class PairRelease:
 @saved
 @dataclass(frozen=True, eq=False)
 class PairCodes:
-    """From cells of rows to groups of cells, row by row, as pairs count them.
+    """From cells of rows to what pairs count: groups of cells, each row by itself.
 
-    No cell and no label raises: an unknown one is counted nowhere. Otherwise a single
-    row could end the fit with an error, which no budget pays for.
+    No cell and no label raises: one that is not known counts as none.
     """
 
     groups: tuple[CellGroups, ...]
@@ -202,7 +194,7 @@ class PairCodes:
     of_class: NDArray[np.int64] | None = None
 
     def check_asked(self) -> None:
-        """Check the fields of a step that another party sent."""
+        """Check what someone else may have made otherwise."""
         last = len(self.groups) - 1
         refuse_unless(
             len(self.groups) > 0
@@ -216,7 +208,7 @@ class PairCodes:
         )
 
     def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
-        """Yield the groups of each column at each level, and labels as counted."""
+        """Yield every look at a column, and labels as classes are counted."""
         for batch in batches:
             codes = batch.parts[Key.COLUMNS]
             fine = [one.encode(codes[:, j]) for j, one in enumerate(self.groups)]
@@ -272,7 +264,7 @@ def _looks(
     pairs: tuple[Pair, ...],
     levels: tuple[Levels, ...] | None,
 ) -> tuple[list[tuple[int, CellGroups | None]], tuple[Pair, ...]]:
-    """Return each column at each of its levels, and which two of these a pair has."""
+    """Return every way in which a column is looked at, and which two a pair has."""
     if levels is None:
         return [(j, None) for j in range(len(groups))], pairs
     looks: list[tuple[int, CellGroups | None]] = []

@@ -1,4 +1,4 @@
-"""Relations of three and more columns that no pair shows: one release of parities."""
+"""Sets of three and more columns that only matter together: one release of parities."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skdpgen.privacy import (
     Ledger,
@@ -36,9 +36,8 @@ from skdpgen.training import (
 from skdpgen.utils import Key, are_amounts, asked, has_role, refuse_unless, saved
 
 # ----------------------------------------------------------------------------
-# Which parities to release, and how columns are cut in halves for them.
+# Which parities to ask for, and how columns are cut in halves for them.
 
-Floats = NDArray[np.float64]
 USUAL, MOST = 0.06, 0.1  # parts of what pairs would get
 LOWEST, FEWEST, HIGHEST = 2, 3, 7  # columns of a set; at least up to three
 WIDEST = 8_000  # sets in all
@@ -48,7 +47,7 @@ OWN = 8  # with more classes than that, parities are those of all rows
 
 @dataclass(frozen=True, eq=False)
 class ParityPlan:
-    """What is released: sizes of sets, with which classes each class is counted.
+    """What is asked for: sizes of sets, with which classes each class is counted.
 
     ``share`` is of what is left of the budget.
     """
@@ -63,7 +62,7 @@ def plan_parities(
 ) -> ParityPlan | None:
     """Return what can be afforded, by public quantities and releases; None if nothing.
 
-    With None no budget is used.
+    Nothing is paid then.
     """
     facts = opening.facts
     of_class = classes_together(known.totals, facts.task, n_classes_of(labels))
@@ -77,11 +76,11 @@ def plan_parities(
 def affordable_orders(
     ledger: Ledger, n_rows: float, n_columns: int, n_classes: int
 ) -> tuple[tuple[int, ...], float]:
-    """Return the sizes of sets to release, and the share of what is left; public.
+    """Return the sizes of sets to ask for, and the share of what is left; public.
 
-    The most sizes that leave a parity that decides the class, or that of all rows,
-    well above its noise; none if not even sets of three do, and then no budget is
-    used. The share is no more than such a parity needs.
+    As many sizes as leave a parity that decides the class, or that of all rows, well
+    above its noise; none if not even sets of three do, and then nothing is paid. It
+    is no more than such a parity needs.
     """
     chosen: tuple[tuple[int, ...], float] = (), 0.0
     rest, adjacency = MOST * ledger.remaining, ledger.budget.adjacency
@@ -97,9 +96,7 @@ def affordable_orders(
     return chosen
 
 
-def classes_together(
-    totals: ArrayLike, task: str | None, n_classes: int
-) -> NDArray[np.int64]:
+def classes_together(totals: Any, task: str | None, n_classes: int) -> Any:
     """Return which classes are counted together: of a number, its two halves.
 
     Examples
@@ -118,7 +115,7 @@ def classes_together(
     return np.arange(n_classes)
 
 
-def halves(groups: CellGroups, marginal: ArrayLike) -> Floats:
+def halves(groups: CellGroups, marginal: Any) -> Any:
     """Return a sign for each group, so that both have about half of a RELEASED mass.
 
     Ordered groups are cut once; others, and "missing", join the lighter side, the
@@ -144,7 +141,7 @@ def halves(groups: CellGroups, marginal: ArrayLike) -> Floats:
     return signs
 
 
-def cut_at_half(groups: CellGroups, marginal: ArrayLike) -> CellGroups:
+def cut_at_half(groups: CellGroups, marginal: Any) -> CellGroups:
     """Cut the ordered group in two that holds the middle of a RELEASED mass of cells.
 
     Examples
@@ -168,7 +165,7 @@ def cut_at_half(groups: CellGroups, marginal: ArrayLike) -> CellGroups:
 
 
 # ----------------------------------------------------------------------------
-# Relations of three and more columns that no pair shows: one release of parities.
+# Sets of three and more columns that only matter together: one release of parities.
 
 
 @saved
@@ -187,7 +184,7 @@ class ParityRelease:
     released : Release
     """
 
-    signs: tuple[Floats, ...]
+    signs: tuple[Any, ...]
     orders: tuple[int, ...]
     of_class: NDArray[np.int64]
     released: Release
@@ -199,9 +196,9 @@ class ParityRelease:
         return [which for k in self.orders for which in combinations(columns, k)]
 
     def target(
-        self, tables: Floats, sizes: Sequence[int], totals: Floats
+        self, tables: Any, sizes: Sequence[int], totals: Any
     ) -> ParityTarget | None:
-        """Return the parities that a mixture lacks; None if none exceeds the noise.
+        """Return the parities that a mixture lacks; None if it has all that are sure.
 
         Parameters
         ----------
@@ -214,7 +211,7 @@ class ParityRelease:
         """
         signs = np.concatenate(self.signs)
         means = mean_signs(np.asarray(tables), signs, sizes)
-        found, mine, shifts = self._significant(means, totals, self.orders)
+        found, mine, shifts = self._surely(means, totals, self.orders)
         if not len(found):
             return None
         subsets = self.subsets
@@ -224,26 +221,23 @@ class ParityRelease:
     def of_pairs(
         self, known: ClassConditional, groups: Sequence[CellGroups]
     ) -> dict[tuple[int, ...], float]:
-        """Return the energy of class differences in pairs, where it exceeds noise."""
+        """Return the squared norm of what classes surely have of their own in pairs."""
         singles = [
             one.add_up(np.asarray(table))[:, None]  # (n_classes, 1, groups)
             for one, table in zip(groups, known.conditionals.values(), strict=True)
         ]
         sizes, signs = [len(sign) for sign in self.signs], np.concatenate(self.signs)
         means = mean_signs(np.concatenate(singles, axis=2), signs, sizes)
-        found, _, shifts = self._significant(means, known.totals, self.orders[:1])
+        found, _, shifts = self._surely(means, known.totals, self.orders[:1])
         shares = np.bincount(self.of_class, known.totals) / np.sum(known.totals)
         own = shares[:, None] * (shifts - shares @ shifts)
         energies = 0.25 * (own**2).sum(axis=0)  # four quarters have a quarter of it
         return {self.subsets[i]: float(e) for i, e in zip(found, energies, strict=True)}
 
-    def _significant(
-        self, means: Floats, totals: Floats, orders: tuple[int, ...]
-    ) -> tuple[NDArray[np.int64], Floats, Floats]:
-        """Return which parities a model lacks, those that it has, and differences.
-
-        ``orders`` are the first of the released ones.
-        """
+    def _surely(
+        self, means: Any, totals: Any, orders: tuple[int, ...]
+    ) -> tuple[Any, Any, Any]:
+        """Return which of the first are off, what a model has, how much is lacking."""
         mine = mixture_parities(means, orders)
         sums = self.released.values[Key.PARITIES][:, : mine.shape[1]]
         rows = np.asarray(totals)[:, None] * np.eye(len(sums))[self.of_class]
@@ -261,15 +255,14 @@ class SignCodes:
     """From cells of rows to the halves of columns that they are in, row by row.
 
     No cell and no label raises: a group without a sign has that of no group, 1.
-    Otherwise a single row could end the fit with an error, which no budget pays for.
     """
 
     groups: tuple[CellGroups, ...]
-    signs: tuple[Floats, ...]
+    signs: tuple[Any, ...]
     of_class: NDArray[np.int64]
 
     def check_asked(self) -> None:
-        """Check the fields of a step that another party sent."""
+        """Check what someone else may have made otherwise."""
         refuse_unless(
             len(self.groups) == len(self.signs) > 0
             and all(has_role(one, "groups") for one in self.groups)
@@ -302,16 +295,16 @@ def measure_parities(
     known: ClassConditional,
     groups: Sequence[CellGroups],
     plan: ParityPlan,
-    signs: tuple[Floats, ...] | None = None,
+    signs: tuple[Any, ...] | None = None,
 ) -> ParityRelease:
     r"""Release products of signs over sets of columns.
 
-    Every column is cut in two halves by earlier releases, whatever the row has in it:
-    a value that is in no cell is in the first half. So each product is
-    1 or -1. The sensitivity is proved at :class:`~skdpgen.privacy.SignProducts`:
-    labels are counted one by one, or together, by the number of classes and earlier
-    releases, and a row without a label is ignored. Parities that exceed the noise are
-    selected afterwards, as post-processing: no query of rows selects a set.
+    Every column is cut in two halves by what earlier releases say of it, whatever the
+    row has in it: a value that is in no cell is in the first half. So each product is
+    1 or -1. What one row moves is proved at :class:`~skdpgen.privacy.SignProducts`:
+    labels are counted one by one, or together, as the number of classes and earlier
+    releases have it, and a row without one counts nowhere. All that stand out are
+    found afterwards, for nothing: no set is selected by looking at rows.
 
     ``signs`` replace those of the halves.
     """

@@ -11,7 +11,7 @@ from skdpgen.tables import CellGroups
 from skdpgen.training import Related, columns_together, raked
 
 # ----------------------------------------------------------------------------
-# Relations of pairs in public rows, adjusted to private single columns.
+# What public rows say of pairs of columns, moved to private single columns.
 
 Floats = NDArray[np.float64]
 OF_CELL = 0.5  # rows that every cell of a pair gets as independent columns would
@@ -37,9 +37,7 @@ class PublicPairs:
         Private classes.
     """
 
-    def __init__(
-        self, counts: NDArray[Any], singles: Sequence[Floats], shares: Floats
-    ) -> None:
+    def __init__(self, counts: Any, singles: Sequence[Floats], shares: Floats) -> None:
         ends = np.cumsum([0, *(one.shape[1] for one in singles)])
         self._places = [slice(a, b) for a, b in pairwise(ends)]
         self._counts, self._singles, self._shares = counts, singles, shares
@@ -97,10 +95,10 @@ def _product(counts: Floats) -> Floats:
 
 
 # ----------------------------------------------------------------------------
-# Single columns, estimated jointly by the relations of public rows.
+# Single columns, where public rows say how they go together.
 
 WIDEST = 500  # groups of all columns and classes; of more, all classes together
-MOST = 2 / 3  # weight of the joint estimate of a trusted column; the rest is its own
+MOST = 2 / 3  # of a column that is trusted; the rest is what it says by itself
 
 
 def with_relations(
@@ -110,17 +108,17 @@ def with_relations(
     singles: Sequence[Floats],
     shares: Floats,
     n_rows: float,
-    pairs: NDArray[Any],
+    pairs: Any,
 ) -> list[Floats]:
-    """Return columns given the class, each estimated from the counts of all columns.
+    """Return columns given the class, each told by the noise of all, too.
 
-    The joint estimate of :func:`columns_together` is averaged with the estimate from
-    the column only: neither uses all of the information. Public rows without labels
-    count as alike in each class: where private classes differ in one column, they are
-    then expected to differ in the columns related to it. (Differences that are noise,
-    which no relation would have made, mislead models that use relations.) With many
-    classes, this is done for all classes together, and classes follow; with many
-    columns, too, each column is left as it is, since time grows with their third power.
+    What :func:`columns_together` finds is averaged with what each column says by
+    itself: neither knows what the other does. Public rows without labels are taken to
+    be alike in each class: where private classes differ in one column, they are then
+    expected to differ in what goes with it. (Differences that are noise, which no
+    relation would have made, mislead models that know relations.) Where classes are
+    many, this is of all classes together, and classes follow; where columns are many,
+    too, each stays by itself, since time grows with their third power.
 
     Parameters
     ----------
@@ -128,7 +126,7 @@ def with_relations(
     counts, variances : sequence of ndarray of shape (n_classes, n_groups), of float
         Noisy counts of groups by class, and of their noise.
     singles : sequence of ndarray of shape (n_classes, n_groups)
-        Estimates from each column only; groups that are empty there stay empty.
+        Columns by themselves; groups that are empty there stay so.
     shares : ndarray of shape (n_classes,)
     n_rows : float
     pairs : ndarray of shape (n_classes, S, S) or (1, S, S)
