@@ -1,4 +1,4 @@
-"""Kernels: rows and images as bounded vectors, and what is made from their mean."""
+"""Kernels: rows and images as bounded vectors, and models trained on their mean."""
 
 from skdpgen.synthesizers.embedding._feature_map import FeatureMap, Mapper
 from skdpgen.synthesizers.embedding._image_kernel import (

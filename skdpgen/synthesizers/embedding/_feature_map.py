@@ -1,8 +1,8 @@
-"""What a feature map must offer, and how rows go through it a few at a time."""
+"""The protocol of feature maps, and how rows go through one a few at a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ MOST_ROWS = 4096  # in a batch
 
 
 class FeatureMap(Protocol):
-    """What a map of rows to bounded vectors must offer.
+    """A map of rows to bounded vectors.
 
     A map that has ``factors`` as well gives outer products, which are summed without
     ever being formed for a row. It may have ``kinds``, which say what signs the
@@ -48,15 +48,15 @@ class FeatureMap(Protocol):
     def expected(self, points: Sequence[Tensor]) -> Any:
         """Return the exact mean over independent columns; None if there is none."""
 
-    def to(self, device: torch.device) -> Any:
+    def to(self, device: torch.device) -> Self:
         """Return the same map on another device."""
 
-    def double(self) -> Any:
+    def double(self) -> Self:
         """Return the same map in double precision, for private rows."""
 
 
-def feature_block(phi: Any) -> Any:
-    """Return how privacy sums the features of a map."""
+def feature_block(phi: Any) -> OuterProducts | SideBySide | Vectors:
+    """Return how privacy sums the features of a map; see :class:`FeatureMap`."""
     if hasattr(phi, "factors"):
         bound = getattr(phi, "norm_bounds", phi.norm_bound)
         return OuterProducts(phi.shapes, bound, getattr(phi, "kinds", None))
@@ -71,21 +71,22 @@ class Mapper:
 
     What a row becomes must not depend on the rows beside it: otherwise removing one
     could change all others in their last digit. Hence batches are padded, and mapped in
-    double precision. A digit matters much where a function jumps:
+    double precision. The last digit matters where a function jumps:
     :class:`~skdpgen.features.NTKFeatures` computes exactly up to its jumps, and nothing
     is known about a map that ``is_opaque``, so rows go one by one, and a row on which
     it fails becomes 0.
     """
 
-    phi: Any
+    phi: Any  # a FeatureMap, in double precision; optional attributes are read of it
     device: torch.device
     at_once: int
 
     @classmethod
     def of(cls, phi: Any, device: torch.device) -> "Mapper":
-        """Prepare a map; ``at_once`` is as many rows as fit in memory."""
+        """Prepare a map; ``at_once`` is the number of rows that fit in memory."""
         phi = phi.to(device).double()
-        # sums of outer products are far larger than rows: touch them less often
+        # sums of outer products are far larger than rows: larger batches update them
+        # less often
         most = 4 * AT_ONCE if hasattr(phi, "factors") else AT_ONCE
         at_once = max(min(most // phi.row_size, MOST_ROWS) // ALIKE, 1) * ALIKE
         return cls(phi, device, at_once)

@@ -1,9 +1,9 @@
 """The kernel on images: bounded features of pixels, one bounded vector."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor
 from torch.nn.functional import avg_pool2d
 
-from skdpgen.privacy import Counts
+from skdpgen.privacy import Counts, Release
 from skdpgen.synthesizers.embedding._feature_map import Mapper, feature_block
 from skdpgen.synthesizers.models import (
+    CodesModel,
     Denoised,
     Density,
     ImageModel,
@@ -23,25 +24,39 @@ from skdpgen.synthesizers.models import (
     train_images,
 )
 from skdpgen.synthesizers.opening import Facts
-from skdpgen.tables import EncodedBatch, ImageLayout, as_pixels
+from skdpgen.tables import Cells, EncodedBatch, ImageLayout, as_pixels
 from skdpgen.utils import Key, saved
 
 # ----------------------------------------------------------------------------
 # Private rows as points in memory, for methods that read some of them at each step.
 
 
-@dataclass(frozen=True, eq=False)
+class PointKernel(Protocol):
+    """A kernel that makes points of rows."""
+
+    @property
+    def width(self) -> int:
+        """How many numbers a point has."""
+
+    def rows_of(self, batch: EncodedBatch) -> Any:
+        """Return the part of a batch that :meth:`inputs` takes."""
+
+    def inputs(self, rows: Any, /) -> NDArray[Any]:
+        """Return rows as points."""
+
+
+@dataclass(eq=False)
 class Points:
     """Some rows: their points, and their labels."""
 
-    x: Any
+    x: NDArray[Any]
     labels: NDArray[np.int64]
 
 
 class PointRows:
     """Rows kept as cells or pixels, turned into points when they are taken."""
 
-    def __init__(self, kernel: Any, batches: Iterable[EncodedBatch]) -> None:
+    def __init__(self, kernel: PointKernel, batches: Iterable[EncodedBatch]) -> None:
         parts, labels = [], []
         for batch in batches:
             rows = kernel.rows_of(batch)
@@ -63,7 +78,7 @@ class PointRows:
     def take(self, indices: NDArray[np.intp]) -> Points:
         """Return the rows at ``indices``.
 
-        An error for an empty sample would tell that it is empty.
+        An error for an empty sample would disclose that it is empty.
         """
         if not len(indices):
             return Points(np.empty((0, self._kernel.width)), np.empty(0, np.int64))
@@ -92,22 +107,22 @@ class ImageKernel:
     Parameters
     ----------
     phi : FeatureMap or None
-        Map of what :meth:`view` shows of an image, channel by channel and row by row.
+        Map of :meth:`view` of an image, channel by channel and row by row.
     layout : ImageLayout
     pooling : int, default=1
-        How many pixels a side are averaged and seen as one.
+        How many pixels a side are averaged to one.
     beta : float, default=1.0
         Squared weight of the counts.
     decoder : dict of Tensor or None
-        Weights of the decoder of an auto-encoder whose codes ``phi`` sees; the
+        Weights of the decoder of an auto-encoder whose codes ``phi`` maps; the
         generator ends with this decoder.
     """
 
-    phi: Any
+    phi: Any  # a FeatureMap or None; optional attributes are read of it
     layout: ImageLayout
     pooling: int = 1
     beta: float = 1.0
-    decoder: Any = None
+    decoder: dict[str, Tensor] | None = None
 
     share = 1.0  # of a row's squared norm that features get
 
@@ -119,9 +134,9 @@ class ImageKernel:
         adjacency: str,
         *,
         pooling: int = 1,
-        decoder: Any = None,
-    ) -> "ImageKernel":
-        """Give the counts as much weight as is free, or else as little as they need."""
+        decoder: dict[str, Tensor] | None = None,
+    ) -> Self:
+        """Give the counts the weight that is free, or else the least that they need."""
         free = 0.0
         if phi is not None and adjacency == "replace":
             structure = feature_block(phi).structure
@@ -138,7 +153,7 @@ class ImageKernel:
     @property
     def blocks(self) -> dict[str, Any]:
         """What a release sums."""
-        counts = {Key.CLASSES: Counts(self.beta)}
+        counts: dict[str, Any] = {Key.CLASSES: Counts(self.beta)}
         if self.phi is None:
             return counts
         return {Key.FEATURES: feature_block(self.phi), **counts}
@@ -165,11 +180,12 @@ class ImageKernel:
         """How many numbers a point has."""
         return n_seen(self.layout.size, self.pooling)
 
-    def rows_of(self, batch: EncodedBatch) -> Any:
+    def rows_of(self, batch: EncodedBatch) -> NDArray[Any]:
         """Return the part of a batch that :meth:`inputs` takes."""
-        return batch.parts[Key.PIXELS]
+        pixels: NDArray[Any] = batch.parts[Key.PIXELS]
+        return pixels
 
-    def inputs(self, rows: Any) -> Any:
+    def inputs(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return rows as points."""
         return self.view(torch.from_numpy(as_pixels(rows))).numpy()
 
@@ -178,7 +194,7 @@ class ImageKernel:
         return self.view(outputs[0])
 
     def view(self, pixels: Tensor) -> Tensor:  # (n, n_pixels) -> (n, width)
-        """Return what features see of images; public, and image by image."""
+        """Return the inputs of features; public, and image by image."""
         if self.pooling == 1:
             return pixels
         maps = pixels.reshape(-1, *self.layout.size)
@@ -186,55 +202,61 @@ class ImageKernel:
 
     def learn(
         self,
-        released: Any,
-        cells: Any,
+        released: Release,
+        cells: Mapping[Any, Cells],
         facts: Facts,
         *,
         n_classes: int,
         n_rows: float | None,
         seed: int,
     ) -> Denoised:
-        """Return what a release says about images."""
+        """Return the denoised release."""
         del cells, facts, seed  # there are no columns, and nothing is drawn
         return learn_images(released, n_classes=n_classes, n_rows=n_rows)
 
     def train(
         self, known: Denoised, settings: Any, **how: Any
     ) -> tuple[ImageModel, list[float]]:
-        """Return a generator trained on what is known, and its losses."""
+        """Return a generator trained on the denoised release, and its losses."""
         return train_images(known, self, settings, **how)
 
     def untrained(
-        self, totals: Any, settings: Any, cells: Any, rng: Generator
-    ) -> ImageModel:
-        """Return a generator that knows nothing but how many rows each class has."""
+        self,
+        totals: NDArray[np.float64],
+        settings: Any,
+        cells: Mapping[Any, Cells],
+        rng: Generator,
+    ) -> ImageModel | CodesModel:
+        """Return a generator with random weights, and released class counts."""
         del cells
         return ImageModel(new_generator(self, settings, len(totals), rng), totals)
 
     def draw(
         self,
         model: ImageModel,
-        labels: Any,
-        cells: Any,
+        labels: NDArray[np.int64],
+        cells: Mapping[Any, Cells],
         facts: Facts,
         *,
         known: Denoised | None,
         container: str | None,
         rng: np.random.Generator,
     ) -> Any:
-        """Draw images with the given labels, as the array that came in."""
+        """Draw images with the given labels, in the layout of the fitted array."""
         del cells, facts
         refuse_container(container)
         density = None if known is None else Density.of(self, known)
         return self.layout.restore(model.draw(labels, rng=rng, density=density))
 
-    def embedding(self, device: torch.device, rng: Generator) -> Any:
+    def embedding(
+        self, device: torch.device, rng: Generator
+    ) -> Callable[..., dict[str, Tensor]]:
         """Return a function from images to the mean features of each class."""
         del rng  # nothing is drawn
         phi = self.phi.to(device)
 
         def embed(outputs: list[Tensor], n_parts: int = 1) -> dict[str, Tensor]:
-            if self.decoder:  # its codes: pixels would only lose some of them
+            if self.decoder:  # of codes: pixels computed from them lose information
                 return {Key.FEATURES: phi.phi.mean(outputs[1], n_parts)}
             return {Key.FEATURES: phi.mean(self.view(outputs[0]), n_parts)}
 
@@ -242,7 +264,7 @@ class ImageKernel:
 
 
 def pooling_of(size: Size, pooling: int | str) -> int:
-    """Return how many pixels a side are seen as one.
+    """Return how many pixels a side are averaged to one.
 
     Examples
     --------
@@ -260,11 +282,11 @@ def pooling_of(size: Size, pooling: int | str) -> int:
 
 
 def size_seen(size: Size, pooling: int) -> Size:
-    """Return channels, height and width of what features see of an image."""
+    """Return channels, height and width of an image after pooling."""
     channels, height, width = size
     return channels, math.ceil(height / pooling), math.ceil(width / pooling)
 
 
 def n_seen(size: Size, pooling: int) -> int:
-    """Return how many numbers features see of an image."""
+    """Return how many numbers an image has after pooling."""
     return math.prod(size_seen(size, pooling))

@@ -1,4 +1,4 @@
-"""What is measured of rows by one embedding, whatever the map."""
+"""The releases of a method with a mean embedding, or with training on rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +12,14 @@ from skdpgen.utils import saved
 @saved
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredEmbedding(Measured):
-    """A mean embedding, or what a method that trains on rows has beside it.
+    """The kernel and settings of a mean embedding, and releases beside the main one.
 
     Parameters
     ----------
     kernel : RowKernel, ImageKernel or None
         None before it was drawn.
     settings : Settings or None
-        As they were used; a refit may replace those of the generator.
+        Settings of the fit; a refit may replace those of the generator.
     stopping_release : Release or None
         Means of codes that training stops by.
     votes : Release or None

@@ -1,9 +1,12 @@
-"""The kernel of images through a lens: perceptual features, and when to stop."""
+"""The kernel of images through a lens: perceptual features, and early stopping."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
 from skdpgen.features import FourierFeatures, JointFeatures
@@ -16,16 +19,20 @@ from skdpgen.synthesizers.embedding._image_kernel import (
     size_seen,
 )
 from skdpgen.synthesizers.embedding._measured import MeasuredEmbedding
-from skdpgen.synthesizers.embedding._private_encoder import Encoding, encoder_of
+from skdpgen.synthesizers.embedding._private_encoder import (
+    Encoding,
+    encoder_of,
+    layers_of,
+)
 from skdpgen.synthesizers.models import Denoised, ImageModel, train_images
 from skdpgen.synthesizers.opening import Fitting, Opening, n_classes_of
-from skdpgen.synthesizers.presets import pixel_scales
+from skdpgen.synthesizers.presets import ImageSettings, PerceptualSettings, pixel_scales
 from skdpgen.tables import Cells
 from skdpgen.training import Latents
 from skdpgen.utils import Key, saved
 
 # ----------------------------------------------------------------------------
-# A lens that is learnt from private images, by DP-SGD: where no public one serves.
+# A lens that is trained on private images by DP-SGD, where no public one fits.
 
 
 @saved
@@ -60,44 +67,46 @@ class PrivateLens:
 
     def features(self, images: Tensor) -> Tensor:
         """Return features, between 0 and 1; differentiable."""
-        first, bias, second, other = (one.to(images) for one in self.weights)
+        first, bias, second, second_bias = (
+            weight.to(images) for weight in self.weights
+        )
         units = torch.tanh(images.flatten(1) @ first.T + bias)
-        codes = torch.tanh(units @ second.T + other)
+        codes = torch.tanh(units @ second.T + second_bias)
         return (1.0 + torch.cat([units, codes], dim=1)) / 2.0
 
     def encode(self, images: Tensor) -> Tensor:
         """Return the same, of norm 1 at most."""
-        found = self.features(images)
-        return clipped(found / found.shape[1] ** 0.5)
+        features = self.features(images)
+        return clipped(features / features.shape[1] ** 0.5)
 
     def to(self, device: torch.device) -> "PrivateLens":
         """Return the same lens on another device."""
-        return replace(self, weights=tuple(one.to(device) for one in self.weights))
+        return replace(
+            self, weights=tuple(weight.to(device) for weight in self.weights)
+        )
 
     def double(self) -> "PrivateLens":
         """Return the same lens in double precision."""
-        return replace(self, weights=tuple(one.double() for one in self.weights))
+        return replace(self, weights=tuple(weight.double() for weight in self.weights))
 
 
 def private_lens(
     opening: Opening,
     labels: Cells | None,
-    settings: Any,
+    settings: ImageSettings,
     *,
     share: float,
     rng: Generator,
 ) -> PrivateLens:
-    """Pay ``share`` for a lens of what ``pooling`` shows of images."""
+    """Pay ``share`` for a lens of images after pooling."""
     layout: Any = opening.facts.layout
     bare = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
     network = encoder_of(opening, labels, bare, share=share, rng=rng)
-    first, _, second, _ = network.encoder
-    weights = first.weight, first.bias, second.weight, second.bias
-    return PrivateLens(tuple(weight.detach() for weight in weights))
+    return PrivateLens(layers_of(network))
 
 
 # ----------------------------------------------------------------------------
-# The kernel of images through a lens: perceptual features, and when to stop.
+# The kernel of images through a lens: perceptual features, and early stopping.
 
 N_SCORED = 100  # images of each class that a checkpoint is scored by
 MOVING_RATE = 1e-3
@@ -118,13 +127,13 @@ class PerceptualKernel(ImageKernel):
         What gives codes of images.
     """
 
-    stopping: Any = None
-    codes: Any = None
+    stopping: NDArray[np.float64] | None = None
+    codes: "CodeMap | None" = None
 
     def train(
         self, known: Denoised, settings: Any, **how: Any
     ) -> tuple[ImageModel, list[float]]:
-        """Return a generator trained on what is known, and its losses."""
+        """Return a generator trained on the denoised release, and its losses."""
         return train_images(
             known,
             self,
@@ -134,21 +143,25 @@ class PerceptualKernel(ImageKernel):
             **how,
         )
 
-    def _score(self, known: Denoised, settings: Any, how: Any) -> Any:
+    def _score(
+        self, known: Denoised, settings: Any, how: Mapping[str, Any]
+    ) -> Callable[[nn.Module], float]:
         """Return how far the codes of a generator's images are from the released."""
+        assert self.codes is not None
+        assert self.stopping is not None
         n_classes, device = len(known.totals), how["device"]
         rng = torch.Generator().manual_seed(how["seed"])
         fixed = Latents(N_SCORED, settings.n_latent, n_classes=n_classes, rng=rng)
         latents, labels = fixed.draw().to(device), fixed.labels.to(device)
         codes = self.codes.to(device)
         per_row = self.stopping / known.totals.sum()
-        wanted = torch.as_tensor(per_row).float().to(device)
+        target = torch.as_tensor(per_row).float().to(device)
         shares = torch.as_tensor(known.shares).float().to(device)[:, None]
 
         def score(generator: nn.Module) -> float:
-            seen = self.view(generator(latents, labels)[0])
-            found = codes(seen).unflatten(0, (n_classes, -1)).mean(dim=1)
-            return float((wanted - shares * found).square().sum())
+            views = self.view(generator(latents, labels)[0])
+            means = codes(views).unflatten(0, (n_classes, -1)).mean(dim=1)
+            return float((target - shares * means).square().sum())
 
         return score
 
@@ -179,13 +192,13 @@ class CodeMap:
 
     @property
     def block(self) -> Vectors:
-        """How privacy sums them."""
+        """How codes are summed in a release."""
         return Vectors(self.n_features, 1.0, bool(self.phi.lens.is_nonnegative))
 
     def __call__(self, x: Tensor) -> Tensor:
         """Map flat images."""
-        found: Tensor = self.phi.lens.encode(x.unflatten(1, self.phi.shape))
-        return found
+        codes: Tensor = self.phi.lens.encode(x.unflatten(1, self.phi.shape))
+        return codes
 
     def to(self, device: torch.device) -> "CodeMap":
         """Return the same map on another device."""
@@ -198,28 +211,31 @@ class CodeMap:
 
 def perceptual_kernel(
     opening: Fitting[MeasuredEmbedding],
-    cells: Any,
+    cells: Mapping[Any, Cells],
     labels: Cells | None,
-    settings: Any,
+    settings: PerceptualSettings,
     *,
     lens: Any,
     device: torch.device,
     rng: torch.Generator,
 ) -> PerceptualKernel:
-    r"""Return the kernel of a lens; pay for codes to stop by, if there are to be any.
+    r"""Return the kernel of a lens; pay for the codes of early stopping, if any.
 
     Fourier features of pixels stand beside those of the lens, in the same norm: each
     part is charged by its own signs (:class:`~skdpgen.privacy.SideBySide`).
 
-    *Why it is private.* What training stops at is a release of its own: the mean of
-    codes by class, clipped to norm 1, with ``settings.stopping_budget`` of the budget.
-    A generator is scored against it as often as wanted. (The paper's proxy was
+    *Why it is private.* The criterion of early stopping is a separate release: the
+    mean of codes by class, clipped to norm 1, with ``settings.stopping_budget`` of the
+    budget. Scoring a generator against it is post-processing. (The paper's proxy was
     computed from private images without noise.)
     """
     layout: Any = opening.facts.layout
     pooling = pooling_of(layout.size, settings.pooling)
-    seen = PerceptualMap(lens, size_seen(layout.size, pooling), settings.second_norm)
-    phi, share = seen, settings.pixel_norm
+    perceptual = PerceptualMap(
+        lens, size_seen(layout.size, pooling), settings.second_norm
+    )
+    phi: PerceptualMap | JointFeatures = perceptual
+    share = settings.pixel_norm
     if share:
         waves = FourierFeatures.draw(
             (n_seen(layout.size, pooling),),
@@ -227,12 +243,13 @@ def perceptual_kernel(
             length_scale=pixel_scales("public", n_seen(layout.size, pooling)),
             rng=rng,
         )
-        phi = JointFeatures((seen, waves), (1.0 - share, share))
+        phi = JointFeatures((perceptual, waves), (1.0 - share, share))
     adjacency = opening.ledger.budget.adjacency
-    kernel: Any = PerceptualKernel.of(phi, layout, adjacency, pooling=pooling)
+    kernel = PerceptualKernel.of(phi, layout, adjacency, pooling=pooling)
     if not settings.stopping_budget:
         return kernel
-    coded = replace(kernel, phi=CodeMap(seen))
+    code_map = CodeMap(perceptual)
+    coded = replace(kernel, phi=code_map)
     stopping = opening.release(
         opening.rows.batches(cells, labels).through(Encoding(coded, device)),
         {Key.FEATURES: coded.phi.block},
@@ -247,9 +264,10 @@ def perceptual_kernel(
 def early_model(
     opening: Fitting[MeasuredEmbedding], *, device: torch.device
 ) -> ImageModel:
-    """Return a model that is trained for a fraction of its steps on what was released.
+    """Return a model that is trained on the release for a fraction of its steps.
 
-    It is made of a release alone, while rows are still open to be asked about it.
+    It is computed from the release only, while rows are open for a later release that
+    judges its samples.
     """
     measured = opening.measured
     released, labels, kernel = measured.release, measured.labels, measured.kernel
@@ -262,6 +280,6 @@ def early_model(
         n_rows=opening.facts.public_total(released.adjacency, labels),
         seed=measured.seed,
     )
-    few = replace(measured.settings, max_iter=measured.settings.max_iter // EARLY)
-    model, _ = kernel.train(known, few, mix=None, device=device, seed=measured.seed)
-    return model  # type: ignore[no-any-return]
+    shorter = replace(measured.settings, max_iter=measured.settings.max_iter // EARLY)
+    model, _ = kernel.train(known, shorter, mix=None, device=device, seed=measured.seed)
+    return model

@@ -1,4 +1,4 @@
-"""An auto-encoder trained by DP-SGD, so that features of its codes may be released."""
+"""Training on rows: slopes of the kernel mean, and an auto-encoder by DP-SGD."""
 
 import math
 import re
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Generator
+from torch import Generator, Tensor, nn
 
 from skdpgen.features import EncodedFeatures, FourierFeatures
 from skdpgen.networks import AutoEncoder
-from skdpgen.privacy import Release, functional_oracle
+from skdpgen.privacy import Ledger, Release, functional_oracle
 from skdpgen.synthesizers.embedding._image_kernel import (
     ImageKernel,
     PointRows,
@@ -23,13 +23,18 @@ from skdpgen.synthesizers.embedding._image_kernel import (
 from skdpgen.synthesizers.embedding._measured import MeasuredEmbedding
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
 from skdpgen.synthesizers.opening import Fitting, Opening, discover_bins, n_classes_of
-from skdpgen.synthesizers.presets import pixel_scales
+from skdpgen.synthesizers.presets import (
+    FourierImageSettings,
+    KernelImageSettings,
+    KernelSettings,
+    pixel_scales,
+)
 from skdpgen.tables import Cells, EncodedBatch, ImageLayout
 from skdpgen.training import descend, descend_privately, project_to_total
 from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
 
 # ----------------------------------------------------------------------------
-# A kernel as a step of an encoder: from cells or pixels to what a release sums.
+# A kernel as a step of an encoder: from cells or pixels to the summands of a release.
 
 DEVICE = re.compile(r"(cpu|cuda)(:\d{1,3})?")
 
@@ -40,34 +45,41 @@ DEVICE = re.compile(r"(cpu|cuda)(:\d{1,3})?")
 class Encoding:
     """Rows through the map of a kernel, a few at a time, on a device."""
 
-    kernel: Any
-    device: Any  # a name will do
+    kernel: Any  # RowKernel or ImageKernel; of another party anything, until checked
+    device: torch.device | str
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields of a step that another party sent."""
         is_device = type(self.device) is str and DEVICE.fullmatch(self.device)
         is_fine = has_role(self.kernel, "kernel") and is_device
         refuse_unless(is_fine, "a kernel on rows, and a device")
 
     def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
-        """Yield what the blocks of the kernel sum, each row by itself."""
-        return self.kernel.encode(batches, torch.device(self.device))
+        """Yield the summands of the kernel's blocks, row by row."""
+        parts: Iterator[EncodedBatch] = self.kernel.encode(
+            batches, torch.device(self.device)
+        )
+        return parts
 
 
 # ----------------------------------------------------------------------------
 # DP-Kernel step by step: a generator that follows noisy slopes at its own points.
 
-SLOPES_SHARE = 0.98  # of mu², at most; the rest says how many rows each class has
+SLOPES_SHARE = 0.98  # of mu², at most; the rest pays for the counts of classes
 
 
 def keep_points(
-    opening: Fitting[MeasuredEmbedding], settings: Any, *, seed: int
+    opening: Fitting[MeasuredEmbedding],
+    settings: KernelSettings | KernelImageSettings,
+    *,
+    seed: int,
 ) -> None:
     """Choose cells, and a kernel that makes points of rows and sums class counts."""
     cells, labels = discover_bins(opening)
     layout = opening.facts.layout
-    kernel: Any
+    kernel: ImageKernel | RowKernel
     if isinstance(layout, ImageLayout):
+        assert isinstance(settings, KernelImageSettings)
         kernel = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
     else:
         kernel = RowKernel.of(cells, lambda *_: None, layout="whole", share=1.0)
@@ -150,7 +162,7 @@ STEPS, RATE = 300, 0.01  # public
 NORM = 0.03  # to which gradients are clipped; the loss is a mean over pixels
 LEARNING_RATE, MOMENTUM = 4.0, 0.9
 QUIET = 3e-4  # noise of a gradient's entry above which the learning rate is reduced
-MARGIN, WEIGHT = 1.0, 0.1  # of the part that tells classes apart
+MARGIN, WEIGHT = 1.0, 0.1  # of the Siamese part, which separates classes
 
 
 class Pairs:
@@ -180,8 +192,8 @@ class Alone:
 
     def take(self, indices: NDArray[np.intp]) -> tuple[Points, Points]:
         """Return the rows at ``indices``, twice."""
-        some = self._rows.take(indices)
-        return some, some
+        rows = self._rows.take(indices)
+        return rows, rows
 
 
 class Compared:
@@ -194,15 +206,17 @@ class Compared:
         """Return the number of pairs."""
         return len(self._pairs)
 
-    def take(self, indices: NDArray[np.intp]) -> tuple[Any, Any, Any]:
-        """Return pixels, pixels, and what tells the classes apart."""
-        one, two = self._pairs.take(indices)
-        return one.x, two.x, one.labels == two.labels
+    def take(
+        self, indices: NDArray[np.intp]
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+        """Return pixels of both rows, and whether their labels are the same."""
+        first, second = self._pairs.take(indices)
+        return first.x, second.x, first.labels == second.labels
 
 
 def train_autoencoder(
     rows: PointRows,
-    ledger: Any,
+    ledger: Ledger,
     *,
     share: float,
     n_pixels: int,
@@ -212,25 +226,27 @@ def train_autoencoder(
 ) -> AutoEncoder:
     r"""Train an auto-encoder on a secret sample of pairs at each of ``STEPS`` steps.
 
-    The loss of a pair is how far both rows are from what the decoder makes of their
-    codes, and, as the Siamese part, how far apart their codes are if they have the same
-    class, and how near if they do not.
+    The loss of a pair is the reconstruction error of both rows and, as the Siamese
+    part, the distance of their codes if they have the same class, or their closeness
+    if they do not.
 
-    *Why it is private.* Pairs are disjoint and depend on the place in the table alone,
+    *Why it is private.* Pairs are disjoint and depend on the place in the table only,
     so a row that is replaced changes one pair: one vector of a sum, clipped to
     ``NORM``. If a row were added, all later pairs would shift; so under
     ``"add_remove"`` each row is paired with itself, and the Siamese part is 0. The rest
     is DP-SGD (:func:`~skdpgen.training.private_descent`).
     """
     is_paired = adjacency == "replace"
-    pairs: Any = Pairs(rows) if is_paired else Alone(rows)
+    pairs = Pairs(rows) if is_paired else Alone(rows)
     expected = max(n_rows / 2 if is_paired else n_rows, 1.0)
     network = AutoEncoder(n_pixels, N_UNITS, N_CODES, rng=rng)
     width = sum(weight.numel() for weight in network.parameters())
 
-    def loss(call: Any, pair: Any) -> Any:
-        one, two, is_same = pair
-        both = torch.stack([one, two])
+    def loss(
+        call: Callable[..., tuple[Tensor, Tensor]], pair: tuple[Tensor, Tensor, Tensor]
+    ) -> Tensor:
+        first, second, is_same = pair
+        both = torch.stack([first, second])
         codes, pixels = call(both)
         error = (pixels - both).square().mean()
         gap = (codes[0] - codes[1]).square().sum().add(1e-12).sqrt()
@@ -273,7 +289,7 @@ def code_scale(length_scale: float, n_pixels: int) -> float:
 def encoded_kernel(
     opening: Opening,
     labels: Cells | None,
-    settings: Any,
+    settings: FourierImageSettings,
     *,
     share: float,
     rng: Generator,
@@ -282,16 +298,14 @@ def encoded_kernel(
     layout: Any = opening.facts.layout
     bare = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
     network = encoder_of(opening, labels, bare, share=share, rng=rng)
-    first, _, second, _ = network.encoder
-    weights = first.weight, first.bias, second.weight, second.bias
     scales = pixel_scales(settings.length_scale, bare.width)
     phi = FourierFeatures.draw(
-        (len(second.bias),),
+        (N_CODES,),
         settings.n_features,
         length_scale=[code_scale(scale, bare.width) for scale in scales],
         rng=rng,
     )
-    encoded = EncodedFeatures(phi, tuple(weight.detach() for weight in weights))
+    encoded = EncodedFeatures(phi, layers_of(network))
     decoder = {k: v.detach() for k, v in network.decoder.state_dict().items()}
     return ImageKernel.of(
         encoded,
@@ -302,6 +316,15 @@ def encoded_kernel(
     )
 
 
+def layers_of(network: AutoEncoder) -> tuple[Tensor, ...]:
+    """Return weight and bias of both layers of the encoder, without their graph."""
+    first, _, second, _ = network.encoder
+    assert isinstance(first, nn.Linear)
+    assert isinstance(second, nn.Linear)
+    weights = first.weight, first.bias, second.weight, second.bias
+    return tuple(weight.detach() for weight in weights)
+
+
 def encoder_of(
     opening: Opening,
     labels: Cells | None,
@@ -310,7 +333,7 @@ def encoder_of(
     share: float,
     rng: Generator,
 ) -> AutoEncoder:
-    """Pay ``share`` for an auto-encoder of what a kernel without features shows."""
+    """Pay ``share`` for an auto-encoder of the points of a kernel without features."""
     points = PointRows(bare, opening.rows.batches({}, labels))
     network = train_autoencoder(
         points,

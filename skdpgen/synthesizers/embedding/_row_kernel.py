@@ -17,6 +17,7 @@ from skdpgen.privacy import (
     Counts,
     Histograms,
     NonNegative,
+    Release,
     Signed,
     Weighted,
     sensitivity,
@@ -36,7 +37,7 @@ from skdpgen.synthesizers.models import (
     train_table,
 )
 from skdpgen.synthesizers.opening import Facts, Opening, cell_scales
-from skdpgen.synthesizers.presets import column_scales, pixel_scales
+from skdpgen.synthesizers.presets import Waves, column_scales, pixel_scales
 from skdpgen.tables import Cells, EncodedBatch, MixedCells, cell_points, code_or_none
 from skdpgen.training import strata
 from skdpgen.utils import (
@@ -51,24 +52,32 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# The mean embedding of a generator's rows: what a release of them would hold.
+# The mean embedding of a generator's rows, in the blocks of a release.
+
+Embed = Callable[..., dict[str, Tensor]]  # from outputs and a number of groups
+Alone = tuple[Sequence[NDArray[Any]], NDArray[Any]]  # tables, and their mean features
 
 
 def row_embedding(
-    kernel: Any, device: torch.device, rng: Generator, alone: Any = None
-) -> Any:
+    kernel: "RowKernel",
+    device: torch.device,
+    rng: Generator,
+    alone: Alone | None = None,
+) -> Embed:
     """Return a function from outputs of a generator to blocks of an embedding.
 
     The function takes the outputs and a number of equal groups of rows (classes),
     and returns the mean of each group, (n_parts, width), block by block. Where
     the mean over drawn cells has no closed form, ``rng`` draws them. If the mean
-    features of independent columns are known, as ``alone`` = (their tables, that
+    features of independent columns are given, as ``alone`` = (their tables, that
     mean), only the difference from it is drawn: rows of both are drawn with the same
-    random numbers, so most of the randomness cancels out.
+    random numbers, so most of the randomness cancels out (a control variate).
     """
     phi = None if kernel.phi is None else kernel.phi.to(device)
     points = [torch.as_tensor(at, device=device).float() for at in kernel.points_at]
-    expected = tables = mean = None
+    expected: Any = None
+    tables: list[Tensor] | None = None
+    mean: Tensor | None = None
     if phi is not None and kernel.is_binned:
         expected = phi.expected(points)
         if alone is not None:
@@ -76,7 +85,7 @@ def row_embedding(
             mean = torch.as_tensor(alone[1], device=device).float()
 
     def embed(outputs: list[Tensor], n_parts: int = 1) -> dict[str, Tensor]:
-        blocks = {}
+        blocks: dict[str, Tensor] = {}
         if kernel.counted:
             counted = torch.cat([outputs[j] for j in kernel.counted], dim=1)
             blocks[Key.COLUMNS] = counted.unflatten(0, (n_parts, -1)).mean(dim=1)
@@ -88,19 +97,19 @@ def row_embedding(
             groups = [strata(each, len(outputs), rng) for _ in range(n_parts)]
             places = torch.cat(groups).to(device)
             x = _drawn(kernel, outputs, points, places)
-            found = phi.mean(x, n_parts)
-            if tables is not None:
+            features = phi.mean(x, n_parts)
+            if tables is not None and mean is not None:
                 rows = [t.repeat_interleave(each, dim=0) for t in tables]
                 same = phi.mean(_drawn(kernel, rows, points, places), n_parts)
-                found = found + (mean - same)
-            blocks[Key.FEATURES] = found
+                features = features + (mean - same)
+            blocks[Key.FEATURES] = features
         return blocks
 
     return embed
 
 
 def _drawn(
-    kernel: Any, outputs: list[Tensor], points: list[Tensor], places: Tensor
+    kernel: "RowKernel", outputs: list[Tensor], points: list[Tensor], places: Tensor
 ) -> Tensor:
     """Return inputs of phi: drawn points of cells, and positions as they are."""
     heads = kernel.heads
@@ -134,7 +143,8 @@ FARTHEST = 2.0  # that a cell's point may lie from 0; they lie in [0, 1]
 DRAWN, ROUNDS = 1024, 16  # rows of a class in each round that estimate a mean
 
 
-Draw = Callable[[Sequence[int], Sequence[bool]], FeatureMap]
+# None from a kernel without features, which only makes points of rows
+Draw = Callable[[Sequence[int], Sequence[bool]], FeatureMap | None]
 
 
 @asked("kernel")
@@ -151,9 +161,9 @@ class RowKernel:
     Parameters
     ----------
     phi : FeatureMap or None
-        None if no column is seen by features.
+        None if features map no column.
     seen, counted : tuple of int
-        Columns that phi looks at; columns whose cells are counted.
+        Columns that phi maps; columns whose cells are counted.
     points_at : tuple of ndarray
         Points of the cells of the columns in ``seen``.
     sizes : tuple of int
@@ -161,22 +171,23 @@ class RowKernel:
     ordered : tuple of bool
         Which columns are numbers, or ordered like numbers.
     share : float or None
-        The number a²; None means that it is not chosen yet.
+        The number a²; None before it is chosen.
     """
 
-    phi: Any
+    phi: Any  # a FeatureMap or None; optional attributes are read of it
     seen: tuple[int, ...]
     counted: tuple[int, ...]
-    points_at: tuple[Any, ...]
+    points_at: tuple[NDArray[Any], ...]
     sizes: tuple[int, ...]
     ordered: tuple[bool, ...]
     share: float | None
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise.
+        """Check the fields of a kernel that another party sent.
 
-        Points are near: beyond, a map may compute all rows of a batch in another way
-        (:func:`~skdpgen.features._hermite.hermite_functions`), and rounding grows.
+        Points must be near 0: for distant ones, a map may compute all rows of a batch
+        in another way (:func:`~skdpgen.features._hermite.hermite_functions`), and
+        rounding grows.
         """
         last = len(self.sizes) - 1
         refuse_unless(
@@ -185,7 +196,7 @@ class RowKernel:
             and len(self.seen) == len(self.points_at)
             and all(are_amounts(at, FARTHEST, 2) and at.size for at in self.points_at)
             and (self.share is None or is_amount(self.share, 0, 1)),
-            "a kernel of columns that there are",
+            "a kernel of columns that there are",  # parties read this text
         )
 
     @classmethod
@@ -203,11 +214,11 @@ class RowKernel:
         ----------
         cells : mapping of name to cells
         draw : callable
-            From the number of inputs of each column that is seen, and whether it is
-            a number, to a feature map.
+            From the number of inputs of each mapped column, and whether it is
+            a number, to a feature map; None for a kernel that only makes points.
         layout : {"binned", "split", "whole"}, default="binned"
-            "binned" counts and sees all columns, "split" sees numbers and counts
-            categories, "whole" sees all columns and counts none.
+            "binned" counts and maps all columns, "split" maps numbers and counts
+            categories, "whole" maps all columns and counts none.
         share : float or None
             Part of a row's squared norm that features get, if cells are counted as
             well; None leaves it to :meth:`with_share`.
@@ -251,6 +262,7 @@ class RowKernel:
         if self.phi is not None:
             blocks[Key.FEATURES] = feature_block(self.phi)
         if not self.counted:
+            assert self.share is not None  # `of` sets it where no cell is counted
             blocks[Key.CLASSES] = Counts(beta=self.share)  # free up to a²
         return blocks
 
@@ -262,7 +274,8 @@ class RowKernel:
     @property
     def weights(self) -> dict[str, float]:
         """What each block is scaled by."""
-        weights = {}
+        assert self.share is not None  # see `with_share`
+        weights: dict[str, float] = {}
         if self.counted:
             weights[Key.COLUMNS] = math.sqrt(1 - self.share)
         if self.phi is not None:
@@ -292,7 +305,7 @@ class RowKernel:
             codes = batch.parts[Key.COLUMNS]
             for start in range(0, len(codes), at_once):
                 some = codes[start : start + at_once]
-                parts = {Key.COLUMNS: some[:, self.counted]}
+                parts: dict[str, Any] = {Key.COLUMNS: some[:, self.counted]}
                 if mapper is not None:
                     parts[Key.FEATURES] = mapper(self.inputs(some))
                 yield EncodedBatch(batch.labels[start : start + at_once], parts)
@@ -302,17 +315,18 @@ class RowKernel:
         """How many numbers a point has."""
         return sum(at.shape[1] for at in self.points_at)
 
-    def rows_of(self, batch: EncodedBatch) -> Any:
+    def rows_of(self, batch: EncodedBatch) -> NDArray[Any]:
         """Return the part of a batch that :meth:`inputs` takes."""
-        return batch.parts[Key.COLUMNS]
+        codes: NDArray[Any] = batch.parts[Key.COLUMNS]
+        return codes
 
     def inputs(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         """Return rows of cells as points; a value without a cell is all zeros."""
         x = np.zeros((len(codes), self.width), dtype=np.float32)
         ends = np.cumsum([0, *(at.shape[1] for at in self.points_at)])
         for j, at, place in zip(self.seen, self.points_at, pairwise(ends), strict=True):
-            known = code_or_none(codes[:, j], len(at)) >= 0
-            x[known, slice(*place)] = at[codes[known, j]]
+            has_cell = code_or_none(codes[:, j], len(at)) >= 0
+            x[has_cell, slice(*place)] = at[codes[has_cell, j]]
         return x
 
     def points(self, outputs: list[Tensor]) -> Tensor:
@@ -327,7 +341,7 @@ class RowKernel:
         return torch.cat(x, dim=1)
 
     def in_turns(self) -> list[tuple["RowKernel", Any]]:
-        """Return kernels that see some features each, and which; None is all.
+        """Return kernels with some features each, and which; None is all.
 
         Each scales its features as if they were all. Means that are drawn are cheap,
         and are not cut.
@@ -337,15 +351,19 @@ class RowKernel:
         turns = self.phi.in_turns()
         return [(replace(self, phi=phi), which) for which, phi in turns]
 
-    def embedding(self, device: torch.device, rng: Generator, alone: Any = None) -> Any:
+    def embedding(
+        self, device: torch.device, rng: Generator, alone: Alone | None = None
+    ) -> Embed:
         """Return a function from outputs of a generator to blocks of an embedding."""
         return row_embedding(self, device, rng, alone)
 
-    def independent(self, tables: Sequence[NDArray[Any]], rng: Generator) -> Any:
+    def independent(
+        self, tables: Sequence[NDArray[Any]], rng: Generator
+    ) -> NDArray[np.float64]:
         """Return mean features of independent columns, (n_classes, n_features).
 
         ``tables`` has the cells of each column given the class. Without a closed form
-        the mean is that of many drawn rows, which reads nothing private.
+        the mean is that of many drawn rows; it reads no private row.
         """
         embed = self.embedding(torch.device("cpu"), rng)
         outputs = [torch.as_tensor(table).float() for table in tables]
@@ -354,12 +372,12 @@ class RowKernel:
         if self.phi.expected(points) is not None:
             return embed(outputs, n_classes)[Key.FEATURES].double().numpy()
         rows = [output.repeat_interleave(DRAWN, dim=0) for output in outputs]
-        found = [embed(rows, n_classes)[Key.FEATURES].double() for _ in range(ROUNDS)]
-        return torch.stack(found).mean(dim=0).numpy()
+        rounds = [embed(rows, n_classes)[Key.FEATURES].double() for _ in range(ROUNDS)]
+        return torch.stack(rounds).mean(dim=0).numpy()
 
     def learn(
         self,
-        released: Any,
+        released: Release,
         cells: Mapping[Any, Cells],
         facts: Facts,
         *,
@@ -367,7 +385,7 @@ class RowKernel:
         n_rows: float | None,
         seed: int,
     ) -> Denoised:
-        """Return what a release says about rows."""
+        """Return the denoised release."""
         return learn_table(
             released,
             self,
@@ -381,13 +399,17 @@ class RowKernel:
     def train(
         self, known: Denoised, settings: Any, **how: Any
     ) -> tuple[TableModel, list[float]]:
-        """Return a generator trained on what is known, and its losses."""
+        """Return a generator trained on the denoised release, and its losses."""
         return train_table(known, self, settings, **how)
 
     def untrained(
-        self, totals: Any, settings: Any, cells: Mapping[Any, Cells], rng: Generator
+        self,
+        totals: NDArray[np.float64],
+        settings: Any,
+        cells: Mapping[Any, Cells],
+        rng: Generator,
     ) -> TableModel:
-        """Return a generator that knows nothing but how many rows each class has."""
+        """Return a generator with random weights, and released class counts."""
         generator = new_table_generator(self, settings, len(totals), rng)
         marginals = {name: np.ones(column.n_cells) for name, column in cells.items()}
         return TableModel(generator, totals, marginals)
@@ -395,7 +417,7 @@ class RowKernel:
     def draw(
         self,
         model: TableModel,
-        labels: Any,
+        labels: NDArray[np.int64],
         cells: Mapping[Any, Cells],
         facts: Facts,
         *,
@@ -403,7 +425,7 @@ class RowKernel:
         container: str | None,
         rng: np.random.Generator,
     ) -> Any:
-        """Draw rows with the given labels, as the table that came in."""
+        """Draw rows with the given labels, in the container of the fitted table."""
         del known  # the generator has learnt all of it
         codes = model.draw(labels, cells, rng=rng)
         return decode_rows(
@@ -411,7 +433,7 @@ class RowKernel:
         )
 
     def with_share(self, opening: Opening, n_classes: int) -> "RowKernel":
-        """Choose the share, if it is None, from public quantities and releases alone.
+        """Choose the share, if it is None, from public quantities and releases only.
 
         On tables, what relations add to an embedding of norm 1 has had a squared norm
         of ``TYPICAL``; where the noise of all features together exceeds that, little is
@@ -436,11 +458,11 @@ class RowKernel:
 
 
 def waves_of_columns(
-    settings: Any, rng: Generator, n_together: int | None = None
+    settings: Waves, rng: Generator, n_together: int | None = None
 ) -> Draw:
-    """Return what draws features for given columns; all of them together for None."""
+    """Return a function that draws features of columns; of all together for None."""
 
-    def draw(widths: Any, are_numbers: Any) -> FourierFeatures:
+    def draw(widths: Sequence[int], are_numbers: Sequence[bool]) -> FourierFeatures:
         return FourierFeatures.draw(
             widths,
             settings.n_features,
@@ -452,7 +474,7 @@ def waves_of_columns(
     return draw
 
 
-def waves_of_pixels(n_pixels: int, settings: Any, rng: Generator) -> FourierFeatures:
+def waves_of_pixels(n_pixels: int, settings: Waves, rng: Generator) -> FourierFeatures:
     """Draw features of all pixels together."""
     return FourierFeatures.draw(
         (n_pixels,),

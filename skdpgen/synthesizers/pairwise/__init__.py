@@ -1,4 +1,4 @@
-"""Pairs of columns: how many can be afforded, measuring them, what they say."""
+"""Pairs of columns: how many are affordable, their release, and a model of them."""
 
 from skdpgen.synthesizers.pairwise._affordable import (
     affordable_pairs,

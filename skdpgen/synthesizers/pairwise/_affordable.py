@@ -1,12 +1,17 @@
-"""How finely to look: from public quantities and earlier releases alone."""
+"""Number of pairs and of groups, from public quantities and earlier releases only."""
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from skdpgen.privacy import Ledger, OneHot, sensitivity
+
+if TYPE_CHECKING:  # `_pair_model` imports this module
+    from skdpgen.synthesizers.pairwise._pair_model import PairModel
+
+K = TypeVar("K")
 
 FEWEST, MOST = 4, 12  # groups of a column in pairs
 SINGLE = 64  # how many noise stds of a single column all rows must be worth
@@ -15,7 +20,7 @@ MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together
 PUBLIC_WIDTH = 500  # of them where public rows are counted for all pairs
 TRIAL_WIDTH = 1_000  # of them where pairs are all of public rows, without noise
-TRUST_PAIRS = 30  # pairs that tell whether public rows are right
+TRUST_PAIRS = 30  # pairs that test whether public rows are right
 KEPT = 0.3  # part of the noise that smoothing leaves in
 
 
@@ -30,7 +35,7 @@ def nearest_pairs(n_columns: int, n_pairs: int) -> tuple[tuple[int, int], ...]:
     >>> nearest_pairs(4, 4)
     ((0, 1), (1, 2), (2, 3), (0, 2))
     """
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     for distance in range(1, n_columns):
         for first in range(n_columns - distance):
             if len(pairs) == n_pairs:
@@ -42,11 +47,11 @@ def nearest_pairs(n_columns: int, n_pairs: int) -> tuple[tuple[int, int], ...]:
 def affordable_pairs(
     ledger: Ledger, n_rows: float, n_columns: int, pair_budget: float
 ) -> int:
-    """Return how many pairs can be looked at; 0 if single columns need the budget.
+    """Return how many pairs can be measured; 0 if single columns need the budget.
 
     ``n_rows`` is public or released, ``pair_budget`` is the part of what is left of the
     budget that pairs would get. The rest must measure single columns well: classifiers
-    depend on them. At 4 x 4 groups pairs must be told from their noise, which grows
+    depend on them. At 4 x 4 groups pairs must exceed their noise, which grows
     with the root of their number, and there should be about one per column at least.
     """
     if not 0 < 1 - pair_budget < 1:  # too near an end to be split
@@ -61,10 +66,10 @@ def affordable_pairs(
 
 
 def rows_for_pairs(ledger: Ledger, n_columns: int, pair_budget: float) -> float:
-    """Return from about how many rows on :func:`affordable_pairs` finds any."""
+    """Return about how many rows :func:`affordable_pairs` needs for any pair."""
     alone, noise = _noises(ledger, n_columns, pair_budget)
-    told = NOISE_OF_CELL * FEWEST**2 * noise * math.sqrt(max(n_columns - 1, 1))
-    return max(SINGLE * alone, told)
+    for_pairs = NOISE_OF_CELL * FEWEST**2 * noise * math.sqrt(max(n_columns - 1, 1))
+    return max(SINGLE * alone, for_pairs)
 
 
 def _noises(ledger: Ledger, n_columns: int, pair_budget: float) -> tuple[float, float]:
@@ -83,7 +88,7 @@ def _noises(ledger: Ledger, n_columns: int, pair_budget: float) -> tuple[float, 
 def pair_groups(
     ledger: Ledger, n_rows: float, n_columns: int, n_pairs: int, share: float
 ) -> int:
-    """Return how many groups a column has in pairs: as many as the noise permits."""
+    """Return how many groups a column has in pairs: the most that the noise permits."""
     delta = sensitivity(OneHot(n_pairs), ledger.budget.adjacency)
     noise = ledger.noise_std(share=share, sensitivity=delta)
     groups = math.sqrt(n_rows / (NOISE_OF_CELL * noise)) if noise else MOST
@@ -91,7 +96,7 @@ def pair_groups(
 
 
 def widest_groups(n_columns: int, *, is_trial: bool = False) -> int:
-    """Return how many groups a column may have where public rows know pairs.
+    """Return how many groups a column may have where public rows give counts of pairs.
 
     Examples
     --------
@@ -102,8 +107,8 @@ def widest_groups(n_columns: int, *, is_trial: bool = False) -> int:
     return int(max(min(MOST, width / n_columns), 2))
 
 
-def public_pairs(model: Any, n_pairs: int) -> tuple[Any, ...]:
-    """Return the pairs to look at, those first that public rows know most of."""
+def public_pairs(model: "PairModel", n_pairs: int) -> tuple[tuple[int, int], ...]:
+    """Return the pairs to measure: those with the strongest relation in public rows."""
     strength = {
         pair: float((model.expected(pair) ** 2).sum()) for pair in model.every_pair
     }
@@ -112,9 +117,9 @@ def public_pairs(model: Any, n_pairs: int) -> tuple[Any, ...]:
 
 
 def worth_measuring(
-    energies: Mapping[Any, float], widths: Mapping[Any, int], unit_variance: float
-) -> tuple[Any, ...]:
-    """Return the pairs to measure again, by what a first look says about them.
+    energies: Mapping[K, float], widths: Mapping[K, int], unit_variance: float
+) -> tuple[K, ...]:
+    """Return the pairs to measure again, from estimates of a first release.
 
     If the R strongest pairs are measured, the noise of each of their cells has R times
     the variance of a single histogram, of which smoothing keeps a part; what is left

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import (
@@ -17,10 +18,13 @@ from skdpgen.tables import (
     read_column,
     read_values,
 )
+from skdpgen.utils import Labels
 
 
-def read_given(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> tuple[Any, Any]:
-    """Return given columns and their cells; raise for what the schema does not know."""
+def read_given(
+    given: Any, cells: Mapping[Any, Cells], facts: Facts
+) -> tuple[dict[Any, pd.Series], dict[Any, NDArray[np.int64]]]:
+    """Return given columns and their cells; raise for values outside the schema."""
     if given is None:
         return {}, {}
     if not isinstance(given, pd.DataFrame) or not len(given.columns):
@@ -38,14 +42,18 @@ def read_given(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> tuple[An
     kept, codes = {}, {}
     for name in given.columns:
         column = given[name].reset_index(drop=True)
-        values, known = read_values(column, kinds[name]), cells[name]
-        if is_written(facts.columns[name]) and not isinstance(known, MixedCells):
+        values, column_cells = read_values(column, kinds[name]), cells[name]
+        if is_written(facts.columns[name]) and not isinstance(column_cells, MixedCells):
             values = read_column(values, facts.columns[name])
-        found = known.encode(values)
-        wrong = (found < 0) | ((found >= known.n_known) & column.notna().to_numpy())
-        if isinstance(known, NumberCells):
-            numbers = as_seconds(values) if known.is_time else as_numbers(values)
-            wrong |= (numbers < known.edges[0]) | (numbers > known.edges[-1])
+        column_codes = column_cells.encode(values)
+        wrong = (column_codes < 0) | (
+            (column_codes >= column_cells.n_known) & column.notna().to_numpy()
+        )
+        if isinstance(column_cells, NumberCells):
+            numbers = as_seconds(values) if column_cells.is_time else as_numbers(values)
+            wrong |= (numbers < column_cells.edges[0]) | (
+                numbers > column_cells.edges[-1]
+            )
         if wrong.any():
             raise ValueError(
                 "given must hold values that the schema knows. Got "
@@ -54,12 +62,14 @@ def read_given(given: Any, cells: Mapping[Any, Cells], facts: Facts) -> tuple[An
             )
         if isinstance(column.dtype, pd.DatetimeTZDtype):
             column = column.dt.tz_convert(None)  # like everything that is decoded
-        kept[name], codes[name] = column, found
+        kept[name], codes[name] = column, column_codes
     return kept, codes
 
 
-def check_given(given: Any, n_samples: int, y: Any, class_shares: Any) -> None:
-    """Raise unless there is a given row for each to draw, and nothing against it."""
+def check_given(
+    given: pd.DataFrame, n_samples: int, y: Labels | None, class_shares: Any
+) -> None:
+    """Raise unless there is one given row for each row to draw, and no class shares."""
     if len(given) != n_samples:
         raise ValueError(
             f"given must have one row for each of the {n_samples} rows to draw. "

@@ -1,4 +1,4 @@
-"""Columns by class, then two looks at pairs: all coarsely, then those that matter."""
+"""Columns by class, then two releases of pairs: all coarsely, then the strongest."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdpgen.privacy import (
     Histograms,
@@ -44,6 +45,8 @@ from skdpgen.synthesizers.pairwise._pair_model import (
     parts_of_number,
 )
 from skdpgen.synthesizers.pairwise._pair_release import (
+    Levels,
+    Pair,
     PairRelease,
     column_groups,
     finest_groups,
@@ -63,6 +66,7 @@ from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
 # ----------------------------------------------------------------------------
 # Columns at two levels: each cell of all rows, and groups of cells by class.
 
+Floats = NDArray[np.float64]
 FINE = 0.2  # of the budget of columns goes to all rows together
 NOISE_OF_GROUP = 1.0  # a group should hold this many noise stds of rows in each class
 FEWEST = 4  # groups of a column
@@ -74,7 +78,7 @@ def groups_by_class(
 ) -> int | None:
     """Return how many groups a column has by class; None if cells are few enough.
 
-    It is worked out of public quantities and of cells, which earlier releases made.
+    It is computed from public quantities and from cells, which earlier releases made.
     """
     n_classes, ledger = n_classes_of(labels), opening.ledger
     if n_classes < 2 or opening.public is not None:
@@ -101,7 +105,7 @@ def measure_two_levels(
     r"""Release every cell of all rows with a class, then groups of cells by class.
 
     In one histogram by class, a cell of all rows has the noise of all classes, and a
-    group of cells that of all its cells. At two levels neither is so. What comes of it
+    group of cells that of all its cells. At two levels neither is so. The result
     has the form of one release by class: groups are shared among their cells as all
     rows have them, with the noise that their sums have.
 
@@ -132,18 +136,18 @@ def measure_two_levels(
     )
     counts, stds = column_counts(fine, sizes, scales)
     total = opening.facts.n_rows
-    marginals, known = [], {}
+    marginals, counted = [], {}
     for (name, column), (count,), std in zip(cells.items(), counts, stds, strict=True):
         n_ordered = column.n_known if column.is_ordered else 0
-        found = denoised_histogram(count, float(std), total, n_ordered=n_ordered)
-        marginals.append(found / total)
-        known[name] = count, np.full(len(count), float(std) ** 2)
-    opening.count_earlier(known)
+        histogram = denoised_histogram(count, float(std), total, n_ordered=n_ordered)
+        marginals.append(histogram / total)
+        counted[name] = count, np.full(len(count), float(std) ** 2)
+    opening.count_earlier(counted)
     groups = tuple(
         group_cells(column, marginal, n_groups)
         for column, marginal in zip(cells.values(), marginals, strict=True)
     )
-    group_sizes = tuple(one.n_groups for one in groups)
+    group_sizes = tuple(grouping.n_groups for grouping in groups)
     group_scales = cell_scales(group_sizes)
     coarse = release(
         opening.rows.batches(cells, labels).through(Coarse(groups)),
@@ -160,21 +164,26 @@ def spread_groups(
     released: Release,
     scales: Sequence[float],
     groups: Sequence[CellGroups],
-    marginals: Sequence[Any],
+    marginals: Sequence[Floats],
 ) -> tuple[Release, tuple[float, ...]]:
     """Share counts of groups among their cells; sums of cells keep their noise."""
     blocks, finer = [], []
-    sizes = [one.n_groups for one in groups]
+    sizes = [grouping.n_groups for grouping in groups]
     counts, _ = column_counts(released, sizes, scales)
-    for one, count, scale, marginal in zip(
+    for grouping, count, scale, marginal in zip(
         groups, counts, scales, marginals, strict=True
     ):
-        n_cells = len(one.of_cell)
-        mass = one.add_up(marginal)[one.of_cell]
-        even = 1.0 / np.bincount(one.of_cell, minlength=one.n_groups)[one.of_cell]
+        n_cells = len(grouping.of_cell)
+        mass = grouping.add_up(marginal)[grouping.of_cell]
+        even = (
+            1.0
+            / np.bincount(grouping.of_cell, minlength=grouping.n_groups)[
+                grouping.of_cell
+            ]
+        )
         within = np.where(mass > 0, marginal / np.where(mass > 0, mass, 1.0), even)
-        finer.append(shortened(scale * math.sqrt(n_cells / one.n_groups)))
-        blocks.append(finer[-1] * count[:, one.of_cell] * within)
+        finer.append(shortened(scale * math.sqrt(n_cells / grouping.n_groups)))
+        blocks.append(finer[-1] * count[:, grouping.of_cell] * within)
     values = {Key.COLUMNS.value: np.concatenate(blocks, axis=1)}
     return replace(released, values=values), tuple(finer)
 
@@ -188,28 +197,34 @@ class Coarse:
     groups: tuple[CellGroups, ...] | None = None
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields of a step that another party sent."""
         groups = self.groups
         refuse_unless(
             groups is None
-            or (len(groups) > 0 and all(has_role(one, "groups") for one in groups)),
+            or (
+                len(groups) > 0
+                and all(has_role(grouping, "groups") for grouping in groups)
+            ),
             "groups of cells",
         )
 
     def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
-        """Yield coarse codes, each row by itself."""
+        """Yield coarse codes, row by row."""
         for batch in batches:
             codes, labels = batch.parts[Key.COLUMNS], batch.labels
             if self.groups is None:
                 labels = np.where(labels >= 0, 0, -1)
             else:
-                coarse = [one.encode(codes[:, j]) for j, one in enumerate(self.groups)]
+                coarse = [
+                    grouping.encode(codes[:, j])
+                    for j, grouping in enumerate(self.groups)
+                ]
                 codes = np.stack(coarse).T
             yield EncodedBatch(labels, {Key.COLUMNS: codes})
 
 
 # ----------------------------------------------------------------------------
-# Columns by class, then two looks at pairs: all coarsely, then those that matter.
+# Columns by class, then two releases of pairs: all coarsely, then the strongest.
 
 
 @saved
@@ -234,12 +249,12 @@ class MeasuredPairs(Measured):
 
 FIRST_ROUND = 0.25  # of what is spent on pairs
 WORTH = 0.1  # of what is left of the budget: less is not spent on columns again
-FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows alone
+FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows only
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
 
 
 def number_of_pairs(opening: Opening, pair_budget: float) -> int:
-    """Return how many pairs can be looked at, by public quantities and releases."""
+    """Return how many pairs can be measured, by public quantities and releases."""
     facts = opening.facts
     return affordable_pairs(opening.ledger, facts.n_rows, facts.n_columns, pair_budget)
 
@@ -247,12 +262,12 @@ def number_of_pairs(opening: Opening, pair_budget: float) -> int:
 def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
     """Return the part of the budget that pairs get; with public rows at least some.
 
-    Where no pair could be afforded, a few tell whether public rows are right.
+    Where no pair could be afforded, a few test whether public rows are right.
     """
     if n_pairs:
         return pair_budget
-    is_asked = opening.public is not None and opening.facts.n_columns > 1
-    return FOR_TRUST if is_asked else 0.0
+    has_trial = opening.public is not None and opening.facts.n_columns > 1
+    return FOR_TRUST if has_trial else 0.0
 
 
 def measure_columns(
@@ -264,7 +279,7 @@ def measure_columns(
     is_trial: bool,
     seed: int,
 ) -> ClassConditional:
-    """Release every column by class, and return what it says of them.
+    """Release every column by class, and return the denoised columns.
 
     Keeps the release, and what one row counts in each column: where no part of the
     budget is ``for_pairs``, or only a trial of public rows, 1.
@@ -338,86 +353,94 @@ def measure_pairs(
     opening: Fitting[MeasuredPairs],
     cells: Mapping[Any, Cells],
     labels: Cells | None,
-    known: ClassConditional,
+    denoised: ClassConditional,
     *,
     n_pairs: int,
     n_groups: int | None,
     n_rounds: int,
 ) -> None:
-    """Release pairs with all that is left; the first look decides what the second sees.
+    """Release pairs with all that is left; a first release selects those of the second.
 
     Keeps groups of cells, parities and, round by round, releases of pairs.
     """
     ledger, n_rows, task = opening.ledger, opening.facts.n_rows, opening.facts.task
     opening.progress.total += n_rounds
     by_class = labels is not None and labels.n_cells <= BY_CLASS
-    is_fixed, levels = n_groups is not None, None
+    is_fixed = n_groups is not None
+    levels: tuple[Levels, ...] | None = None
     if n_groups is None:
         n_groups = pair_groups(ledger, n_rows, len(cells), n_pairs, ledger.remaining)
     if opening.public is not None and not is_fixed:
         widest = widest_groups(len(cells), is_trial=not n_pairs)
         is_fixed, n_groups = True, max(n_groups, widest) if n_pairs else widest
     finest = n_groups if is_fixed else finest_groups(len(cells), n_groups)
-    groups = column_groups(cells, known.marginals, n_groups, finest)
-    plan = plan_parities(opening, labels, known) if n_pairs else None
+    groups = column_groups(cells, denoised.marginals, n_groups, finest)
+    plan = plan_parities(opening, labels, denoised) if n_pairs else None
     if plan is not None and finest > n_groups:
-        groups = tuple(map(cut_at_half, groups, known.marginals.values()))
+        groups = tuple(map(cut_at_half, groups, denoised.marginals.values()))
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
     opening.measured = replace(opening.measured, groups=groups, public=public)
     parities = None
     if plan is not None:
-        parities = measure_parities(opening, cells, labels, known, groups, plan)
+        parities = measure_parities(opening, cells, labels, denoised, groups, plan)
         opening.measured = replace(opening.measured, parity_release=parities)
     rounds: tuple[PairRelease, ...] = ()
-    pairs: tuple[Any, ...] = nearest_pairs(len(cells), n_pairs)
+    pairs = nearest_pairs(len(cells), n_pairs)
     if public is not None:
-        pairs = public_pairs(PairModel(known, groups, public=public), n_pairs)
+        pairs = public_pairs(PairModel(denoised, groups, public=public), n_pairs)
     if finest > n_groups:
         shares = [
-            one.add_up(known.marginals[name])
-            for name, one in zip(cells, groups, strict=True)
+            grouping.add_up(denoised.marginals[name])
+            for name, grouping in zip(cells, groups, strict=True)
         ]
         levels = pair_levels(groups, shares, pairs, n_groups)
     count = partial(release_pairs, opening, cells, labels, groups)
     if n_rounds == 2 and n_pairs:
         opening.step("all pairs")
-        parts = parts_of_number(known, task, HALVES) if by_class else None
-        how = {"by_class": False, "levels": levels, "of_class": parts}
-        first = count(pairs, share=FIRST_ROUND, **how)
+        parts = parts_of_number(denoised, task, HALVES) if by_class else None
+        first = count(
+            pairs, by_class=False, share=FIRST_ROUND, levels=levels, of_class=parts
+        )
         rounds = (first,)
         opening.measured = replace(opening.measured, pair_releases=rounds)
         is_number = task == "regression"
-        model = PairModel(known, groups, [first], public=public, are_bins=is_number)
+        model = PairModel(denoised, groups, [first], public=public, are_bins=is_number)
         share = model.explained()
         if share > WORTH:
             measure_columns_again(opening, cells, labels, share=share)
-        own = parities.of_pairs(known, groups) if parities and by_class else {}
+        # parts of a number give energies with less noise than parities of classes
+        own = parities.of_pairs(denoised, groups) if parities and by_class else {}
         own = own_energies(model) or own
-        every = dict(zip(pairs, levels or (), strict=False))
+        level_of = dict(zip(pairs, levels or (), strict=False))
         pairs = pairs_that_matter(model, pairs, own, ledger)
-        levels = tuple(every[pair] for pair in pairs) if levels else None
+        levels = tuple(level_of[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
     widths = [groups[j].n_groups * groups[k].n_groups for j, k in pairs]
     n_parts = affordable_parts(ledger, n_rows, widths) if by_class else 0
-    parts = parts_of_number(known, task, n_parts) if by_class else None
-    how = {"by_class": by_class, "levels": levels, "of_class": parts}
-    last = count(pairs, share=1.0, is_trial=not n_pairs, **how)
+    parts = parts_of_number(denoised, task, n_parts) if by_class else None
+    last = count(
+        pairs,
+        by_class=by_class,
+        share=1.0,
+        is_trial=not n_pairs,
+        levels=levels,
+        of_class=parts,
+    )
     opening.measured = replace(opening.measured, pair_releases=(*rounds, last))
 
 
 def pairs_that_matter(
     model: PairModel,
-    pairs: Sequence[Any],
-    own: Mapping[Any, float],
+    pairs: Sequence[Pair],
+    own: Mapping[Pair, float],
     ledger: Ledger,
-) -> tuple[Any, ...]:
-    """Return the pairs to measure again; ``own`` is what classes have beyond them."""
+) -> tuple[Pair, ...]:
+    """Return the pairs to measure again; ``own`` has the energies of single classes."""
     delta = sensitivity(OneHot(1), ledger.budget.adjacency)
     unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-    looks = (
-        2 if model.are_bins else 1
-    )  # what is common, and what parts have: each noisy
-    widths = {pair: looks * math.prod(model.shape(pair)) for pair in pairs}
+    # of a number, the common excess and that of its parts are each estimated with noise
+    n_noisy = 2 if model.are_bins else 1
+    widths = {pair: n_noisy * math.prod(model.shape(pair)) for pair in pairs}
     energies = {pair: e + own.get(pair, 0.0) for pair, e in model.energies().items()}
     return worth_measuring(energies, widths, (unit / model.n_rows) ** 2)

@@ -1,4 +1,4 @@
-"""From what is known of columns, and of pairs, to a mixture that has them."""
+"""From denoised columns and pairs to a mixture of products."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -16,13 +16,13 @@ from skdpgen.training import ClassConditional, fit_mixture
 USUAL, FEWEST = 200, 8  # components of a class
 OF_ALL = 20_000  # components of all classes together
 STEPS = 200, 600  # of training, at least and at most
-NOISY = (
-    0.05  # noise of the last look, in energies of relations: from here, fewest steps
-)
+# Noise of the last release, in energies of relations, from which the fewest steps are
+# enough: longer training would fit the noise.
+NOISY = 0.05
 
 
 def usual_components(n_classes: int) -> int:
-    """Return how many components a class gets; few rows a class tell few apart.
+    """Return how many components a class gets; many classes leave fewer to each.
 
     Examples
     --------
@@ -33,14 +33,14 @@ def usual_components(n_classes: int) -> int:
 
 
 def usual_steps(noise: float, energy: float) -> int:
-    """Return how long to train: the less noise there is to learn, the longer.
+    """Return how many steps to train: more if pairs have less noise.
 
     Parameters
     ----------
     noise : float
-        Summed variances of what was last measured of pairs.
+        Summed variances of the last release of pairs.
     energy : float
-        Squared norm of the relations that were found.
+        Squared norm of the estimated relations.
 
     Examples
     --------
@@ -54,34 +54,37 @@ def usual_steps(noise: float, energy: float) -> int:
 
 
 def mixture_of_columns(
-    known: ClassConditional, cells: Mapping[Any, Cells]
+    denoised: ClassConditional, cells: Mapping[Any, Cells]
 ) -> MixtureModel:
     """Return a mixture of one product: columns are independent given the class."""
-    tables = {name: known.conditionals[name][:, None] for name in cells}
+    tables = {name: denoised.conditionals[name][:, None] for name in cells}
     groups = {name: each_cell(column) for name, column in cells.items()}
-    return MixtureModel(known, groups, tables)
+    return MixtureModel(denoised, groups, tables)
 
 
 def train_mixture(
-    known: ClassConditional,
+    denoised: ClassConditional,
     cells: Mapping[Any, Cells],
     pairs: PairModel | None,
     *,
     is_quiet: bool = True,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
-    """Return a mixture with the relations that there are, and losses of its steps."""
+    """Return a mixture with the estimated relations, and losses of its steps.
+
+    Without relations it is a product of independent columns and is not trained.
+    """
     if pairs is None or not pairs.is_believed:
-        return mixture_of_columns(known, cells), []
+        return mixture_of_columns(denoised, cells), []
 
     def progress(steps: Iterable[int]) -> Iterable[int]:
         return tqdm(steps, "training", disable=is_quiet)
 
-    return mixture_of_pairs(known, pairs, progress=progress, **training)
+    return mixture_of_pairs(denoised, pairs, progress=progress, **training)
 
 
 def mixture_of_pairs(
-    known: ClassConditional,
+    denoised: ClassConditional,
     pairs: PairModel,
     *,
     n_components: int | None,
@@ -91,21 +94,24 @@ def mixture_of_pairs(
 ) -> tuple[MixtureModel, list[float]]:
     """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses.
 
-    If it lacks ``parities`` that surely are there, it is trained once more with them.
+    If it lacks ``parities`` that clearly exceed their noise, it is trained once more
+    with them.
     """
-    training["n_components"] = n_components or usual_components(len(known.totals))
+    training["n_components"] = n_components or usual_components(len(denoised.totals))
     target = pairs.target()
     if max_iter is None:
         max_iter = usual_steps(pairs.noise, float(target.energies.sum()))
     training["max_iter"] = max_iter
     tables, losses = fit_mixture(target, pairs.sizes, **training)
     if parities is not None:
-        lacking = parities.target(tables, pairs.sizes, known.totals)
+        lacking = parities.target(tables, pairs.sizes, denoised.totals)
         if lacking is not None:
             tables, losses = fit_mixture(
                 target, pairs.sizes, parities=lacking, **training
             )
     columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
-    names = list(known.conditionals)
+    names = list(denoised.conditionals)
     groups = dict(zip(names, pairs.groups, strict=True))
-    return MixtureModel(known, groups, dict(zip(names, columns, strict=True))), losses
+    return MixtureModel(
+        denoised, groups, dict(zip(names, columns, strict=True))
+    ), losses

@@ -1,10 +1,10 @@
 """From noisy counts of pairs to a model of all columns."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,29 +39,32 @@ from skdpgen.training import (
 # Pairs of columns given the parts of a number: fewer than its bins, and less noise.
 
 Floats = NDArray[np.float64]
-HALVES = 2  # of the first look
-FEWEST = 3  # of the second
+PairOfClass = tuple[int, int, int]  # two columns, and a class or bin
+HALVES = 2  # parts in the first release
+FEWEST = 3  # parts in the second
 
 
-def parts_of_number(known: ClassConditional, task: str | None, n_parts: int) -> Any:
+def parts_of_number(
+    denoised: ClassConditional, task: str | None, n_parts: int
+) -> NDArray[np.int64] | None:
     """Return which bins of a number make up each of its parts; None for classes.
 
-    What two columns say of a number only together does not show in all rows together.
-    Relations change slowly along the number, so a few parts tell of them, and add up
+    What only two columns together say of a number does not show in all rows together.
+    Relations change slowly along the number, so a few parts show them, and add up
     to all rows with less noise than many bins do. Parts are cut by released counts.
     """
-    if task != "regression" or len(known.totals) <= n_parts:
+    if task != "regression" or len(denoised.totals) <= n_parts:
         return None
-    total = known.totals.sum()
-    middle = (np.cumsum(known.totals) - 0.5 * known.totals) / total
+    total = denoised.totals.sum()
+    middle = (np.cumsum(denoised.totals) - 0.5 * denoised.totals) / total
     part = np.clip(np.floor(n_parts * middle), 0, n_parts - 1)
     return np.unique(part, return_inverse=True)[1]
 
 
 def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
-    """Return how many parts the pairs of such widths can have: known noise, known n.
+    """Return how many parts pairs of given widths can have: known noise, known n.
 
-    As many as leave the rows of a cell above its noise, and three at least.
+    The most that leave the rows of a cell above its noise, and three at least.
 
     Examples
     --------
@@ -77,64 +80,69 @@ def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
     return max(int(min(n_rows / noise, n_rows)), FEWEST) if noise else int(n_rows)
 
 
-def own_of_parts(model: Any) -> dict[Any, tuple[Floats, Any]]:
+def own_of_parts(
+    model: "PairModel",
+) -> dict[Pair, tuple[Floats, NDArray[np.int64]]]:
     """Return what each part of a number has beyond its share of a pair, smoothed.
 
     And which bins are in which part; of two releases of a pair the later one.
     """
-    found: dict[Any, tuple[Floats, Any]] = {}
-    for one in model.measured:
-        if one.of_class is None:
+    smoothed: dict[Pair, tuple[Floats, NDArray[np.int64]]] = {}
+    for pair_release in model.measured:
+        if pair_release.of_class is None:
             continue
-        joins = np.eye(int(one.of_class.max()) + 1)[one.of_class].T
+        joins = np.eye(int(pair_release.of_class.max()) + 1)[pair_release.of_class].T
         shares = joins @ model.shares
-        for pair, counts, std in one.tables(model.groups):
+        for pair, counts, std in pair_release.tables(model.groups):
             expected = np.einsum("hc,cab->hab", joins, model.independent(pair))
             excess = counts / model.n_rows - expected
             own = excess - shares[:, None, None] * excess.sum(axis=0)
             variance = (std / model.n_rows) ** 2
-            own = smooth_bins(own, variance, *model.priors_of(pair), shares)
-            found[pair] = own, one.of_class
-    return found
+            first, second = model.priors_of(pair)
+            own = smooth_bins(own, variance, first, second, shares)
+            smoothed[pair] = own, pair_release.of_class
+    return smoothed
 
 
-def own_energies(model: Any) -> dict[Any, float]:
+def own_energies(model: "PairModel") -> dict[Pair, float]:
     """Return the squared norm of what parts of a number have of their own."""
     return {p: float((own**2).sum()) for p, (own, _) in own_of_parts(model).items()}
 
 
-def own_of_bins(model: Any) -> dict[Any, Floats]:
+def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
     """Return what each bin of a number has beyond its share of a pair.
 
     Where a pair was counted by parts, a bin has its share of its part.
     """
-    found: dict[Any, Floats] = {}
+    of_bins: dict[PairOfClass, Floats] = {}
     for pair, (own, of_class) in own_of_parts(model).items():
         shares = np.bincount(of_class, model.shares)
         for c, part in enumerate(of_class):
-            found[(*pair, c)] = own[part] * model.shares[c] / shares[part]
-    for one in model.measured:
-        if not one.by_class:
+            of_bins[(*pair, c)] = own[part] * model.shares[c] / shares[part]
+    for pair_release in model.measured:
+        if not pair_release.by_class:
             continue
-        for pair, counts, std in one.tables(model.groups):
+        for pair, counts, std in pair_release.tables(model.groups):
             excess = counts / model.n_rows - model.independent(pair)
-            mine = excess - model.shares[:, None, None] * excess.sum(axis=0)
+            beyond = excess - model.shares[:, None, None] * excess.sum(axis=0)
             variance = (std / model.n_rows) ** 2
-            own = smooth_bins(mine, variance, *model.priors_of(pair), model.shares)
-            found |= {(*pair, c): rest for c, rest in enumerate(own)}
-    return found
+            first, second = model.priors_of(pair)
+            own = smooth_bins(beyond, variance, first, second, model.shares)
+            of_bins |= {(*pair, c): rest for c, rest in enumerate(own)}
+    return of_bins
 
 
 # ----------------------------------------------------------------------------
-# What releases, and public rows, say of pairs of columns.
+# Estimates of pairs of columns, from releases and public rows.
 
-MOST_PUBLIC = 5_000  # pairs that public rows are asked for
-BELIEVED = 0.5  # trust that relations need which private rows hardly show
-Look = tuple[Floats, float]  # an excess, and the variance of its noise
+MOST_PUBLIC = 5_000  # pairs that are taken from public rows
+BELIEVED = 0.5  # trust that public relations need if private pairs only tested them
+Estimate = tuple[Floats, float]  # an excess, and the variance of its noise
+K = TypeVar("K", Pair, PairOfClass)
 
 
 class PairModel:
-    """What is known about pairs: independent columns, and smoothed excess over them.
+    """Estimates of pairs: independent columns, and smoothed excess over them.
 
     Parameters
     ----------
@@ -152,7 +160,7 @@ class PairModel:
 
     def __init__(
         self,
-        known: ClassConditional,
+        denoised: ClassConditional,
         groups: Sequence[CellGroups],
         measured: Sequence[PairRelease] = (),
         counts: Sequence[Floats] = (),
@@ -162,33 +170,44 @@ class PairModel:
     ) -> None:
         self.are_bins = are_bins
         self.groups, self.measured = groups, measured
-        self.n_rows = float(known.totals.sum())
-        self.shares = np.asarray(known.totals / known.totals.sum())
-        tables = zip(groups, known.conditionals.values(), strict=True)
-        self.singles = [one.add_up(np.asarray(table)) for one, table in tables]
-        self.sizes = [one.n_groups for one in groups]
+        self.n_rows = float(denoised.totals.sum())
+        self.shares = np.asarray(denoised.totals / denoised.totals.sum())
+        tables = zip(groups, denoised.conditionals.values(), strict=True)
+        self.singles = [
+            grouping.add_up(np.asarray(table)) for grouping, table in tables
+        ]
+        self.sizes = [grouping.n_groups for grouping in groups]
         self._levels: dict[Pair, Levels] = {}
-        for one in measured:
-            if one.levels is not None:
-                self._levels |= zip(one.pairs, one.levels, strict=True)
+        for pair_release in measured:
+            if pair_release.levels is not None:
+                self._levels |= zip(
+                    pair_release.pairs, pair_release.levels, strict=True
+                )
         self._priors: dict[tuple[int, int], PairPrior] = {}
         self._commons: tuple[dict[Pair, Floats], float] | None = None
         self._public = None
         if len(counts) and all(stds):
-            looks = self._look(known, counts, stds, public)
+            means, variances = self._group_counts(denoised, counts, stds, public)
             if public is not None and public.pairs is not None:
-                about = self.singles, self.shares, self.n_rows
-                self.singles = with_relations(groups, *looks, *about, public.pairs)
+                self.singles = with_relations(
+                    groups,
+                    means,
+                    variances,
+                    self.singles,
+                    self.shares,
+                    self.n_rows,
+                    public.pairs,
+                )
         if public is not None and public.pairs is not None:
             self._public = PublicPairs(public.pairs, self.singles, self.shares)
 
     @property
     def _by_class(self) -> list[PairRelease]:
-        return [one for one in self.measured if one.by_class]
+        return [pair_release for pair_release in self.measured if pair_release.by_class]
 
-    def _look(
+    def _group_counts(
         self,
-        known: ClassConditional,
+        denoised: ClassConditional,
         counts: Sequence[Floats],
         stds: Sequence[float],
         public: PublicTables | None,
@@ -197,54 +216,57 @@ class PairModel:
 
         Learns single columns from pairs too: each pair adds up to both of them.
         Estimates of a group's count by class are averaged by precision and denoised
-        like single columns. What looked empty stays empty.
+        like single columns. Groups that single columns estimate as empty stay empty:
+        their count is set to minus infinity.
         """
-        means = [one.add_up(c) for one, c in zip(self.groups, counts, strict=True)]
+        means = [
+            grouping.add_up(c) for grouping, c in zip(self.groups, counts, strict=True)
+        ]
         variances = [
-            len(one.of_cell) * std**2 / one.n_groups
-            for one, std in zip(self.groups, stds, strict=True)
+            len(grouping.of_cell) * std**2 / grouping.n_groups
+            for grouping, std in zip(self.groups, stds, strict=True)
         ]
         if not self._by_class:
             return means, variances
-        for one in self._by_class:
-            for pair, table, std in one.tables(self.groups):
+        for pair_release in self._by_class:
+            for pair, table, std in pair_release.tables(self.groups):
                 whole = table * (self.n_rows / max(float(table.sum()), 1.0))
                 for side, level in enumerate(self._sides(pair)):
-                    j, other = pair[side], table.shape[2 - side]
-                    seen_here, noise = whole.sum(axis=2 - side), other * std**2
+                    j, n_summed = pair[side], table.shape[2 - side]
+                    sums, noise = whole.sum(axis=2 - side), n_summed * std**2
                     means[j], variances[j] = corrected(
-                        means[j], variances[j], seen_here, noise, level
+                        means[j], variances[j], sums, noise, level
                     )
-        found: dict[Any, tuple[Floats, Floats]] = {}
-        seen = {}
-        for j, (name, one) in enumerate(
-            zip(known.conditionals, self.groups, strict=True)
+        estimates: dict[Any, tuple[Floats, Floats]] = {}
+        releases = {}
+        for j, (name, grouping) in enumerate(
+            zip(denoised.conditionals, self.groups, strict=True)
         ):
             empty = self.singles[j].max(axis=0) <= 0
             mean = np.where(empty, -np.inf, means[j])
             std = math.sqrt(variances[j])
-            found[name] = conditional_histogram(
+            estimates[name] = conditional_histogram(
                 mean,
                 std,
-                known.totals,
-                n_ordered=one.n_ordered,
+                denoised.totals,
+                n_ordered=grouping.n_ordered,
                 are_bins=self.are_bins,
             )
             if public is not None:
-                theirs = one.add_up(public.columns[name])
-                seen[name] = Seen(mean, std, one.n_ordered, theirs)
-        if seen:
-            marginals = {name: marginal for name, (marginal, _) in found.items()}
-            tables = {name: table for name, (_, table) in found.items()}
-            today = replace(known, marginals=marginals, conditionals=tables)
-            self.singles = list(with_public(today, seen).conditionals.values())
+                public_counts = grouping.add_up(public.columns[name])
+                releases[name] = Seen(mean, std, grouping.n_ordered, public_counts)
+        if releases:
+            marginals = {name: marginal for name, (marginal, _) in estimates.items()}
+            tables = {name: table for name, (_, table) in estimates.items()}
+            updated = replace(denoised, marginals=marginals, conditionals=tables)
+            self.singles = list(with_public(updated, releases).conditionals.values())
         else:
-            self.singles = [table for _, table in found.values()]
+            self.singles = [table for _, table in estimates.values()]
         return means, variances
 
     @property
     def every_pair(self) -> tuple[Pair, ...]:
-        """The pairs that public rows are asked for: all, of wide tables the nearest."""
+        """The pairs taken from public rows: all, of wide tables the nearest."""
         return nearest_pairs(len(self.groups), MOST_PUBLIC)
 
     def expected(self, pair: Pair) -> Floats:
@@ -265,15 +287,15 @@ class PairModel:
         return first.n_groups, second.n_groups
 
     def priors_of(self, pair: Pair) -> tuple[PairPrior, PairPrior]:
-        """Return how its columns may take part in the relation of a pair."""
-        found = []
+        """Return the priors of both columns in the relation of a pair."""
+        priors = []
         for j, level in zip(pair, self._sides(pair), strict=True):
             key = j, level.n_groups
             if key not in self._priors:
                 marginal = level.add_up(self.shares @ self.singles[j])
                 self._priors[key] = PairPrior.of(marginal, level.n_ordered)
-            found.append(self._priors[key])
-        return found[0], found[1]
+            priors.append(self._priors[key])
+        return priors[0], priors[1]
 
     def _spread(self, pair: Pair, table: Floats) -> Floats:
         """Return a pair's excess on the groups of its columns."""
@@ -288,56 +310,69 @@ class PairModel:
         first, second = (level.add_up(self.singles[j]) for j, level in sides)
         return np.einsum("c,ca,cb->cab", self.shares, first, second)
 
-    def common_excess(self) -> dict[Pair, Look]:
-        """Return excess and variance of each pair over all classes, from both looks."""
-        found: dict[Pair, Look] = {}
-        for one in self.measured:
-            for pair, counts, std in one.tables(self.groups):
+    def common_excess(self) -> dict[Pair, Estimate]:
+        """Return excess and variance of each pair over all classes, of all releases."""
+        estimates: dict[Pair, Estimate] = {}
+        for pair_release in self.measured:
+            for pair, counts, std in pair_release.tables(self.groups):
                 whole = counts.sum(axis=0) / self.n_rows
                 excess = whole - self.independent(pair).sum(axis=0)
                 variance = len(counts) * (std / self.n_rows) ** 2
-                if pair in found:
-                    other, other_variance = found[pair]
-                    total = variance + other_variance
-                    weight = other_variance / total if total else 1.0
-                    excess = weight * excess + (1 - weight) * other
+                if pair in estimates:
+                    earlier, earlier_variance = estimates[pair]
+                    total = variance + earlier_variance
+                    weight = earlier_variance / total if total else 1.0
+                    excess = weight * excess + (1 - weight) * earlier
                     variance = weight * variance
-                found[pair] = excess, variance
-        return found
+                estimates[pair] = excess, variance
+        return estimates
 
-    def smooth(self, pair: Pair, found: Look, scale: float = 1.0) -> Floats:
+    def smooth(self, pair: Pair, estimate: Estimate, scale: float = 1.0) -> Floats:
         """Return the posterior mean of an excess."""
         first, second = self.priors_of(pair)
-        return smooth_pair(*found, first, second, scale=scale)
+        return smooth_pair(*estimate, first, second, scale=scale)
 
     def commons(self) -> tuple[dict[Pair, Floats], float]:
-        """Return what pairs have in all classes together, and trust in public rows."""
+        """Return the excess of pairs in all classes, and trust in public rows."""
         if self._commons is None:
             self._commons = self._common_fits()
-        found, trust = self._commons
-        return dict(found), trust
+        fits, trust = self._commons
+        return dict(fits), trust
 
     def _common_fits(self) -> tuple[dict[Pair, Floats], float]:
-        looks = self.common_excess()
+        estimates = self.common_excess()
         if self._public is None:
-            return {pair: self.smooth(pair, look) for pair, look in looks.items()}, 0.0
-        centres = {pair: self._public.common(pair) for pair in looks}
-        return self._trusting(looks, centres, {})
+            return {
+                pair: self.smooth(pair, estimate)
+                for pair, estimate in estimates.items()
+            }, 0.0
+        centres = {pair: self._public.common(pair) for pair in estimates}
+        return self._trusting(estimates, centres, {})
 
-    def _trusting(self, looks: Any, centres: Any, scales: Any) -> Any:
-        """Average what looks say around public centres and around 0, by evidence."""
+    def _trusting(
+        self,
+        estimates: Mapping[K, Estimate],
+        centres: Mapping[K, Floats],
+        scales: Mapping[K, float],
+    ) -> tuple[dict[K, Floats], float]:
+        """Average fits around public centres and around 0, weighted by evidence.
+
+        Keys are pairs, or pairs with a class.
+        """
         fits, odds = {}, []
-        for key, (excess, variance) in looks.items():
-            first, second = self.priors_of(key[:2])
+        for key, (excess, variance) in estimates.items():
+            first, second = self.priors_of((key[0], key[1]))
             scale, centre = scales.get(key, 1.0), centres[key]
-            mine, null = fit_pair(excess, variance, first, second, scale=scale)
+            around_zero, null = fit_pair(excess, variance, first, second, scale=scale)
             rest, log = fit_pair(excess - centre, variance, first, second, scale=scale)
-            fits[key] = mine, centre + rest
+            fits[key] = around_zero, centre + rest
             odds.append(log - null)
         each, overall = pooled_trust(np.array(odds))
         return {
-            key: weight * theirs + (1 - weight) * mine
-            for weight, (key, (mine, theirs)) in zip(each, fits.items(), strict=True)
+            key: weight * around_public + (1 - weight) * around_zero
+            for weight, (key, (around_zero, around_public)) in zip(
+                each, fits.items(), strict=True
+            )
         }, overall
 
     @property
@@ -352,23 +387,23 @@ class PairModel:
         if self._public is not None:
             public = self._public
             commons = {
-                pair: found - trust * public.common(pair)
-                for pair, found in commons.items()
+                pair: excess - trust * public.common(pair)
+                for pair, excess in commons.items()
             }
-        return {pair: float((found**2).sum()) for pair, found in commons.items()}
+        return {pair: float((excess**2).sum()) for pair, excess in commons.items()}
 
     @property
     def is_believed(self) -> bool:
-        """Whether there are relations: measured, or public ones that stood a trial."""
-        is_trial = all(one.is_trial for one in self.measured)
+        """Whether there are relations: measured, or public ones that are trusted."""
+        is_trial = all(pair_release.is_trial for pair_release in self.measured)
         return not is_trial or self.commons()[1] > BELIEVED
 
     def explained(self) -> float:
-        """Return which part of the relations found public rows had told beforehand."""
+        """Return the part of the estimated relations that public rows had predicted."""
         if self._public is None:
             return 0.0
         commons, _ = self.commons()
-        whole = sum(float((found**2).sum()) for found in commons.values())
+        whole = sum(float((excess**2).sum()) for excess in commons.values())
         return max(1.0 - sum(self.energies().values()) / whole, 0.0) if whole else 0.0
 
     def target(self) -> PairTarget:
@@ -376,7 +411,10 @@ class PairModel:
         ends = np.cumsum([0, *self.sizes])
         width, n_classes = int(ends[-1]), len(self.shares)
         places = [slice(a, b) for a, b in pairwise(ends)]
-        common, seen = np.zeros((width, width)), np.zeros((width, width), dtype=bool)
+        common, is_measured = (
+            np.zeros((width, width)),
+            np.zeros((width, width), dtype=bool),
+        )
         commons, trust = self.commons()
         if self._public is not None:
             for pair in self.every_pair:
@@ -384,61 +422,65 @@ class PairModel:
                     commons[pair] = trust * self._public.common(pair)
         for (j, k), smooth in commons.items():
             _set(common, places[j], places[k], self._spread((j, k), smooth))
-            _set(seen, places[j], places[k], True)
-        own = None
-        found = self._owns(trust)
-        if found:
+            _set(is_measured, places[j], places[k], True)
+        own: NDArray[Any] | None = None  # single precision: it is the largest array
+        owns = self._owns(trust)
+        if owns:
             own = np.zeros((n_classes, width, width), dtype=np.float32)
-        for (j, k, c), rest in found.items():
+        for (j, k, c), rest in owns.items():
             assert own is not None
             _set(own[c], places[j], places[k], self._spread((j, k), rest))
         singles = np.concatenate(self.singles, axis=1)
-        return PairTarget(singles, self.shares, common, own, seen)
+        return PairTarget(singles, self.shares, common, own, is_measured)
 
-    def _owns(self, trust: float) -> dict[Any, Floats]:
+    def _owns(self, trust: float) -> dict[PairOfClass, Floats]:
         """Return what each class has beyond its share of a pair's common excess."""
         if self.are_bins and self._public is None:
             return own_of_bins(self)
-        looks, scales = {}, {}
-        for one in self._by_class:
-            for pair, counts, std in one.tables(self.groups):
+        estimates: dict[PairOfClass, Estimate] = {}
+        scales: dict[PairOfClass, float] = {}
+        for pair_release in self._by_class:
+            for pair, counts, std in pair_release.tables(self.groups):
                 excess = counts / self.n_rows - self.independent(pair)
                 variance, whole = (std / self.n_rows) ** 2, excess.sum(axis=0)
-                others = len(excess) - 1
-                for c, (share, mine) in enumerate(
+                n_others = len(excess) - 1
+                for c, (share, class_excess) in enumerate(
                     zip(self.shares, excess, strict=True)
                 ):
-                    noise = variance * ((1 - share) ** 2 + others * share**2)
-                    looks[(*pair, c)] = mine - share * whole, noise
+                    # of the class itself, less its share of the sum of all classes
+                    noise = variance * ((1 - share) ** 2 + n_others * share**2)
+                    estimates[(*pair, c)] = class_excess - share * whole, noise
                     scales[(*pair, c)] = share * (1 - share)
         if self._public is None or not self._public.has_classes:
             return {
-                key: self.smooth(key[:2], look, scales[key])
-                for key, look in looks.items()
+                key: self.smooth((key[0], key[1]), estimate, scales[key])
+                for key, estimate in estimates.items()
             }
-        theirs = {
+        public_owns = {
             (*pair, c): rest
             for pair in self.every_pair
             for c, rest in enumerate(self._public.own(pair))
         }
-        found = {}
-        if looks:
-            found, trust = self._trusting(looks, theirs, scales)
-        return {key: trust * rest for key, rest in theirs.items()} | found
+        fits: dict[PairOfClass, Floats] = {}
+        if estimates:
+            fits, trust = self._trusting(estimates, public_owns, scales)
+        return {key: trust * rest for key, rest in public_owns.items()} | fits
 
 
-def _set(table: Any, rows: slice, columns: slice, values: Any) -> None:
+def _set(
+    table: NDArray[Any], rows: slice, columns: slice, values: Floats | bool
+) -> None:
     """Write a pair into both halves of a symmetric table."""
     table[rows, columns] = values
     table[columns, rows] = np.transpose(values)
 
 
 # ----------------------------------------------------------------------------
-# From stored releases to what they say of pairs.
+# From stored releases to a model of pairs.
 
 
 def known_pairs(
-    known: ClassConditional,
+    denoised: ClassConditional,
     released: Release,
     groups: Sequence[CellGroups],
     measured: Sequence[PairRelease],
@@ -446,10 +488,10 @@ def known_pairs(
     scales: Sequence[float] | None,
     public: PublicTables | None,
 ) -> PairModel | None:
-    """Return what all releases say of pairs; None if none was measured."""
+    """Return the model of pairs from all releases; None if none was measured."""
     if not measured:
         return None
-    sizes = [len(one.of_cell) for one in groups]
+    sizes = [len(grouping.of_cell) for grouping in groups]
     counts, stds = column_counts(released, sizes, scales)
     are_bins = task == "regression"
-    return PairModel(known, groups, measured, counts, list(stds), public, are_bins)
+    return PairModel(denoised, groups, measured, counts, list(stds), public, are_bins)

@@ -22,16 +22,18 @@ from skdpgen.tables import (
 from skdpgen.utils import Key, asked, has_role, is_whole, refuse_unless, saved
 
 # ----------------------------------------------------------------------------
-# How finely a pair looks at each of its columns: few cells here leave more there.
+# Resolution of a pair: few cells of one column leave more for the other.
 
 FINEST = 24  # groups of a column in any pair
-WIDTH = 600  # groups of all columns together, where that is finer than asked for
+WIDTH = 600  # groups of all columns together, where that is finer than the given number
 
+Pair = tuple[int, int]
 Levels = tuple[CellGroups, CellGroups]
+Floats = NDArray[np.float64]
 
 
 def shared_cells(first: int, second: int, n_groups: int) -> tuple[int, int]:
-    """Return how many groups two columns get that could have so many.
+    """Return how many groups each of two columns gets, from how many they could have.
 
     Together they have at most ``n_groups`` squared cells, or ``n_groups`` each.
 
@@ -50,52 +52,59 @@ def finest_groups(n_columns: int, n_groups: int) -> int:
 
 
 def column_groups(
-    cells: Mapping[Any, Cells], marginals: Mapping[Any, Any], n_groups: int, finest: int
+    cells: Mapping[Any, Cells],
+    marginals: Mapping[Any, Floats],
+    n_groups: int,
+    finest: int,
 ) -> tuple[CellGroups, ...]:
     """Return the finest groups of each column that any of its pairs may have."""
-    found = [group_cells(cells[name], marginals[name], finest) for name in cells]
-    sizes = [one.n_groups for one in found]
+    groups = [group_cells(cells[name], marginals[name], finest) for name in cells]
+    sizes = [grouping.n_groups for grouping in groups]
     least = [min(sizes[:j] + sizes[j + 1 :], default=1) for j in range(len(sizes))]
     most = [
-        shared_cells(size, other, n_groups)[0]
-        for size, other in zip(sizes, least, strict=True)
+        shared_cells(size, partner_size, n_groups)[0]
+        for size, partner_size in zip(sizes, least, strict=True)
     ]
     return tuple(
-        one if one.n_groups <= n else group_cells(cells[name], marginals[name], n)
-        for name, one, n in zip(cells, found, most, strict=True)
+        grouping
+        if grouping.n_groups <= n
+        else group_cells(cells[name], marginals[name], n)
+        for name, grouping, n in zip(cells, groups, most, strict=True)
     )
 
 
 def pair_levels(
     groups: Sequence[CellGroups],
-    marginals: Sequence[Any],
-    pairs: Sequence[tuple[int, int]],
+    marginals: Sequence[Floats],
+    pairs: Sequence[Pair],
     n_groups: int,
 ) -> tuple[Levels, ...]:
     """Return how the groups of both columns of each pair are joined.
 
     ``marginals`` are RELEASED shares of groups.
     """
-    known: dict[tuple[int, int], CellGroups] = {}
+    joined: dict[tuple[int, int], CellGroups] = {}
 
     def level(j: int, n: int) -> CellGroups:
-        if (j, n) not in known:
-            known[j, n] = (
+        if (j, n) not in joined:
+            joined[j, n] = (
                 join_groups(groups[j], marginals[j], n)
                 if n < groups[j].n_groups
                 else each_group(groups[j])
             )
-        return known[j, n]
+        return joined[j, n]
 
-    found = []
+    levels = []
     for j, k in pairs:
         sizes = shared_cells(groups[j].n_groups, groups[k].n_groups, n_groups)
-        found.append((level(j, sizes[0]), level(k, sizes[1])))
-    return tuple(found)
+        levels.append((level(j, sizes[0]), level(k, sizes[1])))
+    return tuple(levels)
 
 
-def spread_pair(table: Any, levels: Levels, marginals: tuple[Any, Any]) -> Any:
-    """Share a pair's excess among the groups that were joined, as each column has them.
+def spread_pair(
+    table: Floats, levels: Levels, marginals: tuple[Floats, Floats]
+) -> Floats:
+    """Share a pair's excess among the groups that were joined, by each column's shares.
 
     Examples
     --------
@@ -104,21 +113,21 @@ def spread_pair(table: Any, levels: Levels, marginals: tuple[Any, Any]) -> Any:
     >>> spread_pair(np.array([[0.4]]), joined, shares).round(2).tolist()
     [[0.3], [0.1]]
     """
-    for axis, (one, marginal) in enumerate(zip(levels, marginals, strict=True)):
-        mass = one.add_up(marginal)[one.of_cell]
-        even = 1.0 / np.bincount(one.of_cell, minlength=one.n_groups)[one.of_cell]
+    for axis, (level, marginal) in enumerate(zip(levels, marginals, strict=True)):
+        mass = level.add_up(marginal)[level.of_cell]
+        even = 1.0 / np.bincount(level.of_cell, minlength=level.n_groups)[level.of_cell]
         within = np.where(mass > 0, marginal / np.where(mass > 0, mass, 1.0), even)
-        table = np.take(table, one.of_cell, axis=axis)
+        table = np.take(table, level.of_cell, axis=axis)
         table = table * np.expand_dims(within, 1 - axis)
     return table
 
 
 def corrected(
-    mean: Any, variance: float, seen: Any, noise: float, level: CellGroups
-) -> tuple[Any, float]:
-    """Correct counts of groups by what was seen of groups that were joined.
+    mean: Floats, variance: float, sums: Floats, noise: float, level: CellGroups
+) -> tuple[Floats, float]:
+    """Correct counts of groups by released sums of groups that were joined.
 
-    What a sum is off by is shared evenly by its groups: the least squares solution. The
+    The error of a sum is shared evenly by its groups: the least squares solution. The
     variance that is returned is the mean of what it leaves.
 
     Examples
@@ -129,15 +138,13 @@ def corrected(
     """
     members = np.bincount(level.of_cell, minlength=level.n_groups)
     gain = members * variance / (members * variance + noise) / members
-    off = gain * (seen - level.add_up(mean))
+    off = gain * (sums - level.add_up(mean))
     left = variance * (1.0 - float((gain * members).sum()) / len(level.of_cell))
     return mean + off[..., level.of_cell], left
 
 
 # ----------------------------------------------------------------------------
 # Measuring pairs of columns: noisy histograms of pairs, jointly released.
-
-Pair = tuple[int, int]
 
 
 @saved
@@ -166,7 +173,9 @@ class PairRelease:
         """Whether classes were counted one by one."""
         return len(self.released.values[Key.PAIRS]) > 1 and self.of_class is None
 
-    def tables(self, groups: Sequence[CellGroups]) -> Iterator[tuple[Pair, Any, float]]:
+    def tables(
+        self, groups: Sequence[CellGroups]
+    ) -> Iterator[tuple[Pair, Floats, float]]:
         """Yield each pair, its counts (n_classes, g, g'), and their noise."""
         std, start = self.released.noise_std[Key.PAIRS], 0
         values = self.released.values[Key.PAIRS]
@@ -183,9 +192,10 @@ class PairRelease:
 @saved
 @dataclass(frozen=True, eq=False)
 class PairCodes:
-    """From cells of rows to what pairs count: groups of cells, each row by itself.
+    """From cells of rows to groups of cells, row by row, as pairs count them.
 
-    No cell and no label raises: one that is not known counts as none.
+    No cell and no label raises: an unknown one is counted nowhere. Otherwise a single
+    row could end the fit with an error, which no budget pays for.
     """
 
     groups: tuple[CellGroups, ...]
@@ -194,25 +204,31 @@ class PairCodes:
     of_class: NDArray[np.int64] | None = None
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields of a step that another party sent."""
         last = len(self.groups) - 1
         refuse_unless(
             len(self.groups) > 0
             and len(self.looks) > 0
-            and all(has_role(one, "groups") for one in self.groups)
+            and all(has_role(grouping, "groups") for grouping in self.groups)
             and all(is_whole(j, 0, last) for j, _ in self.looks)
-            and all(one is None or has_role(one, "groups") for _, one in self.looks)
+            and all(
+                level is None or has_role(level, "groups") for _, level in self.looks
+            )
             and type(self.by_class) is bool
             and are_classes(self.of_class),
             "groups of cells, and which of them are looked at",
         )
 
     def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
-        """Yield every look at a column, and labels as classes are counted."""
+        """Yield the groups of each column at each level, and labels as counted."""
         for batch in batches:
             codes = batch.parts[Key.COLUMNS]
-            fine = [one.encode(codes[:, j]) for j, one in enumerate(self.groups)]
-            coarse = [one.encode(fine[j]) if one else fine[j] for j, one in self.looks]
+            fine = [
+                grouping.encode(codes[:, j]) for j, grouping in enumerate(self.groups)
+            ]
+            coarse = [
+                level.encode(fine[j]) if level else fine[j] for j, level in self.looks
+            ]
             label = batch.labels
             if self.of_class is not None:
                 label = class_of(self.of_class, label)
@@ -243,11 +259,11 @@ def release_pairs(
     n_classes = labels.n_cells if by_class and labels is not None else 1
     if of_class is not None:
         n_classes = int(of_class.max()) + 1
-    looks, subsets = _looks(groups, pairs, levels)
-    sizes = tuple((one or groups[j]).n_groups for j, one in looks)
+    views, subsets = _column_views(groups, pairs, levels)
+    sizes = tuple((level or groups[j]).n_groups for j, level in views)
     scales = cell_scales([sizes[a] * sizes[b] for a, b in subsets])
 
-    step = PairCodes(tuple(groups), tuple(looks), by_class, of_class)
+    step = PairCodes(tuple(groups), tuple(views), by_class, of_class)
     released = release(
         opening.rows.batches(cells, labels).through(step),
         {Key.PAIRS: Histograms(sizes, scales, subsets)},
@@ -259,24 +275,24 @@ def release_pairs(
     return PairRelease(pairs, scales, released, is_trial, levels, of_class)
 
 
-def _looks(
+def _column_views(
     groups: Sequence[CellGroups],
     pairs: tuple[Pair, ...],
     levels: tuple[Levels, ...] | None,
 ) -> tuple[list[tuple[int, CellGroups | None]], tuple[Pair, ...]]:
-    """Return every way in which a column is looked at, and which two a pair has."""
+    """Return each column at each of its levels, and which two of these a pair has."""
     if levels is None:
         return [(j, None) for j in range(len(groups))], pairs
-    looks: list[tuple[int, CellGroups | None]] = []
+    views: list[tuple[int, CellGroups | None]] = []
     places: dict[tuple[int, int], int] = {}
     subsets = []
     for columns, sides in zip(pairs, levels, strict=True):
-        for j, one in zip(columns, sides, strict=True):
-            if (j, one.n_groups) not in places:
-                places[j, one.n_groups] = len(looks)
-                looks.append((j, one))
+        for j, level in zip(columns, sides, strict=True):
+            if (j, level.n_groups) not in places:
+                places[j, level.n_groups] = len(views)
+                views.append((j, level))
         first, second = (
-            places[j, one.n_groups] for j, one in zip(columns, sides, strict=True)
+            places[j, level.n_groups] for j, level in zip(columns, sides, strict=True)
         )
         subsets.append((first, second))
-    return looks, tuple(subsets)
+    return views, tuple(subsets)

@@ -1,4 +1,4 @@
-"""Sets of three and more columns that only matter together: one release of parities."""
+"""Relations of three and more columns that no pair shows: one release of parities."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skdpgen.privacy import (
     Ledger,
@@ -36,8 +36,9 @@ from skdpgen.training import (
 from skdpgen.utils import Key, are_amounts, asked, has_role, refuse_unless, saved
 
 # ----------------------------------------------------------------------------
-# Which parities to ask for, and how columns are cut in halves for them.
+# Which parities to release, and how columns are cut in halves for them.
 
+Floats = NDArray[np.float64]
 USUAL, MOST = 0.06, 0.1  # parts of what pairs would get
 LOWEST, FEWEST, HIGHEST = 2, 3, 7  # columns of a set; at least up to three
 WIDEST = 8_000  # sets in all
@@ -47,7 +48,7 @@ OWN = 8  # with more classes than that, parities are those of all rows
 
 @dataclass(frozen=True, eq=False)
 class ParityPlan:
-    """What is asked for: sizes of sets, with which classes each class is counted.
+    """What is released: sizes of sets, with which classes each class is counted.
 
     ``share`` is of what is left of the budget.
     """
@@ -58,17 +59,17 @@ class ParityPlan:
 
 
 def plan_parities(
-    opening: Opening, labels: Cells | None, known: ClassConditional
+    opening: Opening, labels: Cells | None, denoised: ClassConditional
 ) -> ParityPlan | None:
     """Return what can be afforded, by public quantities and releases; None if nothing.
 
-    Nothing is paid then.
+    With None no budget is used.
     """
     facts = opening.facts
-    of_class = classes_together(known.totals, facts.task, n_classes_of(labels))
+    of_class = classes_together(denoised.totals, facts.task, n_classes_of(labels))
     n_counted = int(of_class.max()) + 1
     orders, share = affordable_orders(
-        opening.ledger, facts.n_rows, len(known.marginals), n_counted
+        opening.ledger, facts.n_rows, len(denoised.marginals), n_counted
     )
     return ParityPlan(of_class, orders, share) if orders else None
 
@@ -76,27 +77,29 @@ def plan_parities(
 def affordable_orders(
     ledger: Ledger, n_rows: float, n_columns: int, n_classes: int
 ) -> tuple[tuple[int, ...], float]:
-    """Return the sizes of sets to ask for, and the share of what is left; public.
+    """Return the sizes of sets to release, and the share of what is left; public.
 
-    As many sizes as leave a parity that decides the class, or that of all rows, well
-    above its noise; none if not even sets of three do, and then nothing is paid. It
-    is no more than such a parity needs.
+    The most sizes that leave a parity that decides the class, or that of all rows,
+    well above its noise; none if not even sets of three do, and then no budget is
+    used. The share is no more than such a parity needs.
     """
     chosen: tuple[tuple[int, ...], float] = (), 0.0
     rest, adjacency = MOST * ledger.remaining, ledger.budget.adjacency
     for highest in range(FEWEST, min(HIGHEST, n_columns) + 1):
-        asked = SignProducts(n_columns, tuple(range(LOWEST, highest + 1)))
-        delta = sensitivity(asked, adjacency)
+        query = SignProducts(n_columns, tuple(range(LOWEST, highest + 1)))
+        delta = sensitivity(query, adjacency)
         noise = ledger.noise_std(share=rest, sensitivity=delta)
-        stands = n_rows / (noise * math.sqrt(n_classes)) if noise else math.inf
-        if stands < LEAST or asked.width > WIDEST:
+        strength = n_rows / (noise * math.sqrt(n_classes)) if noise else math.inf
+        if strength < LEAST or query.width > WIDEST:
             break
-        least, enough = (MOST * (stds / stands) ** 2 for stds in (LEAST, ENOUGH))
-        chosen = asked.orders, max(min(USUAL, enough), least) if noise else USUAL
+        least, enough = (MOST * (stds / strength) ** 2 for stds in (LEAST, ENOUGH))
+        chosen = query.orders, max(min(USUAL, enough), least) if noise else USUAL
     return chosen
 
 
-def classes_together(totals: Any, task: str | None, n_classes: int) -> Any:
+def classes_together(
+    totals: ArrayLike, task: str | None, n_classes: int
+) -> NDArray[np.int64]:
     """Return which classes are counted together: of a number, its two halves.
 
     Examples
@@ -115,7 +118,7 @@ def classes_together(totals: Any, task: str | None, n_classes: int) -> Any:
     return np.arange(n_classes)
 
 
-def halves(groups: CellGroups, marginal: Any) -> Any:
+def halves(groups: CellGroups, marginal: ArrayLike) -> Floats:
     """Return a sign for each group, so that both have about half of a RELEASED mass.
 
     Ordered groups are cut once; others, and "missing", join the lighter side, the
@@ -141,7 +144,7 @@ def halves(groups: CellGroups, marginal: Any) -> Any:
     return signs
 
 
-def cut_at_half(groups: CellGroups, marginal: Any) -> CellGroups:
+def cut_at_half(groups: CellGroups, marginal: ArrayLike) -> CellGroups:
     """Cut the ordered group in two that holds the middle of a RELEASED mass of cells.
 
     Examples
@@ -165,7 +168,7 @@ def cut_at_half(groups: CellGroups, marginal: Any) -> CellGroups:
 
 
 # ----------------------------------------------------------------------------
-# Sets of three and more columns that only matter together: one release of parities.
+# Relations of three and more columns that no pair shows: one release of parities.
 
 
 @saved
@@ -184,7 +187,7 @@ class ParityRelease:
     released : Release
     """
 
-    signs: tuple[Any, ...]
+    signs: tuple[Floats, ...]
     orders: tuple[int, ...]
     of_class: NDArray[np.int64]
     released: Release
@@ -196,9 +199,9 @@ class ParityRelease:
         return [which for k in self.orders for which in combinations(columns, k)]
 
     def target(
-        self, tables: Any, sizes: Sequence[int], totals: Any
+        self, tables: Floats, sizes: Sequence[int], totals: Floats
     ) -> ParityTarget | None:
-        """Return the parities that a mixture lacks; None if it has all that are sure.
+        """Return the parities that a mixture lacks; None if none exceeds the noise.
 
         Parameters
         ----------
@@ -211,41 +214,50 @@ class ParityRelease:
         """
         signs = np.concatenate(self.signs)
         means = mean_signs(np.asarray(tables), signs, sizes)
-        found, mine, shifts = self._surely(means, totals, self.orders)
-        if not len(found):
+        lacking, mixture_means, shifts = self._significant(means, totals, self.orders)
+        if not len(lacking):
             return None
         subsets = self.subsets
-        goals = np.clip(mine[:, found] + shifts[self.of_class], -1.0, 1.0)
-        return ParityTarget(signs, [subsets[i] for i in found], goals)
+        goals = np.clip(mixture_means[:, lacking] + shifts[self.of_class], -1.0, 1.0)
+        return ParityTarget(signs, [subsets[i] for i in lacking], goals)
 
     def of_pairs(
-        self, known: ClassConditional, groups: Sequence[CellGroups]
-    ) -> dict[tuple[int, ...], float]:
-        """Return the squared norm of what classes surely have of their own in pairs."""
+        self, denoised: ClassConditional, groups: Sequence[CellGroups]
+    ) -> dict[tuple[int, int], float]:
+        """Return the energy of class differences in pairs, where it exceeds noise."""
         singles = [
-            one.add_up(np.asarray(table))[:, None]  # (n_classes, 1, groups)
-            for one, table in zip(groups, known.conditionals.values(), strict=True)
+            grouping.add_up(np.asarray(table))[:, None]  # (n_classes, 1, groups)
+            for grouping, table in zip(
+                groups, denoised.conditionals.values(), strict=True
+            )
         ]
         sizes, signs = [len(sign) for sign in self.signs], np.concatenate(self.signs)
         means = mean_signs(np.concatenate(singles, axis=2), signs, sizes)
-        found, _, shifts = self._surely(means, known.totals, self.orders[:1])
-        shares = np.bincount(self.of_class, known.totals) / np.sum(known.totals)
+        certain, _, shifts = self._significant(means, denoised.totals, self.orders[:1])
+        shares = np.bincount(self.of_class, denoised.totals) / np.sum(denoised.totals)
         own = shares[:, None] * (shifts - shares @ shifts)
         energies = 0.25 * (own**2).sum(axis=0)  # four quarters have a quarter of it
-        return {self.subsets[i]: float(e) for i, e in zip(found, energies, strict=True)}
+        subsets, of_pair = self.subsets, {}
+        for i, energy in zip(certain, energies, strict=True):
+            first, second = subsets[i]
+            of_pair[first, second] = float(energy)
+        return of_pair
 
-    def _surely(
-        self, means: Any, totals: Any, orders: tuple[int, ...]
-    ) -> tuple[Any, Any, Any]:
-        """Return which of the first are off, what a model has, how much is lacking."""
-        mine = mixture_parities(means, orders)
-        sums = self.released.values[Key.PARITIES][:, : mine.shape[1]]
+    def _significant(
+        self, means: Floats, totals: Floats, orders: tuple[int, ...]
+    ) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Return which parities a model lacks, those that it has, and differences.
+
+        ``orders`` are the first of the released ones.
+        """
+        mixture_means = mixture_parities(means, orders)
+        sums = self.released.values[Key.PARITIES][:, : mixture_means.shape[1]]
         rows = np.asarray(totals)[:, None] * np.eye(len(sums))[self.of_class]
         n_rows = rows.sum(axis=0)
-        expected = (rows / np.maximum(n_rows, 1.0)).T @ mine
+        expected = (rows / np.maximum(n_rows, 1.0)).T @ mixture_means
         std = self.released.noise_std[Key.PARITIES]
-        found, shifts = stand_out(sums, std, expected, n_rows)
-        return found, mine, shifts
+        certain, shifts = stand_out(sums, std, expected, n_rows)
+        return certain, mixture_means, shifts
 
 
 @asked("step")
@@ -255,17 +267,18 @@ class SignCodes:
     """From cells of rows to the halves of columns that they are in, row by row.
 
     No cell and no label raises: a group without a sign has that of no group, 1.
+    Otherwise a single row could end the fit with an error, which no budget pays for.
     """
 
     groups: tuple[CellGroups, ...]
-    signs: tuple[Any, ...]
+    signs: tuple[Floats, ...]
     of_class: NDArray[np.int64]
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields of a step that another party sent."""
         refuse_unless(
             len(self.groups) == len(self.signs) > 0
-            and all(has_role(one, "groups") for one in self.groups)
+            and all(has_role(grouping, "groups") for grouping in self.groups)
             and all(are_amounts(sign, 1.0, 1) for sign in self.signs)
             and self.of_class is not None
             and are_classes(self.of_class),
@@ -276,14 +289,16 @@ class SignCodes:
         """Yield 1 for the sign -1, and labels as classes are counted."""
         for batch in batches:
             codes = batch.parts[Key.COLUMNS]
-            found = [
-                np.append(sign, 1.0)[code_or_none(one.encode(codes[:, j]), len(sign))]
+            is_negative = [
+                np.append(sign, 1.0)[
+                    code_or_none(grouping.encode(codes[:, j]), len(sign))
+                ]
                 < 0
-                for j, (one, sign) in enumerate(
+                for j, (grouping, sign) in enumerate(
                     zip(self.groups, self.signs, strict=True)
                 )
             ]
-            bits = np.stack(found, axis=1).astype(np.int64)
+            bits = np.stack(is_negative, axis=1).astype(np.int64)
             labels = class_of(self.of_class, batch.labels)
             yield EncodedBatch(labels, {Key.PARITIES: bits})
 
@@ -292,27 +307,27 @@ def measure_parities(
     opening: Opening,
     cells: Mapping[Any, Cells],
     labels: Cells | None,
-    known: ClassConditional,
+    denoised: ClassConditional,
     groups: Sequence[CellGroups],
     plan: ParityPlan,
-    signs: tuple[Any, ...] | None = None,
+    signs: tuple[Floats, ...] | None = None,
 ) -> ParityRelease:
     r"""Release products of signs over sets of columns.
 
-    Every column is cut in two halves by what earlier releases say of it, whatever the
-    row has in it: a value that is in no cell is in the first half. So each product is
-    1 or -1. What one row moves is proved at :class:`~skdpgen.privacy.SignProducts`:
-    labels are counted one by one, or together, as the number of classes and earlier
-    releases have it, and a row without one counts nowhere. All that stand out are
-    found afterwards, for nothing: no set is selected by looking at rows.
+    Every column is cut in two halves by earlier releases, whatever the row has in it:
+    a value that is in no cell is in the first half. So each product is
+    1 or -1. The sensitivity is proved at :class:`~skdpgen.privacy.SignProducts`:
+    labels are counted one by one, or together, by the number of classes and earlier
+    releases, and a row without a label is ignored. Parities that exceed the noise are
+    selected afterwards, as post-processing: no query of rows selects a set.
 
     ``signs`` replace those of the halves.
     """
     of_class, orders = plan.of_class, plan.orders
     n_counted = int(of_class.max()) + 1
     signs = signs or tuple(
-        halves(one, one.add_up(known.marginals[name]))
-        for name, one in zip(cells, groups, strict=True)
+        halves(grouping, grouping.add_up(denoised.marginals[name]))
+        for name, grouping in zip(cells, groups, strict=True)
     )
     step = SignCodes(tuple(groups), tuple(signs), of_class)
     released = release(

@@ -11,7 +11,7 @@ from skdpgen.tables import CellGroups
 from skdpgen.training import Related, columns_together, raked
 
 # ----------------------------------------------------------------------------
-# What public rows say of pairs of columns, moved to private single columns.
+# Relations of pairs in public rows, adjusted to private single columns.
 
 Floats = NDArray[np.float64]
 OF_CELL = 0.5  # rows that every cell of a pair gets as independent columns would
@@ -37,11 +37,13 @@ class PublicPairs:
         Private classes.
     """
 
-    def __init__(self, counts: Any, singles: Sequence[Floats], shares: Floats) -> None:
-        ends = np.cumsum([0, *(one.shape[1] for one in singles)])
+    def __init__(
+        self, counts: NDArray[Any], singles: Sequence[Floats], shares: Floats
+    ) -> None:
+        ends = np.cumsum([0, *(single.shape[1] for single in singles)])
         self._places = [slice(a, b) for a, b in pairwise(ends)]
         self._counts, self._singles, self._shares = counts, singles, shares
-        self._found: dict[tuple[int, int], Floats] = {}
+        self._excesses: dict[tuple[int, int], Floats] = {}
 
     @property
     def has_classes(self) -> bool:
@@ -58,24 +60,24 @@ class PublicPairs:
         return np.asarray(excess - self._shares[:, None, None] * excess.sum(axis=0))
 
     def _excess(self, pair: tuple[int, int]) -> Floats:
-        if pair not in self._found:
-            self._found[pair] = self._moved(pair)
-        return self._found[pair]
+        if pair not in self._excesses:
+            self._excesses[pair] = self._moved(pair)
+        return self._excesses[pair]
 
     def _moved(self, pair: tuple[int, int]) -> Floats:
         """Return what the public table has beyond independence, on private columns."""
         rows, columns = (self._singles[j] for j in pair)
-        j, k = (self._places[one] for one in pair)
+        j, k = (self._places[column] for column in pair)
         counts = np.asarray(self._counts[:, j, k], dtype=float)
         shares = self._shares[:, None, None]
         independent = shares * rows[:, :, None] * columns[:, None, :]
         if not self.has_classes:
-            mine = counts.sum(axis=0)
-            table = mine + OF_CELL * mine.size * _product(mine)
+            pooled = counts.sum(axis=0)
+            table = pooled + OF_CELL * pooled.size * _product(pooled)
             sums = independent.sum(axis=0)
-            found = raked(table, sums.sum(axis=1), sums.sum(axis=0))
-            return np.asarray((found - sums)[None])
-        alone = np.array([_product(one) for one in counts])
+            moved = raked(table, sums.sum(axis=1), sums.sum(axis=0))
+            return np.asarray((moved - sums)[None])
+        alone = np.array([_product(class_counts) for class_counts in counts])
         sizes = counts.sum(axis=(1, 2), keepdims=True)
         even = (sizes * alone).sum(axis=0) / max(float(sizes.sum()), 1.0)
         whole = counts.sum(axis=0) + OF_CELL * even.size * even
@@ -83,22 +85,22 @@ class PublicPairs:
         expected /= np.maximum(expected.sum(axis=(1, 2), keepdims=True), 1e-12)
         table = counts + OF_CELL * whole.size * expected
         table /= table.sum(axis=(1, 2), keepdims=True)
-        found = raked(table, rows, columns)
-        return np.asarray(shares * found - independent)
+        moved = raked(table, rows, columns)
+        return np.asarray(shares * moved - independent)
 
 
 def _product(counts: Floats) -> Floats:
     """Return the shares that independent columns with these counts would have."""
-    mine = counts + 1.0 / counts.size
-    mine = mine / mine.sum()
-    return np.asarray(mine.sum(axis=1)[:, None] * mine.sum(axis=0)[None])
+    smoothed = counts + 1.0 / counts.size
+    smoothed = smoothed / smoothed.sum()
+    return np.asarray(smoothed.sum(axis=1)[:, None] * smoothed.sum(axis=0)[None])
 
 
 # ----------------------------------------------------------------------------
-# Single columns, where public rows say how they go together.
+# Single columns, estimated jointly by the relations of public rows.
 
 WIDEST = 500  # groups of all columns and classes; of more, all classes together
-MOST = 2 / 3  # of a column that is trusted; the rest is what it says by itself
+MOST = 2 / 3  # weight of the joint estimate of a trusted column; the rest is its own
 
 
 def with_relations(
@@ -108,17 +110,17 @@ def with_relations(
     singles: Sequence[Floats],
     shares: Floats,
     n_rows: float,
-    pairs: Any,
+    pairs: NDArray[Any],
 ) -> list[Floats]:
-    """Return columns given the class, each told by the noise of all, too.
+    """Return columns given the class, each estimated from the counts of all columns.
 
-    What :func:`columns_together` finds is averaged with what each column says by
-    itself: neither knows what the other does. Public rows without labels are taken to
-    be alike in each class: where private classes differ in one column, they are then
-    expected to differ in what goes with it. (Differences that are noise, which no
-    relation would have made, mislead models that know relations.) Where classes are
-    many, this is of all classes together, and classes follow; where columns are many,
-    too, each stays by itself, since time grows with their third power.
+    The joint estimate of :func:`columns_together` is averaged with the estimate from
+    the column only: neither uses all of the information. Public rows without labels
+    count as alike in each class: where private classes differ in one column, they are
+    then expected to differ in the columns related to it. (Differences that are noise,
+    which no relation would have made, mislead models that use relations.) With many
+    classes, this is done for all classes together, and classes follow; with many
+    columns, too, each column is left as it is, since time grows with their third power.
 
     Parameters
     ----------
@@ -126,39 +128,41 @@ def with_relations(
     counts, variances : sequence of ndarray of shape (n_classes, n_groups), of float
         Noisy counts of groups by class, and of their noise.
     singles : sequence of ndarray of shape (n_classes, n_groups)
-        Columns by themselves; groups that are empty there stay so.
+        Estimates from each column only; groups that are empty there stay empty.
     shares : ndarray of shape (n_classes,)
     n_rows : float
     pairs : ndarray of shape (n_classes, S, S) or (1, S, S)
         Public counts.
     """
-    full = [one.max(axis=0) > 0 for one in singles]
+    full = [single.max(axis=0) > 0 for single in singles]
     kept = np.flatnonzero(np.concatenate(full))
     if len(kept) > WIDEST:
         return list(singles)
-    theirs = np.asarray(pairs[:, kept[:, None], kept], dtype=float)
+    public_counts = np.asarray(pairs[:, kept[:, None], kept], dtype=float)
     by_class = len(shares) * len(kept) <= WIDEST
-    if by_class and len(theirs) < len(shares):
-        theirs = shares[:, None, None] * theirs
-    seen = Related(
-        [one[:, some] for one, some in zip(counts, full, strict=True)],
+    if by_class and len(public_counts) < len(shares):
+        public_counts = shares[:, None, None] * public_counts
+    related = Related(
+        [noisy[:, is_full] for noisy, is_full in zip(counts, full, strict=True)],
         variances,
         shares,
         n_rows,
-        theirs,
+        public_counts,
         [
-            int(some[: one.n_ordered].sum())
-            for one, some in zip(groups, full, strict=True)
+            int(is_full[: grouping.n_ordered].sum())
+            for grouping, is_full in zip(groups, full, strict=True)
         ],
     )
-    tables, trust = columns_together(seen if by_class else seen.of_all)
-    found = []
-    for mine, table, some, weight in zip(singles, tables, full, trust, strict=True):
-        told = np.zeros_like(mine)
+    tables, trust = columns_together(related if by_class else related.of_all)
+    estimates = []
+    for single, table, is_full, weight in zip(
+        singles, tables, full, trust, strict=True
+    ):
+        estimate = np.zeros_like(single)
         if by_class:
-            told[:, some] = table
+            estimate[:, is_full] = table
         else:
-            moved = raked(shares[:, None] * mine[:, some], shares, table[0])
-            told[:, some] = moved / moved.sum(axis=1, keepdims=True)
-        found.append(mine + MOST * weight * (told - mine))
-    return found
+            moved = raked(shares[:, None] * single[:, is_full], shares, table[0])
+            estimate[:, is_full] = moved / moved.sum(axis=1, keepdims=True)
+        estimates.append(single + MOST * weight * (estimate - single))
+    return estimates

@@ -1,4 +1,4 @@
-"""Presets that fill in parameters that are None: ours, and the papers'."""
+"""Settings of fits, and presets for parameters that are None: ours, the papers'."""
 
 from skdpgen.synthesizers.presets._kernel_presets import (
     FOURIER,
@@ -9,6 +9,11 @@ from skdpgen.synthesizers.presets._kernel_presets import (
     PERCEPTUAL_IMAGES,
     TANGENT,
     TANGENT_IMAGES,
+    FourierImageSettings,
+    KernelImageSettings,
+    KernelSettings,
+    PerceptualSettings,
+    Waves,
     affordable_subsets,
     column_scales,
     kernel_presets,
@@ -17,6 +22,9 @@ from skdpgen.synthesizers.presets._kernel_presets import (
 from skdpgen.synthesizers.presets._settings import (
     ADVERSARIAL,
     ADVERSARIAL_IMAGES,
+    GANImageSettings,
+    GANSettings,
+    ImageSettings,
     fill,
 )
 
@@ -31,6 +39,14 @@ __all__ = [
     "PERCEPTUAL_IMAGES",
     "TANGENT",
     "TANGENT_IMAGES",
+    "FourierImageSettings",
+    "GANImageSettings",
+    "GANSettings",
+    "ImageSettings",
+    "KernelImageSettings",
+    "KernelSettings",
+    "PerceptualSettings",
+    "Waves",
     "affordable_subsets",
     "column_scales",
     "fill",

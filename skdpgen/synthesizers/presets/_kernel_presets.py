@@ -1,4 +1,4 @@
-"""Settings of DP-Kernel: ours, and the paper's."""
+"""Settings of the methods with a mean embedding: ours, and the papers'."""
 
 import math
 from dataclasses import dataclass, replace
@@ -27,10 +27,10 @@ SHORTEST, LONGEST = 1e-3, 1e6  # length scales; angles are exact enough between
 
 @dataclass(frozen=True, kw_only=True)
 class Waves(Settings):
-    """What Fourier features of tables and of images have in common."""
+    """Settings of Fourier features, of tables and of images alike."""
 
     n_features: int
-    length_scale: Any
+    length_scale: str | tuple[float, ...]
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
@@ -61,10 +61,10 @@ class Waves(Settings):
 @saved
 @dataclass(frozen=True, kw_only=True)
 class FourierSettings(Waves, TableSettings):
-    """What one fit was made with; parameters that were None are filled in."""
+    """Settings of one fit; parameters that were None are filled in."""
 
     numbers: str
-    n_together: int | None
+    n_together: int | str | None  # "all" while parameters are filled in, then None
     fourier_norm: float | None
 
     def filled(self, given: dict[str, Any]) -> Self:
@@ -82,13 +82,15 @@ class FourierSettings(Waves, TableSettings):
 @saved
 @dataclass(frozen=True, kw_only=True)
 class FourierImageSettings(Waves, ImageSettings):
-    """What one fit of images was made with."""
+    """Settings of one fit of images; parameters that were None are filled in."""
 
 
-def column_scales(length_scale: Any, n_columns: int) -> Any:
+def column_scales(
+    length_scale: str | tuple[float, ...], n_columns: int
+) -> float | tuple[float, ...]:
     """Return length scales of columns; "public" is the paper's median of distances.
 
-    Of rows, that is, whose columns are independent and uniform.
+    It is the median for rows with independent and uniform columns.
 
     Examples
     --------
@@ -98,7 +100,9 @@ def column_scales(length_scale: Any, n_columns: int) -> Any:
     return math.sqrt(n_columns / 6) if isinstance(length_scale, str) else length_scale
 
 
-def pixel_scales(length_scale: Any, n_pixels: int) -> tuple[float, ...]:
+def pixel_scales(
+    length_scale: str | tuple[float, ...], n_pixels: int
+) -> tuple[float, ...]:
     """Return length scales of pixels; "public" is 5 for 784, and grows like the root.
 
     Examples
@@ -155,14 +159,14 @@ FOURIER_IMAGES = {
 # ----------------------------------------------------------------------------
 # Settings of DP-HP: ours, and the paper's.
 
-MOST_FEATURES = 4000  # of products, unless more subsets are asked for
+MOST_FEATURES = 4000  # of products, unless `n_subsets` is given
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Functions(Settings):
-    """What Hermite features of tables and of images have in common."""
+    """Settings of Hermite features, of tables and of images alike."""
 
-    order: Any
+    order: int | str
     product_order: int
     product_size: int
     n_subsets: int | None
@@ -173,7 +177,7 @@ class _Functions(Settings):
 @saved
 @dataclass(frozen=True, kw_only=True)
 class HermiteSettings(_Functions, TableSettings):
-    """What one fit was made with; parameters that were None are filled in."""
+    """Settings of one fit; parameters that were None are filled in."""
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
@@ -192,7 +196,7 @@ class HermiteSettings(_Functions, TableSettings):
 @saved
 @dataclass(frozen=True, kw_only=True)
 class HermiteImageSettings(_Functions, ImageSettings):
-    """What one fit of images was made with."""
+    """Settings of one fit of images; parameters that were None are filled in."""
 
     def check(self) -> None:
         """Raise for settings with which no images could be fitted."""
@@ -205,7 +209,7 @@ class HermiteImageSettings(_Functions, ImageSettings):
 
 
 def affordable_subsets(n_columns: int, n_together: int, order: int) -> int:
-    """Return how many subsets there are, or as many as ``MOST_FEATURES`` allow.
+    """Return the number of subsets, or of those that ``MOST_FEATURES`` allow.
 
     Examples
     --------
@@ -264,9 +268,9 @@ HERMITE_IMAGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Network(Settings):
-    """What tangent features of tables and of images have in common."""
+    """Settings of tangent features, of tables and of images alike."""
 
-    architecture: Any
+    architecture: Any  # a name, or the network of a user
     width: int
     depth: int
 
@@ -274,7 +278,7 @@ class _Network(Settings):
 @saved
 @dataclass(frozen=True, kw_only=True)
 class TangentSettings(_Network, TableSettings):
-    """What one fit was made with; parameters that were None are filled in."""
+    """Settings of one fit; parameters that were None are filled in."""
 
     tangent_norm: float | None
 
@@ -286,7 +290,7 @@ class TangentSettings(_Network, TableSettings):
 @saved
 @dataclass(frozen=True, kw_only=True)
 class TangentImageSettings(_Network, ImageSettings):
-    """What one fit of images was made with."""
+    """Settings of one fit of images; parameters that were None are filled in."""
 
 
 TANGENT = {
@@ -325,7 +329,7 @@ TANGENT_IMAGES = {
 @saved
 @dataclass(frozen=True, kw_only=True)
 class PerceptualSettings(ImageSettings):
-    """What one fit was made with; parameters that were None are filled in."""
+    """Settings of one fit; parameters that were None are filled in."""
 
     second_norm: float
     pixel_norm: float
@@ -358,7 +362,7 @@ PERCEPTUAL_IMAGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Steps(Settings):
-    """What the settings of tables and of images have in common."""
+    """Settings of private steps, of tables and of images alike."""
 
     sampling_rate: float
     n_points: int
@@ -375,7 +379,7 @@ class _Steps(Settings):
 @saved
 @dataclass(frozen=True, kw_only=True)
 class KernelSettings(_Steps, Waves, TableSettings):
-    """What one fit was made with; parameters that were None are filled in."""
+    """Settings of one fit; parameters that were None are filled in."""
 
     layout: str  # "binned" counts cells of all columns as well, "whole" none
 
@@ -383,7 +387,7 @@ class KernelSettings(_Steps, Waves, TableSettings):
 @saved
 @dataclass(frozen=True, kw_only=True)
 class KernelImageSettings(_Steps, Waves, ImageSettings):
-    """What one fit of images was made with."""
+    """Settings of one fit of images; parameters that were None are filled in."""
 
 
 BANDWIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # the paper's 1 to 16, for pixels in [-1, 1]
@@ -391,7 +395,9 @@ FEW = {"sampling_rate": 0.1, "n_points": 8}
 MANY = {"sampling_rate": 1e-3, "n_points": 6}
 
 
-def kernel_presets(release: str) -> dict[str, dict[str, Any]]:
+def kernel_presets(
+    release: str,
+) -> dict[str, dict[str, KernelSettings] | dict[str, KernelImageSettings]]:
     """Return the presets of tables and of images for a way to release."""
     steps = {"max_iter": 1000} if release == "per_step" else {}
     ours: dict[str, Any] = {"n_features": 4000, **FEW}

@@ -1,4 +1,4 @@
-"""Settings of a fit: the generator's part, shared by all that train one."""
+"""Settings of a fit: those of a generator, and those of DP-GAN."""
 
 import math
 from dataclasses import dataclass, fields, replace
@@ -65,7 +65,7 @@ GENERATOR = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a generator is trained; estimators add how they map rows."""
+    """Settings of a generator's training; estimators add those of their features."""
 
     hidden_layer_sizes: tuple[int, ...]
     n_latent: int
@@ -75,8 +75,8 @@ class Settings:
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
-        known = self.names()
-        chosen = {k: v for k, v in given.items() if k in known and v is not None}
+        names = self.names()
+        chosen = {k: v for k, v in given.items() if k in names and v is not None}
         if "hidden_layer_sizes" in chosen:
             chosen["hidden_layer_sizes"] = tuple(
                 np.asarray(chosen["hidden_layer_sizes"], object).tolist()
@@ -129,14 +129,14 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class TableSettings(Settings):
-    """How a generator of tables is trained."""
+    """Settings of a generator of tables."""
 
     has_batch_norm: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImageSettings(Settings):
-    """How a generator of images is trained."""
+    """Settings of a generator of images."""
 
     models: str
     generator: str
@@ -178,13 +178,13 @@ def fill(
     Settings are None for a kind of data that the estimator does not take.
     """
     settings, others = (of_images, of_tables) if is_image else (of_tables, of_images)
-    assert settings is not None  # the estimator said what it takes
-    known = others.names() - settings.names() if others else set()
-    foreign = sorted(name for name in known if given.get(name) is not None)
+    assert settings is not None  # estimators check the kind of data before
+    foreign_names = others.names() - settings.names() if others else set()
+    foreign = sorted(name for name in foreign_names if given.get(name) is not None)
     if foreign:
-        kind, other = ("images", "tables") if is_image else ("tables", "images")
+        kind, other_kind = ("images", "tables") if is_image else ("tables", "images")
         raise ValueError(
-            f"{foreign[0]} must be None for {kind}: it is for {other}. Got "
+            f"{foreign[0]} must be None for {kind}: it is for {other_kind}. Got "
             f"{given[foreign[0]]!r} instead."
         )
     return settings.filled(given)
@@ -196,7 +196,7 @@ def fill(
 
 @dataclass(frozen=True, kw_only=True)
 class _Game(Settings):
-    """What the settings of tables and of images have in common."""
+    """Settings of DP-GAN, for tables and images alike."""
 
     sampling_rate: float
     norm_bound: float
@@ -212,7 +212,7 @@ class _Game(Settings):
         if sizes is None:
             return super().filled(given)
         sizes = tuple(sizes)
-        if not all(isinstance(units, Integral) and units >= 1 for units in sizes):
+        if not all(isinstance(units, Integral) and int(units) >= 1 for units in sizes):
             raise ValueError(
                 "discriminator_layer_sizes must hold numbers of units, each an integer "
                 f"of at least 1. Got {sizes!r} instead."
@@ -232,16 +232,17 @@ class _Game(Settings):
 @saved
 @dataclass(frozen=True, kw_only=True)
 class GANSettings(_Game, TableSettings):
-    """What one fit was made with; parameters that were None are filled in."""
+    """Settings of one fit of a table; parameters that were None are filled in."""
 
 
 @saved
 @dataclass(frozen=True, kw_only=True)
 class GANImageSettings(_Game, ImageSettings):
-    """What one fit of images was made with."""
+    """Settings of one fit of images; parameters that were None are filled in."""
 
 
-GAME = {  # of tables and images alike: a search knows the cost before it sees which
+# Of tables and images alike: the cost of a search must not depend on which they are.
+GAME: dict[str, Any] = {
     "sampling_rate": 0.08,
     "max_iter": 800,
     "norm_bound": 1.0,
@@ -250,7 +251,7 @@ GAME = {  # of tables and images alike: a search knows the cost before it sees w
     "learning_rate": 5e-3,
     "public_iter": 1000,
 }
-FEW = {  # DP-CGAN: a discriminator step to each of the generator, small batches
+FEW: dict[str, Any] = {  # DP-CGAN: one discriminator step for each of the generator
     "sampling_rate": 0.01,
     "max_iter": 10_000,
     "hidden_layer_sizes": (128,),
@@ -261,7 +262,7 @@ FEW = {  # DP-CGAN: a discriminator step to each of the generator, small batches
     "public_iter": 1000,
 }
 
-OF_IMAGES = {"n_between": 1, "learning_rate": 3e-3, "batch_size": 300}
+OF_IMAGES: dict[str, Any] = {"n_between": 1, "learning_rate": 3e-3, "batch_size": 300}
 
 ADVERSARIAL = {
     "default": GANSettings(
