@@ -240,8 +240,8 @@ WHAT_OTHERS_SUM = (
         "a-group-without-a-sign",
         "a step fails at a cell that was left out, which tells that some row has it",
         "skdpgen.synthesizers.pairwise:SignCodes.__call__",
-        "code_or_none(one.encode(codes[:, j]), len(sign))",
-        "one.encode(codes[:, j])",
+        "code_or_none(grouping.encode(codes[:, j]), len(sign))",
+        "grouping.encode(codes[:, j])",
         (ATTACKED + "test_a_maximum_is_not_found_by_questions_that_fail",),
     ),
     Bug(

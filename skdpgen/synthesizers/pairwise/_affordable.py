@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from skdpgen.privacy import Ledger, OneHot, sensitivity
-
-if TYPE_CHECKING:  # `_pair_model` imports this module
-    from skdpgen.synthesizers.pairwise._pair_model import PairModel
 
 K = TypeVar("K")
 
@@ -107,7 +104,20 @@ def widest_groups(n_columns: int, *, is_trial: bool = False) -> int:
     return int(max(min(MOST, width / n_columns), 2))
 
 
-def public_pairs(model: "PairModel", n_pairs: int) -> tuple[tuple[int, int], ...]:
+class ExpectsPairs(Protocol):
+    """What public rows say of pairs: :class:`PairModel`, which imports this module."""
+
+    @property
+    def every_pair(self) -> Any:
+        """All pairs of columns."""
+        ...
+
+    def expected(self, pair: tuple[int, int]) -> Any:
+        """Return the relation that public rows show."""
+        ...
+
+
+def public_pairs(model: ExpectsPairs, n_pairs: int) -> tuple[tuple[int, int], ...]:
     """Return the pairs to measure: those with the strongest relation in public rows."""
     strength = {
         pair: float((model.expected(pair) ** 2).sum()) for pair in model.every_pair
