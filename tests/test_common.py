@@ -355,7 +355,7 @@ def test_no_privacy_is_said_loudly(cls, mixed):
 
 
 def test_the_seed_does_not_touch_the_noise(cls, case, fresh_entropy):
-    one, two = fitted(cls, case), watched(cls, case).synth
+    one, two = build(cls, case).fit(case.X, case.y), watched(cls, case).synth
     assert one.random_state == two.random_state == 0
     first, second = released(one), released(two)
     assert first.shape != second.shape or not (first == second).any()
