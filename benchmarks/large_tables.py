@@ -66,7 +66,7 @@ def some_rows(n_rows: int, seed: int) -> pd.DataFrame:
 
 
 def make(folder: Path, n_rows: int) -> None:
-    """Write so many rows as a folder of Parquet, a file at a time."""
+    """Write a number of rows as a folder of Parquet, a file at a time."""
     folder.mkdir(parents=True)
     for seed, start in enumerate(range(0, n_rows, AT_ONCE)):
         rows = some_rows(min(AT_ONCE, n_rows - start), seed)

@@ -175,7 +175,7 @@ def _without_paths(text: str, cell: Cell) -> str:
 
 
 def _measure_ceiling(split: Split, utility: SyntheticUtility) -> dict[str, Any]:
-    """Train on real rows, and measure them as if they were synthetic: the floor."""
+    """Train on real rows, and measure them as if they were synthetic: a baseline."""
     rows = np.random.default_rng(0).permutation(len(split.X_train))[:MOST_REAL]
     train = split.X_train.iloc[rows], split.y_train.iloc[rows]
     scores = utility.evaluate(train, split.X_test, split.y_test)

@@ -346,7 +346,7 @@ class SummedSelections(_Summed, Selections):
 
 @dataclass(frozen=True)
 class SummedDistinct(_Summed, DistinctCounts):
-    """Different values, told apart beforehand."""
+    """Different values, distinguished beforehand."""
 
     def start(self, n_classes: int) -> dict[Any, Seen]:
         """Return what was seen."""

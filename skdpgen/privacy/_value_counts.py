@@ -42,7 +42,7 @@ class Selections:
         return OneHot(len(self.columns))
 
     def start(self, n_classes: int) -> dict[Any, dict[str, int]]:
-        """Return the sum over no rows; classes are not told apart."""
+        """Return the sum over no rows; classes are pooled."""
         del n_classes
         return {column: {} for column in self.columns}
 
@@ -85,7 +85,7 @@ class Selections:
 def selection_threshold(noise_std: float, failure: float, n_columns: int) -> float:
     """Return the noisy count above which a value may be shown.
 
-    Values that nobody has are never listed, so a value that appears is one that some
+    Values that no row has are never listed, so a value that appears is one that some
     row has; showing one that only the differing row has is the failure bounded here.
     *Proof.* Such a value has count 1 and is shown with probability
     p = P(1 + N > threshold). A row owns at most one value in each of m columns, and
@@ -109,7 +109,7 @@ def selection_threshold(noise_std: float, failure: float, n_columns: int) -> flo
 # How many different values a column holds: a number that one row moves by 1.
 
 Hashes = NDArray[np.uint64]
-EXACT = 2**16  # rows up to which values are told apart one by one
+EXACT = 2**16  # rows up to which values are compared one by one
 SLOTS = 2**20  # of a level
 LEVELS = 12  # each for twice as many rows
 DENSE = 128  # with more than one slot in so many, all are written at once
@@ -226,7 +226,7 @@ class DistinctCounts:
         return min(max(math.ceil(math.log2(self.n_rows / SLOTS)), 0), LEVELS - 1)
 
     def start(self, n_classes: int) -> dict[Any, Seen]:
-        """Return what no rows hold; classes are not told apart."""
+        """Return what no rows hold; classes are pooled."""
         del n_classes
         return {column: Seen() for column in self.columns}
 

@@ -52,7 +52,7 @@ def is_source(X: Any) -> bool:
 
 
 def source_of(X: Any, rows: int) -> Source:
-    """Return batches of so many rows at most; raise for what is no source."""
+    """Return batches of at most n rows; raise for what is no source."""
     if isinstance(X, Path):
         require("pyarrow", extra="arrow")
         from pyarrow import dataset
@@ -152,7 +152,7 @@ def _of_readers(open_reader: Callable[[], Any], rows: int) -> Source:
 
 
 def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Yield batches of Arrow as tables of so many rows at most."""
+    """Yield batches of Arrow as tables of at most n rows."""
     import pyarrow as pa
 
     for batch in batches:

@@ -18,7 +18,7 @@ from skdpgen.tables._values import Codes, Floats, TokenColumn, Values, read_valu
 from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
 
 # ----------------------------------------------------------------------------
-# Values of a column to be told apart: as text that is shown, or as they are.
+# Values of a column to be distinguished: as text that is shown, or as they are.
 
 
 @dataclass(frozen=True, eq=False)
