@@ -32,8 +32,8 @@ WHAT_ROWS_LEAVE_OPEN = (
         "float(every[name][line.n_cells]) / n_rows",
         """
             sum(
-                int((b.parts[Key.COLUMNS][:, [*grids].index(name)] == line.n_cells).sum())
-                for b in opening.rows.batches(grids)
+                int((codes[:, [*grids].index(name)] == line.n_cells).sum())
+                for codes in (b.parts[Key.COLUMNS] for b in opening.rows.batches(grids))
             ) / n_rows
         """,
         (TABLES,),
