@@ -13,9 +13,8 @@ from skdpgen.synthesizers._dp_merf import DPMERFSynthesizer
 from skdpgen.synthesizers._dp_mge import DPMGESynthesizer
 from skdpgen.synthesizers._dp_ntk import DPNTKSynthesizer
 from skdpgen.synthesizers._dp_pairwise import DPPairwiseSynthesizer
-from skdpgen.synthesizers.base import read_estimator
+from skdpgen.synthesizers.base import Generator, read_estimator
 from skdpgen.synthesizers.models import Deformations
-from skdpgen.synthesizers.presets import PAPER_SIZES
 from skdpgen.synthesizers.tools import (
     GeneratorSearch,
     Plan,
@@ -78,7 +77,6 @@ def all_synthesizers(of: str = "anything") -> dict[str, Any]:
 
 
 __all__ = [
-    "PAPER_SIZES",
     "DPDRESynthesizer",
     "DPGANSynthesizer",
     "DPHPSynthesizer",
@@ -90,6 +88,7 @@ __all__ = [
     "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",
     "Deformations",
+    "Generator",
     "GeneratorSearch",
     "Plan",
     "SearchCost",

@@ -25,6 +25,7 @@ from skdpgen.synthesizers.base import (
     Sample,
     SchemaLike,
     TaskName,
+    check_retrained,
     documented,
     there,
 )
@@ -41,7 +42,6 @@ from skdpgen.utils import (
     Interval,
     Labels,
     RandomState,
-    Rows,
     StrOptions,
     pick_device,
     seed_of,
@@ -56,23 +56,18 @@ class DPDRESynthesizer(BaseSynthesizer):
     Rows come back as they are, with all that a real row has; only *how often* is
     private: the ratio r of the density of private rows to that of public ones.
 
-    ``method="one_shot"`` releases means of codes by class, of tables the histograms of
-    columns, once; :math:`\log r` is linear in the codes and shrunk by the known noise.
-    ``method="sgd"`` trains a small discriminator s by DP-SGD to tell private rows from
-    public ones, and takes :math:`\log r = s`: the paper's way.
+    ``algorithm="one_shot"`` releases means of codes by class, of tables the histograms
+    of columns, once; :math:`\log r` is linear in the codes and shrunk by the noise.
+    ``algorithm="sgd"`` trains a small discriminator s by DP-SGD to tell private rows
+    from public ones, and takes :math:`\log r = s`: the paper's way.
 
     Values that no public row has no weight brings back: a
     :class:`~skdpgen.SupportWarning` says where that shows.
 
     Parameters
     ----------
-    {epsilon ... adjacency}
-    {task}
-    public_data : table, images, pair (X, y)
-        Public rows with the columns of X, or images of the same size. With labels rows
-        and labels are weighed together; without, labels are learnt of the private rows.
-        That they are public is your word: nothing protects them.
-    method : {"one_shot", "sgd"}, default="one_shot"
+    {epsilon ... task}
+    algorithm : {"one_shot", "sgd"}, default="one_shot"
         One release, or a discriminator by private steps.
     power : float, default=0.5
         Of the ratio. 1 matches private rows as well as it can; less keeps more of the
@@ -84,7 +79,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         Hidden layers of the discriminator (paper: one of 1 to 16).
     max_iter, learning_rate : int, float, default=500, 0.01
         Steps of the discriminator, which **share the budget**, and their length.
-    sampling_rate, norm_bound : float, default=0.02, 1.0
+    sampling_rate, max_grad_norm : float, default=0.02, 1.0
         How likely a step looks at a row, and to which each row's gradient is clipped.
     {device ... verbose}
 
@@ -111,7 +106,7 @@ class DPDRESynthesizer(BaseSynthesizer):
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
     >>> public = X[:800], y[:800]
-    >>> synth = DPDRESynthesizer(classes=["left", "stayed"], public_data=public)
+    >>> synth = DPDRESynthesizer(classes=["left", "stayed"])
     >>> X_syn, y_syn = synth.fit(X[800:], y[800:]).sample(500)
     >>> len(X_syn), len(synth.weights_)
     (500, 800)
@@ -123,14 +118,13 @@ class DPDRESynthesizer(BaseSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
-        "public_data": "no_validation",
-        "method": [StrOptions({"one_shot", "sgd"})],
+        "algorithm": [StrOptions({"one_shot", "sgd"})],
         "power": [Interval(Real, 0, 1, closed="both")],
         "lens": "no_validation",
         "discriminator_layer_sizes": ["array-like"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "sampling_rate": [Interval(Real, 0, 1, closed="right")],
-        "norm_bound": [Interval(Real, 0, None, closed="neither")],
+        "max_grad_norm": [Interval(Real, 0, None, closed="neither")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "device": [str, torch.device],
     }
@@ -139,18 +133,17 @@ class DPDRESynthesizer(BaseSynthesizer):
         self,
         epsilon: float = 1.0,
         delta: float | None = None,
+        adjacency: AdjacencyName = "replace",
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
-        adjacency: AdjacencyName = "replace",
         task: TaskName = "auto",
-        public_data: Rows | None = None,
-        method: Literal["one_shot", "sgd"] = "one_shot",
+        algorithm: Literal["one_shot", "sgd"] = "one_shot",
         power: float = 0.5,
         lens: LensLike | None = None,
         discriminator_layer_sizes: ArrayLike = (16,),
         max_iter: int = 500,
         sampling_rate: float = 0.02,
-        norm_bound: float = 1.0,
+        max_grad_norm: float = 1.0,
         learning_rate: float = 0.01,
         device: Device = "auto",
         random_state: RandomState = None,
@@ -158,30 +151,36 @@ class DPDRESynthesizer(BaseSynthesizer):
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.adjacency = adjacency
         self.schema = schema
         self.classes = classes
-        self.adjacency = adjacency
         self.task = task
-        self.public_data = public_data
-        self.method = method
+        self.algorithm = algorithm
         self.power = power
         self.lens = lens
         self.discriminator_layer_sizes = discriminator_layer_sizes
         self.max_iter = max_iter
         self.sampling_rate = sampling_rate
-        self.norm_bound = norm_bound
+        self.max_grad_norm = max_grad_norm
         self.learning_rate = learning_rate
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
+    def fit(
+        self,
+        X: PrivateRows,
+        y: Labels | None = None,
+        *,
+        public_data: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Learn the ratio of private rows to public ones.
 
         Parameters
         ----------
         {X_or_images}
-        {y}
+        {y ... groups}
 
         Returns
         -------
@@ -189,36 +188,40 @@ class DPDRESynthesizer(BaseSynthesizer):
         """
         self._validate_params()
         device = pick_device(self.device)
-        lens = given_items(self.public_data, X, self.lens)
+        lens = given_items(public_data, X, self.lens)
         (for_training,) = split_generator(self.random_state, 2)[1:]
-        with self._opened(X, y) as opening:
+        with self._opened(X, y, public_data, groups) as opening:
             learn_ratio(
                 opening,
                 lens,
-                settings=SimpleNamespace(**self.get_params(deep=False)),
+                settings=SimpleNamespace(
+                    **self.get_params(deep=False), public_data=public_data
+                ),
                 seed=seed_of(for_training),
                 device=device,
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )
         del X, y, opening  # private data ends here; what follows is post-processing
-        return self.refit()
+        return self.retrain()
 
-    def refit(self, *, power: float | None = None) -> Self:
+    def retrain(self, **parameters: Any) -> Self:
         """Weigh public rows anew by the ratio that is known; free, needs no data.
 
         Parameters
         ----------
-        power : float or None, default=None
-            Instead of the estimator's, this once.
+        **parameters
+            ``power``, instead of the estimator's, this once.
 
         Returns
         -------
         self : DPDRESynthesizer
         """
         check_is_fitted(self, "_ratio")
+        check_retrained(parameters, ("power",))
+        power = parameters.get("power", self.power)
         ratio = self._ratio.learnt()
         self._keep_model(
-            ratio.model(self.power if power is None else power),
+            ratio.model(power),
             ratio.totals.sum(),
             ratio.total_std,
             measured=replace(self._measured, ratio=ratio),
@@ -250,7 +253,7 @@ class DPDRESynthesizer(BaseSynthesizer):
     def calibration_(self) -> pd.DataFrame | None:
         """Released shares of cells beside those of public rows, plain and weighed.
 
-        A data frame, a line for each cell and class; None for ``method="sgd"``.
+        A data frame, a line for each cell and class; None for ``algorithm="sgd"``.
         """
         check_is_fitted(self)
         return calibration(self._ratio, self._model.weights, self.cells_)
@@ -259,7 +262,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         self,
         n_samples: int | None = None,
         y: Labels | None = None,
-        class_shares: ClassShares = None,
+        class_distribution: ClassShares = None,
         replace: bool = True,
         random_state: RandomState = None,
     ) -> Sample:
@@ -267,7 +270,7 @@ class DPDRESynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        {n_samples ... class_shares}
+        {n_samples ... class_distribution}
         replace : bool, default=True
             Whether a row may come again. Without, the more are drawn the flatter.
         {random_state}
@@ -279,24 +282,24 @@ class DPDRESynthesizer(BaseSynthesizer):
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)
         model = self._model
-        labels = self._draw_labels(n_samples, y, class_shares, model.shares, rng)
+        labels = self._draw_labels(n_samples, y, class_distribution, model.shares, rng)
         rows = model.draw(labels, is_replacing=replace, rng=rng)
         X = model.items.take(rows, self._facts, getattr(self, "_container", None))
         if self.task_ == "regression" and y is None and model.items.target is not None:
             return X, decode_target(self._facts, model.items.target[rows])
         return self._with_target(X, labels, y, model.shares, rng)
 
-    def _public_table(self) -> Any:
+    def _public_table(self, public_data: Any) -> Any:
         """Return public rows of a table; images are read when the ratio is learnt."""
-        return None if has_images(self.public_data) else self.public_data
+        return None if has_images(public_data) else public_data
 
-    def _stated(self) -> list[str]:
+    def _stated(self, public_data: Any) -> list[str]:
         """Say which images and which lens were taken as public."""
         lens = None if self.lens is None else lens_of(self.lens)
-        return [*super()._stated(), *images_stated(self.public_data, lens)]
+        return [*super()._stated(public_data), *images_stated(public_data, lens)]
 
     def _subsampling(self) -> Subsampling | None:
         """Return how steps look at rows; None if there are none."""
-        if self.method != "sgd":
+        if self.algorithm != "sgd":
             return None
         return Subsampling(self.sampling_rate, self.max_iter, game_share("nothing"))

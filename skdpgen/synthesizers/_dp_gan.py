@@ -24,14 +24,14 @@ from skdpgen.synthesizers.base import (
     ClassWeight,
     Device,
     EmbeddingSynthesizer,
-    GeneratorName,
-    ModelsName,
+    Generator,
     Pooling,
     PresetName,
     PrivateRows,
     SchemaLike,
     TaskName,
     documented,
+    with_generator,
 )
 from skdpgen.synthesizers.opening import steps_share
 from skdpgen.synthesizers.presets import ADVERSARIAL, ADVERSARIAL_IMAGES
@@ -39,7 +39,6 @@ from skdpgen.utils import (
     Interval,
     Labels,
     RandomState,
-    Rows,
     StrOptions,
     pick_device,
     seed_of,
@@ -69,15 +68,13 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     Parameters
     ----------
     {epsilon ... task}
+    {class_weight}
     {preset}
-    mode : {"scratch", "finetune", "latent"}, default="scratch"
+    algorithm : {"scratch", "finetune", "latent"}, default="scratch"
         "finetune" plays on public rows first, for free (DP-GAN-FT); "latent" plays
         among codes of a public lens, of images alone (DP-GAN-MI).
     lens : name, lens, module, pair of callables or None, default=None
         Of "latent"; with a way back. None is "shipped". See :mod:`skdpgen.lenses`.
-    public_data : table, images, pair (X, y) or None, default=None
-        Public rows of "finetune": a table with the columns of X, or images of their
-        size; with labels, or without. That they are public is your word.
     start : {"columns", "means", "nothing"} or None, default=None
         What the generator starts from, and keeps. "columns", of tables (None), spends
         half of the budget on columns by class; "means", of images (None), a tenth on
@@ -86,21 +83,19 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         Discriminator steps on public rows. None is 1,000.
     sampling_rate : float or None, default=None
         How likely a row is looked at in a step. None is 0.08 (paper: 0.01).
-    norm_bound : float or None, default=None
+    max_grad_norm : float or None, default=None
         To which the gradient of each row is clipped. None is 1 (paper: 1.1).
-    n_between : int or None, default=None
+    n_discriminator_steps : int or None, default=None
         Steps of the discriminator to one of the generator. None is 2, and 1 for
         images (paper: 1).
-    discriminator_rate : float or None, default=None
+    discriminator_learning_rate : float or None, default=None
         Learning rate of the discriminator's Adam. None is 0.005 (paper: 0.001).
     discriminator_layer_sizes : array-like of int or None, default=None
         Hidden layers of the discriminator. None is (64, 64), and (128,) for images.
-    {models ... hidden_layer_sizes}
-    max_iter : int or None, default=None
-        Steps of the discriminator. **They share the budget**: more of them are noisier.
-    batch_size : int or None, default=None
-        Generated rows a step, which cost no privacy.
-    {learning_rate}
+    {pooling}
+    {generator}
+        Its ``max_iter`` are steps of the discriminator. **They share the budget**: more
+        of them are noisier.
     {device ... verbose}
 
     Attributes
@@ -139,15 +134,17 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
-        "mode": [StrOptions({"scratch", "finetune", "latent"})],
+        "algorithm": [StrOptions({"scratch", "finetune", "latent"})],
         "lens": "no_validation",
-        "public_data": "no_validation",
         "start": [StrOptions({"columns", "means", "nothing"}), None],
         "public_iter": [Interval(Integral, 0, None, closed="left"), None],
         "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
-        "norm_bound": [Interval(Real, 0, None, closed="neither"), None],
-        "n_between": [Interval(Integral, 1, None, closed="left"), None],
-        "discriminator_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "max_grad_norm": [Interval(Real, 0, None, closed="neither"), None],
+        "n_discriminator_steps": [Interval(Integral, 1, None, closed="left"), None],
+        "discriminator_learning_rate": [
+            Interval(Real, 0, None, closed="neither"),
+            None,
+        ],
         "discriminator_layer_sizes": ["array-like", None],
     }
 
@@ -155,71 +152,64 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         self,
         epsilon: float = 1.0,
         delta: float | None = None,
+        adjacency: AdjacencyName = "replace",
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
-        adjacency: AdjacencyName = "replace",
-        class_weight: ClassWeight = None,
         task: TaskName = "auto",
+        class_weight: ClassWeight = None,
         preset: PresetName = "default",
-        mode: Literal["scratch", "finetune", "latent"] = "scratch",
+        algorithm: Literal["scratch", "finetune", "latent"] = "scratch",
         lens: LensLike | None = None,
-        public_data: Rows | None = None,
         start: Literal["columns", "means", "nothing"] | None = None,
         public_iter: int | None = None,
         sampling_rate: float | None = None,
-        norm_bound: float | None = None,
-        n_between: int | None = None,
-        discriminator_rate: float | None = None,
+        max_grad_norm: float | None = None,
+        n_discriminator_steps: int | None = None,
+        discriminator_learning_rate: float | None = None,
         discriminator_layer_sizes: ArrayLike | None = None,
-        models: ModelsName = None,
         pooling: Pooling = None,
-        generator: GeneratorName = None,
-        hidden_layer_sizes: ArrayLike | None = None,
-        n_latent: int | None = None,
-        max_iter: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
+        generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.adjacency = adjacency
         self.schema = schema
         self.classes = classes
-        self.adjacency = adjacency
-        self.class_weight = class_weight
         self.task = task
+        self.class_weight = class_weight
         self.preset = preset
-        self.mode = mode
+        self.algorithm = algorithm
         self.lens = lens
-        self.public_data = public_data
         self.start = start
         self.public_iter = public_iter
         self.sampling_rate = sampling_rate
-        self.norm_bound = norm_bound
-        self.n_between = n_between
-        self.discriminator_rate = discriminator_rate
+        self.max_grad_norm = max_grad_norm
+        self.n_discriminator_steps = n_discriminator_steps
+        self.discriminator_learning_rate = discriminator_learning_rate
         self.discriminator_layer_sizes = discriminator_layer_sizes
-        self.models = models
         self.pooling = pooling
         self.generator = generator
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.n_latent = n_latent
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
+    def fit(
+        self,
+        X: PrivateRows,
+        y: Labels | None = None,
+        *,
+        public_data: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Release a start, then train a discriminator on rows, a generator against it.
 
         Parameters
         ----------
         {X_or_images}
-        {y}
+        {y ... groups}
 
         Returns
         -------
@@ -228,10 +218,10 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         self._validate_params()
         device, settings = pick_device(self.device), self._fill_settings(X)
         settings.check_steps()
-        check_public(self.public_data, X, mode=self.mode)
-        lens = lens_of_game(self.mode, self.lens)
+        check_public(public_data, X, algorithm=self.algorithm)
+        lens = lens_of_game(self.algorithm, self.lens)
         (for_training,) = split_generator(self.random_state, 2)[1:]
-        with self._opened(X, y) as opening:
+        with self._opened(X, y, public_data, groups) as opening:
             steps = steps_share(opening, game_share(settings.start))
             seed = seed_of(for_training)
             start = release_start(opening, settings, steps=steps, seed=seed, lens=lens)
@@ -239,7 +229,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
                 opening,
                 start,
                 share=steps,
-                public=self.public_data,
+                public=public_data,
                 is_balanced=self.class_weight == "balanced",
                 device=device,
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
@@ -248,28 +238,31 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         n_labelled, noise = start.totals.sum(), start.total_std
         return self._keep_model(model, n_labelled, noise, losses=losses)
 
-    def _public_table(self) -> Any:  # those of images are read in the game
-        return None if has_images(self.public_data) else self.public_data
+    def _public_table(self, public_data: Any) -> Any:
+        """Return a public table; public images are read by the discriminator."""
+        return None if has_images(public_data) else public_data
 
-    def _stated(self) -> list[str]:
+    def _stated(self, public_data: Any) -> list[str]:
         """Say which images, and which lens, were taken as public."""
-        stated = images_stated(self.public_data, lens_of_game(self.mode, self.lens))
-        return [*super()._stated(), *stated]
+        stated = images_stated(public_data, lens_of_game(self.algorithm, self.lens))
+        return [*super()._stated(public_data), *stated]
 
-    def refit(self, **settings: Any) -> NoReturn:
+    def retrain(self, **parameters: Any) -> NoReturn:
         """Raise: a discriminator cannot be trained anew without rows; use ``fit``."""
-        del settings
+        del parameters
         check_is_fitted(self, "release_")
         raise ValueError(
-            "refit needs a release to train on, and a discriminator reads rows at "
+            "retrain needs a release to train on, and a discriminator reads rows at "
             "every step. Use `fit`, which costs, or a method that matches a release."
         )
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
-        return without_game(self.mode, self.start, is_image=is_image)
+        return without_game(self.algorithm, self.start, is_image=is_image)
 
     def _subsampling(self) -> Subsampling | None:
         """Return how steps look at rows; tables and images have the same presets."""
-        settings = ADVERSARIAL[self.preset].filled(self.get_params(deep=False))
+        settings = ADVERSARIAL[self.preset].filled(
+            with_generator(self.get_params(deep=False))
+        )
         part = game_share("nothing")  # the most that any start leaves
         return Subsampling(settings.sampling_rate, settings.max_iter, part)

@@ -13,10 +13,8 @@ from skdpgen.synthesizers.base import (
     ClassWeight,
     Device,
     EmbeddingSynthesizer,
-    GeneratorName,
-    ModelsName,
+    Generator,
     Pooling,
-    Precision,
     PresetName,
     SchemaLike,
     TaskName,
@@ -64,7 +62,9 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... preset}
+    {epsilon ... task}
+    {class_weight}
+    {preset}
     order : int, "cells" or None, default=None
         Highest Hermite function in the sum kernel. None is "cells", which counts the
         cells of every column instead (paper: 20). Of the pixels of images it is 3
@@ -72,8 +72,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     product_order : int or None, default=None
         Highest function of each column in the product kernel. None is 4 (paper: 9), of
         pixels 1 (paper: 20).
-    product_size : int or None, default=None
-        Columns that are multiplied. None is 2: how pairs depend on each other.
+    interaction_degree : int or None, default=None
+        Number of columns in a product. None is 2: how pairs depend on each other.
     n_subsets : int or None, default=None
         Subsets of columns, drawn at random and fixed. None is all of them, as far as
         products stay below 4,000 features; of pixels all pairs up to 2,048 functions
@@ -86,7 +86,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         of the release. None is 1/9, or 1/49 where few rows, many classes or a small
         epsilon, all of them public, leave relations no chance; 1 with an ``order``, 5
         for pixels (paper: 5).
-    {models ... verbose}
+    {pooling ... verbose}
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
             None,
         ],
         "product_order": [Interval(Integral, 0, 1000, closed="both"), None],
-        "product_size": [Interval(Integral, 1, None, closed="left"), None],
+        "interaction_degree": [Interval(Integral, 1, None, closed="left"), None],
         "n_subsets": [Interval(Integral, 1, None, closed="left"), None],
         "length_scale": [Interval(Real, 0.01, 100, closed="both"), None],
         "product_weight": [Interval(Real, 1e-6, 1e6, closed="both"), None],
@@ -133,54 +133,40 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         self,
         epsilon: float = 1.0,
         delta: float | None = None,
+        adjacency: AdjacencyName = "replace",
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
-        adjacency: AdjacencyName = "replace",
-        class_weight: ClassWeight = None,
         task: TaskName = "auto",
+        class_weight: ClassWeight = None,
         preset: PresetName = "default",
         order: int | Literal["cells"] | None = None,
         product_order: int | None = None,
-        product_size: int | None = None,
+        interaction_degree: int | None = None,
         n_subsets: int | None = None,
         length_scale: float | None = None,
         product_weight: float | None = None,
-        models: ModelsName = None,
         pooling: Pooling = None,
-        generator: GeneratorName = None,
-        hidden_layer_sizes: ArrayLike | None = None,
-        n_latent: int | None = None,
-        max_iter: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        precision: Precision = None,
+        generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.adjacency = adjacency
         self.schema = schema
         self.classes = classes
-        self.adjacency = adjacency
-        self.class_weight = class_weight
         self.task = task
+        self.class_weight = class_weight
         self.preset = preset
         self.order = order
         self.product_order = product_order
-        self.product_size = product_size
+        self.interaction_degree = interaction_degree
         self.n_subsets = n_subsets
         self.length_scale = length_scale
         self.product_weight = product_weight
-        self.models = models
         self.pooling = pooling
         self.generator = generator
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.n_latent = n_latent
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.precision = precision
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -195,7 +181,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
             widths: Sequence[int], are_numbers: Sequence[bool]
         ) -> HermiteFeatures | JointFeatures:
             scale = settings.length_scale
-            together = min(settings.product_size, len(widths))
+            together = min(settings.interaction_degree, len(widths))
             product = HermiteFeatures.draw(
                 widths,
                 are_numbers,
@@ -231,7 +217,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         self, n_pixels: int, settings: Any, rng: torch.Generator
     ) -> HermitePairs | JointFeatures:
         """Draw the product kernel of pixels, beside the sum kernel of all of them."""
-        together, order = min(settings.product_size, n_pixels), settings.product_order
+        together = min(settings.interaction_degree, n_pixels)
+        order = settings.product_order
         n_paired = n_pixels * (order + 1)
         if together == 2 and settings.n_subsets is None and n_paired <= MOST_PAIRED:
             return HermitePairs.draw(

@@ -14,6 +14,7 @@ from skdpgen.synthesizers.base import (
     Sample,
     SchemaLike,
     TaskName,
+    check_retrained,
     documented,
 )
 from skdpgen.synthesizers.models import draw_given, single_columns
@@ -24,7 +25,7 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
     release_columns,
 )
-from skdpgen.utils import Labels, RandomState, Rows
+from skdpgen.utils import Labels, RandomState
 
 
 @documented
@@ -44,9 +45,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... adjacency}
-    {task}
-    {public_data}
+    {epsilon ... task}
     {random_state}
     verbose : int, default=0
         1 shows a progress bar over the stages.
@@ -78,43 +77,47 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
-        "public_data": "no_validation",
     }
 
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float | None = None,
+        adjacency: AdjacencyName = "replace",
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
-        adjacency: AdjacencyName = "replace",
         task: TaskName = "auto",
-        public_data: Rows | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.adjacency = adjacency
         self.schema = schema
         self.classes = classes
-        self.adjacency = adjacency
         self.task = task
-        self.public_data = public_data
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
+    def fit(
+        self,
+        X: PrivateRows,
+        y: Labels | None = None,
+        *,
+        public_data: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Choose cells, release all histograms at once, denoise what was released.
 
         Parameters
         ----------
-        {X ... y}
+        {X ... groups}
 
         Returns
         -------
         self : DPIndependentSynthesizer
         """
-        with self._opened(X, y) as opening:
+        with self._opened(X, y, public_data, groups) as opening:
             cells, labels = discover_bins(opening, keeps_gaps=True)
             public = count_public(opening.public, cells, labels)
             opening.measured = Measured(cells=cells, labels=labels, public=public)
@@ -127,19 +130,25 @@ class DPIndependentSynthesizer(BaseSynthesizer):
             )
             opening.measured = replace(opening.measured, release=released)
         del X, y, opening  # private data ends here; what follows is post-processing
-        return self.refit()
+        return self.retrain()
 
-    def refit(self) -> Self:
+    def retrain(self, **parameters: Any) -> Self:
         """Make the model anew from the stored release; costs nothing, needs no data.
 
         ``fit`` ends with it. If it was interrupted after the release, the budget is
         spent, ``privacy_`` says so, and this finishes the work.
+
+        Parameters
+        ----------
+        **parameters
+            None: the model has no settings.
 
         Returns
         -------
         self : DPIndependentSynthesizer
         """
         check_is_fitted(self, "release_")
+        check_retrained(parameters, ())
         model = single_columns(
             self.release_,
             self.cells_,
@@ -153,7 +162,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self,
         n_samples: int | None = None,
         y: Labels | None = None,
-        class_shares: ClassShares = None,
+        class_distribution: ClassShares = None,
         random_state: RandomState = None,
     ) -> Sample:
         """Draw synthetic rows; free, and as often as wanted.
@@ -169,7 +178,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)
         shares = self._model.shares
-        labels = self._draw_labels(n_samples, y, class_shares, shares, rng)
+        labels = self._draw_labels(n_samples, y, class_distribution, shares, rng)
         codes = {
             name: draw_given(table, labels, rng=rng)
             for name, table in self._model.conditionals.items()

@@ -15,15 +15,14 @@ from skdpgen.synthesizers.base import (
     ClassWeight,
     Device,
     EmbeddingSynthesizer,
-    GeneratorName,
-    ModelsName,
+    Generator,
     Pooling,
-    Precision,
     PresetName,
     PrivateRows,
     SchemaLike,
     TaskName,
     documented,
+    with_generator,
 )
 from skdpgen.synthesizers.embedding import (
     SLOPES_SHARE,
@@ -58,11 +57,11 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     a Gaussian process of covariance k it is private as a function [2]_. A generator is
     trained until its own kernel mean comes near. There are two honest ways to it:
 
-    * ``release="one_shot"`` releases the function once, in a fixed basis of random
+    * ``algorithm="one_shot"`` releases the function once, in a fixed basis of random
       cosines (as :class:`DPMERFSynthesizer` does; for tables beside the cells of every
-      column), and trains on it for free. It is the less noisy one, and ``refit``
+      column), and trains on it for free. It is the less noisy one, and ``retrain``
       costs nothing.
-    * ``release="per_step"`` is the paper's algorithm made sound: every step looks at a
+    * ``algorithm="per_step"`` is the paper's algorithm made sound: every step reads a
       secret sample of the rows and releases the *slopes* of the function at the
       generated points, with the exact noise that a Gaussian process has there (proof:
       :func:`~skdpgen.privacy.functional_oracle`), and all steps are accounted for.
@@ -73,9 +72,11 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... preset}
+    {epsilon ... task}
+    {class_weight}
+    {preset}
         The paper's steps take days on a CPU.
-    release : {"one_shot", "per_step"}, default="one_shot"
+    algorithm : {"one_shot", "per_step"}, default="one_shot"
         See above.
     length_scale : float, array-like or None, default=None
         Of the Gaussians, whose mean is the kernel. Pixels and the ranks of numbers run
@@ -90,14 +91,10 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     n_points : int or None, default=None
         Of "per_step": generated points of a class and step, 64 at most. None is 8; the
         noise takes seconds a step beyond 30.
-    {models ... pooling}
-    generator : {"full", "upsample", "decoder", "residual"} or None, default=None
-        Of images: full layers (None), or convolutions (paper: "decoder").
-    {hidden_layer_sizes}
-    max_iter, batch_size : int or None, default=None
-        Training steps, and latent vectors a step of "one_shot", where they cost no
-        privacy. **Steps of "per_step" share the budget**: more of them are noisier.
-    {learning_rate ... verbose}
+    {pooling}
+    {generator}
+        **Its steps of "per_step" share the budget**: more of them are noisier.
+    {device ... verbose}
 
     Attributes
     ----------
@@ -126,7 +123,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     >>> from sklearn.datasets import load_digits
     >>> images, digits = load_digits(return_X_y=True)
     >>> images = images.reshape(-1, 8, 8) / 16
-    >>> synth = DPKernelSynthesizer(epsilon=10.0, classes=range(10), max_iter=20)
+    >>> synth = DPKernelSynthesizer(epsilon=10.0, classes=range(10))
     >>> X_syn, y_syn = synth.fit(images, digits).sample(50)
     >>> X_syn.shape, len(y_syn)
     ((50, 8, 8), 50)
@@ -134,7 +131,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
-        "release": [StrOptions({"one_shot", "per_step"})],
+        "algorithm": [StrOptions({"one_shot", "per_step"})],
         "length_scale": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "n_features": [Interval(Integral, 2, None, closed="left"), None],
         "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
@@ -145,83 +142,72 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         self,
         epsilon: float = 1.0,
         delta: float | None = None,
+        adjacency: AdjacencyName = "replace",
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
-        adjacency: AdjacencyName = "replace",
-        class_weight: ClassWeight = None,
         task: TaskName = "auto",
+        class_weight: ClassWeight = None,
         preset: PresetName = "default",
-        release: Literal["one_shot", "per_step"] = "one_shot",
+        algorithm: Literal["one_shot", "per_step"] = "one_shot",
         length_scale: float | ArrayLike | None = None,
         n_features: int | None = None,
         sampling_rate: float | None = None,
         n_points: int | None = None,
-        models: ModelsName = None,
         pooling: Pooling = None,
-        generator: GeneratorName = None,
-        hidden_layer_sizes: ArrayLike | None = None,
-        n_latent: int | None = None,
-        max_iter: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        precision: Precision = None,
+        generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.adjacency = adjacency
         self.schema = schema
         self.classes = classes
-        self.adjacency = adjacency
-        self.class_weight = class_weight
         self.task = task
+        self.class_weight = class_weight
         self.preset = preset
-        self.release = release
+        self.algorithm = algorithm
         self.length_scale = length_scale
         self.n_features = n_features
         self.sampling_rate = sampling_rate
         self.n_points = n_points
-        self.models = models
         self.pooling = pooling
         self.generator = generator
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.n_latent = n_latent
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.precision = precision
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
     @property
     def _presets(self) -> dict[str, Any]:  # type: ignore[override]
-        return kernel_presets(self.release)["tables"]
+        return kernel_presets(self.algorithm)["tables"]
 
     @property
     def _image_presets(self) -> dict[str, Any]:  # type: ignore[override]
-        return kernel_presets(self.release)["images"]
+        return kernel_presets(self.algorithm)["images"]
 
-    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
+    def fit(
+        self, X: PrivateRows, y: Labels | None = None, *, groups: Any = None
+    ) -> Self:
         """Release the kernel mean and train a generator on it, or on its slopes.
 
         Parameters
         ----------
         {X_or_images}
         {y}
+        {groups}
 
         Returns
         -------
         self : DPKernelSynthesizer
         """
         self._validate_params()
-        if self.release == "one_shot":
-            return super().fit(X, y)
+        if self.algorithm == "one_shot":
+            return super().fit(X, y, groups=groups)
         device, settings = pick_device(self.device), self._fill_settings(X)
         settings.check_steps()
         (for_training,) = split_generator(self.random_state, 2)[1:]
-        with self._opened(X, y) as opening:
+        with self._opened(X, y, groups=groups) as opening:
             keep_points(opening, settings, seed=seed_of(for_training))
             steps = steps_share(opening, SLOPES_SHARE)
             model, losses, noise = train_by_slopes(
@@ -239,8 +225,8 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         """Return what a release says; slopes leave none to learn from."""
         if kernel.phi is None:
             raise ValueError(
-                "refit needs a release to train on, and release='per_step' reads rows "
-                "at every step. Use release='one_shot', or `fit`, which costs."
+                "retrain needs a release to train on, and algorithm='per_step' reads "
+                "rows at every step. Use algorithm='one_shot', or `fit`, which costs."
             )
         return super()._learn(kernel, released)
 
@@ -260,14 +246,16 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     def _without_effect(self, is_image: bool) -> dict[str, str]:
         """Return parameters that this way to release has no use for, and who has."""
         del is_image
-        steps, once = "release='per_step'", "release='one_shot'"
-        if self.release == "one_shot":
+        steps, once = "algorithm='per_step'", "algorithm='one_shot'"
+        if self.algorithm == "one_shot":
             return {"sampling_rate": steps, "n_points": steps}
         return {"n_features": once, "batch_size": once}
 
     def _subsampling(self) -> Subsampling | None:
         """Return how steps look at rows; tables and images have the same presets."""
-        if self.release == "one_shot":
+        if self.algorithm == "one_shot":
             return None
-        settings = self._presets[self.preset].filled(self.get_params(deep=False))
+        settings = self._presets[self.preset].filled(
+            with_generator(self.get_params(deep=False))
+        )
         return Subsampling(settings.sampling_rate, settings.max_iter, SLOPES_SHARE)

@@ -17,10 +17,8 @@ from skdpgen.synthesizers.base import (
     ClassWeight,
     Device,
     EmbeddingSynthesizer,
-    GeneratorName,
-    ModelsName,
+    Generator,
     Pooling,
-    Precision,
     PresetName,
     SchemaLike,
     TaskName,
@@ -41,8 +39,8 @@ from skdpgen.synthesizers.embedding import (
 from skdpgen.synthesizers.gaussian import (
     MILD,
     Pictures,
-    choose_prior,
-    given_prior,
+    choose_augmentation,
+    given_augmentation,
     vote_share,
 )
 from skdpgen.synthesizers.models import Deformations, Denoised, ImageModel
@@ -73,7 +71,9 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... preset}
+    {epsilon ... task}
+    {class_weight}
+    {preset}
     lens : {{"random", "shipped", "scattering", "private"}}, lens, module or None
         How images are seen, with features to compare them by; public. None is
         "random", filters that nothing was learnt for. See :mod:`skdpgen.lenses`; the
@@ -94,11 +94,11 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         Part of the budget that pays for a second release, of the lens's codes by class:
         the generator that comes nearest to it on the way is kept. None is 0 (paper:
         0.01, where it was not paid for).
-    prior : {{"auto", "deformations"}}, Deformations or None, default="auto"
+    augmentation : {{"auto", "deformations"}}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little.
         "auto" asks the rows how far: a vote for .02 of the budget, of classifiers that
         learnt from samples. Without classes it does nothing.
-    {models ... verbose}
+    {pooling ... verbose}
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     >>> from sklearn.datasets import load_digits
     >>> images, digits = load_digits(return_X_y=True)
     >>> images = images.reshape(-1, 8, 8) / 16
-    >>> synth = DPMEPFSynthesizer(10.0, classes=range(10), max_iter=9, prior=None)
+    >>> synth = DPMEPFSynthesizer(10.0, classes=range(10), augmentation=None)
     >>> X_syn, y_syn = synth.fit(images, digits).sample(50)
     >>> X_syn.shape, len(y_syn)
     ((50, 8, 8), 50)
@@ -137,18 +137,18 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         "pixel_norm": [Interval(Real, 0, 1, closed="left"), None],
         "loss": [StrOptions({"distance", "moving_average"}), None],
         "stopping_budget": [Interval(Real, 0, 1, closed="left"), None],
-        "prior": [StrOptions({"auto", "deformations"}), Deformations, None],
+        "augmentation": [StrOptions({"auto", "deformations"}), Deformations, None],
     }
 
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float | None = None,
+        adjacency: AdjacencyName = "replace",
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
-        adjacency: AdjacencyName = "replace",
-        class_weight: ClassWeight = None,
         task: TaskName = "auto",
+        class_weight: ClassWeight = None,
         preset: PresetName = "default",
         lens: LensLike | Literal["private"] | None = None,
         lens_budget: float | None = None,
@@ -156,27 +156,20 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         pixel_norm: float | None = None,
         loss: Literal["distance", "moving_average"] | None = None,
         stopping_budget: float | None = None,
-        prior: Deformations | Literal["auto", "deformations"] | None = "auto",
-        models: ModelsName = None,
+        augmentation: Deformations | Literal["auto", "deformations"] | None = "auto",
         pooling: Pooling = None,
-        generator: GeneratorName = None,
-        hidden_layer_sizes: ArrayLike | None = None,
-        n_latent: int | None = None,
-        max_iter: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        precision: Precision = None,
+        generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.adjacency = adjacency
         self.schema = schema
         self.classes = classes
-        self.adjacency = adjacency
-        self.class_weight = class_weight
         self.task = task
+        self.class_weight = class_weight
         self.preset = preset
         self.lens = lens
         self.lens_budget = lens_budget
@@ -184,16 +177,9 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         self.pixel_norm = pixel_norm
         self.loss = loss
         self.stopping_budget = stopping_budget
-        self.prior = prior
-        self.models = models
+        self.augmentation = augmentation
         self.pooling = pooling
         self.generator = generator
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.n_latent = n_latent
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.precision = precision
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -250,17 +236,17 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         self, opening: Fitting[MeasuredEmbedding], labels: Cells | None
     ) -> float:
         """Keep what a vote costs, if there is one."""
-        return vote_share(opening, labels, self.prior)
+        return vote_share(opening, labels, self.augmentation)
 
     def _after_release(self, opening: Fitting[MeasuredEmbedding]) -> None:
         """Let rows vote on deformations, of images drawn after a short training."""
-        measured, deform = opening.measured, given_prior(self.prior)
+        measured, deform = opening.measured, given_augmentation(self.augmentation)
         labels = measured.labels
         opening.measured = replace(measured, deformations=deform)
-        if vote_share(opening, labels, self.prior):
+        if vote_share(opening, labels, self.augmentation):
             model = early_model(opening, device=pick_device(self.device))
             rng = np.random.default_rng(measured.seed)
-            choose_prior(Pictures(opening, labels, None), model, MILD, rng)
+            choose_augmentation(Pictures(opening, labels, None), model, MILD, rng)
 
     def _train(
         self, denoised: Denoised, kernel: Any, settings: Any
@@ -290,7 +276,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
             return RandomLens()
         return lens_of(self.lens, needs_features=True)
 
-    def _stated(self) -> list[str]:
+    def _stated(self, public_data: Any) -> list[str]:
         """Say which lens was taken as public."""
         lens = [] if self._is_private else [f"lens: {self._lens().name}"]
-        return [*super()._stated(), *lens]
+        return [*super()._stated(public_data), *lens]

@@ -14,10 +14,8 @@ from skdpgen.synthesizers.base import (
     ClassWeight,
     Device,
     EmbeddingSynthesizer,
-    GeneratorName,
-    ModelsName,
+    Generator,
     Pooling,
-    Precision,
     PresetName,
     SchemaLike,
     TaskName,
@@ -64,8 +62,10 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... preset}
-    numbers : {"binned", "fourier"} or None, default=None
+    {epsilon ... task}
+    {class_weight}
+    {preset}
+    numeric_encoding : {"binned", "fourier"} or None, default=None
         "binned" (default) counts cells of every column, numbers too, and Fourier
         features see all columns. "fourier" (paper) leaves numbers to Fourier features
         and counts categories only.
@@ -78,31 +78,24 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         the paper "public": the median distance of rows with uniform columns. Of images,
         whose pixels run from 0 to 1, None is "public": 0.18 times the root of the
         number of pixels that are seen, 2.5 for 14 x 14 (paper: 10.24).
-    n_together : int, "all" or None, default=None
-        How many columns a frequency looks at; None is 2: how pairs depend on each
-        other, given the class. The paper's is "all".
+    interaction_degree : int, "all" or None, default=None
+        How many columns a Fourier feature depends on. None is 2: how pairs depend on
+        each other, given the class. The paper's is "all".
     fourier_norm : float or None, default=None
         The number a², in (0, 1): how much of a row's norm its Fourier features get.
         None is 0.1, or 0.02 where few rows, many classes or a small epsilon, all of
         them public, leave relations no chance against the noise (paper: 0.5).
-    release : {"one_shot", "minibatch"}, default="one_shot"
-        "one_shot" releases one embedding. "minibatch" releases that of each of
-        ``n_minibatches`` random parts of the rows, as in the paper's section 5.2: each
-        part has the noise of the whole, so it is the noisier way.
-    n_minibatches : int or None, default=None
-        Of "minibatch". None is 10.
-    {models}
-        Behind a private encoder all classes share the decoder.
-    {pooling ... generator}
-    encoder : "private" or None, default=None
-        Of images: "private" first trains an auto-encoder by DP-SGD, the features are of
-        its codes, and its decoder ends the generator: the paper's section 3.3, whose
-        own encoder was not private. Its steps read rows, what ``pooling`` shows of
-        them, and are paid for. Pictures are smoother than without it, and models learn
-        less of them.
+    n_minibatches : int, default=1
+        1 releases one embedding of all rows. More release that of each of as many
+        random parts of the rows (paper, section 5.2: 10): each part has the noise of
+        the whole, so this is noisier.
     encoder_budget : float or None, default=None
-        Part of the budget (of mu²) that the encoder gets. None is 0.5.
-    {hidden_layer_sizes ... verbose}
+        Of images: part of the budget (of mu²), such as 0.5, to train an auto-encoder
+        by DP-SGD first. Features are then of its codes, and its decoder ends the
+        generator: the paper's section 3.3, whose own encoder was not private. Its
+        steps read rows as ``pooling`` shows them. Images are smoother than without
+        it, and models learn less from them. None trains none.
+    {pooling ... verbose}
 
     Attributes
     ----------
@@ -123,7 +116,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     --------
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> synth = DPMERFSynthesizer(epsilon=1.0, classes=["left", "stayed"], max_iter=50)
+    >>> synth = DPMERFSynthesizer(epsilon=1.0, classes=["left", "stayed"])
     >>> X_syn, y_syn = synth.fit(X, y).sample(500)
     >>> list(X_syn.columns) == list(X.columns), len(y_syn)
     (True, 500)
@@ -133,7 +126,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     _image_presets = FOURIER_IMAGES
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
-        "numbers": [StrOptions({"binned", "fourier"}), None],
+        "numeric_encoding": [StrOptions({"binned", "fourier"}), None],
         "n_features": [Interval(Integral, 2, None, closed="left"), None],
         "length_scale": [
             Interval(Real, 0, None, closed="neither"),
@@ -141,15 +134,13 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
             StrOptions({"public"}),
             None,
         ],
-        "n_together": [
+        "interaction_degree": [
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"all"}),
             None,
         ],
         "fourier_norm": [Interval(Real, 0, 1, closed="neither"), None],
-        "release": [StrOptions({"one_shot", "minibatch"})],
-        "n_minibatches": [Interval(Integral, 1, None, closed="left"), None],
-        "encoder": [StrOptions({"private"}), None],
+        "n_minibatches": [Interval(Integral, 1, None, closed="left")],
         "encoder_budget": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
@@ -157,60 +148,42 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         self,
         epsilon: float = 1.0,
         delta: float | None = None,
+        adjacency: AdjacencyName = "replace",
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
-        adjacency: AdjacencyName = "replace",
-        class_weight: ClassWeight = None,
         task: TaskName = "auto",
+        class_weight: ClassWeight = None,
         preset: PresetName = "default",
-        numbers: Literal["binned", "fourier"] | None = None,
+        numeric_encoding: Literal["binned", "fourier"] | None = None,
         n_features: int | None = None,
         length_scale: float | ArrayLike | Literal["public"] | None = None,
-        n_together: int | Literal["all"] | None = None,
+        interaction_degree: int | Literal["all"] | None = None,
         fourier_norm: float | None = None,
-        release: Literal["one_shot", "minibatch"] = "one_shot",
-        n_minibatches: int | None = None,
-        encoder: Literal["private"] | None = None,
+        n_minibatches: int = 1,
         encoder_budget: float | None = None,
-        models: ModelsName = None,
         pooling: Pooling = None,
-        generator: GeneratorName = None,
-        hidden_layer_sizes: ArrayLike | None = None,
-        n_latent: int | None = None,
-        max_iter: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        precision: Precision = None,
+        generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.adjacency = adjacency
         self.schema = schema
         self.classes = classes
-        self.adjacency = adjacency
-        self.class_weight = class_weight
         self.task = task
+        self.class_weight = class_weight
         self.preset = preset
-        self.numbers = numbers
+        self.numeric_encoding = numeric_encoding
         self.n_features = n_features
         self.length_scale = length_scale
-        self.n_together = n_together
+        self.interaction_degree = interaction_degree
         self.fourier_norm = fourier_norm
-        self.release = release
         self.n_minibatches = n_minibatches
-        self.encoder = encoder
         self.encoder_budget = encoder_budget
-        self.models = models
         self.pooling = pooling
         self.generator = generator
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.n_latent = n_latent
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.precision = precision
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -218,34 +191,24 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     @property
     def _n_minibatches(self) -> int:
         """Parts of the rows that are released one by one."""
-        return self.n_minibatches or 10 if self.release == "minibatch" else 1
-
-    @property
-    def _encoder_budget(self) -> float:
-        """Part of the budget that the encoder gets."""
-        return self.encoder_budget or 0.5
+        return self.n_minibatches
 
     def _subsampling(self) -> Subsampling | None:
         """Return how the private encoder looks at rows."""
-        if self.encoder is None:
+        if self.encoder_budget is None:
             return None
-        return Subsampling(RATE, STEPS, self._encoder_budget)
+        return Subsampling(RATE, STEPS, self.encoder_budget)
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
         """Return parameters that this fit has no use for, and who has."""
-        unused = {} if is_image else {"encoder": "images"}
-        if self.release != "minibatch":
-            unused["n_minibatches"] = "release='minibatch'"
-        if self.encoder is None:
-            unused["encoder_budget"] = "encoder='private'"
-        return unused
+        return {} if is_image else {"encoder_budget": "images"}
 
     def _map_columns(
         self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
     ) -> RowKernel:
         """Draw Fourier features of the columns that the settings ask for."""
-        draw = waves_of_columns(settings, rng, settings.n_together)
-        layout = "binned" if settings.numbers == "binned" else "split"
+        draw = waves_of_columns(settings, rng, settings.interaction_degree)
+        layout = "binned" if settings.numeric_encoding == "binned" else "split"
         return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_norm)
 
     def _map_pixels(
@@ -263,12 +226,12 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         rng: torch.Generator,
     ) -> ImageKernel:
         """Train an encoder privately first, if there is to be one."""
-        if self.encoder is None:
+        if self.encoder_budget is None:
             return super()._kernel_of_images(opening, cells, labels, settings, rng)
         return encoded_kernel(
             opening,
             labels,
             settings,
-            share=steps_share(opening, self._encoder_budget),
+            share=steps_share(opening, self.encoder_budget),
             rng=rng,
         )

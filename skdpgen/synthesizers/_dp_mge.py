@@ -1,23 +1,43 @@
 """DP-MGE: Gaussians in a public latent space, or between the ranks of columns."""
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.lenses import lens_of
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.base import BaseSynthesizer, documented, there
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    BaseSynthesizer,
+    ClassShares,
+    PresetName,
+    PrivateRows,
+    Sample,
+    SchemaLike,
+    TaskName,
+    check_retrained,
+    documented,
+    there,
+)
 from skdpgen.synthesizers.gaussian import (
     GaussianMethod,
     ImageGaussians,
     MeasuredMixture,
     TableCopula,
-    given_prior,
+    given_augmentation,
 )
 from skdpgen.synthesizers.models import CopulaModel, Deformations, PictureMixture
 from skdpgen.synthesizers.opening import discover_bins
-from skdpgen.utils import Interval, StrOptions, seed_of, split_generator
+from skdpgen.utils import (
+    Interval,
+    Labels,
+    RandomState,
+    StrOptions,
+    seed_of,
+    split_generator,
+)
 
 MOST = 256  # prototypes of a class
 
@@ -43,8 +63,7 @@ class DPMGESynthesizer(BaseSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... adjacency}
-    {task}
+    {epsilon ... task}
     preset : {{"default", "paper"}}, default="default"
         Of images. "paper" is one Gaussian a class, with a variance for each code, from
         one release: no prototypes, tones or deformations.
@@ -57,13 +76,10 @@ class DPMGESynthesizer(BaseSynthesizer):
     covariance : {{"full", "pooled", "diagonal"}} or None, default=None
         Of images: of each class (None is "full"), one for all classes, which has less
         noise, or only a variance for each code and class.
-    prior : {{"auto", "deformations"}}, Deformations or None, default="auto"
+    augmentation : {{"auto", "deformations"}}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little, which
         costs nothing. "auto" asks the rows how far: a vote for .02 of the budget, of
         classifiers that learnt from samples. Without classes it does nothing.
-    public_data : array of images or None, default=None
-        Public images of the same shape, of anything. Codes then stand along their
-        principal directions.
     {random_state}
     verbose : int, default=0
         1 shows a progress bar over the stages.
@@ -91,7 +107,7 @@ class DPMGESynthesizer(BaseSynthesizer):
     >>> from sklearn.datasets import load_digits
     >>> images, digits = load_digits(return_X_y=True)
     >>> images = images.reshape(-1, 8, 8) / 16
-    >>> synth = DPMGESynthesizer(epsilon=10.0, classes=range(10), prior=None)
+    >>> synth = DPMGESynthesizer(epsilon=10.0, classes=range(10), augmentation=None)
     >>> X_syn, y_syn = synth.fit(images, digits).sample(50)
     >>> X_syn.shape, len(y_syn)
     ((50, 8, 8), 50)
@@ -105,81 +121,91 @@ class DPMGESynthesizer(BaseSynthesizer):
         "lens": "no_validation",
         "n_prototypes": [Interval(Integral, 1, MOST, closed="both"), None],
         "covariance": [StrOptions({"full", "pooled", "diagonal"}), None],
-        "public_data": "no_validation",
-        "prior": [StrOptions({"auto", "deformations"}), Deformations, None],
+        "augmentation": [StrOptions({"auto", "deformations"}), Deformations, None],
     }
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        task="auto",
-        preset="default",
-        lens=None,
-        n_prototypes=None,
-        covariance=None,
-        prior="auto",
-        public_data=None,
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        adjacency: AdjacencyName = "replace",
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        task: TaskName = "auto",
+        preset: PresetName = "default",
+        lens: Any = None,
+        n_prototypes: int | None = None,
+        covariance: Literal["full", "pooled", "diagonal"] | None = None,
+        augmentation: Literal["auto", "deformations"] | Deformations | None = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.adjacency = adjacency
         self.schema = schema
         self.classes = classes
-        self.adjacency = adjacency
         self.task = task
         self.preset = preset
         self.lens = lens
         self.n_prototypes = n_prototypes
         self.covariance = covariance
-        self.prior = prior
-        self.public_data = public_data
+        self.augmentation = augmentation
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(
+        self,
+        X: PrivateRows,
+        y: Labels | None = None,
+        *,
+        public_data: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Release means, prototypes and products, each once.
 
         Parameters
         ----------
         {X_or_images}
-        {y}
+        {y ... groups}
 
         Returns
         -------
         self : DPMGESynthesizer
         """
         self._validate_params()
-        method = self._method_for(X)
+        method = self._method_for(X, public_data)
         method.check(X)
         (for_public,) = split_generator(self.random_state, 2)[1:]
-        with self._opened(X, y) as opening:
+        with self._opened(X, y, public_data, groups) as opening:
             cells, labels = discover_bins(opening, keeps_gaps=True)
             opening.measured = MeasuredMixture(
                 cells=cells,
                 labels=labels,
                 seed=seed_of(for_public),
-                deformations=given_prior(self.prior),
+                deformations=given_augmentation(self.augmentation),
             )
             method.measure(opening, for_public)
         del X, y, opening  # private data ends here; what follows is post-processing
-        return self.refit()
+        return self.retrain()
 
-    def refit(self):
+    def retrain(self, **parameters: Any) -> Self:
         """Make the model anew from what was released; costs nothing, needs no data.
 
         ``fit`` ends with it. If it was interrupted after the first release, the budget
         is spent, ``privacy_`` says so, and this finishes the work.
+
+        Parameters
+        ----------
+        **parameters
+            None: the model has no settings.
 
         Returns
         -------
         self : DPMGESynthesizer
         """
         check_is_fitted(self, "mixture_")
+        check_retrained(parameters, ())
         model = self.mixture_.finished(self._seed)
         self._keep_model(model, model.totals.sum(), model.total_std)
         return self._stating_relations(is_trained=1)
@@ -199,7 +225,13 @@ class DPMGESynthesizer(BaseSynthesizer):
         """Those of sampled images."""
         return self._measured.deformations
 
-    def sample(self, n_samples=None, y=None, class_shares=None, random_state=None):
+    def sample(
+        self,
+        n_samples: int | None = None,
+        y: Labels | None = None,
+        class_distribution: ClassShares = None,
+        random_state: RandomState = None,
+    ) -> Sample:
         """Draw synthetic rows; free, and as often as wanted.
 
         Parameters
@@ -213,7 +245,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)
         shares = self._model.shares
-        labels = self._draw_labels(n_samples, y, class_shares, shares, rng)
+        labels = self._draw_labels(n_samples, y, class_distribution, shares, rng)
         X = self._model.draw_rows(
             labels,
             self.cells_,
@@ -224,15 +256,15 @@ class DPMGESynthesizer(BaseSynthesizer):
         )
         return self._with_target(X, labels, y, shares, rng)
 
-    def _method_for(self, X: Any) -> GaussianMethod:
+    def _method_for(self, X: Any, public_data: Any) -> GaussianMethod:
         """Return the method for images or for a table; both have all parameters."""
-        params = self.get_params(deep=False)
+        params = self.get_params(deep=False) | {"public_data": public_data}
         is_images = self._is_given_images(X)
         return ImageGaussians(params) if is_images else TableCopula(params)
 
-    def _stated(self):
+    def _stated(self, public_data: Any) -> list[str]:
         """Say which lens and images were taken as public."""
         lines = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
-        if self.public_data is not None:
-            lines.append(f"{len(self.public_data)} public images: taken as public")
-        return [*super()._stated(), *lines]
+        if public_data is not None:
+            lines.append(f"{len(public_data)} public images: taken as public")
+        return [*super()._stated(public_data), *lines]

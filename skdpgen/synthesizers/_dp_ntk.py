@@ -15,10 +15,8 @@ from skdpgen.synthesizers.base import (
     ClassWeight,
     Device,
     EmbeddingSynthesizer,
-    GeneratorName,
-    ModelsName,
+    Generator,
     Pooling,
-    Precision,
     PresetName,
     SchemaLike,
     TaskName,
@@ -62,7 +60,9 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... preset}
+    {epsilon ... task}
+    {class_weight}
+    {preset}
     architecture : {"mlp", "layer_norm"}, callable or None, default=None
         The network that is differentiated: ReLU layers ("mlp", default), or each
         normalised first ("layer_norm": paper). A callable gets the number
@@ -80,7 +80,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         The number a², in (0, 1]: how much of a row's norm its gradient gets. None is
         0.1, or 0.02 where few rows, many classes or a small epsilon, all of them
         public, leave relations no chance (paper: 1, which counts no cells).
-    {models ... verbose}
+    {pooling ... verbose}
 
     Attributes
     ----------
@@ -121,50 +121,36 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         self,
         epsilon: float = 1.0,
         delta: float | None = None,
+        adjacency: AdjacencyName = "replace",
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
-        adjacency: AdjacencyName = "replace",
-        class_weight: ClassWeight = None,
         task: TaskName = "auto",
+        class_weight: ClassWeight = None,
         preset: PresetName = "default",
         architecture: Architecture = None,
         width: int | None = None,
         depth: int | None = None,
         tangent_norm: float | None = None,
-        models: ModelsName = None,
         pooling: Pooling = None,
-        generator: GeneratorName = None,
-        hidden_layer_sizes: ArrayLike | None = None,
-        n_latent: int | None = None,
-        max_iter: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        precision: Precision = None,
+        generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.adjacency = adjacency
         self.schema = schema
         self.classes = classes
-        self.adjacency = adjacency
-        self.class_weight = class_weight
         self.task = task
+        self.class_weight = class_weight
         self.preset = preset
         self.architecture = architecture
         self.width = width
         self.depth = depth
         self.tangent_norm = tangent_norm
-        self.models = models
         self.pooling = pooling
         self.generator = generator
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.n_latent = n_latent
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.precision = precision
         self.device = device
         self.random_state = random_state
         self.verbose = verbose

@@ -20,6 +20,7 @@ from skdpgen.synthesizers.base import (
     SchemaLike,
     TaskName,
     TrainedAttributes,
+    check_retrained,
     documented,
 )
 from skdpgen.synthesizers.models import single_columns
@@ -41,7 +42,6 @@ from skdpgen.utils import (
     Interval,
     Labels,
     RandomState,
-    Rows,
     StrOptions,
     pick_device,
     seed_of,
@@ -69,7 +69,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     Parameters
     ----------
     {epsilon ... task}
-    {public_data}
+    {class_weight}
     n_rounds : {1, 2}, default=2
         2 looks at all pairs first and then measures those that stand out; 1 measures
         all of them once.
@@ -124,7 +124,6 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), None],
-        "public_data": "no_validation",
         "n_rounds": [Interval(Integral, 1, 2, closed="both")],
         "pair_budget": [Interval(Real, 0, 1, closed="neither")],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
@@ -138,12 +137,11 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         self,
         epsilon: float = 1.0,
         delta: float | None = None,
+        adjacency: AdjacencyName = "replace",
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
-        adjacency: AdjacencyName = "replace",
-        class_weight: ClassWeight = None,
         task: TaskName = "auto",
-        public_data: Rows | None = None,
+        class_weight: ClassWeight = None,
         n_rounds: Literal[1, 2] = 2,
         pair_budget: float = 0.5,
         n_groups: int | None = None,
@@ -156,12 +154,11 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.adjacency = adjacency
         self.schema = schema
         self.classes = classes
-        self.adjacency = adjacency
-        self.class_weight = class_weight
         self.task = task
-        self.public_data = public_data
+        self.class_weight = class_weight
         self.n_rounds = n_rounds
         self.pair_budget = pair_budget
         self.n_groups = n_groups
@@ -172,12 +169,19 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
+    def fit(
+        self,
+        X: PrivateRows,
+        y: Labels | None = None,
+        *,
+        public_data: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Release columns, then pairs, then the pairs that matter; train a mixture.
 
         Parameters
         ----------
-        {X ... y}
+        {X ... groups}
 
         Returns
         -------
@@ -185,7 +189,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         """
         pick_device(self.device)
         (for_training,) = split_generator(self.random_state, 2)[1:]
-        with self._opened(X, y) as opening:
+        with self._opened(X, y, public_data, groups) as opening:
             n_pairs = number_of_pairs(opening, self.pair_budget)
             n_bins = FINE_BINS if n_pairs else MAX_BINS
             cells, labels = discover_bins(opening, n_bins, keeps_gaps=True)
@@ -209,15 +213,9 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
                     n_rounds=self.n_rounds,
                 )
         del X, y, opening  # private data ends here; what follows is post-processing
-        return self.refit()
+        return self.retrain()
 
-    def refit(
-        self,
-        *,
-        n_components: int | None = None,
-        max_iter: int | None = None,
-        learning_rate: float | None = None,
-    ) -> Self:
+    def retrain(self, **parameters: Any) -> Self:
         """Train the mixture anew on the stored releases; free, needs no data.
 
         ``fit`` ends with it. If it was interrupted after the releases, the budget is
@@ -225,20 +223,18 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
 
         Parameters
         ----------
-        n_components, max_iter, learning_rate : number or None, default=None
-            Instead of the estimator's, this once.
+        **parameters
+            Any of ``n_components``, ``max_iter`` and ``learning_rate``, instead of the
+            estimator's, this once.
 
         Returns
         -------
         self : DPPairwiseSynthesizer
         """
         check_is_fitted(self, "release_")
-        chosen: dict[str, Any] = {
-            "n_components": n_components,
-            "max_iter": max_iter,
-            "learning_rate": learning_rate,
-        }
-        chosen = {k: getattr(self, k) if v is None else v for k, v in chosen.items()}
+        names = ("n_components", "max_iter", "learning_rate")
+        check_retrained(parameters, names)
+        chosen = {name: parameters.get(name, getattr(self, name)) for name in names}
         clone(self).set_params(**chosen)._validate_params()
         released, cells, measured = self.release_, self.cells_, self._measured
         scales, public = measured.scales, measured.public
@@ -287,8 +283,8 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         self,
         n_samples: int | None = None,
         y: Labels | None = None,
-        given: pd.DataFrame | None = None,
-        class_shares: ClassShares = None,
+        conditions: pd.DataFrame | None = None,
+        class_distribution: ClassShares = None,
         random_state: RandomState = None,
     ) -> Sample:
         """Draw synthetic rows; free, and as often as wanted.
@@ -296,29 +292,29 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         Parameters
         ----------
         {n_samples ... y}
-        given : DataFrame or None, default=None
+        conditions : DataFrame or None, default=None
             Some columns of rows to complete, one each; the others, and labels unless
             ``y`` has them, are drawn from what the mixture says of such rows. They come
             back as they are: given private values, the result is private too.
-        {class_shares ... random_state}
+        {class_distribution ... random_state}
 
         Returns
         -------
         {X}
         """
         check_is_fitted(self)
-        given_columns, codes = read_given(given, self.cells_, self._facts)
-        if given is not None and n_samples is None and y is None:
-            n_samples = len(given)
+        given_columns, codes = read_given(conditions, self.cells_, self._facts)
+        if conditions is not None and n_samples is None and y is None:
+            n_samples = len(conditions)
         n_samples = self._sample_size(n_samples, y)
-        if given is not None:
-            check_given(given, n_samples, y, class_shares)
+        if conditions is not None:
+            check_given(conditions, n_samples, y, class_distribution)
         rng = self._sampling_generator(random_state)
         shares = self._model.shares
-        if given is not None and y is None:
+        if conditions is not None and y is None:
             labels = self._model.draw_labels(codes, rng=rng)
         else:
-            labels = self._draw_labels(n_samples, y, class_shares, shares, rng)
+            labels = self._draw_labels(n_samples, y, class_distribution, shares, rng)
         drawn = self._model.draw(labels, codes, rng=rng)
         X = self._decoded(drawn, self._model.known.marginals, rng, given=given_columns)
         return self._with_target(X, labels, y, shares, rng)

@@ -103,7 +103,6 @@ from skdpgen.tables._rules import (
 )
 from skdpgen.tables._schema import (
     FROM_PUBLIC,
-    INFERRED,
     READ_OFF,
     Schema,
     infer_column,
@@ -137,7 +136,6 @@ __all__ = [
     "EPOCH",
     "FINE_PARTS",
     "FROM_PUBLIC",
-    "INFERRED",
     "ISO",
     "NUMBERS",
     "NUMBERS_FROM",

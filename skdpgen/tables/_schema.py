@@ -270,10 +270,6 @@ READERS: dict[str, Callable[[str, object, type], object]] = {
 
 READ_OFF = "a schema was read off rows (Schema.infer): it must be public by itself"
 FROM_PUBLIC = "a schema was read off rows that are said to be public"
-INFERRED = (
-    "LEAK: the schema was inferred from the rows; the guarantee holds only if bounds "
-    "and categories are public anyway"
-)
 
 
 @saved
@@ -518,8 +514,8 @@ class Schema:
     ) -> "Schema":
         """Read bounds and categories off the rows. **This leaks** if they are private.
 
-        For public rows say :meth:`from_public`. ``schema="infer"`` in an estimator does
-        this to the private rows, warns, and says so in ``privacy_``.
+        For public rows call :meth:`from_public`. A schema that was inferred is marked:
+        the certificate of an estimator that uses it states that it must be public.
 
         Examples
         --------

@@ -26,10 +26,6 @@ class RowsElsewhereError(ValueError):
     """Rows are in a cluster or with other parties, and would have to be here."""
 
 
-class PrivacyLeakWarning(UserWarning):
-    """Something was read from private data outside the guarantee."""
-
-
 class NotPrivateWarning(UserWarning):
     """The result carries no privacy guarantee at all."""
 

@@ -393,20 +393,20 @@ def public_points(
     return torch.from_numpy(x).float(), torch.from_numpy(known).float()
 
 
-def check_public(given: Any, X: Any, *, mode: str) -> None:
+def check_public(given: Any, X: Any, *, algorithm: str) -> None:
     """Raise, before anything is paid, for public rows that are of no use.
 
     Of private rows only what is public is looked at: whether they are images, and
     their size.
     """
-    if (mode == "finetune") != (given is not None):
+    if (algorithm == "finetune") != (given is not None):
         raise ValueError(
-            "public_data must be given for mode='finetune', and only there. Got "
-            f"mode={mode!r} and public_data of {type(given).__name__}."
+            "public_data must be given for algorithm='finetune', and only there. Got "
+            f"algorithm={algorithm!r} and public_data of {type(given).__name__}."
         )
-    if mode == "latent" and not holds_images(X):
+    if algorithm == "latent" and not holds_images(X):
         raise ValueError(
-            "mode='latent' plays among codes of images. Got a table; use 'scratch', or "
+            "algorithm='latent' learns codes of images. Got a table; use 'scratch', or "
             "'finetune' with public rows."
         )
     if given is None:
@@ -434,20 +434,22 @@ def images_stated(given: Any, lens: Any) -> list[str]:
     return stated + ([] if lens is None else [f"lens: {lens.name}"])
 
 
-def lens_of_game(mode: str, given: Any) -> Any:
+def lens_of_game(algorithm: str, given: Any) -> Any:
     """Return the lens that is played through; None if there is none."""
-    if mode != "latent":
+    if algorithm != "latent":
         return None
     return lens_of("shipped" if given is None else given, needs_decoder=True)
 
 
-def without_game(mode: str, start: str | None, *, is_image: bool) -> dict[str, str]:
-    """Return parameters that a mode has no use for, and who has."""
-    unused = {} if mode == "latent" else {"lens": "mode='latent'"}
-    if mode != "finetune":
-        unused["public_iter"] = "mode='finetune'"
-    if mode == "latent":
-        unused |= dict.fromkeys(("pooling", "generator"), "mode='scratch'")
+def without_game(
+    algorithm: str, start: str | None, *, is_image: bool
+) -> dict[str, str]:
+    """Return parameters that an algorithm has no use for, and who has."""
+    unused = {} if algorithm == "latent" else {"lens": "algorithm='latent'"}
+    if algorithm != "finetune":
+        unused["public_iter"] = "algorithm='finetune'"
+    if algorithm == "latent":
+        unused |= dict.fromkeys(("pooling", "network"), "algorithm='scratch'")
     if start == ("columns" if is_image else "means"):
         unused["start"] = "images" if start == "means" else "tables"
     return unused
@@ -519,9 +521,9 @@ def private_turns(
         share=share,
         sampling_rate=settings.sampling_rate,
         n_steps=settings.max_iter,
-        norm_bound=settings.norm_bound,
+        norm_bound=settings.max_grad_norm,
         expected_rows=opening.facts.n_rows,
-        learning_rate=settings.discriminator_rate,
+        learning_rate=settings.discriminator_learning_rate,
         momentum=0.5,
         is_adam=True,
         quiet=QUIET,
@@ -566,7 +568,7 @@ def train_against(
     classes = ClassWeights(shares, weights)
     rules = Rules(
         settings.n_latent,
-        settings.n_between,
+        settings.n_discriminator_steps,
         settings.batch_size,
         settings.learning_rate,
         SPECTRAL,
@@ -601,7 +603,7 @@ def train_against(
             descent,
             view,
             classes,
-            replace(rules, norm_bound=settings.norm_bound),
+            replace(rules, norm_bound=settings.max_grad_norm),
             n_steps=settings.max_iter,
             anchor=anchor,
             rng=rng,

@@ -3,22 +3,24 @@
 from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
 from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._embedding_synthesizer import EmbeddingSynthesizer
+from skdpgen.synthesizers.base._generator import Generator, with_generator
 from skdpgen.synthesizers.base._parameters import (
     AdjacencyName,
     ClassShares,
     ClassWeight,
     Device,
-    GeneratorName,
-    ModelsName,
     Pooling,
-    Precision,
     PresetName,
     PrivateRows,
     Sample,
     SchemaLike,
     TaskName,
 )
-from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer, read_estimator
+from skdpgen.synthesizers.base._synthesizer import (
+    BaseSynthesizer,
+    check_retrained,
+    read_estimator,
+)
 
 __all__ = [
     "AdjacencyName",
@@ -27,17 +29,17 @@ __all__ = [
     "ClassWeight",
     "Device",
     "EmbeddingSynthesizer",
-    "GeneratorName",
-    "ModelsName",
+    "Generator",
     "Pooling",
-    "Precision",
     "PresetName",
     "PrivateRows",
     "Sample",
     "SchemaLike",
     "TaskName",
     "TrainedAttributes",
+    "check_retrained",
     "documented",
     "read_estimator",
     "there",
+    "with_generator",
 ]

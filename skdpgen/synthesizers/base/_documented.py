@@ -18,57 +18,35 @@ delta : float or None, default=None
     one over the number of rows. Under "add_remove", which hides that number, it is
     1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
 
-schema : Schema, dict, "infer" or None, default=None
+adjacency : {"replace", "add_remove"}, default="replace"
+    Which tables are neighbours; "replace" makes the number of rows public.
+
+schema : Schema, dict or None, default=None
     Public column types, bounds and categories; a dict has them by column name, as
     ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
-    are discovered privately from the same budget. "infer" reads them off the rows,
-    which leaks.
+    are discovered privately from the same budget.
 
 classes : array-like or None, default=None
     Public class labels. None takes the schema's target, or discovers them.
 
-adjacency : {"replace", "add_remove"}, default="replace"
-    Which tables are neighbours; "replace" makes the number of rows public.
+task : {"auto", "classification", "regression"}, default="auto"
+    "auto" goes by the dtype of y: float is regression, anything else is classes.
 
 class_weight : "balanced" or None, default=None
     "balanced" divides the error of each class by its noisy share, so rare classes
     count as much as common ones. Labels are sampled as often as in the data either
-    way; ``sample(class_shares=...)`` asks for others.
-
-task : {"auto", "classification", "regression"}, default="auto"
-    "auto" goes by the dtype of y: float is regression, anything else is classes.
-
-public_data : table, pair (X, y) or None, default=None
-    Public rows with the columns of X, with or without labels: of another year, state
-    or hospital. Noisy counts are shrunk towards what they have, as far as the release
-    itself agrees with them. Nothing of them costs budget.
+    way; ``sample(class_distribution=...)`` asks for others.
 
 preset : {"default", "paper"}, default="default"
     Where parameters that are None come from; ``settings_`` shows what was used.
-
-models : {"auto", "conditional", "parallel"} or None, default=None
-    Of images: one generator that is told the class, or one for each class. None is
-    "auto": "parallel", unless the release is too noisy (paper: "conditional").
 
 pooling : int, "auto" or None, default=None
     Of images: how many pixels a side the features see as one, their mean. None is
     "auto": 2 from 16 pixels a side on (paper: 1).
 
-generator : {"full", "upsample", "decoder", "residual"} or None, default=None
-    Of images: full layers (None), or convolutions, as the papers had ("upsample").
-
-hidden_layer_sizes, n_latent : array-like of int, int or None, default=None
-    Hidden layers of the generator, and length of its latent vector.
-
-max_iter, batch_size : int or None, default=None
-    Training steps, and latent vectors a step; they cost no privacy.
-
-learning_rate : float or None, default=None
-    Of Adam, at its peak.
-
-precision : {"float32", "mixed"} or None, default=None
-    Of images: "mixed" trains on a release in bfloat16 where that is exact enough,
-    for processors that know it. None is "float32".
+generator : Generator or None, default=None
+    Layers, training steps and other settings of the generator; None has those of the
+    preset. See :class:`Generator`; a search names them ``generator__max_iter``.
 
 device : str or torch.device, default="auto"
     "auto" takes a GPU if there is one.
@@ -106,7 +84,7 @@ loss_curve_ : list of float
 n_iter_ : int
     Training steps that were made; training may stop at the noise.
 
-learnt_ : str
+relations_learned_ : str
     "columns and relations"; "columns by class only" if no relation stood out of the
     noise; "single columns only" if there were no labels either; or "images".
 
@@ -128,6 +106,14 @@ X : table of shape (n_samples, n_features)
 
 y : array-like of shape (n_samples,) or None, default=None
     Labels, numbers, or nothing.
+
+public_data : table, images, pair (X, y) or None, default=None
+    Public rows with the columns of X, or public images of the same size, with or
+    without labels: of another year, state or hospital. They use no budget. That they
+    are public is your word: nothing protects them.
+
+groups : None
+    Must be None: persons with several rows are not supported.
 """
 IMAGES = """
 X : table of shape (n_samples, n_features), or images
@@ -141,7 +127,7 @@ n_samples : int or None, default=None
 y : array-like or None, default=None
     Labels (or numbers) to draw rows for, one each.
 
-class_shares : "balanced", dict or None, default=None
+class_distribution : "balanced", dict or None, default=None
     How often each class is drawn: as in the data, all alike, or by their
     shares, ``{"yes": 0.2, "no": 0.8}``. Shares are from 0 to 1 and sum to 1; a
     class that is not listed is not drawn. What was learnt is the same.

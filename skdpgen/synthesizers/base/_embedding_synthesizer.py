@@ -2,19 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import torch
-from numpy.random import Generator
+from numpy.random import Generator as RandomGenerator
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
 from skdpgen.synthesizers.base._documented import documented
+from skdpgen.synthesizers.base._generator import Generator, with_generator
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
-from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
+from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer, check_retrained
 from skdpgen.synthesizers.embedding import (
     Encoding,
     ImageKernel,
@@ -25,7 +26,7 @@ from skdpgen.synthesizers.embedding import (
 )
 from skdpgen.synthesizers.models import Denoised, mixing
 from skdpgen.synthesizers.opening import Fitting, discover_bins, n_classes_of
-from skdpgen.synthesizers.presets import fill
+from skdpgen.synthesizers.presets import GENERATOR, fill
 from skdpgen.tables import Cells
 from skdpgen.utils import (
     Interval,
@@ -58,21 +59,39 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         **BaseSynthesizer._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), None],
         "preset": [StrOptions({"default", "paper"})],
-        "models": [StrOptions({"auto", "conditional", "parallel"}), None],
         "pooling": [
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"auto"}),
             None,
         ],
-        "precision": [StrOptions({"float32", "mixed"}), None],
-        "generator": [StrOptions({"full", "upsample", "decoder", "residual"}), None],
-        "hidden_layer_sizes": ["array-like", None],
-        "n_latent": [Interval(Integral, 1, None, closed="left"), None],
-        "max_iter": [Interval(Integral, 0, None, closed="left"), None],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "generator": [Generator, None],
         "device": [str, torch.device],
     }
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``generator__max_iter`` sets that of the generator.
+
+        Parameters
+        ----------
+        **params
+            Parameters of the estimator, and ``generator__<name>`` of its generator.
+
+        Returns
+        -------
+        self : Self
+            The estimator itself, of its own class.
+        """
+        is_nested = any(name.startswith("generator__") for name in params)
+        if is_nested and self.generator is None and "generator" not in params:
+            self.generator = Generator()
+        super().set_params(**params)
+        return self
+
+    def _validate_params(self) -> None:
+        """Raise if a parameter, or one of the generator, has no such value."""
+        super()._validate_params()
+        if self.generator is not None:
+            self.generator._validate_params()
 
     @property
     def _n_minibatches(self) -> int:
@@ -95,7 +114,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         cells: Mapping[Any, Cells],
         labels: Cells | None,
         settings: Any,
-        rng: Generator,
+        rng: RandomGenerator,
     ) -> Any:
         """Return the kernel of what was opened."""
         is_image = opening.holds_images
@@ -129,13 +148,16 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         phi = self._map_pixels(n_seen(layout.size, pooling), settings, rng)
         return ImageKernel.of(phi, layout, self.adjacency, pooling=pooling)
 
-    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
+    def fit(
+        self, X: PrivateRows, y: Labels | None = None, *, groups: Any = None
+    ) -> Self:
         """Draw the feature map, release its mean per class, train a generator on it.
 
         Parameters
         ----------
         {X_or_images}
         {y}
+        {groups}
 
         Returns
         -------
@@ -145,7 +167,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         self._validate_params()
         device, settings = pick_device(self.device), self._fill_settings(X)
         _, for_features, for_training = split_generator(self.random_state, 3)
-        with self._opened(X, y) as opening:
+        with self._opened(X, y, groups=groups) as opening:
             cells, labels = discover_bins(opening)
             opening.measured = MeasuredEmbedding(
                 cells=cells, labels=labels, seed=seed_of(for_training)
@@ -165,7 +187,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
             )
             self._after_release(opening)
         del X, y, opening  # private data ends here; what follows is post-processing
-        return self.refit()
+        return self.retrain()
 
     def _kept_share(self, opening: OpenedEmbedding, labels: Cells | None) -> float:
         """Return which part of what is left the embedding leaves to later releases."""
@@ -175,7 +197,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
     def _after_release(self, opening: OpenedEmbedding) -> None:
         """Release what the embedding made possible; nothing, unless overridden."""
 
-    def refit(self, **settings: Any) -> Self:
+    def retrain(self, **parameters: Any) -> Self:
         """Train the generator anew on the stored release; free, needs no data.
 
         ``fit`` ends with it. If it was interrupted after the release, the budget is
@@ -184,7 +206,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
         Parameters
         ----------
-        **settings
+        **parameters
             Any of ``max_iter``, ``batch_size``, ``learning_rate``, ``n_latent`` and
             ``hidden_layer_sizes``; they replace those of ``settings_``.
 
@@ -194,7 +216,8 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
             The estimator itself, of its own class.
         """
         check_is_fitted(self, "release_")
-        used = self.settings_.for_generator(settings)
+        check_retrained(parameters, sorted(GENERATOR))
+        used = self.settings_.for_generator(parameters)
         denoised = self._learn(self.kernel_, self.release_)
         model, losses = self._train(denoised, self.kernel_, used)
         self._keep_model(
@@ -226,7 +249,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         self,
         n_samples: int | None = None,
         y: Labels | None = None,
-        class_shares: ClassShares = None,
+        class_distribution: ClassShares = None,
         random_state: RandomState = None,
     ) -> Sample:
         """Draw synthetic rows; free, and as often as wanted.
@@ -242,7 +265,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)
         shares = self._model.totals / self._model.totals.sum()
-        labels = self._draw_labels(n_samples, y, class_shares, shares, rng)
+        labels = self._draw_labels(n_samples, y, class_distribution, shares, rng)
         X = self.kernel_.draw(
             self._model,
             labels,
@@ -256,7 +279,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     def _fill_settings(self, X: Any) -> Any:
         """Return the settings of this fit; parameters that are None filled in."""
-        given = self.get_params(deep=False)
+        given = with_generator(self.get_params(deep=False))
         preset = given.get("preset", "default")
         of_tables, of_images = (
             getattr(self, presets)[preset] if kind in self._takes else None

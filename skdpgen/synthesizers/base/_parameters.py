@@ -16,15 +16,12 @@ from skdpgen.utils import Table
 # ----------------------------------------------------------------------------
 # Of the constructor.
 
-SchemaLike: TypeAlias = Schema | dict[Any, Any] | Literal["infer"] | None
+SchemaLike: TypeAlias = Schema | dict[Any, Any] | None
 AdjacencyName: TypeAlias = Literal["replace", "add_remove"]
 ClassWeight: TypeAlias = Literal["balanced"] | None
 TaskName: TypeAlias = Literal["auto", "classification", "regression"]
 PresetName: TypeAlias = Literal["default", "paper"]
-ModelsName: TypeAlias = Literal["auto", "conditional", "parallel"] | None
 Pooling: TypeAlias = int | Literal["auto"] | None
-GeneratorName: TypeAlias = Literal["full", "upsample", "decoder", "residual"] | None
-Precision: TypeAlias = Literal["float32", "mixed"] | None
 Device: TypeAlias = str | torch.device
 
 # ----------------------------------------------------------------------------

@@ -55,7 +55,7 @@ class SamplesInChunks(FittedAttributes):
         *,
         chunk_size: int = CHUNK,
         y: Any = None,
-        given: Any = None,
+        conditions: Any = None,
         random_state: RandomState = None,
         **how: Any,
     ) -> Iterator[Any]:
@@ -75,15 +75,15 @@ class SamplesInChunks(FittedAttributes):
         ----------
         n_samples : int or None, default=None
             How many rows in all; None is as many as were fitted, or as ``y`` or
-            ``given`` has.
+            ``conditions`` has.
         chunk_size : int, default=50_000
             Rows of a chunk; the last has what is left.
-        y, given : array-like, DataFrame or None, default=None
-            As in :meth:`sample`, for all rows; ``given`` where that has it.
+        y, conditions : array-like, DataFrame or None, default=None
+            As in :meth:`sample`, for all rows; ``conditions`` where that has it.
         random_state : int, Generator or None, default=None
             An int fixes all chunks.
         **how
-            Other parameters of :meth:`sample`, as ``class_shares``.
+            Other parameters of :meth:`sample`, as ``class_distribution``.
 
         Yields
         ------
@@ -93,10 +93,10 @@ class SamplesInChunks(FittedAttributes):
         check_is_fitted(self)
         chunk_size = check_count(chunk_size, "chunk_size")
         if n_samples is None:
-            conditions = y if y is not None else given
-            n_samples = self.n_samples_ if conditions is None else len(conditions)
+            of_rows = y if y is not None else conditions
+            n_samples = self.n_samples_ if of_rows is None else len(of_rows)
         n_samples = check_count(n_samples, "n_samples")
-        for name, rows in (("y", y), ("given", given)):
+        for name, rows in (("y", y), ("conditions", conditions)):
             if rows is not None and len(rows) != n_samples:
                 raise ValueError(
                     f"n_samples must be None or the length of {name}, {len(rows)}. "
@@ -106,7 +106,7 @@ class SamplesInChunks(FittedAttributes):
         with SPLITTING:
             (rng,) = split_generator(source, 1)
         drawer = copy.copy(self)  # `self` may be sampled, or fitted, in between
-        return _chunks_drawn(drawer, n_samples, chunk_size, y, given, rng, how)
+        return _chunks_drawn(drawer, n_samples, chunk_size, y, conditions, rng, how)
 
     def sample_parquet(
         self,
@@ -165,14 +165,14 @@ class SamplesInChunks(FittedAttributes):
         random_state : int, Generator or None, default=None
             An int fixes all rows.
         **how
-            Other parameters of :meth:`sample`, but for rows: ``class_shares``.
+            Other parameters of :meth:`sample`, but for rows: ``class_distribution``.
 
         Returns
         -------
         dask.dataframe.DataFrame
         """
         check_is_fitted(self)
-        of_rows = sorted({"y", "given"} & set(how))
+        of_rows = sorted({"y", "conditions"} & set(how))
         if of_rows:
             raise ValueError(
                 f"{of_rows[0]} must not be given: rows are drawn elsewhere. Use "
@@ -204,7 +204,7 @@ def _chunks_drawn(
     n: int,
     size: int,
     y: Any,
-    given: Any,
+    conditions: Any,
     rng: Generator,
     how: Mapping[str, Any],
 ) -> Iterator[Any]:
@@ -220,8 +220,8 @@ def _chunks_drawn(
         params = dict(how)
         if y is not None:
             params["y"] = y[chunk]
-        if given is not None:
-            params["given"] = given[chunk]
+        if conditions is not None:
+            params["conditions"] = conditions[chunk]
         drawer._fitted = fitted.starting_at(start)
         yield drawer.sample(chunk.stop - start, random_state=rng, **params)
 
@@ -385,7 +385,7 @@ class ReportsColumns(FittedAttributes):
         return self
 
     @property
-    def learnt_(self) -> str:
+    def relations_learned_(self) -> str:
         """What samples have: columns alone, or relations between them as well."""
         check_is_fitted(self)
         if not self.cells_:
@@ -399,7 +399,7 @@ class ReportsColumns(FittedAttributes):
 
         Whether there was training was decided by releases alone.
         """
-        line, learnt = NOT_LEARNT.format(ONLY[self.task_]), self.learnt_
+        line, learnt = NOT_LEARNT.format(ONLY[self.task_]), self.relations_learned_
         self._fitted = self._state.without(line)
         if learnt in (RELATIONS, IMAGES) or len(self.cells_) < 2:
             return self

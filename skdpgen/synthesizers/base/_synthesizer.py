@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
 from pathlib import Path
@@ -36,18 +36,15 @@ from skdpgen.synthesizers.opening import (
     shares_of,
 )
 from skdpgen.tables import (
-    INFERRED,
     Schema,
     as_chunks,
     draw_values,
     holds_images,
-    read_off,
 )
 from skdpgen.utils import (
     Amount,
     Interval,
     Labels,
-    PrivacyLeakWarning,
     RandomState,
     SearchCostWarning,
     StrOptions,
@@ -70,8 +67,6 @@ def write_estimator(estimator: Any, path: str | Path) -> None:
     params = estimator.get_params(deep=False)
     if not isinstance(params.get("random_state"), int | None):
         params["random_state"] = None  # a generator's state is no public parameter
-    if estimator._reads_public_rows:
-        params["public_data"] = None  # what was made of it is part of the state
     header = {
         "format": FORMAT,
         "class": type(estimator).__name__,
@@ -137,23 +132,35 @@ SEARCH_COST = (
     "This estimator is a clone, as a search makes many: each one that is fitted on "
     "the same rows costs its own epsilon. `search_cost(search)` adds them up."
 )
-INFER_LEAKS = (
-    "schema='infer' reads bounds and categories off the private rows, outside the "
-    "guarantee. Give a Schema, or leave schema=None to discover it privately."
+GROUPS = (
+    "groups, with several rows of one person, are not supported: the guarantee is for "
+    "single rows, and a person with k rows has k times epsilon. Keep one row of each "
+    "person, or aggregate the rows first, and leave groups=None."
 )
+
+
+def check_retrained(parameters: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise for parameters that cannot change without private rows."""
+    unknown = sorted(parameters.keys() - set(names))
+    if unknown:
+        allowed = f"takes {', '.join(names)} only" if names else "takes no parameters"
+        raise TypeError(
+            f"retrain {allowed}: all else needs private rows. Got "
+            f"{', '.join(unknown)}; set parameters and use `fit`."
+        )
 
 
 class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: ignore[misc]
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
-    _reads_public_rows: ClassVar[bool] = False  # of a parameter `public_data`
+    _reads_public_rows: ClassVar[bool] = False  # of `fit(public_data=...)`
     _needs_public_rows: ClassVar[bool] = False
     _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [Amount(Real, 0, None, closed="right")],
         "delta": [Amount(Real, 0, 1, closed="neither"), None],
-        "schema": [Schema, StrOptions({"infer"}), dict, None],
+        "schema": [Schema, dict, None],
         "classes": ["array-like", None],
         "adjacency": [StrOptions({"replace", "add_remove"})],
         "task": [StrOptions({"auto", "classification", "regression"})],
@@ -214,7 +221,13 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         return None
 
     @contextmanager
-    def _opened(self, X: PrivateRows, y: Labels | None) -> Iterator[Fitting[Any]]:
+    def _opened(
+        self,
+        X: PrivateRows,
+        y: Labels | None,
+        public_data: Any = None,
+        groups: Any = None,
+    ) -> Iterator[Fitting[Any]]:
         """Open private rows, and close them whatever happens; the frame of ``fit``.
 
         On the way in what is not public of the schema is released. On the way out, be
@@ -222,6 +235,8 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         for the estimator keeps it with the certificate, and nothing of an earlier fit.
         """
         self._validate_params()
+        if groups is not None:
+            raise NotImplementedError(GROUPS)
         check_needs(self, X)
         X, y = as_chunks(X, y)
         opening = open_rows(
@@ -229,15 +244,15 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
             y,
             epsilon=self.epsilon,
             delta=self.delta,
-            schema=self._public_schema(X, y),
+            schema=self._public_schema(X),
             classes=self.classes,
             adjacency=self.adjacency,
             task=self.task,
             class_weight=getattr(self, "class_weight", None),
             verbose=self.verbose,
-            public_data=self._public_table(),
+            public_data=self._public_table(public_data),
         )
-        opening.statements += self._stated()
+        opening.statements += self._stated(public_data)
         try:
             opening.learn_schema()
             yield opening
@@ -246,26 +261,16 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
             if fitted.certificate.releases:
                 self._keep(fitted)
 
-    def _public_table(self) -> Any:
+    def _public_table(self, public_data: Any) -> Any:
         """Return public rows with the columns of X; None where there are none."""
-        return getattr(self, "public_data", None) if self._reads_public_rows else None
+        return public_data
 
-    def _public_schema(self, X: Any, y: Any) -> Schema:
-        """Return what was given as a schema; warn of what costs or leaks."""
+    def _public_schema(self, X: Any) -> Schema:
+        """Return what was given as a schema; warn of a clone, whose fit costs again."""
         if getattr(self, "_is_clone", False):
             warnings.warn(SEARCH_COST, SearchCostWarning, stacklevel=5)
-        is_image = self._is_given_images(X)
-        if self.schema is None:
-            return Schema()
-        if isinstance(self.schema, Schema | dict):
-            return Schema.of(self.schema)
-        if is_image:
-            raise ValueError(
-                "schema must be None for images, or a Schema of the target: pixels are "
-                "public in range and number. Got 'infer' instead."
-            )
-        warnings.warn(INFER_LEAKS, PrivacyLeakWarning, stacklevel=5)
-        return read_off(X, y, task=self.task, origin=INFERRED)
+        self._is_given_images(X)  # raises for what the method does not take
+        return Schema() if self.schema is None else Schema.of(self.schema)
 
     def _is_given_images(self, X: Any) -> bool:
         """Say whether rows are images; raise unless they are what this one takes."""
@@ -280,7 +285,8 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
             )
         return is_image
 
-    def _stated(self) -> list[str]:
+    def _stated(self, public_data: Any) -> list[str]:
+        del public_data
         """Say what the guarantee rests on besides the rows."""
         lines = [parameters_stated(self)]
         return lines + [IS_CLONE] * getattr(self, "_is_clone", False)
@@ -324,18 +330,18 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         self,
         n_samples: int,
         y: Any,
-        class_shares: ClassShares,
+        class_distribution: ClassShares,
         shares: NDArray[np.float64],
         rng: Generator,
     ) -> NDArray[np.int64]:
         """Return the class of each row to draw: as asked for, or as often as known."""
-        if class_shares is not None:
+        if class_distribution is not None:
             if y is not None or self.task_ != "classification":
                 raise ValueError(
-                    "class_shares must be None unless classes were fitted, and when y "
-                    f"says the label of each row. Got {class_shares!r}."
+                    "class_distribution must be None unless classes were fitted, and "
+                    f"when y has the label of each row. Got {class_distribution!r}."
                 )
-            shares = shares_of(class_shares, self.classes_.tolist())
+            shares = shares_of(class_distribution, self.classes_.tolist())
         if y is None:
             return rng.permutation(systematic(shares, n_samples, rng=rng))
         if self.task_ == "regression":

@@ -13,8 +13,8 @@ from skdpgen.synthesizers.gaussian._lens_map import (
 from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
 from skdpgen.synthesizers.gaussian._pictures import (
     MILD,
-    choose_prior,
-    given_prior,
+    choose_augmentation,
+    given_augmentation,
     vote_share,
 )
 
@@ -26,8 +26,8 @@ __all__ = [
     "Pictures",
     "TableCopula",
     "check_lens",
-    "choose_prior",
+    "choose_augmentation",
     "encoder",
-    "given_prior",
+    "given_augmentation",
     "vote_share",
 ]

@@ -21,7 +21,7 @@ DEFAULTS: Mapping[str, Any] = {
     "lens": None,
     "n_prototypes": None,
     "covariance": None,
-    "prior": "auto",
+    "augmentation": "auto",
     "public_data": None,
 }
 
@@ -58,7 +58,7 @@ class ImageGaussians:
     """Means, prototypes and covariances of what a public lens makes of images."""
 
     params: Mapping[str, Any]
-    OURS: ClassVar[tuple[str, ...]] = ("n_prototypes", "covariance", "prior")
+    OURS: ClassVar[tuple[str, ...]] = ("n_prototypes", "covariance", "augmentation")
 
     def check(self, X: Any) -> None:
         """Raise for parameters that the paper's method lacks; try the lens."""
@@ -81,7 +81,7 @@ class ImageGaussians:
             labels,
             lens=lens,
             n_prototypes=self.params["n_prototypes"],
-            prior=self.params["prior"],
+            augmentation=self.params["augmentation"],
             covariance=self.params["covariance"] or "full",
             rng=rng,
         )

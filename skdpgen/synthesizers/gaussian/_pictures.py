@@ -92,23 +92,23 @@ FOR_PRIOR = 0.02  # of the budget
 SHARP = 8.0  # of logits: nearly right or wrong, and still continuous
 
 
-def given_prior(prior: Any) -> Deformations | None:
+def given_augmentation(augmentation: Any) -> Deformations | None:
     """Return the deformations that were asked for, before any vote."""
-    if isinstance(prior, str):
-        return Deformations() if prior == "deformations" else None
-    found: Deformations | None = prior
+    if isinstance(augmentation, str):
+        return Deformations() if augmentation == "deformations" else None
+    found: Deformations | None = augmentation
     return found
 
 
-def vote_share(opening: Opening, labels: Cells | None, prior: Any) -> float:
+def vote_share(opening: Opening, labels: Cells | None, augmentation: Any) -> float:
     """Return which part of the budget a vote gets; 0 if there is none to be held."""
-    is_asked = isinstance(prior, str) and prior == "auto"
+    is_asked = isinstance(augmentation, str) and augmentation == "auto"
     has_classes = labels is not None and labels.n_cells > 1
     is_voted = is_asked and has_classes and opening.facts.task == "classification"
     return FOR_PRIOR if is_voted else 0.0
 
 
-def choose_prior(
+def choose_augmentation(
     rows: Pictures,
     model: Any,
     choices: Sequence[Deformations | None],
@@ -189,7 +189,7 @@ def measure_pictures(
     *,
     lens: Any,
     n_prototypes: int | None,
-    prior: Any,
+    augmentation: Any,
     covariance: str,
     rng: Generator,
 ) -> None:
@@ -209,7 +209,7 @@ def measure_pictures(
     rows = Pictures(opening, labels, lens)
     whole, n_classes = opening.ledger.remaining, n_classes_of(labels)
     measured = _Measured(rows, whole, n_classes, covariance, rng)
-    kept = vote_share(opening, labels, prior)
+    kept = vote_share(opening, labels, augmentation)
     opening.progress.total += 4
     opening.step("means")
     measured.means()
@@ -220,9 +220,9 @@ def measure_pictures(
         measured.prototypes(n_prototypes)
     opening.step("covariances")
     measured.covariance(None, kept=kept)
-    opening.step("prior")
+    opening.step("augmentation")
     if kept:
-        choose_prior(rows, measured.mixture.with_tones(rng), CHOICES, rng)
+        choose_augmentation(rows, measured.mixture.with_tones(rng), CHOICES, rng)
 
 
 class _Measured:

@@ -345,7 +345,7 @@ def new_generator(
         width,
         n_classes=n_classes,
         n_latent=settings.n_latent,
-        architecture="coded" if kernel.decoder else settings.generator,
+        architecture="coded" if kernel.decoder else settings.network,
         hidden=settings.hidden_layer_sizes,
         code=(*kernel.phi.code, kernel.pooling) if kernel.decoder else None,
         is_parallel=settings.models != "conditional",

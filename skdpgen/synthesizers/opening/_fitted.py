@@ -63,7 +63,7 @@ class Fitted(Generic[M]):
     measured : Measured or None, default=None
         What the method chose and released; None if it was interrupted before that.
     model : default=None
-        What rows are drawn from; None until ``refit`` has made it.
+        What rows are drawn from; None until ``retrain`` has made it.
     labelled : tuple of float, default=(nan, nan)
         Number of rows with a usable label, from a release, and its noise.
     loss_curve : list of float or None, default=None

@@ -163,10 +163,10 @@ def shares_of(
         shares = np.array([given.get(label, 0.0) for label in classes], dtype=float)
         return shares / shares.sum()
     raise ValueError(
-        "class_shares must be 'balanced', or a dictionary of known classes and their "
-        "shares, which are from 0 to 1 and sum to 1; a class that is not listed is not "
-        f"drawn. {problem}; the classes are {list(classes)}. List every class that is "
-        "to be drawn, and divide the shares by their sum."
+        "class_distribution must be 'balanced', or a dictionary of known classes and "
+        "their shares, which are from 0 to 1 and sum to 1; a class that is not listed "
+        f"is not drawn. {problem}; the classes are {list(classes)}. List every class "
+        "that is to be drawn, and divide the shares by their sum."
     )
 
 

@@ -22,26 +22,27 @@ from skdpgen.utils import Labels
 
 
 def read_given(
-    given: Any, cells: Mapping[Any, Cells], facts: Facts
+    conditions: Any, cells: Mapping[Any, Cells], facts: Facts
 ) -> tuple[dict[Any, pd.Series], dict[Any, NDArray[np.int64]]]:
     """Return given columns and their cells; raise for values outside the schema."""
-    if given is None:
+    if conditions is None:
         return {}, {}
-    if not isinstance(given, pd.DataFrame) or not len(given.columns):
+    if not isinstance(conditions, pd.DataFrame) or not len(conditions.columns):
         raise TypeError(
-            "given must be a pandas DataFrame with some of the columns. Got "
-            f"{type(given).__module__}.{type(given).__name__}, or no columns."
+            "conditions must be a pandas DataFrame with some of the columns. Got "
+            f"{type(conditions).__module__}.{type(conditions).__name__}, or no columns."
         )
-    unknown = [str(name) for name in given.columns if name not in cells]
-    if unknown or not given.columns.is_unique:
+    unknown = [str(name) for name in conditions.columns if name not in cells]
+    if unknown or not conditions.columns.is_unique:
         raise ValueError(
-            f"given must have some of the columns {', '.join(map(str, cells))}, each "
+            f"conditions must have some of the columns {', '.join(map(str, cells))}, "
+            "each "
             f"once. Got {', '.join(unknown) or 'a column twice'}."
         )
     kinds = dict(zip(facts.layout.names, facts.layout.kinds, strict=True))
     kept, codes = {}, {}
-    for name in given.columns:
-        column = given[name].reset_index(drop=True)
+    for name in conditions.columns:
+        column = conditions[name].reset_index(drop=True)
         values, column_cells = read_values(column, kinds[name]), cells[name]
         if is_written(facts.columns[name]) and not isinstance(column_cells, MixedCells):
             values = read_column(values, facts.columns[name])
@@ -56,7 +57,7 @@ def read_given(
             )
         if wrong.any():
             raise ValueError(
-                "given must hold values that the schema knows. Got "
+                "conditions must hold values that the schema knows. Got "
                 f"{column.iloc[int(np.argmax(wrong))]} in column {name!r}; see "
                 "`schema_`."
             )
@@ -67,16 +68,16 @@ def read_given(
 
 
 def check_given(
-    given: pd.DataFrame, n_samples: int, y: Labels | None, class_shares: Any
+    conditions: pd.DataFrame, n_samples: int, y: Labels | None, class_distribution: Any
 ) -> None:
-    """Raise unless there is one given row for each row to draw, and no class shares."""
-    if len(given) != n_samples:
+    """Raise unless each row to draw has its conditions, and classes no shares."""
+    if len(conditions) != n_samples:
         raise ValueError(
-            f"given must have one row for each of the {n_samples} rows to draw. "
-            f"Got {len(given)} rows instead."
+            f"conditions must have one row for each of the {n_samples} rows to draw. "
+            f"Got {len(conditions)} rows instead."
         )
-    if y is None and class_shares is not None:
+    if y is None and class_distribution is not None:
         raise ValueError(
-            "class_shares must be None when columns are given: labels follow "
-            f"from them. Got {class_shares!r}; say which ones by `y=`."
+            "class_distribution must be None with conditions: labels follow from "
+            f"them. Got {class_distribution!r}; say which ones by `y=`."
         )

@@ -19,7 +19,7 @@ from skdpgen.synthesizers.presets._settings import (
 from skdpgen.utils import saved
 
 # ----------------------------------------------------------------------------
-# Settings of DP-MERF: ours, the paper's, and the paper's sizes for its tables.
+# Settings of DP-MERF: ours, and the paper's.
 
 PIXEL_SCALE = 0.18  # of the root of the number of pixels
 SHORTEST, LONGEST = 1e-3, 1e6  # length scales; angles are exact enough between
@@ -63,15 +63,19 @@ class Waves(Settings):
 class FourierSettings(Waves, TableSettings):
     """Settings of one fit; parameters that were None are filled in."""
 
-    numbers: str
-    n_together: int | str | None  # "all" while parameters are filled in, then None
+    numeric_encoding: str
+    interaction_degree: (
+        int | str | None
+    )  # "all" while parameters are filled in, then None
     fourier_norm: float | None
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
         result = super().filled(given)
         return (
-            replace(result, n_together=None) if result.n_together == "all" else result
+            replace(result, interaction_degree=None)
+            if result.interaction_degree == "all"
+            else result
         )
 
     def sharing(self, share: float) -> Self:
@@ -115,33 +119,20 @@ def pixel_scales(
     return tuple(length_scale)
 
 
-# Features and steps for the paper's tables, by their names in the benchmark. For adult
-# and others the paper thinned out the majority class before it split off its test
-# rows; that changes what is tested, so it is not done here.
-PAPER_SIZES = {
-    "adult": {"n_features": 1000, "max_iter": 8000},
-    "census_kdd": {"n_features": 5000, "max_iter": 2000},
-    "cervical": {"n_features": 2000, "max_iter": 200},
-    "creditcard_fraud_sample": {"n_features": 5000, "max_iter": 4000},
-    "epileptic": {"n_features": 80_000, "max_iter": 6000},
-    "isolet": {"n_features": 500, "max_iter": 4000},
-    "covtype_20k": {"n_features": 1000, "max_iter": 6000},
-    "kdd99_10pct": {"n_features": 2000, "max_iter": 10_000},
-}
 FOURIER = {
     "default": FourierSettings(
-        numbers="binned",
+        numeric_encoding="binned",
         n_features=1000,
         length_scale=(0.2, 0.5, 1.5),
-        n_together=2,
+        interaction_degree=2,
         fourier_norm=None,  # by the number of rows
         **OF_COLUMNS,
     ),
     "paper": FourierSettings(
-        numbers="fourier",
+        numeric_encoding="fourier",
         n_features=2000,
         length_scale="public",
-        n_together=None,
+        interaction_degree=None,
         fourier_norm=0.5,
         **PAPER | {"max_iter": 4000},
     ),
@@ -168,7 +159,7 @@ class _Functions(Settings):
 
     order: int | str
     product_order: int
-    product_size: int
+    interaction_degree: int
     n_subsets: int | None
     length_scale: float
     product_weight: float | None
@@ -224,7 +215,7 @@ HERMITE = {
     "default": HermiteSettings(
         order="cells",
         product_order=4,
-        product_size=2,
+        interaction_degree=2,
         n_subsets=None,  # all, as far as they can be afforded
         length_scale=0.5,
         product_weight=None,  # by the number of rows
@@ -233,7 +224,7 @@ HERMITE = {
     "paper": HermiteSettings(
         order=20,
         product_order=9,
-        product_size=2,
+        interaction_degree=2,
         n_subsets=None,
         length_scale=0.3,
         product_weight=1.0,
@@ -244,7 +235,7 @@ HERMITE_IMAGES = {
     "default": HermiteImageSettings(
         order=3,
         product_order=1,
-        product_size=2,
+        interaction_degree=2,
         n_subsets=None,  # all pairs
         length_scale=0.2,
         product_weight=5.0,
@@ -253,7 +244,7 @@ HERMITE_IMAGES = {
     "paper": HermiteImageSettings(
         order=100,
         product_order=20,
-        product_size=2,
+        interaction_degree=2,
         n_subsets=10,
         length_scale=0.15,
         product_weight=5.0,
@@ -351,7 +342,7 @@ PERCEPTUAL_IMAGES = {
         loss="moving_average",
         stopping_budget=0.01,
         **PAPER_IMAGES
-        | {"generator": "residual", "hidden_layer_sizes": (128,), "n_latent": 100},
+        | {"network": "residual", "hidden_layer_sizes": (128,), "n_latent": 100},
     ),
 }
 
@@ -424,7 +415,7 @@ def kernel_presets(
                 **paper,
                 **PAPER_IMAGES
                 | all_steps
-                | {"generator": "decoder", "hidden_layer_sizes": (128,)},
+                | {"network": "decoder", "hidden_layer_sizes": (128,)},
             ),
         },
     }

@@ -33,7 +33,7 @@ OURS_IMAGES: dict[str, Any] = {
     "max_iter": 4000,
     "batch_size": 500,
     "learning_rate": 1e-2,
-    "generator": "full",
+    "network": "full",
     "pooling": "auto",
     "precision": "float32",
 }
@@ -44,7 +44,7 @@ PAPER_IMAGES: dict[str, Any] = {
     "max_iter": 6000,  # 10 epochs of 60,000 in batches of 100, as in DP-MERF
     "batch_size": 500,
     "learning_rate": 1e-2,
-    "generator": "upsample",
+    "network": "upsample",
     "pooling": 1,
     "precision": "float32",
 }
@@ -139,15 +139,15 @@ class ImageSettings(Settings):
     """Settings of a generator of images."""
 
     models: str
-    generator: str
+    network: str
     pooling: int | str
     precision: str
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
-        chosen = given.get("generator")
+        chosen = given.get("network")
         if (
-            chosen not in (None, self.generator)
+            chosen not in (None, self.network)
             and given.get("hidden_layer_sizes") is None
         ):
             given = given | {"hidden_layer_sizes": HIDDEN[chosen]}
@@ -157,12 +157,12 @@ class ImageSettings(Settings):
         """Raise for settings with which no images could be fitted."""
         super().check()
         if (
-            self.generator in ("decoder", "residual")
+            self.network in ("decoder", "residual")
             and len(self.hidden_layer_sizes) != 1
         ):
             raise ValueError(
-                "hidden_layer_sizes must be one number, of channels, for generator="
-                f"{self.generator!r}. Got {self.hidden_layer_sizes!r} instead."
+                "hidden_layer_sizes must be one number, of channels, for network="
+                f"{self.network!r}. Got {self.hidden_layer_sizes!r} instead."
             )
 
 
@@ -199,10 +199,10 @@ class _Game(Settings):
     """Settings of DP-GAN, for tables and images alike."""
 
     sampling_rate: float
-    norm_bound: float
-    n_between: int
+    max_grad_norm: float
+    n_discriminator_steps: int
     discriminator_layer_sizes: tuple[int, ...]
-    discriminator_rate: float
+    discriminator_learning_rate: float
     public_iter: int
     start: str
 
@@ -245,9 +245,9 @@ class GANImageSettings(_Game, ImageSettings):
 GAME: dict[str, Any] = {
     "sampling_rate": 0.08,
     "max_iter": 800,
-    "norm_bound": 1.0,
-    "n_between": 2,
-    "discriminator_rate": 5e-3,
+    "max_grad_norm": 1.0,
+    "n_discriminator_steps": 2,
+    "discriminator_learning_rate": 5e-3,
     "learning_rate": 5e-3,
     "public_iter": 1000,
 }
@@ -255,14 +255,18 @@ FEW: dict[str, Any] = {  # DP-CGAN: one discriminator step for each of the gener
     "sampling_rate": 0.01,
     "max_iter": 10_000,
     "hidden_layer_sizes": (128,),
-    "norm_bound": 1.1,
-    "n_between": 1,
-    "discriminator_rate": 1e-3,
+    "max_grad_norm": 1.1,
+    "n_discriminator_steps": 1,
+    "discriminator_learning_rate": 1e-3,
     "learning_rate": 1e-3,
     "public_iter": 1000,
 }
 
-OF_IMAGES: dict[str, Any] = {"n_between": 1, "learning_rate": 3e-3, "batch_size": 300}
+OF_IMAGES: dict[str, Any] = {
+    "n_discriminator_steps": 1,
+    "learning_rate": 3e-3,
+    "batch_size": 300,
+}
 
 ADVERSARIAL = {
     "default": GANSettings(
@@ -285,6 +289,6 @@ ADVERSARIAL_IMAGES = {
     "paper": GANImageSettings(
         start="nothing",
         discriminator_layer_sizes=(128,),
-        **PAPER_IMAGES | {"generator": "full"} | FEW,
+        **PAPER_IMAGES | {"network": "full"} | FEW,
     ),
 }

@@ -395,7 +395,7 @@ def learn_by_steps(
         share=share,
         sampling_rate=settings.sampling_rate,
         n_steps=settings.max_iter,
-        norm_bound=settings.norm_bound,
+        norm_bound=settings.max_grad_norm,
         expected_rows=opening.facts.n_rows,
         learning_rate=settings.learning_rate,
         momentum=0.5,
@@ -403,7 +403,7 @@ def learn_by_steps(
         quiet=QUIET,
         is_smooth=True,
     ) as descent:
-        public = Generated(look, settings.norm_bound, some())
+        public = Generated(look, settings.max_grad_norm, some())
         for _ in progress(range(settings.max_iter)):
             descent.step(public(*some(), weights))
         descent.average()
@@ -447,7 +447,7 @@ def learn_ratio(
 
     The share of steps is fixed before anything is released: see ``steps_share``.
     """
-    if settings.method == "sgd":
+    if settings.algorithm == "sgd":
         share = steps_share(opening, game_share("nothing"))
         learn_by_steps(
             opening,

@@ -27,7 +27,7 @@ from skdpgen.privacy import (
     renyi_epsilon,
 )
 from skdpgen.synthesizers.base import BaseSynthesizer
-from skdpgen.tables import INFERRED, READ_OFF, Schema
+from skdpgen.tables import READ_OFF, Schema
 
 EXPOSED = (
     " This delta is above 1 / rows: it may expose a row outright. Candidates with "
@@ -84,7 +84,7 @@ def search_cost(search: Any) -> SearchCost:
     selections reserve of delta and epsilon adds up beside it. The refit is charged as
     the most expensive candidate, because the scores that chose it are not private.
 
-    *If a candidate sub-samples* (``release="per_step"``, ``encoder="private"``), its
+    *If a candidate sub-samples* (``algorithm="per_step"``, ``encoder_budget``), its
     fit is not a Gaussian mechanism and has no mu. Then Renyi divergences add up
     instead, at each order, that of the refit being the largest of any candidate at that
     order (:func:`~skdpgen.privacy.fit_curve`); that costs a few percent more.
@@ -158,10 +158,10 @@ def search_cost(search: Any) -> SearchCost:
 
 def _is_inferred(schema: Any) -> bool:
     """Say whether a schema is, or was in an earlier fit, read off private rows."""
-    if isinstance(schema, str) or schema is None:
-        return schema == "infer"
+    if schema is None:
+        return False
     origin = Schema.of(schema).origin
-    return INFERRED in origin or READ_OFF in origin
+    return READ_OFF in origin
 
 
 def _compose(

@@ -54,7 +54,7 @@ def search_generator(
     synthesizer : DPMERFSynthesizer, DPHPSynthesizer or DPNTKSynthesizer
         Fitted; refitted in place.
     param_grid : dict or list of dict
-        As for ``GridSearchCV``, of settings that ``refit`` takes: ``max_iter``,
+        As for ``GridSearchCV``, of settings that ``retrain`` takes: ``max_iter``,
         ``batch_size``, ``learning_rate``, ``hidden_layer_sizes``, ``n_latent``.
     held_out : float, default=0.2
         Share of the features to judge by.
@@ -76,9 +76,9 @@ def search_generator(
     check_is_fitted(synthesizer, "release_")
     kernel, released = synthesizer.kernel_, synthesizer.release_
     n_features = 0 if kernel.phi is None else kernel.phi.n_features
-    if getattr(synthesizer, "release", None) == "per_step":
+    if getattr(synthesizer, "algorithm", None) == "per_step":
         raise ValueError(
-            "search_generator needs a release to train on. Got release='per_step', "
+            "search_generator needs a release to train on. Got algorithm='per_step', "
             "which trains while it reads rows, at a cost."
         )
     if n_features < 2 or not 0 < held_out < 1:
@@ -104,7 +104,7 @@ def search_generator(
         rows.append({**given, "score": score, "seconds": time.perf_counter() - start})
     results = pd.DataFrame(rows).sort_values("score", ignore_index=True)
     best = min(zip(rows, ParameterGrid(param_grid), strict=True), key=_score)[1]
-    synthesizer.refit(**best)
+    synthesizer.retrain(**best)
     return GeneratorSearch(results, dict(best))
 
 
