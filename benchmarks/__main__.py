@@ -16,6 +16,7 @@ from benchmarks.peer_runner import PEERS
 from benchmarks.peers import install_peer, python_in
 from benchmarks.private_steps import step_costs
 from benchmarks.speed import speed_table
+from skdpgen.benchmark._measure_cell import with_settings
 from skdpgen.benchmark._result_tables import markdown
 from skdpgen.cli._bench_command import run, tables
 from skdpgen.metrics import CLASSIFIERS, SyntheticUtility
@@ -121,7 +122,8 @@ def images(
     output: Path | None,
 ) -> None:
     """Measure a method on the sets of images NAMES, with pictures."""
-    make = partial(all_synthesizers()[synthesizer], **read_settings(settings))
+    method = all_synthesizers()[synthesizer]
+    make = partial(with_settings, method, read_settings(settings))
     every = [*CLASSIFIERS["images"], "cnn"]
     utility = SyntheticUtility(
         classifiers=QUICK if models == "quick" else every,
@@ -224,14 +226,14 @@ def read_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> read_settings(("release=per_step", "max_iter=3", "sizes=[8, 8]"))
-    {'release': 'per_step', 'max_iter': 3, 'sizes': [8, 8]}
+    >>> read_settings(("algorithm=per_step", "generator__max_iter=3", "sizes=[8, 8]"))
+    {'algorithm': 'per_step', 'generator__max_iter': 3, 'sizes': [8, 8]}
     """
     return {name: _value(text) for name, text in (pair.split("=", 1) for pair in pairs)}
 
 
 def _value(text: str) -> Any:
-    """Read JSON; what is not JSON is a string, as in `release=per_step`."""
+    """Read JSON; what is not JSON is a string, as in `algorithm=per_step`."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:

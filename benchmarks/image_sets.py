@@ -1,11 +1,12 @@
 """Images: accuracy of models trained on synthetic ones, and how real these look."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from io import BytesIO
 from itertools import pairwise, product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pandas as pd
 from scipy.ndimage import zoom
 
 from skdpgen.benchmark._cells import DELTA, PUBLIC, REAL, Catalogue, Cell
-from skdpgen.benchmark._measure_cell import certificate, delta_of, maker
+from skdpgen.benchmark._measure_cell import certificate, delta_of, maker, public_part
 from skdpgen.benchmark._own_table import check_rows, files_of
 from skdpgen.metrics import SyntheticUtility, image_fidelity
 from skdpgen.plotting import plot_images
@@ -87,7 +88,7 @@ def measure_image_cell(
     if cell.method == PUBLIC:
         scores = measure_real_images([*public, *images[2:]], utility)
         return {"rows": len(public[1]), **scores}
-    make = maker(cell, len(images[0]), public, catalogue)
+    make = maker(cell, len(images[0]), catalogue)
     row, synthesizer, _ = measure_image_release(
         images,
         make,
@@ -96,6 +97,7 @@ def measure_image_cell(
         epsilon=cell.epsilon,
         delta=delta_of(cell),
         adjacency=cell.adjacency,
+        given=public_part(cell, public, catalogue),
     )
     return {**about, **row, **certificate(synthesizer)}
 
@@ -117,6 +119,7 @@ def measure_image_release(
     epsilon: float,
     delta: float | None = DELTA,
     adjacency: str,
+    given: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[dict[str, Any], Any, Any]:
     """Fit and score the release of one number; return a row, the fit, and its images.
 
@@ -131,7 +134,7 @@ def measure_image_release(
         random_state=release,
     )
     start = time.perf_counter()
-    synthesizer.fit(X, y)
+    synthesizer.fit(X, y, **given)
     seconds = time.perf_counter() - start
     rows = synthesizer.sample(utility.n_samples or N_SAMPLES, random_state=release)
     scores = replace(utility, random_state=release).evaluate(rows, *test)

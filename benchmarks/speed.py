@@ -31,6 +31,7 @@ from skdpgen.synthesizers import (
     DPMERFSynthesizer,
     DPNTKSynthesizer,
     DPPairwiseSynthesizer,
+    Generator,
 )
 from skdpgen.tables import Chunks, EncodedBatch, NumberCells, Numeric, Rows, Schema
 from skdpgen.utils import Key
@@ -205,7 +206,7 @@ def _fit_many(n_features: int) -> None:
         schema=Schema(schema),
         preset="paper",
         n_features=n_features,
-        max_iter=20,
+        generator=Generator(max_iter=20),
     ).fit(X, y)
     print(peak_mib())
 

@@ -20,9 +20,10 @@ from skdpgen.benchmark._cells import (
     OtherMethod,
     Source,
 )
+from skdpgen.benchmark._measure_cell import with_settings
 from skdpgen.benchmark._own_table import digest
 from skdpgen.metrics import SyntheticUtility
-from skdpgen.synthesizers import all_synthesizers
+from skdpgen.synthesizers import Generator, all_synthesizers
 from skdpgen.utils import ConfigError
 
 KEYS = {
@@ -372,8 +373,9 @@ def _check_other(
 
 def _check_settings(method: type, settings: Mapping[str, Any]) -> None:
     """Raise as the estimator's own ``fit`` would, but now."""
-    not_here = (*OF_RUN, GIVEN)
-    known = [key for key in method().get_params() if key not in not_here]
+    known = [key for key in method().get_params() if key not in OF_RUN]
+    if "generator" in known:
+        known += [f"generator__{key}" for key in Generator().get_params()]
     for key in settings:
         if key == GIVEN:
             raise ConfigError(
@@ -388,7 +390,7 @@ def _check_settings(method: type, settings: Mapping[str, Any]) -> None:
     _refuse_unknown(settings, known, f"settings of {method.__name__}")
     try:
         json.dumps(settings)
-        method(**settings)._validate_params()
+        with_settings(method, settings)._validate_params()
     except (TypeError, ValueError) as error:
         text = " ".join(str(error).split())
         raise ConfigError(f"settings of {method.__name__}: {text}") from None

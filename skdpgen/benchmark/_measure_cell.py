@@ -6,7 +6,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -127,8 +127,9 @@ def _numbers(cell: Cell, folder: str, catalogue: Catalogue) -> dict[str, Any]:
     if cell.method == PUBLIC:
         X, y = split.public
         return _measure_ceiling(replace(split, X_train=X, y_train=y), utility)
-    make = maker(cell, len(split.X_train), split.public, catalogue)
-    row, synthesizer = _measure_release(cell, split, make, utility)
+    make = maker(cell, len(split.X_train), catalogue)
+    given = public_part(cell, split.public, catalogue)
+    row, synthesizer = _measure_release(cell, split, make, utility, given)
     costs = getattr(synthesizer, "costs_", {})  # of a peer, in a process of its own
     report = certificate(synthesizer)
     if cell.source.is_own and report:
@@ -136,16 +137,32 @@ def _numbers(cell: Cell, folder: str, catalogue: Catalogue) -> dict[str, Any]:
     return {**row, **costs, **report}
 
 
-def maker(
-    cell: Cell, n_rows: int, public: Any, catalogue: Catalogue
-) -> Callable[..., Any]:
+def maker(cell: Cell, n_rows: int, catalogue: Catalogue) -> Callable[..., Any]:
     """Return what makes the synthesizer of a cell, given its guarantee."""
     if cell.method in catalogue.methods:
         return catalogue.methods[cell.method].make(cell, n_rows)
-    make = partial(all_synthesizers()[cell.method], **cell.settings)
-    if cell.public is None:
-        return make
-    return partial(make, public_data=catalogue.public_parts[cell.public](public))
+    return partial(with_settings, all_synthesizers()[cell.method], cell.settings)
+
+
+def with_settings(
+    method: Callable[..., Any], settings: Mapping[str, Any], **params: Any
+) -> Any:
+    """Return a synthesizer; settings of its generator are named as in a search.
+
+    Examples
+    --------
+    >>> from skdpgen import DPMERFSynthesizer
+    >>> with_settings(DPMERFSynthesizer, {"generator__max_iter": 5}, epsilon=2.0)
+    DPMERFSynthesizer(epsilon=2.0, generator=Generator(max_iter=5))
+    """
+    return method(**params).set_params(**settings)
+
+
+def public_part(cell: Cell, public: Any, catalogue: Catalogue) -> dict[str, Any]:
+    """Return what `fit` gets of the public rows of a cell, by name."""
+    if cell.public is None or cell.method in catalogue.methods:
+        return {}
+    return {"public_data": catalogue.public_parts[cell.public](public)}
 
 
 def delta_of(cell: Cell) -> float | None:
@@ -184,7 +201,11 @@ def _measure_ceiling(split: Split, utility: SyntheticUtility) -> dict[str, Any]:
 
 
 def _measure_release(
-    cell: Cell, split: Split, make: Callable[..., Any], utility: SyntheticUtility
+    cell: Cell,
+    split: Split,
+    make: Callable[..., Any],
+    utility: SyntheticUtility,
+    given: Mapping[str, Any],
 ) -> tuple[dict[str, Any], Any]:
     """Fit and score the release of a cell; return a row, and what was fitted."""
     is_schema_public = cell.schema == "public"
@@ -197,7 +218,7 @@ def _measure_release(
         random_state=cell.release,
     )
     start = time.perf_counter()
-    synthesizer.fit(split.X_train, split.y_train)
+    synthesizer.fit(split.X_train, split.y_train, **given)
     seconds = time.perf_counter() - start
     seeded = replace(utility, random_state=cell.release)
     rows = draw_samples(synthesizer, utility.n_samples, cell.release)

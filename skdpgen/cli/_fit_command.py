@@ -19,6 +19,7 @@ from skdpgen.cli._table_files import (
     text_options,
 )
 from skdpgen.cli._text_records import schema_of_text, target_of_text
+from skdpgen.synthesizers import Generator
 from skdpgen.tables import Chunks, Schema
 from skdpgen.utils import Rows, Synthesizer
 
@@ -143,13 +144,15 @@ def make_synthesizer(options: FitOptions) -> Synthesizer:
     params |= dict(map(_setting, options["settings"]))
     method = methods[options["method"]]
     parameters = method().get_params()
+    if "generator" in parameters:
+        parameters |= {f"generator__{name}": None for name in Generator().get_params()}
     unknown = sorted(set(params) - set(parameters))
     if unknown:
         raise click.UsageError(
             f"{method.__name__} has no parameter {', '.join(unknown)}. It has "
             f"{', '.join(parameters)}."
         )
-    return method(**params)
+    return method().set_params(**params)
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -157,7 +160,7 @@ def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise click.UsageError(
-            f"--set takes NAME=VALUE, as max_iter=100. Got {text!r}."
+            f"--set takes NAME=VALUE, as generator__max_iter=100. Got {text!r}."
         )
     try:
         return name.strip(), json.loads(value)

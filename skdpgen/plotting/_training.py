@@ -52,7 +52,7 @@ def plot_loss(synthesizer: Synthesizer, ax: Axes | None = None) -> Figure | SubF
     >>> from skdpgen.datasets import load_example
     >>> from skdpgen.plotting import plot_loss
     >>> X, y = load_example(2000)
-    >>> synth = DPMERFSynthesizer(epsilon=10.0, classes=["left", "stayed"], max_iter=20)
+    >>> synth = DPMERFSynthesizer(epsilon=10.0, classes=["left", "stayed"])
     >>> figure = plot_loss(synth.fit(X, y))
     >>> figure.axes[0].get_xlabel()
     'training step'
@@ -133,10 +133,10 @@ def plot_calibration(
     >>> from skdpgen.datasets import load_example
     >>> from skdpgen.plotting import plot_calibration
     >>> X, y = load_example(2000)
-    >>> synth = DPDRESynthesizer(
-    ...     classes=["left", "stayed"], public_data=(X[:1000], y[:1000])
-    ... )
-    >>> plot_calibration(synth.fit(X[1000:], y[1000:])).axes[0].get_xlabel()
+    >>> synth = DPDRESynthesizer(classes=["left", "stayed"])
+    >>> public = X[:1000], y[:1000]
+    >>> _ = synth.fit(X[1000:], y[1000:], public_data=public)
+    >>> plot_calibration(synth).axes[0].get_xlabel()
     'released share of private rows'
     """
     figures = require("matplotlib.figure", extra="plot")
@@ -145,7 +145,7 @@ def plot_calibration(
     if table is None:
         raise TypeError(
             "plot_calibration needs a DPDRESynthesizer that released means, with "
-            f"method='one_shot'. Got {type(synthesizer).__name__} without."
+            f"algorithm='one_shot'. Got {type(synthesizer).__name__} without."
         )
     if ax is None:
         figure = figures.Figure(figsize=(4.6, 4.2), layout="constrained")

@@ -107,7 +107,8 @@ class DPDRESynthesizer(BaseSynthesizer):
     >>> X, y = load_example(2000)
     >>> public = X[:800], y[:800]
     >>> synth = DPDRESynthesizer(classes=["left", "stayed"])
-    >>> X_syn, y_syn = synth.fit(X[800:], y[800:]).sample(500)
+    >>> synth = synth.fit(X[800:], y[800:], public_data=public)
+    >>> X_syn, y_syn = synth.sample(500)
     >>> len(X_syn), len(synth.weights_)
     (500, 800)
     """

@@ -120,9 +120,10 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
 
     Examples
     --------
+    >>> from skdpgen import Generator
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> synth = DPGANSynthesizer(classes=["left", "stayed"], max_iter=20)
+    >>> synth = DPGANSynthesizer(generator=Generator(max_iter=20))
     >>> X_syn, y_syn = synth.fit(X, y).sample(500)
     >>> list(X_syn.columns) == list(X.columns), len(y_syn)
     (True, 500)

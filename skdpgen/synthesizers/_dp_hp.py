@@ -105,9 +105,10 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
 
     Examples
     --------
+    >>> from skdpgen import Generator
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> synth = DPHPSynthesizer(epsilon=1.0, classes=["left", "stayed"], max_iter=50)
+    >>> synth = DPHPSynthesizer(epsilon=1.0, generator=Generator(max_iter=50))
     >>> X_syn, y_syn = synth.fit(X, y).sample(500)
     >>> list(X_syn.columns) == list(X.columns), len(y_syn)
     (True, 500)

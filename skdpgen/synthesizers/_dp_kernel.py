@@ -120,10 +120,11 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
     Examples
     --------
+    >>> from skdpgen import Generator
     >>> from sklearn.datasets import load_digits
     >>> images, digits = load_digits(return_X_y=True)
     >>> images = images.reshape(-1, 8, 8) / 16
-    >>> synth = DPKernelSynthesizer(epsilon=10.0, classes=range(10))
+    >>> synth = DPKernelSynthesizer(epsilon=10.0, generator=Generator(max_iter=20))
     >>> X_syn, y_syn = synth.fit(images, digits).sample(50)
     >>> X_syn.shape, len(y_syn)
     ((50, 8, 8), 50)

@@ -89,7 +89,7 @@ def test_labels_are_those_that_were_asked_for(fitted):
     assert {label for _, labels in every for label in labels} == {"left"}
 
 
-def test_given_columns_stay_as_they_are(pairwise):
+def test_conditions_stay_as_they_are(pairwise):
     given = pd.DataFrame({"job": ["office", "craft", "care"] * 50})
     given = given[given["job"].isin(pairwise.cells_["job"].categories)]
     given = given.reset_index(drop=True)

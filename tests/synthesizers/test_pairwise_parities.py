@@ -87,7 +87,7 @@ def test_a_parity_of_columns_alone_is_learnt():
     )
 
 
-def test_given_columns_tell_the_rest():
+def test_conditions_tell_the_rest():
     X, y = make_parity(6000, n_columns=5)
     _, labels = fitted(X, y).sample(given=X[:1000])
     assert (labels.to_numpy() == y[:1000].to_numpy()).mean() > 0.9

@@ -133,7 +133,7 @@ def test_an_order_of_columns_is_no_matter(learnt):
 # ------------------------------------------------------------ given columns
 
 
-def test_given_columns_come_back_and_the_others_follow(learnt):
+def test_conditions_come_back_and_the_others_follow(learnt):
     X, y, synth = learnt
     given = X[["level", "kind"]].sample(8000, replace=True, random_state=0)
     before = given.copy()
@@ -234,7 +234,7 @@ def test_every_kind_of_table_can_be_completed(name, epsilon):
         assert_obeys(found, synth.schema_)
 
 
-def test_a_target_of_numbers_follows_given_columns():
+def test_a_target_of_numbers_follows_conditions():
     case = CASES["regression"]
     synth = build(DPPairwiseSynthesizer, case, epsilon=INF).fit(case.X, case.y)
     drawn, target = synth.sample(3000, random_state=0)
@@ -310,7 +310,7 @@ NOT_CHECKED = {
 
 
 @pytest.mark.parametrize("name", NOT_CHECKED)
-def test_rows_with_given_columns_obey_the_schema(name):
+def test_rows_with_conditions_obey_the_schema(name):
     case = CASES["mixed"]
     synth = build(DPPairwiseSynthesizer, case, epsilon=1.0).fit(case.X, case.y)
     try:

@@ -109,7 +109,7 @@ def test_rules_are_free():
     assert releases[0] == releases[1]
 
 
-def test_given_columns_obey_or_are_an_error():
+def test_conditions_obey_or_are_an_error():
     synthesizer = DPPairwiseSynthesizer(epsilon=5.0, schema=SCHEMA).fit(table(0))
     X = synthesizer.sample(given=pd.DataFrame({"low": pd.array([9] * 300, "Int64")}))
     assert (X["low"] == 9).all()

@@ -7,7 +7,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
     rows_for_pairs,
     worth_measuring,
 )
-from skdpgen.synthesizers.pairwise._given_columns import check_given, read_given
+from skdpgen.synthesizers.pairwise._conditions import check_given, read_given
 from skdpgen.synthesizers.pairwise._measuring import (
     BY_CLASS,
     measure_columns,

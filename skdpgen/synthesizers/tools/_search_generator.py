@@ -46,13 +46,13 @@ def search_generator(
     Part of the features is held out, generators are trained on the rest and
     judged by how near they come to the released values of the held-out ones. Noise of
     different features is independent, so a generator that learns noise does worse.
-    Then ``synthesizer`` is refitted with the best settings on all features. All of this
-    reads the release and no row: **the guarantee stays as it is.**
+    Then ``synthesizer`` is retrained with the best settings on all features. All of
+    this reads the release and no row: **the guarantee stays as it is.**
 
     Parameters
     ----------
     synthesizer : DPMERFSynthesizer, DPHPSynthesizer or DPNTKSynthesizer
-        Fitted; refitted in place.
+        Fitted; retrained in place.
     param_grid : dict or list of dict
         As for ``GridSearchCV``, of settings that ``retrain`` takes: ``max_iter``,
         ``batch_size``, ``learning_rate``, ``hidden_layer_sizes``, ``n_latent``.
@@ -65,10 +65,10 @@ def search_generator(
 
     Examples
     --------
-    >>> from skdpgen import DPMERFSynthesizer
+    >>> from skdpgen import DPMERFSynthesizer, Generator
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> synth = DPMERFSynthesizer(classes=["left", "stayed"], max_iter=0).fit(X, y)
+    >>> synth = DPMERFSynthesizer(generator=Generator(max_iter=0)).fit(X, y)
     >>> search = search_generator(synth, {"max_iter": [0, 20]})
     >>> search.results.columns.tolist()
     ['max_iter', 'score', 'seconds']
