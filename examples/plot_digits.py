@@ -9,7 +9,7 @@ Images of handwritten digits, private and drawn in under a minute.
 # 1,797 digits of 8 x 8 pixels come with scikit-learn. That is few, so epsilon is large.
 from sklearn.datasets import load_digits
 
-from skdpgen import DPMERFSynthesizer, SyntheticUtility
+from skdpgen import Generator, DPMERFSynthesizer, SyntheticUtility
 from skdpgen.metrics import image_fidelity
 from skdpgen.plotting import plot_images, plot_loss
 
@@ -20,7 +20,7 @@ synth = DPMERFSynthesizer(
     epsilon=10.0,
     classes=range(10),
     n_features=2000,
-    max_iter=300,
+    generator=Generator(max_iter=300),
     random_state=0,
 )
 synth.fit(images[train], labels[train])

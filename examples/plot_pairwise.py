@@ -45,7 +45,7 @@ overview.savefig("pairwise_overview.png", dpi=70)
 # Rows to be completed: the retired, and the office. All other columns are drawn from
 # what the mixture says of such rows.
 jobs = pd.DataFrame({"job": ["retired"] * 500 + ["office"] * 500})
-completed, _ = pairwise.sample(given=jobs)
+completed, _ = pairwise.sample(conditions=jobs)
 print(completed.groupby("job")["weekly_hours"].mean())
 
 # %%
