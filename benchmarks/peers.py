@@ -37,10 +37,15 @@ from benchmarks import peer_runner as runner
 from benchmarks.peer_runner import PEERS
 from skdpgen.benchmark import OtherMethod
 from skdpgen.benchmark._cells import Cell
+from skdpgen.exceptions import (
+    ConfigError,
+)
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.synthesizers.models import decode_rows
 from skdpgen.tables import Cells, Rows
-from skdpgen.utils import ConfigError, Key
+from skdpgen.utils import (
+    Key,
+)
 
 BASELINE = "DPIndependentSynthesizer"  # whose cells others get
 UNIFORM = "uniform"

@@ -34,7 +34,9 @@ from skdpgen.synthesizers import (
     Generator,
 )
 from skdpgen.tables import Chunks, EncodedBatch, NumberCells, Numeric, Rows, Schema
-from skdpgen.utils import Key
+from skdpgen.utils import (
+    Key,
+)
 
 ROOT = Path(__file__).parents[1]
 CHUNK = 50_000

@@ -1,5 +1,6 @@
 """Differentially private synthetic data as scikit-learn estimators."""
 
+from skdpgen import exceptions
 from skdpgen.benchmark import compare
 from skdpgen.metrics import SyntheticUtility, total_variation
 from skdpgen.privacy import PrivacyReport, insecure_noise_seed
@@ -38,26 +39,11 @@ from skdpgen.tables import (
     Schema,
     SumOf,
 )
-from skdpgen.utils import (
-    BudgetExceededError,
-    IdentifierWarning,
-    LargeDeltaWarning,
-    NothingLearntWarning,
-    NotPrivateWarning,
-    RareValuesWarning,
-    RowsElsewhereError,
-    SchemaError,
-    SchemaRequiredError,
-    SchemaWarning,
-    SearchCostWarning,
-    SupportWarning,
-)
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Boolean",
-    "BudgetExceededError",
     "Categorical",
     "Chunks",
     "DPDRESynthesizer",
@@ -75,29 +61,19 @@ __all__ = [
     "Determines",
     "Drop",
     "Generator",
-    "IdentifierWarning",
     "Integer",
-    "LargeDeltaWarning",
     "LessEqual",
     "MissingIf",
-    "NotPrivateWarning",
-    "NothingLearntWarning",
     "Numeric",
     "Ordinal",
     "PrivacyReport",
-    "RareValuesWarning",
     "Regenerate",
-    "RowsElsewhereError",
     "Schema",
-    "SchemaError",
-    "SchemaRequiredError",
-    "SchemaWarning",
-    "SearchCostWarning",
     "SumOf",
-    "SupportWarning",
     "SyntheticUtility",
     "all_synthesizers",
     "compare",
+    "exceptions",
     "insecure_noise_seed",
     "load",
     "plan",

@@ -22,9 +22,11 @@ from skdpgen.benchmark._cells import (
 )
 from skdpgen.benchmark._measure_cell import with_settings
 from skdpgen.benchmark._own_table import digest
+from skdpgen.exceptions import (
+    ConfigError,
+)
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import Generator, all_synthesizers
-from skdpgen.utils import ConfigError
 
 KEYS = {
     "name": None,  # the name of the file

@@ -12,8 +12,10 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skdpgen.benchmark._result_tables import markdown
+from skdpgen.exceptions import (
+    SearchCostWarning,
+)
 from skdpgen.metrics import SyntheticUtility, draw_samples, unwrap, yardsticks
-from skdpgen.utils import SearchCostWarning
 
 SHARED_PARAMETERS = ("epsilon", "delta", "schema", "classes", "adjacency")
 FLOOR_NOTE = (

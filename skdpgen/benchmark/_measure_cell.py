@@ -23,7 +23,9 @@ from skdpgen.benchmark._own_table import Split, read_source
 from skdpgen.metrics import SyntheticUtility, draw_samples, yardsticks
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.tables import NUMBERS, Categorical, NumberCells, Schema, bounds
-from skdpgen.utils import in_a_line
+from skdpgen.utils import (
+    in_a_line,
+)
 
 CLASSES = "class labels: taken as public"
 READ_CLASSES = (

@@ -12,7 +12,9 @@ from pandas.api import types
 from sklearn.model_selection import train_test_split
 
 from skdpgen.benchmark._cells import LENGTH, Source
-from skdpgen.utils import ConfigError
+from skdpgen.exceptions import (
+    ConfigError,
+)
 
 TEST_SHARE = 0.2
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather")

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from skdpgen.benchmark._cells import Catalogue
-from skdpgen.utils import ConfigError
+from skdpgen.exceptions import (
+    ConfigError,
+)
 
 METRICS = {"roc_auc": "ROC-AUC", "macro_f1": "macro-F1", "r2": "R²"}
 METRICS |= {"weighted_f1": "weighted F1"}

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from skdpgen.utils import Synthesizer, in_a_line
+from skdpgen.utils import (
+    Synthesizer,
+    in_a_line,
+)
 
 if TYPE_CHECKING:
     from skdpgen.privacy import PrivacyReport

@@ -21,7 +21,10 @@ from skdpgen.cli._table_files import (
 from skdpgen.cli._text_records import schema_of_text, target_of_text
 from skdpgen.synthesizers import Generator
 from skdpgen.tables import Chunks, Schema
-from skdpgen.utils import Rows, Synthesizer
+from skdpgen.utils import (
+    Rows,
+    Synthesizer,
+)
 
 if TYPE_CHECKING:
     from skdpgen.privacy import PrivacyReport

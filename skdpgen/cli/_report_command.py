@@ -17,7 +17,10 @@ from skdpgen.cli._table_files import (
     some_images,
     text_options,
 )
-from skdpgen.utils import Rows, Synthesizer
+from skdpgen.utils import (
+    Rows,
+    Synthesizer,
+)
 
 FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 IMAGES = 5_000  # of each side

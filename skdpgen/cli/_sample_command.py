@@ -9,7 +9,9 @@ import pandas as pd
 from skdpgen.cli._command import About, read_model
 from skdpgen.cli._fit_command import FOLDER
 from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
-from skdpgen.utils import Synthesizer
+from skdpgen.utils import (
+    Synthesizer,
+)
 
 
 @click.command("sample")

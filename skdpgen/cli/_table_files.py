@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 
 from skdpgen.cli._text_records import Dialect, Records, table_of
 from skdpgen.tables import ArrowFile, Chunks
-from skdpgen.utils import Frame
+from skdpgen.utils import (
+    Frame,
+)
 
 ROWS = 65_536  # of a piece
 TEXT = (".csv", ".tsv", ".txt")

@@ -46,7 +46,9 @@ from skdpgen.tables import (
     read_number,
     read_time,
 )
-from skdpgen.utils import Synthesizer
+from skdpgen.utils import (
+    Synthesizer,
+)
 
 # ----------------------------------------------------------------------------
 # What a schema says, said of cells of text; and synthetic text as numbers again.

@@ -11,7 +11,12 @@ from torch import Generator, Tensor
 from torch.utils.checkpoint import checkpoint
 
 from skdpgen.features._parts import ExpectedFourier
-from skdpgen.utils import are_amounts, asked, refuse_unless, saved
+from skdpgen.utils import (
+    are_amounts,
+    asked,
+    refuse_unless,
+    saved,
+)
 
 SHORTEST = 1e-4  # length scale
 HIGHEST = 1e5  # frequency that someone else may ask with

@@ -13,7 +13,12 @@ from torch import Generator, Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from skdpgen.features._parts import Factors, mean_outer, outer
-from skdpgen.utils import are_amounts, asked, refuse_unless, saved
+from skdpgen.utils import (
+    are_amounts,
+    asked,
+    refuse_unless,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # The slope of a ReLU, 0 or 1, for a generator that learns by gradients.

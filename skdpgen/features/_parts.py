@@ -9,7 +9,13 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from skdpgen.utils import asked, has_role, is_amount, refuse_unless, saved
+from skdpgen.utils import (
+    asked,
+    has_role,
+    is_amount,
+    refuse_unless,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Some of the features of a map: what is left when others are held out.

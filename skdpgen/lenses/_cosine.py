@@ -7,7 +7,9 @@ import torch
 from torch import Tensor
 
 from skdpgen.lenses._lens import Shape, clipped, within_range
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 RADIUS = 0.35  # root mean square of pixels that is still not clipped
 

@@ -12,7 +12,9 @@ from torch import Tensor, nn
 from torch.nn.functional import conv2d
 
 from skdpgen.lenses._lens import Shape, clipped, finite, normalised, within_range
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 SAID = ", given by the user and taken as public"
 

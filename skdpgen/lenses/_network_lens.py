@@ -26,7 +26,9 @@ from skdpgen.lenses._lens import (
 )
 from skdpgen.lenses._unit_means import UnitMeans, check_pure, goes_alone
 from skdpgen.networks import VGG, PublicAutoEncoder, ResNet
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Weights that a user brings for a network whose layers are known.

@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 from skdpgen.lenses._lens import Shape, clipped, finite, within_range
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Wavelets of scattering, in the Fourier domain, and the low-pass that follows them.

@@ -8,7 +8,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from skdpgen.metrics._fidelity import MAX_LEVELS, read_alike
 from skdpgen.metrics._frames import Keys, align, joined
-from skdpgen.utils import Rows
+from skdpgen.utils import (
+    Rows,
+)
 
 MOST_ROWS = 5_000  # of each side
 MOST_COLUMNS = 200  # so that a table of pixels takes seconds, too

@@ -23,7 +23,9 @@ from skdpgen.metrics._frames import (
     numbers,
     times,
 )
-from skdpgen.utils import Rows
+from skdpgen.utils import (
+    Rows,
+)
 
 Floats = NDArray[np.float64]
 

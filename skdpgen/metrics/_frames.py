@@ -9,7 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from skdpgen.utils import Labels, Rows, Synthesizer, Table
+from skdpgen.utils import (
+    Labels,
+    Rows,
+    Synthesizer,
+    Table,
+)
 
 Keys = NDArray[np.object_]  # text, or None where a value is missing
 

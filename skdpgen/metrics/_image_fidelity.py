@@ -12,7 +12,10 @@ from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
 from skdpgen.tables import as_pixels, image_size
-from skdpgen.utils import Images, require
+from skdpgen.utils import (
+    Images,
+    require,
+)
 
 # ----------------------------------------------------------------------------
 # Features to compare images by, from a network that was never trained on them.

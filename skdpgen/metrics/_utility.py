@@ -54,7 +54,12 @@ from skdpgen.metrics._frames import (
     unwrap,
 )
 from skdpgen.tables import as_pixels, image_size, is_image
-from skdpgen.utils import Labels, Rows, Table, torch_generator
+from skdpgen.utils import (
+    Labels,
+    Rows,
+    Table,
+    torch_generator,
+)
 
 # ----------------------------------------------------------------------------
 # A small convolutional classifier for images, as a scikit-learn estimator.

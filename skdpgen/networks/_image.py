@@ -15,7 +15,9 @@ from skdpgen.networks._table import (
     linear,
     up_convolution,
 )
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 SMALLEST = 4  # pixels a side of the first map, in architectures that double it
 HALVED = 16  # from this many pixels a side on, "full" draws half as many

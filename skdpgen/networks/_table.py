@@ -9,7 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Layers whose first weights come from a generator, not from torch's global state.

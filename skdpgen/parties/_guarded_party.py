@@ -7,6 +7,9 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
+from skdpgen.exceptions import (
+    RowsElsewhereError,
+)
 from skdpgen.parties._parties import Party
 from skdpgen.privacy import (
     Adjacency,
@@ -21,7 +24,12 @@ from skdpgen.privacy import (
     noisy_share,
 )
 from skdpgen.tables import Encoder, like_of, public_rows, read_part
-from skdpgen.utils import Labels, RowsElsewhereError, Table, check_asked, require
+from skdpgen.utils import (
+    Labels,
+    Table,
+    check_asked,
+    require,
+)
 
 
 class GuardedParty:

@@ -7,6 +7,9 @@ from functools import cached_property, reduce
 from operator import add
 from typing import Any, Protocol, TypeVar
 
+from skdpgen.exceptions import (
+    RowsElsewhereError,
+)
 from skdpgen.privacy import (
     Counts,
     NoiseShares,
@@ -21,7 +24,12 @@ from skdpgen.privacy import (
     noisy_values,
 )
 from skdpgen.tables import Encoder, RemoteRows, layouts_of, like_of, read_part
-from skdpgen.utils import Key, Labels, Rows, RowsElsewhereError, Table
+from skdpgen.utils import (
+    Key,
+    Labels,
+    Rows,
+    Table,
+)
 
 # ----------------------------------------------------------------------------
 # A party: it keeps its rows, and answers questions with sums.

@@ -11,7 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skdpgen.metrics import FEW_VALUES, ColumnPair, joined, keys, read_alike
-from skdpgen.utils import Rows, require
+from skdpgen.utils import (
+    Rows,
+    require,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -24,7 +24,10 @@ from skdpgen.plotting._columns import (
     time_name,
     two_tables,
 )
-from skdpgen.utils import Rows, require
+from skdpgen.utils import (
+    Rows,
+    require,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,7 +23,10 @@ from skdpgen.plotting._columns import (
     short,
     two_tables,
 )
-from skdpgen.utils import Rows, require
+from skdpgen.utils import (
+    Rows,
+    require,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,7 +25,10 @@ from skdpgen.plotting._columns import (
     summed_up,
     two_tables,
 )
-from skdpgen.utils import Rows, require
+from skdpgen.utils import (
+    Rows,
+    require,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.tables import as_pixels, image_size
-from skdpgen.utils import Images, Labels, Synthesizer, require
+from skdpgen.utils import (
+    Images,
+    Labels,
+    Synthesizer,
+    require,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,7 +21,12 @@ from skdpgen.privacy._sensitivity import (
     Weighted,
     check_accurate,
 )
-from skdpgen.utils import asked, is_whole, refuse_unless, saved
+from skdpgen.utils import (
+    asked,
+    is_whole,
+    refuse_unless,
+    saved,
+)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -6,7 +6,9 @@ from enum import StrEnum
 from numbers import Real
 
 from skdpgen.privacy._accounting import gaussian_mu
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 LARGEST_DELTA = 1e-5  # that `default_delta` gives
 HIDDEN_SIZE_DELTA = 1e-7

@@ -8,7 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 Floats = NDArray[np.float64]
 DIGITS = 53  # whole numbers up to 2 ** 53 are exact in float64

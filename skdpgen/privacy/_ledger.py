@@ -3,6 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from skdpgen.exceptions import (
+    BudgetExceededError,
+)
 from skdpgen.privacy._budget import PrivacyBudget
 from skdpgen.privacy._noise import is_noise_insecure
 from skdpgen.privacy._report import (
@@ -15,7 +18,9 @@ from skdpgen.privacy._report import (
 from skdpgen.privacy._sensitivity import Signed, check_accurate, sensitivity
 from skdpgen.privacy._subsampled import subsampled_noise_multiplier
 from skdpgen.privacy._value_counts import selection_threshold
-from skdpgen.utils import BudgetExceededError, check_count
+from skdpgen.utils import (
+    check_count,
+)
 
 ROUNDING = 1e-9  # people write shares as decimals, and 0.1 * 3 counts as 0.3
 SMALLEST_SHARE = 1e-12  # far below what any release can use

@@ -23,7 +23,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from skdpgen.utils import NotPrivateWarning
+from skdpgen.exceptions import (
+    NotPrivateWarning,
+)
 
 CHUNK = 1 << 18  # variates at a time: 8 MB of random words
 LATTICE = 20  # bits kept below the noise's standard deviation

@@ -11,6 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdpgen.exceptions import (
+    BudgetExceededError,
+    RowsElsewhereError,
+)
 from skdpgen.privacy._blocks import Block, Counts, Histograms, Parities, Vectors
 from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._ledger import Ledger
@@ -19,8 +23,6 @@ from skdpgen.privacy._query import NoiseShares, Question
 from skdpgen.privacy._release import joint_sensitivity, joint_weights, noise_of_blocks
 from skdpgen.privacy._vector_sums import OuterProducts, SideBySide
 from skdpgen.utils import (
-    BudgetExceededError,
-    RowsElsewhereError,
     from_bytes,
     saved,
     to_bytes,

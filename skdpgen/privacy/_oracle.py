@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
+from skdpgen.exceptions import (
+    BudgetExceededError,
+)
 from skdpgen.privacy._blocks import Vectors
 from skdpgen.privacy._noise import (
     add_noise,
@@ -18,7 +21,6 @@ from skdpgen.privacy._noise import (
     poisson_sample,
 )
 from skdpgen.privacy._vector_sums import Layer, Layers
-from skdpgen.utils import BudgetExceededError
 
 T = TypeVar("T", covariant=True)
 AT_ONCE = 2**24  # numbers of the rows' vectors that are in memory together

@@ -9,6 +9,9 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from skdpgen.exceptions import (
+    RowsElsewhereError,
+)
 from skdpgen.privacy._accounting import gaussian_epsilon
 from skdpgen.privacy._blocks import WIDEST, Batch, Block
 from skdpgen.privacy._budget import PrivacyBudget
@@ -17,7 +20,6 @@ from skdpgen.privacy._noise import random_groups
 from skdpgen.privacy._sensitivity import HEAVIEST, LIGHTEST
 from skdpgen.privacy._value_counts import EXACT, LEVELS, SLOTS, Seen
 from skdpgen.utils import (
-    RowsElsewhereError,
     asked,
     digest_of,
     from_bytes,

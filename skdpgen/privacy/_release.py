@@ -34,7 +34,9 @@ from skdpgen.privacy._value_counts import (
     Seen,
     Selections,
 )
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 EVIDENCE = 4.5  # noise stds at which a public value is kept: few by chance
 

@@ -10,7 +10,9 @@ from skdpgen.privacy._accounting import gaussian_epsilon
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._sensitivity import Signed, sensitivity
 from skdpgen.privacy._subsampled import SampledSteps, subsampled_epsilon
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 ALARMS = ("NOT PRIVATE", "LEAK")  # statements that begin with these come first
 SUBSAMPLED = "Poisson sub-sampled Gaussian, q={:g} x {}"

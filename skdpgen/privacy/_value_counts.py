@@ -12,7 +12,9 @@ from scipy.stats import norm
 
 from skdpgen.privacy._blocks import Floats, Integers, Tokens, check_shape
 from skdpgen.privacy._sensitivity import Distinct, NonNegative, OneHot, Structure
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Partition selection: which values exist, without showing one that is unique.

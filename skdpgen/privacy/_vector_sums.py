@@ -32,7 +32,13 @@ from skdpgen.privacy._sensitivity import (
     Weighted,
     WithSquares,
 )
-from skdpgen.utils import asked, is_amount, is_whole, refuse_unless, saved
+from skdpgen.utils import (
+    asked,
+    is_amount,
+    is_whole,
+    refuse_unless,
+    saved,
+)
 
 Factor = tuple[torch.Tensor, torch.Tensor]  # rows, and their norms
 Formed = tuple[Factor, Factor, torch.Tensor]  # u, v, and the norm of their product

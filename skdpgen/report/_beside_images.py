@@ -7,7 +7,10 @@ import numpy as np
 from skdpgen.metrics import image_fidelity
 from skdpgen.report._kind_of_rows import KindOfRows
 from skdpgen.report._page import picture_of_images
-from skdpgen.utils import Images, Rows
+from skdpgen.utils import (
+    Images,
+    Rows,
+)
 
 NAMES = {
     "fid": ("Fréchet distance", "of random features; 0 is best"),

@@ -8,7 +8,9 @@ import pandas as pd
 from skdpgen.metrics import yardsticks
 from skdpgen.report._kind_of_rows import KindOfRows
 from skdpgen.report._page import picture_of
-from skdpgen.utils import Rows
+from skdpgen.utils import (
+    Rows,
+)
 
 NAMES = {
     "one_way_tv": ("Single columns", "distance of frequencies, 0 to 1"),

@@ -13,7 +13,9 @@ import pandas as pd
 
 from skdpgen.privacy import PrivacyReport
 from skdpgen.report._page import MOST_CLASSES, picture_of_images
-from skdpgen.utils import Synthesizer
+from skdpgen.utils import (
+    Synthesizer,
+)
 
 SUSPECTED = (0.01, 0.1, 0.5)  # probabilities before the rows are published
 SHOWN = 5  # synthetic rows

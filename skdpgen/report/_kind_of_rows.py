@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from skdpgen.utils import Rows
+from skdpgen.utils import (
+    Rows,
+)
 
 
 @dataclass(frozen=True)

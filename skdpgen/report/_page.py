@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skdpgen.utils import Rows
+from skdpgen.utils import (
+    Rows,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

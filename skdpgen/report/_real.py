@@ -12,7 +12,11 @@ from skdpgen.metrics import SyntheticUtility
 from skdpgen.report._beside_images import IMAGES
 from skdpgen.report._beside_tables import TABLES
 from skdpgen.tables import is_image
-from skdpgen.utils import Labels, Rows, Table
+from skdpgen.utils import (
+    Labels,
+    Rows,
+    Table,
+)
 
 ALARM = (
     "NOT PRIVATE: this report reads real rows. What stands under “Beside real rows” "

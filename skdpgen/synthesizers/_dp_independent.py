@@ -25,7 +25,10 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
     release_columns,
 )
-from skdpgen.utils import Labels, RandomState
+from skdpgen.utils import (
+    Labels,
+    RandomState,
+)
 
 
 @documented

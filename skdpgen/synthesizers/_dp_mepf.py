@@ -47,7 +47,12 @@ from skdpgen.synthesizers.models import Deformations, Denoised, ImageModel
 from skdpgen.synthesizers.opening import Fitting, steps_share
 from skdpgen.synthesizers.presets import PERCEPTUAL_IMAGES
 from skdpgen.tables import Cells, Chunks, image_size
-from skdpgen.utils import Interval, RandomState, StrOptions, pick_device
+from skdpgen.utils import (
+    Interval,
+    RandomState,
+    StrOptions,
+    pick_device,
+)
 
 
 @documented

@@ -34,7 +34,11 @@ from skdpgen.synthesizers.embedding import (
 from skdpgen.synthesizers.opening import Fitting, steps_share
 from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES
 from skdpgen.tables import Cells
-from skdpgen.utils import Interval, RandomState, StrOptions
+from skdpgen.utils import (
+    Interval,
+    RandomState,
+    StrOptions,
+)
 
 
 @documented

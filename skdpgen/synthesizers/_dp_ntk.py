@@ -25,7 +25,11 @@ from skdpgen.synthesizers.base import (
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import TANGENT, TANGENT_IMAGES
 from skdpgen.tables import Cells
-from skdpgen.utils import Interval, RandomState, StrOptions
+from skdpgen.utils import (
+    Interval,
+    RandomState,
+    StrOptions,
+)
 
 # A layer by name, a function from the number of inputs to a network, or the preset's.
 Architecture: TypeAlias = (

@@ -10,7 +10,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skdpgen.utils import require
+from skdpgen.utils import (
+    require,
+)
 
 # ----------------------------------------------------------------------------
 # Tables on disk and queries, as batches that are opened anew with some columns.

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skdpgen.exceptions import (
+    SchemaError,
+)
 from skdpgen.tables._text_forms import (
     has_date,
     has_time_of_day,
@@ -17,7 +20,11 @@ from skdpgen.tables._text_forms import (
     number_form,
     read_time,
 )
-from skdpgen.utils import SchemaError, asked, refuse_unless, saved
+from skdpgen.utils import (
+    asked,
+    refuse_unless,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Columns that are not learnt from: dropped, or written anew for each row.

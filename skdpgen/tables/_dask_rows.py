@@ -9,7 +9,9 @@ import numpy as np
 
 from skdpgen.tables._layout import Layout
 from skdpgen.tables._passes import RemoteRows, SumQuery, Sums, layouts_of, read_part
-from skdpgen.utils import require
+from skdpgen.utils import (
+    require,
+)
 
 PartSums = tuple[int, Sums]  # of so many rows
 FAN_IN = 8  # sums that one task adds up

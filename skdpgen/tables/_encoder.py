@@ -15,7 +15,13 @@ from skdpgen.tables._layout import PIXELS, TARGET, Kind, Layout
 from skdpgen.tables._line import AskedCells, DigitCells
 from skdpgen.tables._text_columns import read_column
 from skdpgen.tables._values import Codes, Floats, TokenColumn, Values, read_values
-from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
+from skdpgen.utils import (
+    Key,
+    asked,
+    has_role,
+    refuse_unless,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Values of a column to be distinguished: as text that is shown, or as they are.

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from skdpgen.exceptions import (
+    SchemaError,
+)
 from skdpgen.tables._layout import Kind, Layout
-from skdpgen.utils import SchemaError
 
 if TYPE_CHECKING:
     import polars

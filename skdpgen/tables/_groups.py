@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from skdpgen.tables._cells import Cells
 from skdpgen.tables._values import Codes, Floats
-from skdpgen.utils import are_whole, asked, is_whole, refuse_unless, saved
+from skdpgen.utils import (
+    are_whole,
+    asked,
+    is_whole,
+    refuse_unless,
+    saved,
+)
 
 
 @asked("groups")

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.utils import Images, saved
+from skdpgen.utils import (
+    Images,
+    saved,
+)
 
 if TYPE_CHECKING:
     import torch

@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skdpgen.utils import asked, refuse_unless, saved
+from skdpgen.utils import (
+    asked,
+    refuse_unless,
+    saved,
+)
 
 NEVER_MISSING = re.compile(r"u?int\d+|bool")  # numpy's; pandas' own can
 NUMBER = re.compile(r"u?int\d+|float\d+")

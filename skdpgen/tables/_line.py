@@ -30,7 +30,11 @@ from skdpgen.tables._columns import (
 )
 from skdpgen.tables._layout import Kind
 from skdpgen.tables._values import Codes, Floats, Values, as_numbers, as_seconds
-from skdpgen.utils import asked, refuse_unless, saved
+from skdpgen.utils import (
+    asked,
+    refuse_unless,
+    saved,
+)
 
 Flags = NDArray[np.bool_]
 

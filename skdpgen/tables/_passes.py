@@ -5,13 +5,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from skdpgen.exceptions import (
+    RowsElsewhereError,
+)
 from skdpgen.tables._chunks import Chunks
 from skdpgen.tables._encoder import Chunk, read_labels, read_target
 from skdpgen.tables._frames import read_table
 from skdpgen.tables._images import ImageLayout, is_image, read_images
 from skdpgen.tables._layout import PIXELS, Kind, Layout
 from skdpgen.tables._values import Values, read_values
-from skdpgen.utils import RowsElsewhereError
 
 # ----------------------------------------------------------------------------
 # A table or images, whole or a chunk of them, as they came in.

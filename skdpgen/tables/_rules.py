@@ -7,6 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from skdpgen.exceptions import (
+    SchemaError,
+)
 from skdpgen.tables._columns import (
     Boolean,
     Categorical,
@@ -16,7 +19,9 @@ from skdpgen.tables._columns import (
     Numeric,
     is_hint,
 )
-from skdpgen.utils import SchemaError, saved
+from skdpgen.utils import (
+    saved,
+)
 
 
 @saved

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skdpgen.exceptions import (
+    SchemaError,
+)
 from skdpgen.tables._columns import (
     TYPES,
     Boolean,
@@ -36,7 +39,12 @@ from skdpgen.tables._rules import (
     rule_to_dict,
 )
 from skdpgen.tables._text_forms import read_number
-from skdpgen.utils import Frame, Labels, SchemaError, Table, saved
+from skdpgen.utils import (
+    Frame,
+    Labels,
+    Table,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Bounds and categories read off rows: for public rows, or with a leak.

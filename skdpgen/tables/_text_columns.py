@@ -25,7 +25,9 @@ from skdpgen.tables._layout import Kind
 from skdpgen.tables._text_forms import N_FORMS, place_of_number, write_time
 from skdpgen.tables._time_forms import FORM_CELLS, ISO_FORMS, PLACES, form_of, iso_place
 from skdpgen.tables._values import Codes, Mark, Numbers, Values, seconds_of_text
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # What cells of text say: a date, a number, a word; by rules that are public.

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.utils import SchemaError
+from skdpgen.exceptions import (
+    SchemaError,
+)
 
 # ----------------------------------------------------------------------------
 # How people write numbers: a form has marks, a unit, blanks; public rules alone.

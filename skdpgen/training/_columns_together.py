@@ -11,7 +11,9 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.special import logsumexp
 
 from skdpgen.training._trust import pooled_trust
-from skdpgen.utils import on_one_thread
+from skdpgen.utils import (
+    on_one_thread,
+)
 
 # ----------------------------------------------------------------------------
 # Normal signals of several parts in known noise: the variances of the parts.

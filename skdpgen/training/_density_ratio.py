@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 Floats = NDArray[np.float64]
 OF_CODE, OF_CLASS = 0.4, 0.2  # usual size of what a code adds to the log of the ratio

@@ -14,7 +14,9 @@ from torch import Generator, Tensor
 
 from skdpgen.training._matching import one_cycle
 from skdpgen.training._steps import Adam, paced
-from skdpgen.utils import products_of_rows
+from skdpgen.utils import (
+    products_of_rows,
+)
 
 # ----------------------------------------------------------------------------
 # Parities: what several columns say only together, as moments of a mixture.

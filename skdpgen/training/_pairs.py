@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.training._single_columns import POWERS, correlations
-from skdpgen.utils import on_one_thread
+from skdpgen.utils import (
+    on_one_thread,
+)
 
 Floats = NDArray[np.float64]
 STRENGTHS = (0.03, 0.1, 0.3, 0.9)

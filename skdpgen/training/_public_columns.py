@@ -20,7 +20,11 @@ from skdpgen.training._single_columns import (
     without_empty_cells,
 )
 from skdpgen.training._trust import candidates, pooled_weights, prior_of
-from skdpgen.utils import Key, on_one_thread, saved
+from skdpgen.utils import (
+    Key,
+    on_one_thread,
+    saved,
+)
 
 Floats = NDArray[np.float64]
 STRENGTHS = (0.0, 0.03, 0.1, 0.3, 0.9)  # of what private rows have beyond public ones

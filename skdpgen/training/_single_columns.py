@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from skdpgen.utils import on_one_thread
+from skdpgen.utils import (
+    on_one_thread,
+)
 
 # ----------------------------------------------------------------------------
 # A noisy histogram of one column, denoised by what is known of its noise.

@@ -1,75 +1,9 @@
-"""Exceptions and warnings of the package; each message says what to do."""
+"""Warnings that point at the caller's line, and what may be printed of an error."""
 
 import sys
 import traceback
 import warnings
 from pathlib import Path
-
-
-class SchemaError(ValueError):
-    """A schema is incomplete, contradicts itself or does not match the table."""
-
-
-class SchemaRequiredError(SchemaError):
-    """Private discovery cannot work at this size and budget: give a schema."""
-
-
-class BudgetExceededError(RuntimeError):
-    """A release asks for more than is left of the privacy budget."""
-
-
-class ConfigError(ValueError):
-    """A file that says what to run is incomplete, or holds what is not known."""
-
-
-class RowsElsewhereError(ValueError):
-    """Rows are in a cluster or with other parties, and would have to be here."""
-
-
-class NotPrivateWarning(UserWarning):
-    """The result carries no privacy guarantee at all."""
-
-
-class LargeDeltaWarning(UserWarning):
-    """delta is above one over the number of rows: it may expose a row outright.
-
-    The number of rows is public, or was released with noise. ``delta=None`` fits it.
-    """
-
-
-class IdentifierWarning(UserWarning):
-    """Whole numbers differ in nearly every row: they may be identifiers of people.
-
-    Said by a released number of different values. Synthetic rows hold numbers of the
-    same range, so many of them belong to real people. ``Regenerate()`` or ``Drop()`` in
-    a schema keeps them out; bounds, as ``Integer(0, 1000)``, say that they are amounts.
-    """
-
-
-class NothingLearntWarning(UserWarning):
-    """No relation between columns was learnt; samples have columns by class only.
-
-    Nothing stood out of the noise, or no pairs of columns could be afforded. Said by
-    released and public quantities alone. Fewer columns, a schema, a larger epsilon or
-    more rows help.
-    """
-
-
-class RareValuesWarning(UserWarning):
-    """Many rows of a column hold values that are too rare to be found."""
-
-
-class SchemaWarning(UserWarning):
-    """What was said to be public does not fit what was released of the rows."""
-
-
-class SupportWarning(UserWarning):
-    """Private rows are where hardly any public row is: no weight can mend that."""
-
-
-class SearchCostWarning(UserWarning):
-    """Several fits on the same rows each cost privacy; together they add up."""
-
 
 # ----------------------------------------------------------------------------
 # Warnings that point at the user's line, however deep they are raised.

@@ -50,7 +50,10 @@ from skdpgen.training import (
     project_to_total,
     score_real,
 )
-from skdpgen.utils import Key, saved
+from skdpgen.utils import (
+    Key,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Images as codes of a public lens, and a game that is played among codes.

@@ -7,7 +7,10 @@ from typing import Any, ClassVar, Literal
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from skdpgen.utils import Interval, StrOptions
+from skdpgen.utils import (
+    Interval,
+    StrOptions,
+)
 
 Network = Literal["full", "upsample", "decoder", "residual"]
 

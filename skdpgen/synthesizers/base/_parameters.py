@@ -11,7 +11,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 import torch
 
 from skdpgen.tables import Chunks, Schema
-from skdpgen.utils import Table
+from skdpgen.utils import (
+    Table,
+)
 
 # ----------------------------------------------------------------------------
 # Of the constructor.

@@ -12,6 +12,11 @@ import pandas as pd
 from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
+from skdpgen.exceptions import (
+    NothingLearnedWarning,
+    RareValuesWarning,
+    SchemaWarning,
+)
 from skdpgen.synthesizers.base._attributes import FittedAttributes
 from skdpgen.synthesizers.models import (
     Loss,
@@ -25,10 +30,7 @@ from skdpgen.synthesizers.models import (
 from skdpgen.synthesizers.opening import ROWS_COUNTED, Measured
 from skdpgen.tables import ArrowFile, Cells, as_arrow
 from skdpgen.utils import (
-    NothingLearntWarning,
     RandomState,
-    RareValuesWarning,
-    SchemaWarning,
     check_count,
     require,
     split_generator,
@@ -405,5 +407,5 @@ class ReportsColumns(FittedAttributes):
             return self
         self._fitted = self._state.stating(line)
         if is_trained:  # else it was asked for
-            warn_caller(NOTHING_LEARNT.format(learnt), NothingLearntWarning)
+            warn_caller(NOTHING_LEARNT.format(learnt), NothingLearnedWarning)
         return self

@@ -16,6 +16,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen import networks
+from skdpgen.exceptions import (
+    SearchCostWarning,
+)
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
 from skdpgen.synthesizers.base._sampling import ReportsColumns, SamplesInChunks
@@ -46,7 +49,6 @@ from skdpgen.utils import (
     Interval,
     Labels,
     RandomState,
-    SearchCostWarning,
     StrOptions,
     check_count,
     clone_parametrized,

@@ -25,7 +25,10 @@ from skdpgen.synthesizers.models import (
 )
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import Cells, EncodedBatch, ImageLayout, as_pixels
-from skdpgen.utils import Key, saved
+from skdpgen.utils import (
+    Key,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Private rows as points in memory, for methods that read some of them at each step.

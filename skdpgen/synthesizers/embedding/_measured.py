@@ -6,7 +6,9 @@ from typing import Any
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.models import Deformations
 from skdpgen.synthesizers.opening import Measured
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 
 @saved

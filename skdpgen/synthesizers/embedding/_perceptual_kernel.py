@@ -29,7 +29,10 @@ from skdpgen.synthesizers.opening import Fitting, Opening, n_classes_of
 from skdpgen.synthesizers.presets import ImageSettings, PerceptualSettings, pixel_scales
 from skdpgen.tables import Cells
 from skdpgen.training import Latents
-from skdpgen.utils import Key, saved
+from skdpgen.utils import (
+    Key,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # A lens that is trained on private images by DP-SGD, where no public one fits.

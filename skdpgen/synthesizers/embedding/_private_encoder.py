@@ -31,7 +31,13 @@ from skdpgen.synthesizers.presets import (
 )
 from skdpgen.tables import Cells, EncodedBatch, ImageLayout
 from skdpgen.training import descend, descend_privately, project_to_total
-from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
+from skdpgen.utils import (
+    Key,
+    asked,
+    has_role,
+    refuse_unless,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # A kernel as a step of an encoder: from cells or pixels to the summands of a release.

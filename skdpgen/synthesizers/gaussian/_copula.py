@@ -22,7 +22,14 @@ from skdpgen.synthesizers.models import CopulaModel, NormalScores, single_column
 from skdpgen.synthesizers.opening import Fitting, n_classes_of
 from skdpgen.tables import Cells, EncodedBatch
 from skdpgen.training import ClassConditional, class_correlations
-from skdpgen.utils import Key, asked, has_role, is_amount, refuse_unless, saved
+from skdpgen.utils import (
+    Key,
+    asked,
+    has_role,
+    is_amount,
+    refuse_unless,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Columns by class, counted twice: all alike, then those that tell classes apart.

@@ -28,7 +28,10 @@ from skdpgen.tables import (
     holds_images,
     image_size,
 )
-from skdpgen.utils import Key, saved
+from skdpgen.utils import (
+    Key,
+    saved,
+)
 
 Floats = NDArray[np.float64]
 Row = Callable[[Any, Floats], Any]  # labels and pixels to labels and vectors

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.models import CopulaModel, Deformations, PictureMixture
 from skdpgen.synthesizers.opening import Measured
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 
 @saved

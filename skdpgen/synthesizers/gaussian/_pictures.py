@@ -27,7 +27,10 @@ from skdpgen.training import (
     project_to_total,
     train_classifier,
 )
-from skdpgen.utils import Key, torch_generator
+from skdpgen.utils import (
+    Key,
+    torch_generator,
+)
 
 # ----------------------------------------------------------------------------
 # Images as the paper has them: one diagonal Gaussian a class, from one release.

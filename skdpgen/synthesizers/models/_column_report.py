@@ -25,7 +25,9 @@ from skdpgen.tables import (
     with_range_of,
 )
 from skdpgen.training import column_counts
-from skdpgen.utils import Key
+from skdpgen.utils import (
+    Key,
+)
 
 # ----------------------------------------------------------------------------
 # What a release says of each column, for people: what was found, what was lost.

@@ -27,7 +27,11 @@ from skdpgen.training import (
     project_to_total,
     sobol,
 )
-from skdpgen.utils import Key, saved, torch_generator
+from skdpgen.utils import (
+    Key,
+    saved,
+    torch_generator,
+)
 
 # ----------------------------------------------------------------------------
 # What any picture may do without becoming another: a public prior, never fitted.

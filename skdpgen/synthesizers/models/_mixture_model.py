@@ -16,7 +16,13 @@ from skdpgen.synthesizers.models._image_model import Deformations
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import CellGroups, Cells, code_or_none
 from skdpgen.training import ClassConditional, project_to_total
-from skdpgen.utils import are_amounts, asked, refuse_unless, saved, torch_generator
+from skdpgen.utils import (
+    are_amounts,
+    asked,
+    refuse_unless,
+    saved,
+    torch_generator,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

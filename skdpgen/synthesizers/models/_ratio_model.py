@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from skdpgen.synthesizers.models._decoding import systematic
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import Categorical, Drop, Regenerate, regenerate, restore_table
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Public rows as they are kept: to be drawn again, as they were.

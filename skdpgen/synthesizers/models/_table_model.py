@@ -27,7 +27,11 @@ from skdpgen.training import (
     sobol,
     strata,
 )
-from skdpgen.utils import Key, saved, torch_generator
+from skdpgen.utils import (
+    Key,
+    saved,
+    torch_generator,
+)
 
 Floats = NDArray[np.float64]
 MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # weights of columns against features

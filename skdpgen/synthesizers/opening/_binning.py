@@ -78,7 +78,9 @@ from skdpgen.tables import (
     without_outer_gaps,
     worth_dividing,
 )
-from skdpgen.utils import Key
+from skdpgen.utils import (
+    Key,
+)
 
 # ----------------------------------------------------------------------------
 # Values that the description of a column does not know: cells that count them.

@@ -8,6 +8,11 @@ from typing import Any, Generic
 import numpy as np
 from tqdm import tqdm
 
+from skdpgen.exceptions import (
+    IdentifierWarning,
+    LargeDeltaWarning,
+    SchemaRequiredError,
+)
 from skdpgen.privacy import (
     Adjacency,
     Ledger,
@@ -58,9 +63,6 @@ from skdpgen.tables import (
     Schema,
 )
 from skdpgen.utils import (
-    IdentifierWarning,
-    LargeDeltaWarning,
-    SchemaRequiredError,
     warn_caller,
 )
 

@@ -20,7 +20,9 @@ from skdpgen.tables import (
     Schema,
     within_limits,
 )
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 
 @saved

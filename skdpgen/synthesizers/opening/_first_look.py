@@ -44,7 +44,9 @@ from skdpgen.tables import (
     numbers_of,
     range_codes,
 )
-from skdpgen.utils import Key
+from skdpgen.utils import (
+    Key,
+)
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,9 @@ from skdpgen.privacy import PrivacyReport, Release
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._public_rows import PublicTables
 from skdpgen.tables import Cells
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 
 @saved

@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdpgen.exceptions import (
+    RowsElsewhereError,
+    SchemaError,
+    SchemaRequiredError,
+)
 from skdpgen.privacy import Ledger, Selections, release, selection_threshold
 from skdpgen.synthesizers.opening._first_look import Unknown
 from skdpgen.tables import (
@@ -38,7 +43,9 @@ from skdpgen.tables import (
     with_hint,
     within_limits,
 )
-from skdpgen.utils import Key, RowsElsewhereError, SchemaError, SchemaRequiredError
+from skdpgen.utils import (
+    Key,
+)
 
 # ----------------------------------------------------------------------------
 # Class labels: public, or released above a threshold that no single row passes.

@@ -14,7 +14,10 @@ from skdpgen.privacy import ClippedCounts, Histograms, Release, release, shorten
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._unknown_columns import open_words
 from skdpgen.tables import Asked, Categorical, CategoryCells, Cells, OpenWords
-from skdpgen.utils import Key, saved
+from skdpgen.utils import (
+    Key,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Words that the main release names: those too rare for the releases before it.

@@ -36,7 +36,10 @@ from skdpgen.tables import (
     infer_column,
     read_table,
 )
-from skdpgen.utils import Key, saved
+from skdpgen.utils import (
+    Key,
+    saved,
+)
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skdpgen.exceptions import (
+    SchemaRequiredError,
+)
 from skdpgen.privacy import (
     Counts,
     DistinctCounts,
@@ -53,7 +56,9 @@ from skdpgen.tables import (
     plausible_codes,
     summary_of,
 )
-from skdpgen.utils import Key, SchemaRequiredError
+from skdpgen.utils import (
+    Key,
+)
 
 # ----------------------------------------------------------------------------
 # The first pass over the rows: it sums for all releases with public queries.

@@ -18,7 +18,9 @@ from skdpgen.tables import (
     read_column,
     read_values,
 )
-from skdpgen.utils import Labels
+from skdpgen.utils import (
+    Labels,
+)
 
 
 def read_given(

@@ -61,7 +61,13 @@ from skdpgen.synthesizers.pairwise._parities import (
 )
 from skdpgen.tables import CellGroups, Cells, EncodedBatch, group_cells
 from skdpgen.training import ClassConditional, column_counts, denoised_histogram
-from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
+from skdpgen.utils import (
+    Key,
+    asked,
+    has_role,
+    refuse_unless,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Columns at two levels: each cell of all rows, and groups of cells by class.

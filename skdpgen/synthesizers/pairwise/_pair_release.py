@@ -19,7 +19,14 @@ from skdpgen.tables import (
     group_cells,
     join_groups,
 )
-from skdpgen.utils import Key, asked, has_role, is_whole, refuse_unless, saved
+from skdpgen.utils import (
+    Key,
+    asked,
+    has_role,
+    is_whole,
+    refuse_unless,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Resolution of a pair: few cells of one column leave more for the other.

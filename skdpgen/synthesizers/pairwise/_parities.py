@@ -33,7 +33,14 @@ from skdpgen.training import (
     mixture_parities,
     stand_out,
 )
-from skdpgen.utils import Key, are_amounts, asked, has_role, refuse_unless, saved
+from skdpgen.utils import (
+    Key,
+    are_amounts,
+    asked,
+    has_role,
+    refuse_unless,
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Which parities to release, and how columns are cut in halves for them.

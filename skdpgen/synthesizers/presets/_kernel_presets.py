@@ -16,7 +16,9 @@ from skdpgen.synthesizers.presets._settings import (
     Settings,
     TableSettings,
 )
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 # ----------------------------------------------------------------------------
 # Settings of DP-MERF: ours, and the paper's.

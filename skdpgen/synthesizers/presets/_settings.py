@@ -7,7 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from skdpgen.utils import saved
+from skdpgen.utils import (
+    saved,
+)
 
 OURS: dict[str, Any] = {
     "hidden_layer_sizes": (256, 256),

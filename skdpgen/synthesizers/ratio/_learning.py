@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch.nn import functional
 
+from skdpgen.exceptions import (
+    SupportWarning,
+)
 from skdpgen.networks import Discriminator
 from skdpgen.privacy import Counts, Histograms, Moments
 from skdpgen.synthesizers.adversarial import Labelled, game_share, release_start
@@ -38,7 +41,11 @@ from skdpgen.training import (
     score_real,
     weighed,
 )
-from skdpgen.utils import Key, SupportWarning, saved, warn_caller
+from skdpgen.utils import (
+    Key,
+    saved,
+    warn_caller,
+)
 
 # ----------------------------------------------------------------------------
 # What is known of the ratio after a fit: all that weights are made of.

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.features import Part
 from skdpgen.training import Latents
-from skdpgen.utils import Key
+from skdpgen.utils import (
+    Key,
+)
 
 LATENTS = 4096  # per class, to judge a generator by
 
