@@ -9,7 +9,7 @@ Images of handwritten digits, private and drawn in under a minute.
 # 1,797 digits of 8 x 8 pixels come with scikit-learn. That is few, so epsilon is large.
 from sklearn.datasets import load_digits
 
-from skdpgen import Generator, DPMERFSynthesizer, SyntheticUtility
+from skdpgen import DPMERFSynthesizer, Generator, SyntheticUtility
 from skdpgen.metrics import image_fidelity
 from skdpgen.plotting import plot_images, plot_loss
 

@@ -8,13 +8,20 @@ DP-MERF against independent columns: what training finds, and how it looks.
 # %%
 # 20,000 customers. A relation is found if it stands out of the noise: many rows help,
 # a larger epsilon, and a larger share of the release for what looks at pairs.
-from skdpgen import Generator, DPIndependentSynthesizer, DPMERFSynthesizer, total_variation
+from skdpgen import (
+    DPIndependentSynthesizer,
+    DPMERFSynthesizer,
+    Generator,
+    total_variation,
+)
 from skdpgen.datasets import load_example
 from skdpgen.plotting import plot_loss, plot_marginals, plot_pairs
 
 X, y = load_example(20_000)
 shared = {"epsilon": 3.0, "classes": ["left", "stayed"], "random_state": 0}
-merf = DPMERFSynthesizer(fourier_norm=0.3, generator=Generator(n_latent=4, max_iter=250), **shared)
+merf = DPMERFSynthesizer(
+    fourier_norm=0.3, generator=Generator(n_latent=4, max_iter=250), **shared
+)
 merf.fit(X, y)
 print(merf.privacy_)
 
