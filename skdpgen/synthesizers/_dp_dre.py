@@ -187,7 +187,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         -------
         self : DPDRESynthesizer
         """
-        self._validate_params()
+        self._check_call(X, y)
         device = pick_device(self.device)
         lens = given_items(public_data, X, self.lens)
         (for_training,) = split_generator(self.random_state, 2)[1:]

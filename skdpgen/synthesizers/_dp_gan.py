@@ -216,7 +216,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         -------
         self : DPGANSynthesizer
         """
-        self._validate_params()
+        self._check_call(X, y)
         device, settings = pick_device(self.device), self._fill_settings(X)
         settings.check_steps()
         check_public(public_data, X, algorithm=self.algorithm)

@@ -173,7 +173,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         -------
         self : DPMGESynthesizer
         """
-        self._validate_params()
+        self._check_call(X, y)
         method = self._method_for(X, public_data)
         method.check(X)
         (for_public,) = split_generator(self.random_state, 2)[1:]

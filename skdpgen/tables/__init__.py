@@ -19,6 +19,7 @@ from skdpgen.tables._chunks import (
     Chunks,
     as_arrow,
     as_chunks,
+    is_source,
 )
 from skdpgen.tables._columns import (
     NUMBERS,
@@ -209,6 +210,7 @@ __all__ = [
     "infer_column",
     "is_image",
     "is_settled",
+    "is_source",
     "is_written",
     "join_groups",
     "joined_gaps",

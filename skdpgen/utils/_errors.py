@@ -3,7 +3,9 @@
 import sys
 import traceback
 import warnings
+from collections.abc import Collection
 from pathlib import Path
+from types import FrameType
 
 # ----------------------------------------------------------------------------
 # Warnings that point at the user's line, however deep they are raised.
@@ -11,20 +13,30 @@ from pathlib import Path
 OURS = {__name__.partition(".")[0], "contextlib"}  # which leads to our `with`
 
 
-def warn_caller(message: str, category: type[Warning]) -> None:
+def warn_caller(
+    message: str, category: type[Warning], *, through: Collection[str] = ()
+) -> None:
     """Warn at the line that called into the package.
 
     Python shows a warning once a line: at a line of ours a second fit, of another
     table, would be silent.
+
+    Parameters
+    ----------
+    message : str
+    category : type of Warning
+    through : collection of str, default=()
+        Other packages whose lines are passed over, such as those of a search.
     """
+    passed = OURS | {*through}
     level, frame = 1, sys._getframe()
-    while frame.f_back and _is_own_module(frame.f_globals.get("__name__", "")):
+    while frame.f_back and _package_of(frame) in passed:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 
-def _is_own_module(name: str) -> bool:
-    return name.partition(".")[0] in OURS
+def _package_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 # ----------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """The base class of all estimators: parameters, opening rows, decoding, saving."""
 
 import json
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -20,6 +19,7 @@ from skdpgen.exceptions import (
     SearchCostWarning,
 )
 from skdpgen.privacy import Subsampling
+from skdpgen.synthesizers.base._mistakes import check_call
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
 from skdpgen.synthesizers.base._sampling import ReportsColumns, SamplesInChunks
 from skdpgen.synthesizers.models import (
@@ -55,6 +55,7 @@ from skdpgen.utils import (
     from_plain,
     split_generator,
     to_plain,
+    warn_caller,
 )
 
 # ----------------------------------------------------------------------------
@@ -200,6 +201,10 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         """Clone, and remember it: each clone fitted on the same rows costs again."""
         copy: Self = clone_parametrized(self)
         copy._is_clone = True
+        # All clones share one list, so that a search warns once of what it costs.
+        if getattr(self, "_cost_warnings", None) is None:
+            self._cost_warnings: list[str] = []
+        copy._cost_warnings = self._cost_warnings
         if hasattr(self, "_container"):
             copy._container = self._container
         return copy
@@ -222,6 +227,11 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         """Return what ``fit`` sub-samples, from parameters alone; None is nothing."""
         return None
 
+    def _check_call(self, X: PrivateRows, y: Labels | None) -> None:
+        """Raise for parameters and arguments that `fit` does not take."""
+        check_call(self, X, y)
+        self._validate_params()
+
     @contextmanager
     def _opened(
         self,
@@ -236,7 +246,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         it by an error or an interrupt, the rows are forgotten, and if anything was paid
         for the estimator keeps it with the certificate, and nothing of an earlier fit.
         """
-        self._validate_params()
+        self._check_call(X, y)
         if groups is not None:
             raise NotImplementedError(GROUPS)
         check_needs(self, X)
@@ -269,8 +279,9 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
 
     def _public_schema(self, X: Any) -> Schema:
         """Return what was given as a schema; warn of a clone, whose fit costs again."""
-        if getattr(self, "_is_clone", False):
-            warnings.warn(SEARCH_COST, SearchCostWarning, stacklevel=5)
+        if getattr(self, "_is_clone", False) and not self._cost_warnings:
+            self._cost_warnings.append(SEARCH_COST)
+            warn_caller(SEARCH_COST, SearchCostWarning, through=("sklearn", "joblib"))
         self._is_given_images(X)  # raises for what the method does not take
         return Schema() if self.schema is None else Schema.of(self.schema)
 
@@ -288,8 +299,8 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         return is_image
 
     def _stated(self, public_data: Any) -> list[str]:
-        del public_data
         """Say what the guarantee rests on besides the rows."""
+        del public_data
         lines = [parameters_stated(self)]
         return lines + [IS_CLONE] * getattr(self, "_is_clone", False)
 

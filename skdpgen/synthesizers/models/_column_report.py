@@ -506,6 +506,13 @@ def _of_pixels(key: str, share: str, facts: Facts) -> Loss:
     return Loss(start + what, "Divide by the largest possible value.", True)
 
 
+WRITTEN = "Are they written as the schema says?"
+WORDS = (
+    "Boolean() reads true and false; for other words name them, as "
+    "`Categorical(['Y', 'N'])`, or leave the column out of the schema."
+)
+
+
 def _contradicted(table: pd.DataFrame, facts: Facts) -> Iterator[tuple[Any, Loss]]:
     """State the columns of which hardly a row fits what was said to be public."""
     layout: Any = facts.layout
@@ -520,9 +527,10 @@ def _contradicted(table: pd.DataFrame, facts: Facts) -> Iterator[tuple[Any, Loss
         start = f"column {name!r}: only {share} of the rows hold "
         is_said = is_written(column) or (not line["is_discovered"] and name in texts)
         if isinstance(column, (*NUMBERS, Boolean)) and is_said:
-            what = "truth value" if isinstance(column, Boolean) else "number or time"
+            is_boolean = isinstance(column, Boolean)
+            what = "truth value" if is_boolean else "number or time"
             start += f"a {what} that could be read"
-            yield name, Loss(start, "Are they written as the schema says?", True)
+            yield name, Loss(start, WORDS if is_boolean else WRITTEN, True)
         is_list = isinstance(column, Categorical) and column.other is None
         if is_list and line["n_values"] and not line["is_discovered"]:
             start += "one of its categories"

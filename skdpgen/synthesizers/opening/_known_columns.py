@@ -492,7 +492,6 @@ def check_needs(estimator: Any, X: Any) -> None:
         (estimator._subsampling() is not None, "draws samples of rows at each step"),
         (getattr(estimator, "_n_minibatches", 1) > 1, "cuts rows into mini-batches"),
         (holds_images(X), "reads images"),
-        (isinstance(estimator.schema, str), "infers the schema from rows"),
     ]
     for is_needed, what in needs:
         if is_needed:

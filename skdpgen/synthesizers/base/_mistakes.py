@@ -1,0 +1,87 @@
+"""Frequent mistakes in calls of `fit`, each with the line that mends it.
+
+Everything here reads types and column names, which are public, and no value of X.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from skdpgen.synthesizers.base._generator import Generator
+from skdpgen.tables import Schema, is_source
+
+
+def check_call(estimator: Any, X: Any, y: Any) -> None:
+    """Raise for arguments of another kind than `fit` takes, and show the right call.
+
+    Parameters
+    ----------
+    estimator : BaseSynthesizer
+    X, y : what `fit` got
+    """
+    _check_parameters(estimator)
+    _check_rows(X)
+    if isinstance(y, str) and not is_source(X):
+        names = list(getattr(X, "columns", ()))
+        call = f"fit(X, X[{y!r}])"
+        if y in names:
+            call = f"fit(X.drop(columns=[{y!r}]), X[{y!r}])"
+        raise TypeError(
+            f"y must hold a label for each row. Got {y!r}, which is a name: call "
+            f"`{call}`."
+        )
+
+
+def _check_parameters(estimator: Any) -> None:
+    schema = estimator.schema
+    if isinstance(schema, str) and schema == "infer":
+        raise TypeError(
+            "schema must be a Schema, a dict or None. Got 'infer': call "
+            "`Schema.infer(X)` if bounds and categories of X are public, or leave "
+            "schema=None, which discovers them privately."
+        )
+    if isinstance(schema, str | Path):
+        raise TypeError(
+            f"schema must be a Schema, a dict or None. Got {str(schema)!r}: call "
+            f"`Schema.load({str(schema)!r})`."
+        )
+    if isinstance(schema, list | tuple):
+        raise TypeError(
+            "schema must be a Schema, a dict or None. Got a list: name the columns, "
+            'as `{"age": Integer(0, 120)}`.'
+        )
+    generator = getattr(estimator, "generator", None)
+    if isinstance(generator, dict):
+        given = ", ".join(f"{name}={value!r}" for name, value in generator.items())
+        raise TypeError(
+            f"generator must be a Generator or None. Got a dict: say "
+            f"`generator=Generator({given})`."
+        )
+    if isinstance(generator, type) and issubclass(generator, Generator):
+        raise TypeError(
+            "generator must be a Generator or None. Got the class: say "
+            "`generator=Generator()`."
+        )
+
+
+def _check_rows(X: Any) -> None:
+    if isinstance(X, Schema):
+        raise TypeError("X must be a table. Got a Schema: pass it as `schema=`.")
+    if isinstance(X, str) or (isinstance(X, Path) and _is_other_file(X)):
+        read = "pd.read_parquet" if str(X).endswith(".parquet") else "pd.read_csv"
+        raise TypeError(
+            f"X must be a table. Got {str(X)!r}: read it first, as `{read}({str(X)!r})`"
+            f", or use the command line, as `skdpgen fit {X}`."
+        )
+    if isinstance(X, dict) or (isinstance(X, list) and X and isinstance(X[0], dict)):
+        raise TypeError(
+            f"X must be a table. Got a {type(X).__name__}: call `pd.DataFrame(X)`."
+        )
+    if isinstance(X, pd.Series):
+        raise TypeError("X must be a table. Got a Series: call `X.to_frame()`.")
+
+
+def _is_other_file(path: Path) -> bool:
+    """Say whether a path is a file that is not of Parquet, by its name."""
+    return path.is_file() and path.suffix not in (".parquet", ".pq")
