@@ -13,12 +13,8 @@ import warnings
 from matplotlib import pyplot as plt
 from sklearn.model_selection import GridSearchCV, KFold
 
-from skdpgen import (
-    DPIndependentSynthesizer,
-    SearchCostWarning,
-    SyntheticUtility,
-    search_cost,
-)
+from skdpgen import DPIndependentSynthesizer, SyntheticUtility, search_cost
+from skdpgen.exceptions import SearchCostWarning
 from skdpgen.datasets import load_example
 
 X, y = load_example(20_000)

@@ -62,7 +62,7 @@ class DPDRESynthesizer(BaseSynthesizer):
     from public ones, and takes :math:`\log r = s`: the paper's way.
 
     Values that no public row has no weight brings back: a
-    :class:`~skdpgen.SupportWarning` says where that shows.
+    :class:`~skdpgen.exceptions.SupportWarning` says where that shows.
 
     Parameters
     ----------
