@@ -36,8 +36,10 @@ class DPIndependentSynthesizer(BaseSynthesizer):
     r"""Tabular synthesizer that knows columns given the class, and no more.
 
     One joint release of a noisy histogram of every column in every class; rows are
-    drawn by a class, then each column by itself. It is the floor that every other
-    method has to beat, and on the mean of many classifiers it is a high one.
+    drawn by a class, then each column independently. It is the baseline that every
+    other method has to beat, and for many classifiers it is hard to beat.
+
+    This method comes from no paper.
 
     Let :math:`x_j \in \{0, 1\}^{k_j}` be column j as a one-hot cell and y the one-hot
     label. The release is :math:`\sum_i (x_{i1}, \dots, x_{id}) \otimes y_i` plus

@@ -66,6 +66,8 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     (:class:`~skdpgen.privacy.SignProducts`). How finely it looks is public or released.
     With too few rows for pairs, it does what :class:`DPIndependentSynthesizer` does.
 
+    This method comes from no paper.
+
     Parameters
     ----------
     {epsilon ... task}

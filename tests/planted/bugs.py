@@ -3,7 +3,12 @@
 ``old`` is replaced by ``new`` in what ``where`` names, in whichever file it is
 (:mod:`tests.planted.source`). ``tests`` are those that are about the bug; the first
 one is what the docs name.
+
+A test file may have bugs of its own, beside the test that catches them: each
+``tests/**/test_*.py`` with a tuple ``PLANTED`` at its top level joins the list here.
 """
+
+import importlib
 
 from tests.planted.beside import WHAT_PUBLIC_ROWS_LET_IN
 from tests.planted.bug import (
@@ -24,6 +29,18 @@ from tests.planted.public import WHAT_PUBLIC_ROWS_DO
 from tests.planted.read import WHAT_A_RECORD_DECIDES
 from tests.planted.said import WHAT_IS_SAID
 from tests.planted.sampled import WHO_IS_DRAWN
+from tests.planted.source import ROOT
+
+
+def bugs_beside_tests() -> tuple[Bug, ...]:
+    """Return the bugs that test files have in ``PLANTED``, in the order of files."""
+    bugs: list[Bug] = []
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        if "\nPLANTED = (" in file.read_text("utf-8"):
+            name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+            bugs += importlib.import_module(name).PLANTED
+    return tuple(bugs)
+
 
 BUGS = (
     # ------------------------------------------------------ noise that is missing
@@ -627,4 +644,6 @@ BUGS = (
     # ---------------------------------------------------------------- what is said
     *WHAT_PUBLIC_ROWS_DO,
     *WHAT_IS_SAID,
+    # -------------------------------------------------- beside the test of a method
+    *bugs_beside_tests(),
 )
