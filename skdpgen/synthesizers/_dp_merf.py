@@ -107,7 +107,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
 
     See Also
     --------
-    DPIndependentSynthesizer : The floor: the one-hot part alone.
+    DPIndependentSynthesizer : The baseline: the one-hot part alone.
     search_generator : Compares generator settings on one release.
 
     References

@@ -108,7 +108,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     See Also
     --------
-    DPIndependentSynthesizer : Single columns alone; the floor.
+    DPIndependentSynthesizer : Single columns alone; the baseline.
     DPMERFSynthesizer : Fourier features instead of histograms of pairs.
 
     Examples
