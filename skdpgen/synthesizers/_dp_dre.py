@@ -15,7 +15,11 @@ from tqdm.auto import tqdm
 from skdpgen.lenses import lens_of
 from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Subsampling
-from skdpgen.synthesizers.adversarial import game_share, has_images, images_stated
+from skdpgen.synthesizers.adversarial import (
+    game_share,
+    has_images,
+    public_image_statements,
+)
 from skdpgen.synthesizers.base import (
     AdjacencyName,
     BaseSynthesizer,
@@ -293,7 +297,7 @@ class DPDRESynthesizer(BaseSynthesizer):
     def _stated(self) -> list[str]:
         """Say which images and which lens were taken as public."""
         lens = None if self.lens is None else lens_of(self.lens)
-        return [*super()._stated(), *images_stated(self.public_data, lens)]
+        return [*super()._stated(), *public_image_statements(self.public_data, lens)]
 
     def _subsampling(self) -> Subsampling | None:
         """Return how steps look at rows; None if there are none."""

@@ -13,11 +13,11 @@ from skdpgen.synthesizers.adversarial import (
     check_public,
     game_share,
     has_images,
-    images_stated,
     lens_of_game,
+    parameters_without_effect,
+    public_image_statements,
     release_start,
-    train_against,
-    without_game,
+    train_adversarially,
 )
 from skdpgen.synthesizers.base import (
     AdjacencyName,
@@ -235,7 +235,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
             steps = steps_share(opening, game_share(settings.start))
             seed = seed_of(for_training)
             start = release_start(opening, settings, steps=steps, seed=seed, lens=lens)
-            model, losses = train_against(
+            model, losses = train_adversarially(
                 opening,
                 start,
                 share=steps,
@@ -253,7 +253,9 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
 
     def _stated(self) -> list[str]:
         """Say which images, and which lens, were taken as public."""
-        stated = images_stated(self.public_data, lens_of_game(self.mode, self.lens))
+        stated = public_image_statements(
+            self.public_data, lens_of_game(self.mode, self.lens)
+        )
         return [*super()._stated(), *stated]
 
     def refit(self, **settings: Any) -> NoReturn:
@@ -266,7 +268,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         )
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
-        return without_game(self.mode, self.start, is_image=is_image)
+        return parameters_without_effect(self.mode, self.start, is_image=is_image)
 
     def _subsampling(self) -> Subsampling | None:
         """Return how steps look at rows; tables and images have the same presets."""

@@ -1,13 +1,26 @@
 """DP-MGE: Gaussians in a public latent space, or between the ranks of columns."""
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.lenses import lens_of
+from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.base import BaseSynthesizer, documented, there
+from skdpgen.synthesizers.base import (
+    AdjacencyName,
+    BaseSynthesizer,
+    ClassShares,
+    PresetName,
+    PrivateRows,
+    Sample,
+    SchemaLike,
+    TaskName,
+    documented,
+    there,
+)
 from skdpgen.synthesizers.gaussian import (
     GaussianMethod,
     ImageGaussians,
@@ -17,7 +30,15 @@ from skdpgen.synthesizers.gaussian import (
 )
 from skdpgen.synthesizers.models import CopulaModel, Deformations, PictureMixture
 from skdpgen.synthesizers.opening import discover_bins
-from skdpgen.utils import Interval, StrOptions, seed_of, split_generator
+from skdpgen.utils import (
+    Images,
+    Interval,
+    Labels,
+    RandomState,
+    StrOptions,
+    seed_of,
+    split_generator,
+)
 
 MOST = 256  # prototypes of a class
 
@@ -111,21 +132,21 @@ class DPMGESynthesizer(BaseSynthesizer):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=None,
-        schema=None,
-        classes=None,
-        adjacency="replace",
-        task="auto",
-        preset="default",
-        lens=None,
-        n_prototypes=None,
-        covariance=None,
-        prior="auto",
-        public_data=None,
-        random_state=None,
-        verbose=0,
-    ):
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        schema: SchemaLike = None,
+        classes: ArrayLike | None = None,
+        adjacency: AdjacencyName = "replace",
+        task: TaskName = "auto",
+        preset: PresetName = "default",
+        lens: LensLike | None = None,
+        n_prototypes: int | None = None,
+        covariance: Literal["full", "pooled", "diagonal"] | None = None,
+        prior: Deformations | Literal["auto", "deformations"] | None = "auto",
+        public_data: Images | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.schema = schema
@@ -141,7 +162,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: PrivateRows, y: Labels | None = None) -> Self:
         """Release means, prototypes and products, each once.
 
         Parameters
@@ -169,7 +190,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.refit()
 
-    def refit(self):
+    def refit(self) -> Self:
         """Make the model anew from what was released; costs nothing, needs no data.
 
         ``fit`` ends with it. If it was interrupted after the first release, the budget
@@ -199,7 +220,13 @@ class DPMGESynthesizer(BaseSynthesizer):
         """Those of sampled images."""
         return self._measured.deformations
 
-    def sample(self, n_samples=None, y=None, class_shares=None, random_state=None):
+    def sample(
+        self,
+        n_samples: int | None = None,
+        y: Labels | None = None,
+        class_shares: ClassShares = None,
+        random_state: RandomState = None,
+    ) -> Sample:
         """Draw synthetic rows; free, and as often as wanted.
 
         Parameters
@@ -230,7 +257,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         is_images = self._is_given_images(X)
         return ImageGaussians(params) if is_images else TableCopula(params)
 
-    def _stated(self):
+    def _stated(self) -> list[str]:
         """Say which lens and images were taken as public."""
         lines = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
         if self.public_data is not None:
