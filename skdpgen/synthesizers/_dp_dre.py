@@ -36,9 +36,9 @@ from skdpgen.synthesizers.models import decode_target
 from skdpgen.synthesizers.ratio import (
     LearntRatio,
     calibration,
-    given_items,
+    check_public_data,
     learn_ratio,
-    tell_support,
+    warn_about_support,
 )
 from skdpgen.training import effective_size
 from skdpgen.utils import (
@@ -193,7 +193,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         """
         self._validate_params()
         device = pick_device(self.device)
-        lens = given_items(self.public_data, X, self.lens)
+        lens = check_public_data(self.public_data, X, self.lens)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y) as opening:
             learn_ratio(
@@ -220,14 +220,14 @@ class DPDRESynthesizer(BaseSynthesizer):
         self : DPDRESynthesizer
         """
         check_is_fitted(self, "_ratio")
-        ratio = self._ratio.learnt()
+        ratio = self._ratio.with_logs()
         self._keep_model(
             ratio.model(self.power if power is None else power),
             ratio.totals.sum(),
             ratio.total_std,
             measured=replace(self._measured, ratio=ratio),
         )
-        stated = tell_support(self.calibration_, self.weights_)
+        stated = warn_about_support(self.calibration_, self.weights_)
         self._fitted = self._state.stating(*stated)
         return self
 

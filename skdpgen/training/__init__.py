@@ -18,10 +18,10 @@ from skdpgen.training._covariance import (
     shrink_symmetric,
 )
 from skdpgen.training._density_ratio import (
-    Told,
+    ReleasedMeans,
     effective_size,
     log_ratios,
-    weighed,
+    ratio_weights,
 )
 from skdpgen.training._matching import (
     Checkpoints,
@@ -81,11 +81,11 @@ __all__ = [
     "PrivateDescent",
     "PublicDescent",
     "Related",
+    "ReleasedMeans",
     "RowSlopes",
     "Rules",
     "Seen",
     "Steps",
-    "Told",
     "class_conditional_model",
     "class_correlations",
     "class_covariances",
@@ -112,6 +112,7 @@ __all__ = [
     "project_to_total",
     "public_shares",
     "raked",
+    "ratio_weights",
     "score_real",
     "shrink_embedding",
     "shrink_symmetric",
@@ -121,7 +122,6 @@ __all__ = [
     "stand_out",
     "strata",
     "train_classifier",
-    "weighed",
     "with_public",
     "without_empty_cells",
 ]

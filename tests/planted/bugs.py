@@ -610,11 +610,11 @@ BUGS = (
     Bug(
         "ratio-by-the-exact-number-of-rows",
         "DP-DRE divides released sums by how many private rows there are",
-        "skdpgen.synthesizers.ratio:learn_at_once",
-        "told = Told(values / facts.n_rows, variances, units)",
+        "skdpgen.synthesizers.ratio:learn_from_means",
+        "released = ReleasedMeans(values / facts.n_rows, variances, units)",
         """
             exact = sum(len(b.labels) for b in opening.rows.batches({}, labels))
-            told = Told(values / exact, variances, units)
+            released = ReleasedMeans(values / exact, variances, units)
         """,
         (
             "tests/guards/test_public_rows.py::"
