@@ -12,7 +12,7 @@ from skdpgen.synthesizers.adversarial import has_images, public_pair
 from skdpgen.synthesizers.gaussian import check_lens, encoder
 from skdpgen.synthesizers.models import PublicItems, label_codes, target_codes
 from skdpgen.synthesizers.opening import Fitting, Opening
-from skdpgen.tables import as_pixels, holds_images, image_size
+from skdpgen.tables import ImageLayout, as_pixels, holds_images, image_size
 from skdpgen.utils import Rows
 
 Floats = NDArray[np.float64]
