@@ -1,4 +1,4 @@
-"""Gaussians in a latent space: of columns' normal scores, or of images' codes."""
+"""Gaussians in a latent space: of normal scores of columns, or of codes of images."""
 
 from skdpgen.synthesizers.gaussian._kinds import (
     GaussianMethod,
