@@ -39,7 +39,7 @@ from skdpgen.synthesizers.embedding import (
     size_seen,
 )
 from skdpgen.synthesizers.gaussian import (
-    MILD,
+    MILD_CHOICES,
     Pictures,
     choose_prior,
     given_prior,
@@ -260,7 +260,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         if vote_share(opening, labels, self.prior):
             model = early_model(opening, device=pick_device(self.device))
             rng = np.random.default_rng(measured.seed)
-            choose_prior(Pictures(opening, labels, None), model, MILD, rng)
+            choose_prior(Pictures(opening, labels, None), model, MILD_CHOICES, rng)
 
     def _train(
         self, denoised: Denoised, kernel: Any, settings: Any

@@ -382,8 +382,8 @@ BUGS = (
     Bug(
         "true-n-for-class-totals",
         "sums of codes are divided by the true number of rows, under add/remove",
-        "skdpgen.synthesizers.gaussian:_Measured.means",
-        "opening.facts.public_total(found.adjacency, self.rows.labels)",
+        "skdpgen.synthesizers.gaussian:_ImageReleases.means",
+        "opening.facts.public_total(release.adjacency, self.rows.labels)",
         "opening.rows._open.n_rows",
         (
             "tests/synthesizers/test_mge_privacy.py::"

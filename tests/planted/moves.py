@@ -441,7 +441,7 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "squares-by-the-largest-of-the-batch",
         "squares of codes are divided by the largest norm of their batch",
-        "skdpgen.synthesizers.gaussian:_Measured._squares",
+        "skdpgen.synthesizers.gaussian:_ImageReleases._squares",
         "return self._from_centres(labels, z) ** 2",
         """
             found = self._from_centres(labels, z) ** 2

@@ -71,7 +71,7 @@ class ImageGaussians:
             self._lens(image_size(X))
 
     def measure(self, fitting: Fitting[MeasuredMixture], rng: Generator) -> None:
-        """Release means and covariances of codes; all at once for the paper's method."""
+        """Release means and covariances of codes; the paper has one release."""
         layout = fitting.facts.layout
         assert isinstance(layout, ImageLayout)
         labels, lens = fitting.measured.labels, self._lens(layout.size)
