@@ -222,8 +222,8 @@ HOW_FAR_ROWS_MOVE = (
         "the-last-rows-as-they-come",
         "the last rows of a step are mapped as they are, fewer than the others",
         "skdpgen.training:RowSlopes._filled",
-        "missing = self.at_once - len(some)",
-        "missing = 0 * len(some)",
+        "missing = self.at_once - len(batch)",
+        "missing = 0 * len(batch)",
         (
             "tests/training/test_private_descent.py::"
             "test_rows_are_mapped_in_batches_of_one_shape",
