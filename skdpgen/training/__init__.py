@@ -38,7 +38,7 @@ from skdpgen.training._mixture import (
     fit_mixture,
     mean_signs,
     mixture_parities,
-    stand_out,
+    significant_parities,
 )
 from skdpgen.training._pairs import PairPrior, fit_pair, smooth_bins, smooth_pair
 from skdpgen.training._private_descent import (
@@ -116,10 +116,10 @@ __all__ = [
     "score_real",
     "shrink_embedding",
     "shrink_symmetric",
+    "significant_parities",
     "smooth_bins",
     "smooth_pair",
     "sobol",
-    "stand_out",
     "strata",
     "train_classifier",
     "with_public",

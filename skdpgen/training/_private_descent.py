@@ -321,7 +321,7 @@ class RowSlopes:
         return named | {k: next(parts).view(shape) for k, shape in self._rest.items()}
 
     def _trace(self, empty: PyTree) -> Shapes:
-        """Return output shapes of matrices for a row of zeros: public, as of any row."""
+        """Return output shapes of matrices for a row of zeros; they are public."""
         zeros = tree_map(
             lambda part: part.new_zeros(1, *part.shape[1:]), self._prepared(empty)
         )
@@ -415,9 +415,7 @@ class RowsInMemory(Protocol):
         ...
 
 
-QUIET = (
-    6.0  # noise of a mean gradient, in clipping norms, above which steps are shorter
-)
+QUIET = 6.0  # noise of a step, in clipping norms, above which steps get shorter
 
 
 class PrivateDescent:
