@@ -9,7 +9,7 @@ from skdpgen.training._adversarial import (
     play,
     score_real,
 )
-from skdpgen.training._columns_together import Related, columns_together
+from skdpgen.training._columns_together import RelatedColumns, columns_together
 from skdpgen.training._covariance import (
     class_correlations,
     class_covariances,
@@ -49,12 +49,12 @@ from skdpgen.training._private_descent import (
 )
 from skdpgen.training._public_columns import (
     ClassConditional,
-    Seen,
+    NoisyColumn,
     class_conditional_model,
     column_counts,
     public_shares,
     raked,
-    with_public,
+    shrunk_to_public,
 )
 from skdpgen.training._single_columns import (
     class_totals,
@@ -75,16 +75,16 @@ __all__ = [
     "Goal",
     "Latents",
     "LossWeight",
+    "NoisyColumn",
     "PairPrior",
     "PairTarget",
     "ParityTarget",
     "PrivateDescent",
     "PublicDescent",
-    "Related",
+    "RelatedColumns",
     "ReleasedMeans",
     "RowSlopes",
     "Rules",
-    "Seen",
     "Steps",
     "class_conditional_model",
     "class_correlations",
@@ -116,12 +116,12 @@ __all__ = [
     "score_real",
     "shrink_embedding",
     "shrink_symmetric",
+    "shrunk_to_public",
     "significant_parities",
     "smooth_bins",
     "smooth_pair",
     "sobol",
     "strata",
     "train_classifier",
-    "with_public",
     "without_empty_cells",
 ]

@@ -121,7 +121,8 @@ def test_slopes_are_those_of_the_loss(has_own, at_once, in_tiles, monkeypatch):
     monkeypatch.setattr(_mixture, "AT_ONCE", at_once)
     target = target_of(components(np.random.default_rng(8)), has_own)
     if in_tiles:  # 4, 4 and 1 cells: the last column meets the first alone
-        target.is_measured[ENDS[1] : ENDS[2]] = target.is_measured[:, ENDS[1] : ENDS[2]] = False
+        target.is_measured[ENDS[1] : ENDS[2]] = False
+        target.is_measured[:, ENDS[1] : ENDS[2]] = False
         target.common[~target.is_measured] = 0.0
         if has_own:
             target.own[:, ~target.is_measured] = 0.0
