@@ -64,7 +64,9 @@ def fit_parts(
     --------
     >>> rng = np.random.default_rng(0)
     >>> parts = [np.eye(400)[:, :200], np.eye(400)[:, 200:]]
-
+    >>> signal = np.repeat([10.0, 1.0], 200) * rng.normal(size=400)
+    >>> posterior = fit_parts(signal, np.eye(400), parts, np.arange(2))
+    >>> kept = posterior.mean / signal
     >>> bool(kept[:200].mean() > 0.97), bool(kept[200:].mean() < 0.2)
     (True, True)
     """
@@ -227,7 +229,8 @@ def columns_together(columns: RelatedColumns) -> tuple[list[Floats], Floats]:
     >>> pairs = np.diag([50.0, 50.0, 50.0, 50.0])[None]
     >>> pairs[0, [0, 1, 2, 3], [2, 3, 0, 1]] = 50.0  # two columns that are the same
     >>> counts = [np.array([[80.0, 20.0]]), np.array([[50.0, 50.0]])]
-
+    >>> shares, variances = np.ones(1), [4.0, 2500.0]
+    >>> columns = RelatedColumns(counts, variances, shares, 100.0, pairs, [0, 0])
     >>> tables, trust = columns_together(columns)
     >>> bool(tables[1][0, 0] > 0.52), bool(trust[1] > 0.5)
     (True, True)

@@ -64,7 +64,10 @@ def log_ratios(codes: Any, base: Floats, released: ReleasedMeans) -> Floats:
     Examples
     --------
     >>> codes = np.array([[1.0, 0.0], [0.0, 1.0]])
-
+    >>> means = np.array([[0.75, 0.25]])
+    >>> released = ReleasedMeans(means, np.full((1, 2), 1e-6), np.ones(2))
+    >>> ratios = log_ratios(codes, np.full((2, 1), 0.5), released)
+    >>> ratio_weights(np.full((2, 1), 0.5), ratios).round(2).ravel().tolist()
     [0.75, 0.25]
     """
     n_classes, n_codes = released.means.shape

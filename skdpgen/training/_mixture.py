@@ -98,7 +98,9 @@ def significant_parities(
     Examples
     --------
     >>> sums = np.array([[900.0, 30.0], [-1000.0, 10.0]])
-
+    >>> expected, n_rows = np.zeros((2, 2)), np.full(2, 1000.0)
+    >>> significant, shifts = significant_parities(sums, 20.0, expected, n_rows)
+    >>> significant.tolist(), shifts.round(2).T.tolist()
     ([0], [[0.89, -0.99]])
     """
     n_rows = np.maximum(n_rows, 1.0)[:, None]

@@ -80,7 +80,8 @@ def smooth_pair(
     Examples
     --------
     >>> prior = PairPrior.of(np.array([0.5, 0.5]), 0)
-
+    >>> mean = smooth_pair(np.array([[0.2, -0.2], [-0.2, 0.2]]), 1e-4, prior, prior)
+    >>> mean.round(2).tolist()
     [[0.2, -0.2], [-0.2, 0.2]]
     """
     return fit_pair(excess, variance, first, second, scale=scale)[0]
@@ -146,7 +147,10 @@ def smooth_bins(
     --------
     >>> prior = PairPrior.of(np.array([0.5, 0.5]), 0)
     >>> slope = np.array([-0.01, 0.0, 0.01])[:, None, None]
-
+    >>> excess = slope * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> mean = smooth_bins(excess, 1e-8, prior, prior, np.full(3, 1 / 3))
+    >>> bool(np.abs(mean - excess).max() < 1e-4)
+    True
     """
     if variance == 0:
         return excess
