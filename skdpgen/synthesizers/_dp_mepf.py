@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from skdpgen.lenses import Lens, PerceptualMap, RandomLens, lens_of
+from skdpgen.lenses import PerceptualMap, RandomLens, lens_of
 from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Release, Subsampling
 from skdpgen.synthesizers.base import (
@@ -284,7 +284,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         """Deformations of sampled images."""
         return self._measured.deformations
 
-    def _lens(self) -> Lens:
+    def _lens(self) -> Any:
         """Return the public lens that the user chose."""
         if self.lens is None:
             return RandomLens()

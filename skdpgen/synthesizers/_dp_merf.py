@@ -73,11 +73,11 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         Fourier features; even. None is 1000 (paper: 2000; its tables had others), of
         images 4000 (paper: 10,000).
     length_scale : float, array-like, "public" or None, default=None
-        Of the Gaussian kernels. Numbers are from 0 to 1 by rank, and two categories have
-        distance 1; several scales are used in turn. None is (0.2, 0.5, 1.5), or for the
-        paper "public": the median distance of rows with uniform columns. Pixels of
-        images are from 0 to 1, and None is "public": 0.18 times the root of the number
-        of pixels after pooling, 2.5 for 14 x 14 (paper: 10.24).
+        Of the Gaussian kernels. Numbers are from 0 to 1 by rank, and two categories
+        have distance 1; several scales are used in turn. None is (0.2, 0.5, 1.5), or
+        for the paper "public": the median distance of rows with uniform columns. Pixels
+        of images are from 0 to 1, and None is "public": 0.18 times the root of the
+        number of pixels after pooling, 2.5 for 14 x 14 (paper: 10.24).
     n_together : int, "all" or None, default=None
         Columns in each frequency. None is 2, for relationships of pairs given the
         class. The paper's is "all".

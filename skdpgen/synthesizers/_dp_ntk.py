@@ -70,8 +70,8 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         rows independently. ``width`` and ``depth`` are then not used, gradients come
         from ``torch.func``, and the estimator can be pickled but not saved. Its
         ``forward`` runs on private rows, in double precision: one that stores, prints
-        or sends its inputs voids the guarantee. Use smooth activations (SiLU, GELU): the
-        gradient of a ReLU is a step, along which no generator can be trained.
+        or sends its inputs voids the guarantee. Use smooth activations (SiLU, GELU):
+        the gradient of a ReLU is a step, along which no generator can be trained.
     width : int or None, default=None
         Units of a hidden layer. None is 20 (paper: 100), for images 800.
     depth : int or None, default=None
