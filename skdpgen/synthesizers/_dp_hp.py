@@ -207,7 +207,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
             )
             if is_binned:
                 return product
-            each = HermiteFeatures.draw(
+            singles = HermiteFeatures.draw(
                 widths,
                 are_numbers,
                 settings.order,
@@ -215,7 +215,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
                 n_together=1,
                 rng=rng,
             )
-            return JointFeatures((each, product), (1.0, settings.product_weight))
+            return JointFeatures((singles, product), (1.0, settings.product_weight))
 
         if is_binned:
             share = settings.product_weight and settings.product_weight / (
@@ -256,6 +256,6 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
 
         n_subsets = settings.n_subsets
         n_subsets = n_subsets or affordable_subsets(n_pixels, together, order)
-        each = draw(settings.order, 1, n_pixels)
+        singles = draw(settings.order, 1, n_pixels)
         product = draw(order, together, n_subsets)
-        return JointFeatures((each, product), (1.0, settings.product_weight))
+        return JointFeatures((singles, product), (1.0, settings.product_weight))

@@ -233,14 +233,16 @@ def check_network(network: Any, n_inputs: int) -> torch.nn.Module:
     try:
         with torch.no_grad():
             pure = copy.deepcopy(network).eval()
-            whole = pure(rows)
-            each = torch.cat([pure(row[None]) for row in rows])
+            together = pure(rows)
+            separately = torch.cat([pure(row[None]) for row in rows])
     except RuntimeError as error:
         raise ValueError(
             f"architecture(n_inputs) must take rows of n_inputs={n_inputs} numbers. "
             f"Got a network that fails on them: {error}"
         ) from error
-    if whole.shape != each.shape or not torch.allclose(whole, each, atol=1e-4):
+    if together.shape != separately.shape or not torch.allclose(
+        together, separately, atol=1e-4
+    ):
         raise ValueError(
             "architecture must return a network that treats each row by itself. Got "
             "one whose output depends on the other rows."

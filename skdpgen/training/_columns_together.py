@@ -241,20 +241,20 @@ def columns_together(columns: RelatedColumns) -> tuple[list[Floats], Floats]:
     raw = _without_means(
         np.concatenate(columns.counts, axis=1) / columns.n_rows, columns.slices
     )
-    rest = (raw - _without_means(expected, columns.slices)).ravel() / std
+    differences = (raw - _without_means(expected, columns.slices)).ravel() / std
     sampled = _diagonal(columns.shares[:, None, None] * covariances / columns.n_rows)
     noise = np.eye(len(std)) + sampled / std[:, None] / std
     fits: list[Posterior] = []
     for power in POWERS:
         factors = [factor / std[:, None] for factor in _factors(columns, power)]
         family = np.arange(len(factors)) % (len(factors) // len(columns.slices))
-        fits.append(fit_parts(rest, noise, factors, family))
+        fits.append(fit_parts(differences, noise, factors, family))
     log_evidence = np.array([fit.log_evidence for fit in fits])
     weights = np.exp(log_evidence - log_evidence.max())
     weights = weights[:, None] / weights.sum()
     shift = (weights * [fit.mean for fit in fits]).sum(axis=0) * std
     blocks = _blocks(columns)
-    logs = [log_given_others(rest, fit.inverse, blocks) for fit in fits]
+    logs = [log_given_others(differences, fit.inverse, blocks) for fit in fits]
     trust, _ = pooled_trust(
         logsumexp(logs, axis=0, b=weights) - _log_evidence_alone(columns, raw)
     )
@@ -286,9 +286,9 @@ def _root(marginal: Floats, n_ordered: int, power: float) -> Floats:
     covariance = np.eye(len(marginal))
     if n_ordered >= 3:
         middle = np.cumsum(marginal[:n_ordered]) - 0.5 * marginal[:n_ordered]
-        near = np.exp(-np.abs(middle[:, None] - middle) / LENGTH)
+        correlation = np.exp(-np.abs(middle[:, None] - middle) / LENGTH)
         covariance[:n_ordered, :n_ordered] *= ROUGH
-        covariance[:n_ordered, :n_ordered] += (1 - ROUGH) * near
+        covariance[:n_ordered, :n_ordered] += (1 - ROUGH) * correlation
     scale = np.maximum(marginal, RAREST) ** (power - 1.0)
     return np.asarray(scale[:, None] * np.linalg.cholesky(covariance))
 

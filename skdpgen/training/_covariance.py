@@ -56,9 +56,9 @@ def nearest_correlation(matrix: Floats) -> Floats:
            [1., 1.]])
     """
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    whole = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
-    scale = 1.0 / np.sqrt(np.diag(whole))
-    return np.asarray(whole * scale * scale[:, None])
+    positive = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
+    scale = 1.0 / np.sqrt(np.diag(positive))
+    return np.asarray(positive * scale * scale[:, None])
 
 
 def class_correlations(
@@ -169,8 +169,8 @@ def class_covariances(
         if len(products) > 1:
             estimate = base + shrink_symmetric(of_class - base, std / total)
         values, vectors = np.linalg.eigh(estimate)
-        least = ROUNDED * max(float(values[-1]), 0.0)
-        root = vectors * np.sqrt(np.where(values > least, values, 0.0)) @ vectors.T
+        smallest = ROUNDED * max(float(values[-1]), 0.0)
+        root = vectors * np.sqrt(np.where(values > smallest, values, 0.0)) @ vectors.T
         rest = np.diag(of_class) - (root**2).sum(axis=1)
         for band in np.array_split(np.arange(len(rest)), N_BANDS):
             if len(band):

@@ -174,9 +174,11 @@ def smooth_bins(
             best = float(fit.max())
             weights = np.exp(fit - best)
             kept = weights[:, :, None, None, None] / weights.sum() * (1 - 1 / total)
-            back = np.einsum("cd,ijdab->ijcab", axes, kept * turned)
+            contributions = np.einsum("cd,ijdab->ijcab", axes, kept * turned)
             means.append(
-                np.einsum("ixa,ijcab,jyb->cxy", first.vectors, back, second.vectors)
+                np.einsum(
+                    "ixa,ijcab,jyb->cxy", first.vectors, contributions, second.vectors
+                )
             )
             logs.append(best + math.log(weights.sum() / weights.size))
     odds = np.exp(np.array(logs) - max(logs))

@@ -257,11 +257,13 @@ class RowSlopes:
         self._matrices = matrices(network)
         self._shapes = self._trace(empty)
         self._matrices = {name: self._matrices[name] for name in self._shapes}
-        own = {matrix.weight for matrix in self._matrices.values()}
-        own |= {m.bias for m in self._matrices.values() if m.bias is not None}
+        handled = {matrix.weight for matrix in self._matrices.values()}
+        handled |= {m.bias for m in self._matrices.values() if m.bias is not None}
         weights = dict(network.named_parameters())
         self._rest = {
-            name: weight.shape for name, weight in weights.items() if name not in own
+            name: weight.shape
+            for name, weight in weights.items()
+            if name not in handled
         }
         places = [self._matrices[k].n_places(self._shapes[k]) for k in self._shapes]
         shapes = [matrix.shape for matrix in self._matrices.values()]
@@ -275,8 +277,8 @@ class RowSlopes:
         self.width = sum(weight.numel() for weight in weights.values())
         numbers = sum(layer for layer in self.layers if isinstance(layer, int))
         numbers += sum(n * (a + b) for n, (a, b) in zip(places, shapes, strict=True))
-        most = min(max(NUMBERS // max(numbers, 1), 1), MOST_ROWS)
-        self.at_once = most if is_smooth else 1
+        largest = min(max(NUMBERS // max(numbers, 1), 1), MOST_ROWS)
+        self.at_once = largest if is_smooth else 1
 
     def __call__(self, rows: PyTree) -> list[LayerRows]:
         """Return the layers of each row's gradient."""
@@ -346,20 +348,20 @@ class RowSlopes:
         layers: list[LayerRows] = []
         named = zip(self._matrices.items(), self._is_thin, strict=True)
         for (name, matrix), is_thin in named:
-            left = [slope[:n].detach() for slope in u[name]]
-            right = [x[:n].detach() for x in v[name]]
+            slopes = [slope[:n].detach() for slope in u[name]]
+            inputs = [x[:n].detach() for x in v[name]]
             if is_thin:
-                layers.append((matrix.slopes(left), matrix.inputs(right)))
+                layers.append((matrix.slopes(slopes), matrix.inputs(inputs)))
             else:
-                layers.append(matrix.formed(left, right))
+                layers.append(matrix.formed(slopes, inputs))
         return layers + [flat[name][:n].detach().flatten(1) for name in self._rest]
 
     def _state(self) -> dict[str, Tensor]:
         """Return weights and buffers in double precision."""
-        both = [*self._network.named_parameters(), *self._network.named_buffers()]
+        state = [*self._network.named_parameters(), *self._network.named_buffers()]
         return {
             name: value.detach().double() if value.is_floating_point() else value
-            for name, value in both
+            for name, value in state
         }
 
     def _caller(self, state: dict[str, Tensor]) -> Call:

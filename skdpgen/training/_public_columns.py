@@ -150,10 +150,10 @@ def evidence_around_public(
     even = np.full(len(raw), 1.0 / len(raw))
     softer = (1 - SOFT) * public + SOFT * even
     kernels = _kernels(softer, n_ordered, None)
-    near = _without_mean((raw - public)[None])
-    logs, means = candidates(near, noise * unit, unit, kernels, STRENGTHS)
-    far = _without_mean((raw - even)[None])
-    null, _ = candidates(far, noise * unit, unit, [even**2], WIDE)
+    around_public = _without_mean((raw - public)[None])
+    logs, means = candidates(around_public, noise * unit, unit, kernels, STRENGTHS)
+    around_even = _without_mean((raw - even)[None])
+    null, _ = candidates(around_even, noise * unit, unit, [even**2], WIDE)
     return np.concatenate([logs, null], axis=1), public + means[0]
 
 

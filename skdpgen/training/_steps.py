@@ -38,24 +38,24 @@ def paced(steps: Iterable[int]) -> Iterator[int]:
     >>> list(paced(range(3)))
     [0, 1, 2]
     """
-    most = torch.get_num_threads()
-    if most == 1 or not _in_charge.acquire(blocking=False):
+    all_threads = torch.get_num_threads()
+    if all_threads == 1 or not _in_charge.acquire(blocking=False):
         yield from steps
         return
     try:
-        yield from _timed(steps, most)
+        yield from _timed(steps, all_threads)
     finally:  # also where a step raised: the loop held the only reference
-        torch.set_num_threads(most)
+        torch.set_num_threads(all_threads)
         _in_charge.release()
 
 
-def _timed(steps: Iterable[int], most: int) -> Iterator[int]:
-    seconds = {1: 0.0, most: 0.0}  # of a step
+def _timed(steps: Iterable[int], all_threads: int) -> Iterator[int]:
+    seconds = {1: 0.0, all_threads: 0.0}  # of a step
     next_trial, interval = TRIED + AGAIN, AGAIN
     for k, step in enumerate(steps):
         quick, slow = sorted(seconds, key=seconds.__getitem__)
         if k < TRIED:
-            n_threads = (1, most)[k % 2]
+            n_threads = (1, all_threads)[k % 2]
         elif k == next_trial:
             n_threads = slow
         else:

@@ -29,6 +29,7 @@ from skdpgen.synthesizers.gaussian import check_lens, encoder
 from skdpgen.synthesizers.models import (
     CodesModel,
     Denoised,
+    ImageModel,
     TableModel,
     new_table_generator,
 )
@@ -45,6 +46,7 @@ from skdpgen.tables import (
 from skdpgen.training import (
     Anchor,
     ClassWeights,
+    PrivateDescent,
     PublicDescent,
     Rules,
     play,
@@ -55,6 +57,8 @@ from skdpgen.training import (
 from skdpgen.utils import Key, Rows, saved
 
 GameSettings = GANSettings | GANImageSettings
+GameKernel = RowKernel | ImageKernel
+GameModel = TableModel | ImageModel | CodesModel
 
 # ----------------------------------------------------------------------------
 # Images as codes of a public lens, for a game among codes.
@@ -131,7 +135,7 @@ class CodesKernel(ImageKernel):
         return self.reach * (2.0 * outputs[0] - 1.0)
 
     def untrained(
-        self, totals: Any, settings: Any, cells: Any, rng: Generator
+        self, totals: NDArray[np.float64], settings: Any, cells: Any, rng: Generator
     ) -> CodesModel:
         """Return an untrained generator of codes, with the released class counts."""
         del cells
@@ -218,7 +222,7 @@ def release_start(
 
 
 def discriminator_inputs(
-    kernel: ImageKernel, batches: Iterable[Any]
+    kernel: ImageKernel, batches: Iterable[EncodedBatch]
 ) -> Iterator[EncodedBatch]:
     """Yield images as the discriminator gets them, scaled to norm 1 at most."""
     scale = largest_norm(kernel)
@@ -233,7 +237,7 @@ def largest_norm(kernel: ImageKernel) -> float:
 
 
 def learn_start(
-    opening: Fitting[MeasuredEmbedding], kernel: Any, released: Release
+    opening: Fitting[MeasuredEmbedding], kernel: GameKernel, released: Release
 ) -> Denoised:
     """Return the first release, denoised; free."""
     measured, facts = opening.measured, opening.facts
@@ -294,7 +298,7 @@ class Labelled:
 
 
 def discriminator_view(
-    kernel: Any, rng: torch.Generator
+    kernel: GameKernel, rng: torch.Generator
 ) -> Callable[[list[Tensor]], Tensor]:
     """Return a function from outputs of a generator to inputs of the discriminator.
 
@@ -324,7 +328,7 @@ def _drawn(shares: Tensor, rng: torch.Generator) -> Tensor:
     return hard + (soft - soft.detach())
 
 
-def scales_of(kernel: Any, denoised: Denoised) -> tuple[Tensor, Tensor]:
+def scales_of(kernel: GameKernel, denoised: Denoised) -> tuple[Tensor, Tensor]:
     """Return centres and scales of the discriminator's inputs: public, or released."""
     if isinstance(kernel, ImageKernel):
         ones = torch.ones(kernel.width)
@@ -349,7 +353,7 @@ def scales_of(kernel: Any, denoised: Denoised) -> tuple[Tensor, Tensor]:
 
 
 def distance_to_means(
-    kernel: Any, denoised: Denoised, device: torch.device
+    kernel: GameKernel, denoised: Denoised, device: torch.device
 ) -> Callable[[list[Tensor]], Tensor] | None:
     """Return a loss: squared distance of outputs from released means; None without any.
 
@@ -511,8 +515,8 @@ SPECTRAL = 1.0  # bound of the spectral norm of each layer of the discriminator
 
 
 def untrained(
-    kernel: Any, denoised: Denoised, settings: GameSettings, rng: Generator
-) -> Any:
+    kernel: GameKernel, denoised: Denoised, settings: GameSettings, rng: Generator
+) -> GameModel:
     """Return the model before the game: the first release, and random weights."""
     n_classes = len(denoised.totals)
     if isinstance(kernel, ImageKernel):
@@ -529,7 +533,7 @@ def private_steps(
     n_classes: int,
     *,
     share: float,
-) -> Iterator[Any]:
+) -> Iterator[PrivateDescent]:
     """Open private rows for DP-SGD steps of the discriminator; they use ``share``.
 
     The game reads private rows here and nowhere else.
@@ -568,7 +572,7 @@ def train_adversarially(
     is_balanced: bool,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
-) -> tuple[Any, list[float]]:
+) -> tuple[GameModel, list[float]]:
     """Train generator and discriminator in turns, on a fixed share of the budget.
 
     Returns the model and its losses. With ``public`` rows the game begins on those.
@@ -604,7 +608,7 @@ def train_adversarially(
     anchor = None if anchor_loss is None else Anchor(anchor_loss, warm_up)
     view = discriminator_view(kernel, rng)
     if public is not None:
-        descent = PublicDescent(
+        public_descent = PublicDescent(
             discriminator,
             *public_points(opening, public, denoised.shares, rng),
             batch_size=settings.batch_size,
@@ -614,7 +618,7 @@ def train_adversarially(
         play(
             generator,
             discriminator,
-            descent,
+            public_descent,
             view,
             classes,
             rules,

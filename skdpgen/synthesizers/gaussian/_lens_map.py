@@ -216,7 +216,7 @@ class PublicBasis:
     has_features = False
 
     @classmethod
-    def of(cls, images: Any, lens: Any, n_latent: int) -> "PublicBasis":
+    def of(cls, images: Images, lens: Lens, n_latent: int) -> "PublicBasis":
         """Fit the principal directions of public images, in codes of another lens."""
         images = images[:MOST_IMAGES]
         pixels = torch.from_numpy(as_pixels(images).astype(np.float64))
@@ -251,7 +251,7 @@ class PublicBasis:
         """Whether the inner lens must get images one by one."""
         return goes_alone(self.lens)
 
-    def n_latent(self, shape: Any) -> int:
+    def n_latent(self, shape: Shape) -> int:
         """Return the number of directions."""
         del shape
         return len(self.weights)
@@ -262,7 +262,7 @@ class PublicBasis:
         matrix = torch.from_numpy(self.directions * self.weights).to(z)
         return clipped((z - torch.from_numpy(self.mean).to(z)) @ matrix)
 
-    def decode(self, codes: Tensor, shape: Any) -> Tensor:
+    def decode(self, codes: Tensor, shape: Shape) -> Tensor:
         """Return images in [0, 1]."""
         matrix = torch.from_numpy((self.directions / self.weights).T).to(codes)
         inner_codes = codes @ matrix + torch.from_numpy(self.mean).to(codes)

@@ -1,6 +1,6 @@
 """DP-MGE on images: Gaussians in the codes of a lens, around private prototypes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from skdpgen.synthesizers.models import (
     systematic,
 )
 from skdpgen.synthesizers.opening import Fitting, Opening, n_classes_of
-from skdpgen.tables import Cells
+from skdpgen.tables import Batches, Cells
 from skdpgen.training import (
     class_covariances,
     class_variances,
@@ -87,6 +87,7 @@ def measure_moments(
 # How far images may be deformed, by a private vote of the rows.
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 CHOICES = (None, Deformations().times(0.5), Deformations())  # of prototypes
 # For samples of a generator, which differ already.
 MILD_CHOICES = (None, Deformations().times(0.25), CHOICES[1])
@@ -133,7 +134,7 @@ def choose_prior(
     n_drawn = int(np.clip(rows.opening.facts.n_rows, *N_DRAWN))
     networks = [_trained_network(model, choice, n_drawn, rng) for choice in choices]
 
-    def row(labels: Any, pixels: Floats) -> tuple[Any, Floats]:
+    def row(labels: Integers, pixels: Floats) -> tuple[Integers, Floats]:
         images = torch.from_numpy(pixels).unflatten(1, rows.shape)
         with torch.no_grad():
             probabilities = [
@@ -304,7 +305,7 @@ class _ImageReleases:
         size = self._size("prototypes", self._from_centres)
         for k in range(N_ROUNDS):
 
-            def row(labels: Any, z: Floats) -> tuple[Any, Floats]:
+            def row(labels: Integers, z: Floats) -> tuple[Integers, Floats]:
                 v, nearest = from_centres(z, self.mixture.centres, labels)
                 components = labels * n_prototypes + nearest
                 return np.where(labels >= 0, components, -1), v / size
@@ -333,8 +334,8 @@ class _ImageReleases:
         ``FOR_SCALE`` is left for the mean norm, which is released before.
         """
         centres_named = "prototypes" if self.mixture.centres.shape[1] > 1 else "means"
-        left = self.opening.ledger.remaining / self.budget - reserved - FOR_SCALE
-        share = left if share is None else share
+        available = self.opening.ledger.remaining / self.budget - reserved - FOR_SCALE
+        share = available if share is None else share
         if self.kind == "diagonal":
             self._squares(centres_named, share)
         else:
@@ -345,7 +346,9 @@ class _ImageReleases:
         d, is_pooled = self.rows.width, self.kind == "pooled"
         size = self._size(centres_named, self._from_centres)
 
-        def row(labels: Any, z: Floats) -> tuple[Any, Any]:
+        def row(
+            labels: Integers, z: Floats
+        ) -> tuple[Integers, list[tuple[torch.Tensor, torch.Tensor]]]:
             v = torch.from_numpy(self._from_centres(labels, z) / size)
             return without_classes(labels) if is_pooled else labels, [(v, v)]
 
@@ -360,12 +363,12 @@ class _ImageReleases:
         products = release.values[Key.FEATURES].reshape(-1, d, d)
         totals = self.mixture.totals
         totals = totals.sum(keepdims=True) if is_pooled else totals
-        roots, rest = class_covariances(
+        roots, diagonals = class_covariances(
             products, release.noise_std[Key.FEATURES], totals
         )
         roots = np.broadcast_to(size * roots, (self.n_classes, d, d)).copy()
-        rest = np.broadcast_to(size**2 * rest, (self.n_classes, d)).copy()
-        self._keep(replace(self.mixture, roots=roots, diagonals=rest))
+        diagonals = np.broadcast_to(size**2 * diagonals, (self.n_classes, d)).copy()
+        self._keep(replace(self.mixture, roots=roots, diagonals=diagonals))
 
     def _squares(self, centres_named: str, share: float) -> None:
         r"""Release sums of :math:`v \circ v` by class: the diagonal of products.
@@ -374,7 +377,7 @@ class _ImageReleases:
         first, so that the noise is smaller, too.
         """
 
-        def squared(labels: Any, z: Floats) -> Floats:
+        def squared(labels: Integers, z: Floats) -> Floats:
             return self._from_centres(labels, z) ** 2
 
         size = ROOM * self._size(f"squares around {centres_named}", squared)
@@ -389,20 +392,22 @@ class _ImageReleases:
         variances = class_variances(release.values[Key.FEATURES], noise, totals)
         self._keep(replace(self.mixture, diagonals=size * variances))
 
-    def _from_centres(self, labels: Any, z: Floats) -> Floats:
+    def _from_centres(self, labels: Integers, z: Floats) -> Floats:
         return from_centres(z, self.mixture.centres, labels)[0]
 
-    def _size(self, what: str, vectors_of: Callable[[Any, Floats], Floats]) -> float:
+    def _size(
+        self, vectors_named: str, vectors_of: Callable[[Integers, Floats], Floats]
+    ) -> float:
         """Release the mean norm of vectors; the norm of a row counts 1 at most."""
 
-        def row(labels: Any, z: Floats) -> tuple[Any, Floats]:
+        def row(labels: Integers, z: Floats) -> tuple[Integers, Floats]:
             norms = np.sqrt((vectors_of(labels, z) ** 2).sum(axis=1, keepdims=True))
             return without_classes(labels), np.minimum(norms, 1.0)
 
         release = self._release(
             self.rows.codes(row),
             {Key.FEATURES: Vectors(1, is_nonnegative=True)},
-            "size of codes" + f" around {what}" * (what != "codes"),
+            "size of codes" + f" around {vectors_named}" * (vectors_named != "codes"),
             FOR_SCALE,
         )
         size = release.values[Key.FEATURES][0, 0] / self.opening.facts.n_rows
@@ -410,8 +415,8 @@ class _ImageReleases:
 
     def _release(
         self,
-        batches: Any,
-        blocks: Any,
+        batches: Batches,
+        blocks: Mapping[str, Any],
         name: str,
         share: float,
         n_classes: int = 1,
@@ -441,7 +446,7 @@ def wiener(energy: Floats, noise: Floats) -> Floats:
     return np.asarray(signal / np.maximum(energy, np.finfo(float).tiny))
 
 
-def without_classes(labels: Any) -> Any:
+def without_classes(labels: Integers) -> Integers:
     """Return one label for all classes; rows without a class have none."""
     return np.where(labels >= 0, 0, -1)
 

@@ -28,7 +28,14 @@ from skdpgen.synthesizers.opening import (
     steps_share,
 )
 from skdpgen.synthesizers.ratio._public_codes import PublicCodes, encode_images
-from skdpgen.tables import CategoryCells, Cells, ImageLayout, MixedCells, as_pixels
+from skdpgen.tables import (
+    CategoryCells,
+    Cells,
+    EncodedBatch,
+    ImageLayout,
+    MixedCells,
+    as_pixels,
+)
 from skdpgen.training import (
     Generated,
     ReleasedMeans,
@@ -120,7 +127,7 @@ class MeasuredRatio(Measured):
     n_iter: int | None = None
 
 
-def one_hot(codes: Any, sizes: Sequence[int]) -> Any:
+def one_hot(codes: NDArray[Any], sizes: Sequence[int]) -> Any:
     """Return cells of columns as a sparse matrix of zeros and ones.
 
     Examples
@@ -169,7 +176,7 @@ def calibration(
         return None
     released, codes = ratio.released, ratio.matrix
     n_classes, n_codes = released.means.shape
-    names = [
+    names: list[tuple[Any, str | int]] = [
         (name, cell) for name, column in cells.items() for cell in _cell_names(column)
     ]
     names = names or [(CODE, j) for j in range(n_codes)]
@@ -226,7 +233,7 @@ def _columns_lacking(table: pd.DataFrame) -> list[tuple[Any, float]]:
     return sorted(lacking, key=lambda column: -column[1])
 
 
-def _cell_names(cells: Cells) -> list[Any]:
+def _cell_names(cells: Cells) -> list[str]:
     """Return a name for each cell: its category, or where its interval begins."""
     if isinstance(cells, CategoryCells):
         names = [str(category) for category in cells.categories]
@@ -314,7 +321,7 @@ def learn_from_means(
     opening.measured = replace(opening.measured, ratio=ratio)
 
 
-def _column_of_ones(codes: Any) -> Floats:
+def _column_of_ones(codes: NDArray[Any]) -> Floats:
     return np.ones((len(codes), 1))
 
 
@@ -345,11 +352,11 @@ class LensPoints:
         self.width = int(lens.n_latent(size))
         self.certificate_name = "codes of images"
 
-    def rows_of(self, batch: Any) -> Any:
+    def rows_of(self, batch: EncodedBatch) -> NDArray[Any]:
         """Return the part of a batch that :meth:`inputs` takes."""
         return as_pixels(batch.parts[Key.PIXELS])
 
-    def inputs(self, pixels: Any) -> NDArray[np.float32]:
+    def inputs(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
         """Return codes of norm 1 at most."""
         codes = encode_images(
             self._lens, self._size, np.asarray(pixels, dtype=np.float64)
