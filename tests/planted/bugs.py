@@ -399,8 +399,8 @@ BUGS = (
     Bug(
         "true-n-for-class-totals",
         "sums of codes are divided by the true number of rows, under add/remove",
-        "skdpgen.synthesizers.gaussian:_Measured.means",
-        "opening.facts.public_total(found.adjacency, self.rows.labels)",
+        "skdpgen.synthesizers.gaussian:_ImageReleases.means",
+        "opening.facts.public_total(release.adjacency, self.rows.labels)",
         "opening.rows._open.n_rows",
         (
             "tests/synthesizers/test_mge_privacy.py::"
@@ -627,11 +627,11 @@ BUGS = (
     Bug(
         "ratio-by-the-exact-number-of-rows",
         "DP-DRE divides released sums by how many private rows there are",
-        "skdpgen.synthesizers.ratio:learn_at_once",
-        "told = Told(values / facts.n_rows, variances, units)",
+        "skdpgen.synthesizers.ratio:learn_from_means",
+        "released = ReleasedMeans(values / facts.n_rows, variances, units)",
         """
             exact = sum(len(b.labels) for b in opening.rows.batches({}, labels))
-            told = Told(values / exact, variances, units)
+            released = ReleasedMeans(values / exact, variances, units)
         """,
         (
             "tests/guards/test_public_rows.py::"
