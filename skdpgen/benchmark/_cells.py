@@ -228,8 +228,8 @@ class Cell:
         """Return what :meth:`to_dict` made plain."""
         models, source = content["classifiers"], Source(**content["source"])
         if catalogue is not None and not source.is_own:
-            known = catalogue.tables[source.name]
-            source = Source(**content["source"], known=known)
+            table = catalogue.tables[source.name]
+            source = Source(**content["source"], known=table)
         return cls(
             **content | {"source": source, "classifiers": models and tuple(models)}
         )

@@ -237,8 +237,8 @@ WHAT_IS_SAID = (
         "search-leaks-if-all-do",
         "a search is a LEAK only if all of its candidates inferred their schema",
         "skdpgen.synthesizers.tools:search_cost",
-        "any(_is_inferred(one.schema) for one in candidates)",
-        "all(_is_inferred(one.schema) for one in candidates)",
+        "any(_is_inferred(candidate.schema) for candidate in candidates)",
+        "all(_is_inferred(candidate.schema) for candidate in candidates)",
         (SEARCH + "test_one_candidate_that_leaks_is_told_of",),
     ),
     Bug(
