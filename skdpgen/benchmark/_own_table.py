@@ -225,7 +225,7 @@ def _beside(public: Table, private: Table, files: tuple[Path, Path]) -> Table:
 def _alike(
     public: pd.Series, private: pd.Series, public_file: Path, private_file: Path
 ) -> pd.Series:
-    """Return a public column in the type of the private one; raise if none fits both."""
+    """Return a public column in the type of the private one, or raise."""
     if _kind(public) == _kind(private):
         return public
     if public.isna().all() or private.isna().all():

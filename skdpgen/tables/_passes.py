@@ -93,7 +93,7 @@ class SumQuery(Protocol):
     def sums(self, chunks: Iterable[Chunk]) -> Sums:
         """Return the sums over some rows, without noise."""
 
-    def merge(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> Sums:
+    def merge(self, totals: Mapping[str, Any], other: Mapping[str, Any]) -> Sums:
         """Return the sums over the rows of two parts; changes neither."""
 
 

@@ -114,8 +114,8 @@ BUGS = (
         "selection-by-exact-counts",
         "the exact count decides whether a value is shown",
         "skdpgen.privacy:_select",
-        "count > least.get(value, threshold)",
-        "counts.get(value, 0) > least.get(value, threshold)",
+        "count > thresholds.get(value, threshold)",
+        "counts.get(value, 0) > thresholds.get(value, threshold)",
         (
             "tests/privacy/test_selection.py::"
             "test_a_value_is_shown_as_often_as_its_noise_says",
@@ -125,8 +125,11 @@ BUGS = (
         "slopes-with-less-noise",
         "slopes of the kernel mean get noise over the root of their number",
         "skdpgen.privacy:functional_oracle",
-        "slopes[mine] += sigma * slope_noise(points[mine], scales)",
-        "slopes[mine] += sigma * slope_noise(points[mine], scales) / len(mine) ** 0.5",
+        "slopes[selected] += sigma * slope_noise(points[selected], scales)",
+        """
+            n = len(selected)
+            slopes[selected] += sigma * slope_noise(points[selected], scales) / n**0.5
+        """,
         (NOISE_OF_TABLES + "[DPKernelSynthesizer, steps-frame-replace]",),
     ),
     # ------------------------------------------------------------- what is charged
@@ -134,7 +137,7 @@ BUGS = (
         "gaussians-ignored-beside-steps",
         "sub-sampled steps are calibrated as if nothing else was released",
         "skdpgen.privacy:Ledger.charge_subsampled",
-        "self.mu * math.sqrt(max(0.0, left - share))",
+        "self.mu * math.sqrt(max(0.0, remaining - share))",
         "0.0",
         (JOINTLY,),
     ),
@@ -303,8 +306,8 @@ BUGS = (
         "moments-without-the-upper-end",
         "moments of a replaced row leave out what lies beyond the last place",
         "skdpgen.privacy:moments",
-        "[first, _binomial_moment(a, s, q, 1, beyond=edge)]",
-        "[first]",
+        "[below, _binomial_moment(a, s, q, 1, lower=edge)]",
+        "[below]",
         (
             "tests/privacy/test_pld.py::"
             "test_moments_of_a_replaced_row_are_those_of_its_pair",
@@ -411,8 +414,8 @@ BUGS = (
         "signed-features-for-root-two",
         "signed features beside their squares are charged as if none were negative",
         "skdpgen.privacy:SideBySide.structure",
-        "every = tuple(part.structure for part in self.parts)",
-        "every = tuple(Vectors(p.width, p.bound, True).structure for p in self.parts)",
+        "structures = tuple(part.structure for part in self.parts)",
+        "structures = tuple(Vectors(p.width, p.bound, True).structure for p in self.parts)",
         (
             "tests/synthesizers/test_sensitivity.py::"
             "test_the_bound_holds_and_is_attained[side by side-replace]",

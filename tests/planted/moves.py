@@ -35,10 +35,10 @@ HOW_FAR_ROWS_MOVE = (
         "a-value-in-two-slots",
         "of many rows a value takes two slots, and is charged for one",
         "skdpgen.privacy:Seen.add",
-        "_take(self.slots[level], taken)",
+        "_take(self.slots[level], slots)",
         """
-            _take(self.slots[level], taken)
-            _take(self.slots[level], (taken + np.uint64(1)) % np.uint64(SLOTS))
+            _take(self.slots[level], slots)
+            _take(self.slots[level], (slots + np.uint64(1)) % np.uint64(SLOTS))
         """,
         (
             "tests/privacy/test_distinct_of_many.py::"
@@ -74,8 +74,8 @@ HOW_FAR_ROWS_MOVE = (
         "signs-beyond-the-codes",
         "a code of a column that is no half counts as a half",
         "skdpgen.privacy:Parities.add",
-        "mine = codes[labels == label] == 1",
-        "mine = codes[labels == label] != 0",
+        "signs = codes[labels == label] == 1",
+        "signs = codes[labels == label] != 0",
         ("tests/privacy/test_products.py::test_sums_are_those_of_the_definition",),
     ),
     Bug(
@@ -127,8 +127,8 @@ HOW_FAR_ROWS_MOVE = (
         "single-precision-before-the-clip",
         "rows are cast to float32 before they are clipped and summed",
         "skdpgen.privacy:Vectors.add",
-        "some = rows[start : start + block].detach()",
-        "some = rows[start : start + block].detach().float()",
+        "batch = rows[start : start + block].detach()",
+        "batch = rows[start : start + block].detach().float()",
         (SUMS + "test_features_are_those_of_the_row_in_double_precision",),
     ),
     Bug(

@@ -226,8 +226,11 @@ WHAT_IS_SAID = (
         "epsilon-of-what-was-spent",
         "at other deltas a certificate claims what was spent, not what was allowed",
         "skdpgen.privacy:PrivacyReport.epsilon_at",
-        "min(promised, gaussian_epsilon(budget.mu, left) + kept)",
-        "min(promised, gaussian_epsilon(budget.mu * self.spent**0.5, left) + kept)",
+        "min(promised, gaussian_epsilon(budget.mu, delta_left) + epsilon_kept)",
+        """min(
+            promised,
+            gaussian_epsilon(budget.mu * self.spent**0.5, delta_left) + epsilon_kept,
+        )""",
         (
             "tests/privacy/test_report.py::"
             "test_nothing_is_promised_below_the_delta_of_selections",
