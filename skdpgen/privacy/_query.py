@@ -338,7 +338,7 @@ class NoiseShares:
         return gaussian_epsilon(budget.mu * ratio, delta)
 
     def stated(self, budget: PrivacyBudget) -> str:
-        """Return the statement of trust for a certificate, with the cost if it fails."""
+        """Return the statement of whom a certificate trusts, and what if wrongly."""
         m, k = self.n_parties, self.n_colluding
         epsilons = [
             f"{self.epsilon(budget, c):.3g} for {c}" for c in range(k + 1, m) if c < m

@@ -25,7 +25,7 @@ from skdpgen.synthesizers.base import (
     SchemaLike,
     TaskName,
     documented,
-    there,
+    require_fitted,
 )
 from skdpgen.synthesizers.embedding import (
     RATE,
@@ -272,12 +272,12 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     @property
     def stopping_release_(self) -> Release:
         """Means of codes by class, which training stops by."""
-        return there(self._measured.stopping_release, "stopping_release_")
+        return require_fitted(self._measured.stopping_release, "stopping_release_")
 
     @property
     def votes_(self) -> Release:
         """Votes of rows on deformations."""
-        return there(self._measured.votes, "votes_")
+        return require_fitted(self._measured.votes, "votes_")
 
     @property
     def deformations_(self) -> Deformations | None:

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.lenses import lens_of
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.base import BaseSynthesizer, documented, there
+from skdpgen.synthesizers.base import BaseSynthesizer, documented, require_fitted
 from skdpgen.synthesizers.gaussian import (
     GaussianMethod,
     ImageGaussians,
@@ -187,12 +187,12 @@ class DPMGESynthesizer(BaseSynthesizer):
     @property
     def mixture_(self) -> CopulaModel | PictureMixture:
         """What all releases say."""
-        return there(self._measured.mixture, "mixture_")
+        return require_fitted(self._measured.mixture, "mixture_")
 
     @property
     def votes_(self) -> Release:
         """Votes of rows on deformations of images."""
-        return there(self._measured.votes, "votes_")
+        return require_fitted(self._measured.votes, "votes_")
 
     @property
     def deformations_(self) -> Deformations | None:

@@ -168,7 +168,7 @@ BUGS = (
     Bug(
         "first-look-for-nothing",
         "what text says and how many values there are is charged to nobody",
-        "skdpgen.synthesizers.opening:look_at_kinds",
+        "skdpgen.synthesizers.opening:release_text_types",
         "batches: Any = rows.batches(grids, distinct=names)",
         """
             batches: Any = rows.batches(grids, distinct=names)
@@ -183,13 +183,13 @@ BUGS = (
     Bug(
         "identifiers-by-exact-numbers",
         "the exact number of values decides whether text is an identifier",
-        "skdpgen.synthesizers.opening:look_at_kinds",
-        "found = counted.estimate(released.values[Key.DISTINCT][0], std)",
+        "skdpgen.synthesizers.opening:release_text_types",
+        "estimates = counted.estimate(released.values[Key.DISTINCT][0], std)",
         """
             total = counted.start(1)
             for batch in rows.batches({}, distinct=names):
                 total = counted.add(total, batch.parts[Key.DISTINCT], batch.labels)
-            found = counted.estimate(counted.value(total)[0], std)
+            estimates = counted.estimate(counted.value(total)[0], std)
         """,
         (TABLES + "[DPMERFSynthesizer-text that says more-replace]",),
     ),
@@ -415,7 +415,11 @@ BUGS = (
         "signed features beside their squares are charged as if none were negative",
         "skdpgen.privacy:SideBySide.structure",
         "structures = tuple(part.structure for part in self.parts)",
-        "structures = tuple(Vectors(p.width, p.bound, True).structure for p in self.parts)",
+        """
+            structures = tuple(
+                Vectors(p.width, p.bound, True).structure for p in self.parts
+            )
+        """,
         (
             "tests/synthesizers/test_sensitivity.py::"
             "test_the_bound_holds_and_is_attained[side by side-replace]",
@@ -476,13 +480,13 @@ BUGS = (
         "error-with-a-count",
         "the error about classes says how many labels there are",
         "skdpgen.synthesizers.opening:discover_classes",
-        "return counts, least",
+        "return counts, threshold",
         """
             if not counts:
                 (batch,) = rows.batches({}, tokens=(TARGET,))
                 n = len(batch.parts["tokens"][TARGET].values)
                 raise SchemaRequiredError(f"None of {n} labels stood out: `classes=`")
-            return counts, least
+            return counts, threshold
         """,
         (TABLES,),
     ),

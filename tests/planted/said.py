@@ -60,12 +60,12 @@ WHAT_IS_SAID = (
         "rows-in-the-log",
         "the number of rows is logged where labels are discovered",
         "skdpgen.synthesizers.opening:discover_classes",
-        "asked, sums = (TARGET,), rows.beforehand",
+        "columns, sums = (TARGET,), rows.beforehand",
         """
             import logging
 
             logging.getLogger("skdpgen").info("labels of %d rows", rows._open.n_rows)
-            asked, sums = (TARGET,), rows.beforehand
+            columns, sums = (TARGET,), rows.beforehand
         """,
         (TABLES,),
     ),
@@ -175,8 +175,8 @@ WHAT_IS_SAID = (
         "origin-lost-of-public-rows",
         "what a fit took from public rows is not marked in its schema",
         "skdpgen.synthesizers.opening:public_columns",
-        "found[name] = replace(column, origin=FROM_PUBLIC)",
-        "found[name] = column",
+        "columns[name] = replace(column, origin=FROM_PUBLIC)",
+        "columns[name] = column",
         (
             "tests/tables/test_origin.py::"
             "test_columns_from_public_rows_are_marked_in_the_schema_of_the_fit",

@@ -23,8 +23,8 @@ from skdpgen.synthesizers.opening._context import SEARCHES
 from skdpgen.synthesizers.opening._first_look import Unknown
 from skdpgen.synthesizers.opening._known_columns import CLASS_SHARE
 from skdpgen.synthesizers.opening._unknown_columns import (
+    CERTAIN,
     COUNT_SHARE,
-    STANDS_OUT,
     THIRD_PART,
     discovery_share,
 )
@@ -352,7 +352,7 @@ def plan(
         noise,
         category_threshold,
         class_threshold,
-        STANDS_OUT * noise <= n / 2,
+        CERTAIN * noise <= n / 2,
         main_std,
         n_pairs,
         relations,
