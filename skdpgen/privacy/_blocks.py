@@ -93,7 +93,7 @@ class Histograms:
         object.__setattr__(self, "scales", tuple(map(shortened, self.scales)))
 
     def check_asked(self) -> None:
-        """Check what the proof assumes of one that someone else made."""
+        """Check the assumptions of the proof, for a block from another process."""
         sizes, subsets = self.sizes, self.subsets
         refuse_unless(
             type(sizes) is tuple and all(is_whole(size, 1, WIDEST) for size in sizes),
@@ -194,7 +194,7 @@ class Vectors:
         top_of(self.bound)
 
     def check_asked(self) -> None:
-        """Check what the proof assumes of one that someone else made."""
+        """Check the assumptions of the proof, for a block from another process."""
         refuse_unless(is_whole(self.width, 1, WIDEST), "vectors that have a width")
         refuse_unless(type(self.is_nonnegative) is bool, "whether vectors have signs")
 
@@ -414,7 +414,7 @@ class Parities:
             raise ValueError("orders must be distinct. Got one twice.")
 
     def check_asked(self) -> None:
-        """Check what the proof assumes of one that someone else made."""
+        """Check the assumptions of the proof, for a block from another process."""
         n, orders = self.n_columns, self.orders
         refuse_unless(is_whole(n, 1, MOST_COLUMNS), "a number of columns")
         refuse_unless(

@@ -66,7 +66,7 @@ class SideBySide:
     parts: tuple[Vectors, ...]
 
     def check_asked(self) -> None:
-        """Check what the proof assumes of one that someone else made."""
+        """Check the assumptions of the proof, for a block from another process."""
         refuse_unless(
             type(self.parts) is tuple
             and len(self.parts) > 0
@@ -281,7 +281,7 @@ class OuterProducts:
                 )
 
     def check_asked(self) -> None:
-        """Check what the proof assumes of one that someone else made."""
+        """Check the assumptions of the proof, for a block from another process."""
         shapes, bound, kinds = self.shapes, self.bound, self.kinds
         refuse_unless(
             type(shapes) is tuple

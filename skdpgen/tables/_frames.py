@@ -149,8 +149,10 @@ def arrow_kind(dtype: "pyarrow.DataType", what: str) -> Kind:
         ),
         "Struct": (types.is_nested,),
     }
-    found = [way for way, tests in ways.items() if any(test(dtype) for test in tests)]
-    _refuse(what, dtype, WAYS_OUT[found[0]] if found else TO_ANYTHING)
+    matching = [
+        way for way, tests in ways.items() if any(test(dtype) for test in tests)
+    ]
+    _refuse(what, dtype, WAYS_OUT[matching[0]] if matching else TO_ANYTHING)
 
 
 def polars_kind(dtype: nw.dtypes.DType, what: str, *, is_strict: bool = True) -> Kind:
@@ -223,17 +225,17 @@ def arrow_type(name: str) -> "pyarrow.DataType":
     """
     import pyarrow as pa
 
-    found = DICTIONARY.fullmatch(name)
-    if found is not None:
-        values, indices = arrow_type(found[1]), arrow_type(found[2])
-        return pa.dictionary(indices, values, ordered=found[3] == "1")
-    found = DECIMAL.fullmatch(name)
-    if found is not None:
-        make = getattr(pa, f"decimal{found[1]}")
-        return make(int(found[2]), int(found[3]))
-    found = STAMP.fullmatch(name)
-    if found is not None:
-        return pa.timestamp(found[1], tz=found[2])
+    match = DICTIONARY.fullmatch(name)
+    if match is not None:
+        values, indices = arrow_type(match[1]), arrow_type(match[2])
+        return pa.dictionary(indices, values, ordered=match[3] == "1")
+    match = DECIMAL.fullmatch(name)
+    if match is not None:
+        make = getattr(pa, f"decimal{match[1]}")
+        return make(int(match[2]), int(match[3]))
+    match = STAMP.fullmatch(name)
+    if match is not None:
+        return pa.timestamp(match[1], tz=match[2])
     return pa.type_for_alias(name)
 
 
@@ -252,8 +254,8 @@ def arrow_array(column: "pd.Series[Any]", dtype: "pyarrow.DataType") -> "pyarrow
     if types.is_temporal(dtype):
         unit = getattr(dtype, "unit", "s")
         stored = column.to_numpy().astype(f"datetime64[{unit}]")
-        whole = pa.array(stored.view(np.int64), mask=np.isnat(stored))
-        stamps = whole.cast(pa.timestamp(unit, tz=getattr(dtype, "tz", None)))
+        integers = pa.array(stored.view(np.int64), mask=np.isnat(stored))
+        stamps = integers.cast(pa.timestamp(unit, tz=getattr(dtype, "tz", None)))
         return stamps.cast(dtype, safe=False)
     if types.is_decimal(dtype):
         return pa.array(decimals(column, dtype.scale), type=dtype)
@@ -278,22 +280,22 @@ def polars_series(
     """Return decoded values as a series of a polars dtype; raises if it cannot be."""
     import polars as pl
 
-    found = CALL.fullmatch(dtype)
-    assert found is not None
-    kind, arguments = found[1], _arguments(found[2] or "")
+    match = CALL.fullmatch(dtype)
+    assert match is not None
+    kind, arguments = match[1], _arguments(match[2] or "")
     if kind in ("Date", "Datetime"):
         unit = arguments.get("time_unit", "s")
-        whole = pl.Series(name, stored_times(column, unit), dtype=pl.Int64)
+        integers = pl.Series(name, stored_times(column, unit), dtype=pl.Int64)
         if kind == "Date":
-            return (whole // 86_400).cast(pl.Int32).cast(pl.Date)
-        return whole.cast(pl.Datetime(**arguments))
+            return (integers // 86_400).cast(pl.Int32).cast(pl.Date)
+        return integers.cast(pl.Datetime(**arguments))
     if kind == "Decimal":
         exact = decimals(column, arguments["scale"])
         return pl.Series(name, exact, dtype=pl.Decimal(**arguments))
     if kind == "Enum":
         values: list[Any] = plain(column, str)
-        drawn = sorted({text for text in values if text is not None})
-        listed = list(dict.fromkeys([*map(str, categories), *drawn]))
+        distinct = sorted({text for text in values if text is not None})
+        listed = list(dict.fromkeys([*map(str, categories), *distinct]))
         return pl.Series(name, values, dtype=pl.Enum(listed))
     if kind == "Null":
         return pl.Series(name, [None] * len(column), dtype=pl.Null)
@@ -391,13 +393,13 @@ def read_table(table: Any) -> Read:
     return _read_array(array, "masked" if is_masked else "numpy")
 
 
-def plain_array(given: ArrayLike, what: str) -> NDArray[Any]:
+def plain_array(values: ArrayLike, what: str) -> NDArray[Any]:
     """Return what numpy makes of a list; an error states no number of rows."""
     try:
-        return np.asarray(given)
+        return np.asarray(values)
     except ValueError:  # its text has the number of rows, which may be private
         raise ValueError(
-            f"{what} must be rows of equal length. Got a {type(given).__name__} that "
+            f"{what} must be rows of equal length. Got a {type(values).__name__} that "
             "is not; give a table, or a list with as many values in each row."
         ) from None
 
@@ -424,8 +426,10 @@ def array_series(array: NDArray[Any], what: str) -> "pd.Series[Any]":
     if kind is Kind.FLOAT:
         return pd.Series(np.where(mask, values.dtype.type(np.nan), values))
     values = values.astype(values.dtype.newbyteorder("="))
-    own = pd.arrays.BooleanArray if kind is Kind.BOOLEAN else pd.arrays.IntegerArray
-    return pd.Series(own(values, mask))
+    nullable_type = (
+        pd.arrays.BooleanArray if kind is Kind.BOOLEAN else pd.arrays.IntegerArray
+    )
+    return pd.Series(nullable_type(values, mask))
 
 
 def _read_pandas(frame: pd.DataFrame) -> Read:
@@ -482,15 +486,15 @@ def _read_narwhals(table: "nw.DataFrame[Any]") -> Read:
         layout = Layout(backend, names, tuple(kinds), tuple(map(str, types)))
         return pd.DataFrame(arrays), layout
     is_strict = backend == "polars"
-    found, kinds, dtypes = {}, [], []
+    series, kinds, dtypes = {}, [], []
     for name in names:
         column = table[name]
         dtype = table.to_native()[name].dtype if is_strict else column.dtype
         kind = polars_kind(dtype, f"Column {name!r}", is_strict=is_strict)
-        found[name] = _narwhals_series(column, kind)
+        series[name] = _narwhals_series(column, kind)
         kinds.append(kind)
         dtypes.append(polars_name(dtype))
-    return pd.DataFrame(found), Layout(backend, names, tuple(kinds), tuple(dtypes))
+    return pd.DataFrame(series), Layout(backend, names, tuple(kinds), tuple(dtypes))
 
 
 def _narwhals_series(column: "nw.Series[Any]", kind: Kind) -> "pd.Series[Any]":
@@ -506,8 +510,8 @@ def _stamps(column: Any) -> "pd.Series[Any]":
     """Return times by their stored integers, which are UTC and cannot overflow."""
     is_date = column.dtype == nw.Date
     unit = "D" if is_date else column.dtype.time_unit
-    whole = column.cast(nw.Int32 if is_date else nw.Int64).to_list()
-    stored = [NOT_A_TIME if value is None else value for value in whole]
+    integers = column.cast(nw.Int32 if is_date else nw.Int64).to_list()
+    stored = [NOT_A_TIME if value is None else value for value in integers]
     return pd.Series(
         _stored_times(np.array(stored, np.int64).view(f"datetime64[{unit}]"))
     )
@@ -523,8 +527,8 @@ def _stored_times(stamps: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
     if unit not in SECONDS:
         return stamps
     furthest = np.iinfo(np.int64).max // SECONDS[unit]
-    whole = stamps.view(np.int64).clip(-furthest, furthest) * SECONDS[unit]
-    return np.where(np.isnat(stamps), NOT_A_TIME, whole).view("datetime64[s]")
+    integers = stamps.view(np.int64).clip(-furthest, furthest) * SECONDS[unit]
+    return np.where(np.isnat(stamps), NOT_A_TIME, integers).view("datetime64[s]")
 
 
 def _distinct(columns: Iterable[Hashable]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Images as rows: arrays of pixels whose shape and dtype are public, and no more."""
+"""Images as rows: arrays of pixels, of which only shape and dtype are public."""
 
 import math
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ class ImageLayout:
 
 
 def is_image(X: object) -> bool:
-    """Say whether an array holds images, by its number of dimensions alone."""
+    """Return whether an array holds images, by its number of dimensions."""
     return getattr(X, "ndim", 0) in (3, 4) and hasattr(X, "dtype")
 
 

@@ -56,7 +56,7 @@ class Layout:
     dtypes: tuple[str, ...]
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check what a constructor in another process may have set otherwise."""
         refuse_unless(
             isinstance(self.container, str)
             and type(self.names) is tuple
@@ -73,7 +73,7 @@ class Layout:
 
     @property
     def can_be_missing(self) -> tuple[bool, ...]:
-        """Whether a column's dtype has a way to say missing."""
+        """Whether the dtype of each column can hold missing values."""
         is_foreign = self.container == "pyarrow"  # which calls an int8 that can int8
         return tuple(
             is_foreign or not NEVER_MISSING.fullmatch(_native(dtype))
@@ -94,7 +94,7 @@ class Layout:
 
 
 def lists_categories(dtype: str) -> bool:
-    """Say whether a dtype lists the values that a column may have; which is public.
+    """Return whether a dtype lists the values that a column may have; which is public.
 
     Examples
     --------
@@ -111,15 +111,15 @@ def _limits(dtype: str) -> tuple[float, float] | None:
         digits, scale = map(int, decimal.groups())
         exact = 10.0**digits - 1 if digits <= 15 else 10.0**digits * (1 - 1e-15)
         return -exact / 10.0**scale, exact / 10.0**scale
-    found = NUMBER.fullmatch(ARROW_FLOATS.get(dtype, dtype))
-    if found is None:
+    match = NUMBER.fullmatch(ARROW_FLOATS.get(dtype, dtype))
+    if match is None:
         return None
-    if found.group().startswith("float"):
-        largest = float(np.finfo(found.group()).max)
+    if match.group().startswith("float"):
+        largest = float(np.finfo(match.group()).max)
         return -largest, largest
     is_signed, n_bits = not dtype.startswith("u"), int(dtype.partition("int")[2])
-    most = min(2 ** (n_bits - is_signed) - 1, LARGEST)
-    return -(2 ** (min(n_bits, 64) - 1)) if is_signed else 0, most
+    highest = min(2 ** (n_bits - is_signed) - 1, LARGEST)
+    return -(2 ** (min(n_bits, 64) - 1)) if is_signed else 0, highest
 
 
 def _native(dtype: str) -> str:

@@ -345,10 +345,10 @@ BUGS = (
         "text-compared-as-it-came",
         "cells of text are compared before they are cleaned: one renames others",
         "skdpgen.tables:_read_tokens",
-        "codes, found = _numbered(marked)",
+        "codes, distinct = _numbered(marked)",
         """
             places = pd.factorize(series.to_numpy(dtype=object))[0].tolist()
-            codes, found = _numbered([marked[places.index(one)] for one in places])
+            codes, distinct = _numbered([marked[places.index(one)] for one in places])
         """,
         ("tests/tables/test_row_by_row.py::test_text_reads_as_its_rows_do_alone",),
     ),

@@ -127,8 +127,8 @@ WHAT_ROWS_LEAVE_OPEN = (
         "words-known-by-the-batch",
         "the first open word of a batch counts as one that has a name",
         "skdpgen.tables:OpenWords.of",
-        "known = set(self.known)",
-        "known = {*self.known, *tokens.values[:1]}",
+        "named = set(self.known)",
+        "named = {*self.known, *tokens.values[:1]}",
         (MIXED + "test_what_is_open_in_a_row_does_not_depend_on_other_rows",),
     ),
 )

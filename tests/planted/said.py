@@ -312,10 +312,10 @@ WHAT_IS_SAID = (
         "number-of-rows-told",
         "an error of numpy about a list has the private number of rows",
         "skdpgen.tables:plain_array",
-        "return np.asarray(given)",
+        "return np.asarray(values)",
         """
-            what = f"{len(given)} rows. {what}"
-            return np.asarray(given)
+            what = f"{len(values)} rows. {what}"
+            return np.asarray(values)
         """,
         (DTYPES + "test_an_error_tells_no_number_of_rows",),
     ),

@@ -113,8 +113,7 @@ class RatioModel:
                 raise ValueError(
                     f"Asked for {len(of_label)} rows of class number {label}, and "
                     f"public rows have {n_available}. Draw fewer, with "
-                    "`replace=True`, or of "
-                    "classes that public rows have."
+                    "`replace=True`, or of classes that public rows have."
                 )
             if is_replacing:
                 chosen = systematic(weights, len(of_label), rng=rng)
