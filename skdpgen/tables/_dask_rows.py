@@ -31,11 +31,11 @@ class DaskRows(RemoteRows):
     """Partitions of a collection of Dask, whose metadata have columns and dtypes.
 
     A query is a graph of pure tasks: one for each partition, which reads it and returns
-    its sums, and a tree of tasks that add up eight sums each. *No row counts twice, even
-    if workers fail.* A task has one result in the graph, which does not depend on the
-    time and place of its computation, and enters one task of the tree. If a worker
-    dies, its results are computed again and take the same places. Workers send only the
-    results of these tasks to each other and to the client: sums.
+    its sums, and a tree of tasks that add up eight sums each. *No row counts twice,
+    even if workers fail.* A task has one result in the graph, which does not depend on
+    the time and place of its computation, and enters one task of the tree. If a worker
+    dies, its results are computed again and take the same places. Workers send only
+    the results of these tasks to each other and to the client: sums.
 
     Parameters
     ----------
@@ -68,7 +68,8 @@ class DaskRows(RemoteRows):
             if collection is not None and not is_dask(collection):
                 raise ValueError(
                     "X and y must both be collections of Dask, or neither. Got "
-                    f"{type(collection).__name__} as {name}; use `dask.dataframe.from_pandas`."
+                    f"{type(collection).__name__} as {name}; use "
+                    "`dask.dataframe.from_pandas`."
                 )
         X, y = _by_rows(X), None if y is None else _by_rows(y)
         n_parts = [
@@ -146,7 +147,7 @@ def _without_rows(collection: Any) -> Any:
 
 
 def _is_frame(collection: Any) -> bool:
-    """Return whether a collection is a data frame or a series of one, or else an array."""
+    """Return whether a collection is a data frame or a series, and not an array."""
     return not hasattr(collection, "rechunk")
 
 

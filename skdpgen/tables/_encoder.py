@@ -233,7 +233,7 @@ class Encoder:
         return EncodedBatch(labels, parts)
 
     def _read(self, columns: dict[Any, Any], name: Any) -> Values:
-        """Return a column; text with a format is parsed, unless its cells name words."""
+        """Return a column; parse text with a format, unless its cells name words."""
         is_mixed = isinstance(self.cells.get(name), MixedCells)
         if name not in self.written or is_mixed:
             return columns[name]
@@ -254,7 +254,7 @@ def encoder_of(
     words: Mapping[Any, OpenWords] | None = None,
     asked: Asked | None = None,
 ) -> Encoder:
-    """Return an encoder with copies of all arguments, so later changes have no effect."""
+    """Return an encoder with copies of all arguments."""
     copies = dict(cells), labels, tuple(tokens), tuple(distinct)
     optional = dict(digits or {}), dict(words or {}), asked
     return Encoder(*copies, *optional, dict(written))

@@ -1,4 +1,4 @@
-"""Access to rows: in memory or in chunks, which are read here, or in other processes."""
+"""Access to rows: in memory or in chunks, read here, or in other processes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -130,7 +130,7 @@ class KeptRows(Protocol):
         """Whether a dtype was guessed from the values of a plain list."""
 
     def trusted(self, budget: Any) -> list[str]:
-        """Return statements of who else sees what without noise, for the certificate."""
+        """Return statements for the certificate: who else sees what without noise."""
 
     def total(self, query: Any, noise: Any = None) -> Sums:
         """Return sums over all rows, as :class:`~skdpgen.privacy.Summable` does.

@@ -72,14 +72,14 @@ def cell_points(cells: Cells) -> Floats:
 
 
 class Rows:
-    """Private rows behind one door; :meth:`close` ends all access to them.
+    """The only access to private rows; :meth:`close` ends it.
 
-    What a release needs is asked by one method, :meth:`total`: rows that this process
-    can read are summed in a pass, others are summed where they are, and send that. Use
-    :meth:`read` to open rows, and :meth:`batches` to say how they are encoded.
+    Releases get sums by one method, :meth:`total`: rows that this process can read are
+    summed in a pass, others are summed in their own processes. Use :meth:`read` to open
+    rows, and :meth:`batches` to choose their encoding.
 
-    ``target_layout`` is None without labels; ``beforehand`` holds sums that were made
-    for releases to come, and are as private as the rows.
+    ``target_layout`` is None without labels; ``beforehand`` holds sums for later
+    releases, which are as private as the rows.
     """
 
     def __init__(self, kept: KeptRows, is_size_public: bool = True) -> None:
@@ -137,7 +137,7 @@ class Rows:
         return self._open.noise_shares
 
     def trusted(self, budget: Any) -> list[str]:
-        """Return statements of who else sees what without noise, for the certificate."""
+        """Return statements for the certificate: who else sees what without noise."""
         return self._open.trusted(budget)
 
     def total(self, query: SumQuery, noise: Any = None) -> Sums:

@@ -240,8 +240,8 @@ def _check_fixed_once(name: Hashable, rules: Sequence[Rule]) -> None:
     is_code = any(isinstance(rule, Determines) for rule in rules)
     if exact and (len(fixing) > 1 or (is_code and len(rules) > 1)):
         raise SchemaError(
-            f"Column {name!r} can be fixed by one rule only. Got {list(rules)!r}; leave "
-            "all but one out."
+            f"Column {name!r} can be fixed by one rule only. Got {list(rules)!r}; "
+            "leave all but one out."
         )
 
 

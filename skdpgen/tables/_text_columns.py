@@ -49,10 +49,10 @@ class Says(IntEnum):
     """An object that is True or False."""
 
     PADDED = 4
-    """Digits behind a zero, as of postcodes: a number would lose it."""
+    """Digits after a leading zero, as in postcodes: a number would lose the zero."""
 
     LABEL = 5
-    """Letters and digits in one, as V57 or 12A: what stands beside it is a code."""
+    """Letters and digits, as V57 or 12A: numbers in the same column are codes too."""
 
     WORD = 6
     """Any other text."""
@@ -101,7 +101,8 @@ def type_of_text(text: str, mark: Mark = Mark.TEXT) -> int:
 
     Examples
     --------
-    >>> [type_of_text(text).name for text in ("2024-02-29", "007", "soon", "V57", " n/a")]
+    >>> texts = ("2024-02-29", "007", "soon", "V57", " n/a")
+    >>> [type_of_text(text).name for text in texts]
     ['TIME', 'PADDED', 'WORD', 'LABEL', 'CODE']
     >>> FORM_CELLS[type_of_text("29.02.2024") - DATES]
     ('%d.%m.%Y', '0', '')

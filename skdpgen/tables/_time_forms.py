@@ -108,7 +108,7 @@ def _clock(match: re.Match[str]) -> str:
 
 
 def _zeros(*numbers: str) -> str:
-    """Return whether numbers of one or two digits have leading zeros, if they show it."""
+    """Return whether numbers of one or two digits show leading zeros."""
     if any(len(number) == 1 for number in numbers):
         return "-"
     return "0" if any(number.startswith("0") for number in numbers) else ""

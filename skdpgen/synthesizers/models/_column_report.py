@@ -221,7 +221,7 @@ def _kind_of(column: Any) -> dict[str, Any]:
 
 
 def _other_is_listed(column: Any) -> bool:
-    """Return whether "other" is also a listed value: then rare values share its cell."""
+    """Return whether "other" is also a listed value, whose cell rare values share."""
     listed = map(str, getattr(column, "categories", None) or ())
     return str(getattr(column, "other", None)) in listed
 
