@@ -138,7 +138,7 @@ class BenchConfig:
         folder: str | Path = ".",
         catalogue: Catalogue | None = None,
     ) -> "BenchConfig":
-        """Check what a file holds; raise :exc:`~skdpgen.utils.ConfigError` of it."""
+        """Check the content of a file; raise :exc:`~skdpgen.utils.ConfigError`."""
         catalogue = catalogue or Catalogue()
         _refuse_unknown(content, KEYS, "the file")
         values = KEYS | {"name": "bench"} | dict(content)
@@ -383,8 +383,8 @@ def _check_other(
 
 def _check_settings(method: type, settings: Mapping[str, Any]) -> None:
     """Raise as the estimator's own ``fit`` would, but now."""
-    not_here = (*OF_RUN, GIVEN)
-    parameters = [key for key in method().get_params() if key not in not_here]
+    excluded = (*OF_RUN, GIVEN)
+    parameters = [key for key in method().get_params() if key not in excluded]
     for key in settings:
         if key == GIVEN:
             raise ConfigError(
@@ -415,14 +415,15 @@ def _check_public_rows(
     sources: tuple[Source, ...], methods: tuple[Method, ...], catalogue: Catalogue
 ) -> None:
     """Raise if a method needs public rows and a table has none."""
-    wants = [method.name for method in methods if method.public]
-    lacks = [source.name for source in sources if not source.has_public]
-    if wants and lacks:
+    with_public = [method.name for method in methods if method.public]
+    without_public = [source.name for source in sources if not source.has_public]
+    if with_public and without_public:
         named = [name for name, table in catalogue.tables.items() if table.has_public]
         alternative = f", or a table of {', '.join(named)}" if named else ""
         raise ConfigError(
-            f"{wants[0]} is to be given public rows, and {lacks[0]} has none. Say "
-            f'{{path = "mine.csv", target = "y", public = "theirs.csv"}}{alternative}.'
+            f"{with_public[0]} is to be given public rows, and {without_public[0]} has "
+            'none. Say {path = "mine.csv", target = "y", public = "theirs.csv"}'
+            f"{alternative}."
         )
 
 

@@ -259,10 +259,10 @@ def _with_floor(
     # imported only now: without the baseline any estimator with `sample` can compare
     from skdpgen.synthesizers import DPIndependentSynthesizer
 
-    lasts = [_last(entrant) for entrant in entrants.values()]
-    if any(isinstance(last, DPIndependentSynthesizer) for last in lasts):
+    estimators = [_last(entrant) for entrant in entrants.values()]
+    if any(isinstance(last, DPIndependentSynthesizer) for last in estimators):
         return entrants, []
-    params = lasts[0].get_params(deep=False)
+    params = estimators[0].get_params(deep=False)
     shared = {key: params[key] for key in SHARED_PARAMETERS if key in params}
     added = clone(DPIndependentSynthesizer(**shared))
     first = next(iter(entrants.values()))
@@ -295,6 +295,6 @@ def _epsilon(synthesizer: Any) -> float:
     return float(epsilon)
 
 
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+def _timed(function: Callable[[], Any]) -> tuple[Any, float]:
     start = time.perf_counter()
-    return work(), time.perf_counter() - start
+    return function(), time.perf_counter() - start

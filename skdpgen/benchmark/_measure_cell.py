@@ -168,7 +168,7 @@ def certificate(synthesizer: Any) -> dict[str, Any]:
 
 
 def _mark_classes(report: dict[str, Any]) -> None:
-    """Correct what a certificate states about classes: they were read off the rows."""
+    """Correct the statement about classes: the benchmark read them from the rows."""
     stated = report["statements"]
     if CLASSES in stated:
         other_lines = [line for line in stated if line != CLASSES]
@@ -194,7 +194,7 @@ def _measure_ceiling(split: Split, utility: SyntheticUtility) -> dict[str, Any]:
 def _measure_release(
     cell: Cell, split: Split, make: Callable[..., Any], utility: SyntheticUtility
 ) -> tuple[dict[str, Any], Any]:
-    """Fit and score the release of a cell; return a row, and what was fitted."""
+    """Fit and score the release of a cell; return a row, and the fitted estimator."""
     is_schema_public = cell.schema == "public"
     synthesizer = make(
         epsilon=cell.epsilon,

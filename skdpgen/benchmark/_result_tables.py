@@ -90,7 +90,7 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
 
 
 def caption(rows: Sequence[Row]) -> str:
-    """Say what all rows of a table have in common, and which versions made them.
+    """Return the settings that all rows of a table share, and package versions.
 
     Examples
     --------
@@ -133,10 +133,10 @@ def fill_page(
     ----------
     page : str
         Markdown with lines ``<!-- bench:NAME -->`` and ``<!-- /bench -->``. After
-        ``NAME discovery`` stands what was found of the columns, instead of scores.
+        ``NAME discovery`` comes a table of discovered columns, instead of scores.
     stored : mapping of str to rows
     catalogue : Catalogue or None, default=None
-        What has tables of its own for some rows.
+        May have its own tables for some rows.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def markdown(frame: pd.DataFrame, digits: int = 3) -> str:
 
 
 def written_epsilon(epsilon: float) -> str:
-    """Write an epsilon; nothing where there is none.
+    """Return an epsilon as text; empty if there is none.
 
     Examples
     --------
@@ -211,8 +211,8 @@ def written_epsilon(epsilon: float) -> str:
 def _tabulate_discovery(rows: Sequence[Row]) -> str:
     """Return a Markdown table: the mean over all fits of a table at an epsilon.
 
-    Whatever the method, it is the same discovery with the same part of the budget, but
-    where public rows told of columns: such fits are left out.
+    Discovery does not depend on the method, nor does its share of the budget. Only fits
+    with public rows differ, and are left out.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def _tabulate_discovery(rows: Sequence[Row]) -> str:
 
 
 def _share_of_discovery(releases: Sequence[Mapping[str, Any]]) -> float:
-    """Return the part of the budget that discovery took."""
+    """Return the share of the budget that discovery used."""
     return sum(
         release["share"]
         for release in releases
@@ -269,7 +269,7 @@ def _decimals(values: pd.Series) -> str:
 
 
 def _alarm(rows: Sequence[Row]) -> str:
-    """Return the alarm that rows of a private table carry, to stand below a table."""
+    """Return the warning for results of private tables, to print below a table."""
     alarm = next((row["not_private"] for row in rows if row.get("not_private")), None)
     return f"\n\n**{alarm}**" if alarm else ""
 
@@ -285,7 +285,7 @@ def _groups(frame: pd.DataFrame) -> Any:
 
 
 def _measured(succeeded: pd.DataFrame, group: pd.DataFrame) -> tuple[str, str]:
-    """Return the name of the metric, and mean ± deviation (best), and what failed."""
+    """Return the name of the metric, and mean ± deviation (best), and failures."""
     failed = group["error"].dropna()
     failures = "; ".join(f"{n} × {error}" for error, n in failed.value_counts().items())
     names = BY_PAPERS if (succeeded["protocol"] == "paper").any() else METRICS

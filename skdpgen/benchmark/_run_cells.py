@@ -57,9 +57,9 @@ def run_cells(
     """Compute the cells that are not finished yet; return the rows of all.
 
     A cell is a table, a method with settings, an epsilon and the number of a release.
-    It has a process of its own, so its memory is measured alone, and a crash costs no
-    other cell. It is written as soon as it is finished, so whatever ends a run, the
-    same call goes on where it was. What failed is kept as well, with its error.
+    It runs in its own process, so its memory is measured separately, and a crash
+    affects no other cell. It is written as soon as it is finished, so the same call
+    continues an interrupted run. Failed cells are kept as well, with their errors.
 
     .. warning::
        **Scores and distances read real rows and stand outside the guarantee**, and a
@@ -94,7 +94,7 @@ def run_cells(
     """
     for source in config.sources:
         if source.is_own or (source.rows and not source.is_images):
-            read_source(source, data)  # what is wrong with it is said once, and now
+            read_source(source, data)  # raises for a bad file before any work
     named = config.cells(data)
     store = CellStore(out)
     finished = store.rows()
@@ -105,9 +105,11 @@ def run_cells(
     keys = {cell.key for _, cell in named}
     n_done = len(keys) - len(todo)
     tell(n_done, len(keys), None)
-    until = math.inf if minutes is None else time.monotonic() + 60 * minutes
+    deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
     folder = str(Path(data).absolute())
-    processes = _Processes(store, config.catalogue, folder, debug, config.limit, until)
+    processes = _Processes(
+        store, config.catalogue, folder, debug, config.limit, deadline
+    )
     with closing(_computed(todo, processes, n_jobs)) as computed:
         for row in filter(None, computed):
             n_done += 1
@@ -133,14 +135,14 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 @dataclass
 class _Processes:
-    """The processes that run now; none is left when the run ends."""
+    """The running processes of cells; all of them end when the run ends."""
 
     store: "CellStore"
     catalogue: Catalogue
     data: str
     debug: bool
     limit: float | None
-    until: float
+    deadline: float
     running: set[Any] = field(default_factory=set)
     lock: Any = field(default_factory=threading.Lock)
     is_over: bool = False
@@ -156,7 +158,7 @@ class _Processes:
             "folder": self.catalogue.folder,
         }
         with self.lock:
-            if self.is_over or time.monotonic() >= self.until:
+            if self.is_over or time.monotonic() >= self.deadline:
                 return {}
             process = subprocess.Popen(
                 PROCESS,
@@ -193,7 +195,7 @@ class _Processes:
         return row
 
     def end(self) -> None:
-        """End what still runs; nothing of it is kept."""
+        """Kill the running processes; their results are lost."""
         with self.lock:
             self.is_over = True
             for process in self.running:
@@ -234,13 +236,13 @@ def _death(code: int) -> dict[str, str]:
 
 
 def compute_cell() -> None:
-    """Compute the cell whose description comes as the first line of stdin.
+    """Compute the cell whose description is the first line of stdin.
 
-    The parent keeps the pipe open: its end, even by ``kill -9``, closes it, and this
-    process ends too, so that nothing goes on computing unseen. A cell that is done is
-    written here and not by the parent, so it is kept whatever befalls that.
+    The parent keeps the pipe open. If the parent ends, even by ``kill -9``, the pipe
+    closes and this process ends too, so none is left running. This process, not the
+    parent, writes the finished cell, so the cell is kept even if the parent dies.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts
     job = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     catalogue = Catalogue()
@@ -261,9 +263,9 @@ def _end_with_parent() -> None:
 class CellStore:
     """One JSON file a cell, under its key.
 
-    A row is written under another name, forced to the disk, and renamed: whatever
-    kills the process, a file of this name is a whole row. Files that are none are taken
-    for absent, so such a cell is computed again.
+    A row is written under another name, forced to the disk, and renamed. So a file of
+    this name is a complete row, even if the process is killed. Damaged files count as
+    absent, so such a cell is computed again.
 
     Examples
     --------

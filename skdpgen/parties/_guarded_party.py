@@ -233,7 +233,7 @@ def arrow_sums(
 
 
 def _party(table: Any, target: str | None) -> Party:
-    """Return some rows as a party, their labels beside them."""
+    """Return some rows as a party, with their labels separated."""
     if target is None:
         return Party("some rows", table)
     labels = table[target].to_pandas()

@@ -1,4 +1,4 @@
-"""Several parties as one table, for `fit`: questions go out, sums come back."""
+"""Several parties as one table, for `fit`: they get questions and send sums."""
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
@@ -80,7 +80,7 @@ class Party:
 
 
 # ----------------------------------------------------------------------------
-# Several parties as one table, for `fit`: questions go out, sums come back.
+# Several parties as one table, for `fit`: they get questions and send sums.
 
 Answer = Callable[[Question], PartialSum | NoisyShare]
 Sent = TypeVar("Sent", PartialSum, NoisyShare)
@@ -258,8 +258,8 @@ class PartiesRows(RemoteRows):
 
     def _answers(self, question: Question, kind: type[Sent]) -> list[Sent]:
         answers: list[Sent] = []
-        for name, ask in self.parties.items():
-            answer = ask(question)
+        for name, send in self.parties.items():
+            answer = send(question)
             if not isinstance(answer, kind) or not _is_of(answer, name):
                 raise ValueError(
                     f"{name} must answer with a {kind.__name__} of its own. Got "

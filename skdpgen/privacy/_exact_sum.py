@@ -1,4 +1,4 @@
-"""Sums over rows that are the same to the last bit, in whatever order they come."""
+"""Sums over rows that do not depend, in any bit, on the order of the rows."""
 
 import math
 from dataclasses import dataclass, replace

@@ -112,14 +112,14 @@ def whole_noise(
     >>> whole_noise((1, 2), 0.0, np.ones(2)).tolist()
     [[0, 0]]
     """
-    fine = check_steps(std, steps)
+    extra_bits = check_steps(std, steps)
     noise = gaussian_noise(shape, std)
     as_integers = np.vectorize(int, otypes=[object])
-    units = as_integers(np.rint(np.ldexp(noise / steps, -fine)))
-    if not fine.any():
+    units = as_integers(np.rint(np.ldexp(noise / steps, -extra_bits)))
+    if not extra_bits.any():
         return units
     words = _random_words(noise.size).reshape(shape).astype(object)
-    sizes = np.array([1 << int(bits) for bits in fine], dtype=object)
+    sizes = np.array([1 << int(bits) for bits in extra_bits], dtype=object)
     return units * sizes + words % sizes
 
 
@@ -137,13 +137,13 @@ def check_steps(std: float, steps: NDArray[np.float64]) -> NDArray[np.int64]:
     if std == 0:
         return np.zeros(len(steps), dtype=np.int64)
     distance = np.log2(std) - np.log2(steps)
-    fine = np.maximum(np.floor(distance).astype(np.int64) - UNIT, 0)
-    if (fine > WORD).any():
+    extra_bits = np.maximum(np.floor(distance).astype(np.int64) - UNIT, 0)
+    if (extra_bits > WORD).any():
         raise ValueError(
             f"Steps of a sum must be at least 2**-{UNIT + WORD} of its noise. Got "
             "finer ones; choose larger weights and scales."
         )
-    return np.asarray(fine)
+    return np.asarray(extra_bits)
 
 
 def on_grid(noisy: NDArray[np.float64], std: float) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What is asked of private rows, wherever they stand: how to read them, what to sum."""
+"""Queries to private rows, here or in other processes, and the form of answers."""
 
 import math
 import sys
@@ -120,7 +120,7 @@ class Encoder(Protocol):
 @saved
 @dataclass(frozen=True, eq=False)
 class Query:
-    """Sums over rows that are asked for: public, and answered wherever rows stand.
+    """A query for sums over rows: public, and answered in the process of the rows.
 
     *Sums of parts.* The blocks' sums are exact, so those of parts can be merged in any
     order and any tree, and have the bits of the sum over all rows at once
@@ -194,7 +194,7 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class MinibatchQuery(Query):
-    """Sums over random groups of rows; asked where rows are read, and never sent.
+    """Sums over random groups of rows; only for rows in this process, never sent.
 
     Groups are drawn while rows are read, so two answers differ.
 
@@ -359,7 +359,7 @@ LONGEST_NAME = 1000
 @saved
 @dataclass(frozen=True, eq=False)
 class NoiseWanted:
-    """What a release needs to be charged for, by whoever adds noise.
+    """The cost of a release, for parties that add the noise and charge themselves.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ class NoiseWanted:
     fit: str = ""
 
     def check_asked(self) -> None:
-        """Check numbers and names: the latter stand in a party's certificate."""
+        """Check numbers and names, since names are part of a party's certificate."""
         for text in (self.name, self.fit):
             refuse_unless(
                 isinstance(text, str) and len(text) <= LONGEST_NAME, "short names"
@@ -408,7 +408,7 @@ class NoiseWanted:
 
 
 class Summable(Protocol):
-    """Private rows, and how they are encoded: what a release sums.
+    """Private rows with their encoding, which a release sums.
 
     There is one way to ask, :meth:`total`. Rows in the memory of this process, or in
     chunks that it opens, are read for the answer. Rows that stand elsewhere (in a
@@ -451,7 +451,7 @@ class AsGiven:
 
 @dataclass(frozen=True, eq=False)
 class GivenBatches:
-    """Batches that this process made itself, as what a release sums.
+    """Batches of this process, in the form that a release sums.
 
     Parameters
     ----------
@@ -484,7 +484,7 @@ class GivenBatches:
 def query_of(
     rows: Summable, blocks: Mapping[str, Block], n_classes: int, n_minibatches: int
 ) -> Query:
-    """Return what is asked of rows; raise for mini-batches of rows elsewhere."""
+    """Return the query for some blocks; raise for mini-batches in other processes."""
     if n_minibatches == 1:
         return Query(rows.encoder, blocks, n_classes)
     if not rows.are_here:

@@ -318,7 +318,7 @@ class _Summed:
     key: str = field(kw_only=True)
 
     def total(self, n_classes: int) -> Any:
-        """Return what was summed."""
+        """Return the sum of the earlier pass."""
         if n_classes != 1:
             raise ValueError(SUMS.format(n_classes))
         return self.sums.totals[self.key]

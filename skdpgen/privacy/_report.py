@@ -1,4 +1,4 @@
-"""The certificate of a fit: one promise, every release, and what was public."""
+"""The certificate of a fit: the guarantee, every release, and public assumptions."""
 
 import json
 import math
@@ -20,7 +20,7 @@ PROFILE = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)  # deltas
 @saved
 @dataclass(frozen=True)
 class LedgerEntry:
-    """One release: what it was, how far one row moves it, and its noise."""
+    """One release: its name, its sensitivity, and its noise."""
 
     name: str
     mechanism: str

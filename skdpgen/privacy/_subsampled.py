@@ -1,4 +1,4 @@
-r"""Accounting of DP-SGD: secret Poisson samples, and what is released beside them.
+r"""Accounting of DP-SGD: secret Poisson samples, together with other releases.
 
 In reading order: what given steps cost, which noise a budget needs, privacy losses,
 Renyi curves, and the curve of a whole fit before it starts.
@@ -364,8 +364,8 @@ def pld_epsilon(
 
     from_gaussian = privacy_loss_distribution.from_gaussian_mechanism
     shift = _shift(adjacency)
-    everybody = [steps for steps in all_steps if steps.sampling_rate == 1]
-    mus = [shift / steps.noise_multiplier * steps.n_steps**0.5 for steps in everybody]
+    unsampled = [steps for steps in all_steps if steps.sampling_rate == 1]
+    mus = [shift / steps.noise_multiplier * steps.n_steps**0.5 for steps in unsampled]
     mu = math.hypot(gaussian_mu, *mus)
     sampled = [steps for steps in all_steps if steps.sampling_rate < 1]
     n_steps = sum(steps.n_steps for steps in sampled)

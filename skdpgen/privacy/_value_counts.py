@@ -142,11 +142,13 @@ class Seen:
 
     def __or__(self, other: "Seen") -> "Seen":
         """Return the values of the rows of two parts; changes neither."""
-        one, two = (self, other) if other.slots is None else (other, self)
-        union = Seen(one.first, None if one.slots is None else one.slots.copy())
-        union.add(two.first)
-        if two.slots is not None:
-            union.slots |= two.slots
+        larger, smaller = (self, other) if other.slots is None else (other, self)
+        union = Seen(
+            larger.first, None if larger.slots is None else larger.slots.copy()
+        )
+        union.add(smaller.first)
+        if smaller.slots is not None:
+            union.slots |= smaller.slots
         return union
 
     def count(self, level: int | None) -> int:
@@ -182,13 +184,13 @@ def _take(bits: NDArray[np.uint8], slots: Hashes) -> None:
 @saved
 @dataclass(frozen=True)
 class DistinctCounts:
-    r"""How many different values each column holds; missing is none.
+    r"""The number of different values of each column; missing values do not count.
 
-    Of many rows all values would not fit into memory. So beyond ``EXACT`` rows, public
-    or released, what is released is how many of m slots are taken: each value has a
-    slot by a public hash, if it takes part at all, as one in :math:`2^l` values does.
-    A level l for which slots suffice follows from ``n_rows``; :meth:`estimate` says how
-    many values there are, which is post-processing.
+    All values of many rows would not fit into memory. So beyond ``EXACT`` rows, public
+    or released, the number of taken slots, of m, is released instead. A public hash
+    gives each value a slot, if it takes part at all: one in :math:`2^l` values does.
+    The level l depends on ``n_rows`` only; :meth:`estimate` computes the number of
+    values, which is post-processing.
 
     *Proof* that a row moves either number by at most 1, as
     :class:`~skdpgen.privacy.Distinct` has it. A row has one value, and a value takes

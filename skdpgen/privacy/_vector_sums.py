@@ -370,34 +370,38 @@ class OuterProducts:
             for kind, (u, v), (a, b) in zip(self._kinds, factors, sizes, strict=True)
         ]
         joint = sum(norm.square() for *_, norm in formed).sqrt()  # a row by itself
-        finite = torch.stack([a + b for a, b in sizes]).isfinite().all(dim=0)
-        fine = finite & joint.isfinite()
+        have_finite_factors = (
+            torch.stack([a + b for a, b in sizes]).isfinite().all(dim=0)
+        )
+        is_finite = have_finite_factors & joint.isfinite()
         is_joint = not isinstance(self.bound, tuple)
         margin = below(sum(a + b + 1 for a, b in self.shapes))
         clipped = []
         for (u, v, norm), bound in zip(formed, self._bounds, strict=True):
             longest = (joint if is_joint else norm).clamp_min(bound)
             length = (norm / longest).sqrt() * margin * math.sqrt(bound) / _grid(bound)
-            rounded_u = _rounded(u, length, fine)
+            rounded_u = _rounded(u, length, is_finite)
             clipped.append(
-                (rounded_u, rounded_u if v is u else _rounded(v, length, fine))
+                (rounded_u, rounded_u if v is u else _rounded(v, length, is_finite))
             )
         return clipped
 
 
 def _grid(bound: float) -> float:
-    """Return what entries of factors are multiples of."""
+    """Return the step of the grid of entries of factors."""
     return math.ldexp(top_of(math.sqrt(bound)), -N_BITS // 2)
 
 
-def _rounded(factor: Factor, length: torch.Tensor, fine: torch.Tensor) -> torch.Tensor:
+def _rounded(
+    factor: Factor, length: torch.Tensor, is_finite: torch.Tensor
+) -> torch.Tensor:
     """Stretch rows to a length and round them towards zero; some become zero."""
     rows, norms = factor
     scale = length / norms
-    fine = fine & scale.isfinite()  # a row of zeros has no direction
+    is_finite = is_finite & scale.isfinite()  # a row of zeros has no direction
     rows = cut_digits(rows * scale[:, None])
-    if not fine.all():
-        rows[~fine] = 0.0
+    if not is_finite.all():
+        rows[~is_finite] = 0.0
     return rows
 
 
@@ -435,9 +439,11 @@ def _square(
 ) -> Formed:
     """Replace u by the nearest multiple of v, or by 0 if that multiple is negative."""
     del a
-    along = (u * (v / torch.where(b > 0, b, 1.0)[:, None])).sum(dim=1).clamp_min(0.0)
+    projection = (
+        (u * (v / torch.where(b > 0, b, 1.0)[:, None])).sum(dim=1).clamp_min(0.0)
+    )
     unit = (v, b)
-    return unit, unit, along * b
+    return unit, unit, projection * b
 
 
 FORMED = {"signed": _signed, "nonnegative": _nonnegative, "square": _square}
@@ -527,15 +533,15 @@ class Layers:
             for layer, part in zip(self.layers, parts, strict=True)
         ]
         self._check(doubles, len(labels))
-        scale, fine = self._scale(doubles, len(labels))
+        scale, is_finite = self._scale(doubles, len(labels))
         for label in range(len(total)):
             of_label = torch.as_tensor(labels == label).to(scale.device)
-            weight = torch.where(of_label & fine, scale, 0.0)
+            weight = torch.where(of_label & is_finite, scale, 0.0)
             start = 0
             for layer, part in zip(self.layers, doubles, strict=True):
                 end = start + _size(layer)
                 target = torch.from_numpy(total[label, start:end])
-                _add_layer(target, part, weight, fine)
+                _add_layer(target, part, weight, is_finite)
                 start = end
         return total
 
@@ -586,12 +592,12 @@ def _add_layer(
     target: torch.Tensor,
     part: tuple[torch.Tensor, ...],
     weight: torch.Tensor,
-    fine: torch.Tensor,
+    is_finite: torch.Tensor,
 ) -> None:
     """Add the weighted rows; zero times infinity must not be formed."""
-    if not fine.all():
+    if not is_finite.all():
         part = tuple(
-            torch.where(fine.view(-1, *[1] * (factor.ndim - 1)), factor, 0.0)
+            torch.where(is_finite.view(-1, *[1] * (factor.ndim - 1)), factor, 0.0)
             for factor in part
         )
     if len(part) == 1:

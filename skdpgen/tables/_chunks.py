@@ -344,7 +344,7 @@ class Chunks:
         yield from map(as_pair, chunks)
 
     def opened(self, names: Collection[Any] | None) -> "Opened":
-        """Open the chunks, where possible with the named columns of X alone."""
+        """Open the chunks, with only the named columns of X if possible."""
         if self._source is None or names is None:
             return Opened(iter(self), None)
         of_x = [name for name in self._source.names if name != self._target]

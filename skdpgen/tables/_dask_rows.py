@@ -125,7 +125,7 @@ def sum_part(query: SumQuery, X: Any, y: Any, layouts: Any, task: str) -> PartSu
 
 
 def add_up(query: SumQuery, sums: list[PartSums]) -> PartSums:
-    """Return the sum of several; changes none of them."""
+    """Return the sum of several parts; changes none of them."""
     (n_rows, total), *rest = sums
     for n_more, addend in rest:
         n_rows, total = n_rows + n_more, query.merge(total, addend)

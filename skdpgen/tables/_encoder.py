@@ -39,7 +39,7 @@ def as_tokens(values: Values) -> TokenColumn:
 
 
 def as_levels(values: Values) -> TokenColumn | Levels:
-    """Return values as codes into values, whatever their type."""
+    """Return text as codes into texts, and numbers as codes into numbers."""
     if isinstance(values, TokenColumn):
         return values
     codes = np.where(np.isnan(values.values), -1, np.arange(len(values.values)))

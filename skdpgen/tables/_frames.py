@@ -71,7 +71,7 @@ WAYS_OUT = {
 }
 
 
-def pandas_kind(dtype: Dtype, what: str) -> Kind:
+def pandas_kind(dtype: Dtype, subject: str) -> Kind:
     """Return the kind of a dtype of pandas or numpy, or refuse it by name.
 
     Examples
@@ -87,42 +87,42 @@ period[M], which is not supported; use `.dt.to_timestamp()`.
     if isinstance(dtype, pd.CategoricalDtype):
         inner = dtype.categories.dtype
         is_text = isinstance(inner, pd.IntervalDtype | pd.PeriodDtype)
-        return Kind.TEXT if is_text else pandas_kind(inner, what)
+        return Kind.TEXT if is_text else pandas_kind(inner, subject)
     if isinstance(dtype, pd.ArrowDtype):
-        return arrow_kind(dtype.pyarrow_dtype, what)
+        return arrow_kind(dtype.pyarrow_dtype, subject)
     if isinstance(dtype, pd.DatetimeTZDtype):
         return Kind.DATETIME
     if isinstance(dtype, pd.StringDtype):
         return Kind.TEXT
     if isinstance(dtype, np.dtype):
-        return _numpy_kind(dtype, what)
+        return _numpy_kind(dtype, subject)
     inner = getattr(dtype, "numpy_dtype", None)  # of Int64, Float32, boolean
     if inner is None:
-        _refuse(what, dtype, WAYS_OUT.get(type(dtype), TO_ANYTHING))
-    return _numpy_kind(inner, what)
+        _refuse(subject, dtype, WAYS_OUT.get(type(dtype), TO_ANYTHING))
+    return _numpy_kind(inner, subject)
 
 
-def _numpy_kind(dtype: "np.dtype[Any]", what: str) -> Kind:
+def _numpy_kind(dtype: "np.dtype[Any]", subject: str) -> Kind:
     if dtype.kind == "c":
         raise ValueError(
-            f"Complex data not supported. {what} has dtype {dtype}; use the real and "
-            "the imaginary part as columns."
+            f"Complex data not supported. {subject} has dtype {dtype}; use the real "
+            "and the imaginary part as columns."
         )
     stored = [(unit, 1) for unit in UNITS]
     is_odd = dtype.kind == "M" and np.datetime_data(dtype) not in stored
     if is_odd or dtype.kind not in NUMPY_KINDS:
         # of bytes and records `str(dtype)` has a width: that of the longest value
         name = dtype.type.__name__ if dtype.kind in "SV" else dtype
-        _refuse(what, name, WAYS_OUT.get(dtype.kind, TO_ANYTHING))
+        _refuse(subject, name, WAYS_OUT.get(dtype.kind, TO_ANYTHING))
     return NUMPY_KINDS[dtype.kind]
 
 
-def arrow_kind(dtype: "pyarrow.DataType", what: str) -> Kind:
+def arrow_kind(dtype: "pyarrow.DataType", subject: str) -> Kind:
     """Return the kind of an Arrow type, or refuse it by name."""
     from pyarrow import types
 
     if types.is_dictionary(dtype):
-        return arrow_kind(dtype.value_type, what)
+        return arrow_kind(dtype.value_type, subject)
     kinds = {
         Kind.BOOLEAN: (types.is_boolean,),
         Kind.INTEGER: (types.is_integer,),
@@ -138,7 +138,7 @@ def arrow_kind(dtype: "pyarrow.DataType", what: str) -> Kind:
     for kind, tests in kinds.items():
         if any(test(dtype) for test in tests):
             return kind
-    ways = {
+    type_tests = {
         "Time": (types.is_time,),
         "Duration": (types.is_duration,),
         "Binary": (
@@ -150,12 +150,16 @@ def arrow_kind(dtype: "pyarrow.DataType", what: str) -> Kind:
         "Struct": (types.is_nested,),
     }
     matching = [
-        way for way, tests in ways.items() if any(test(dtype) for test in tests)
+        type_name
+        for type_name, tests in type_tests.items()
+        if any(test(dtype) for test in tests)
     ]
-    _refuse(what, dtype, WAYS_OUT[matching[0]] if matching else TO_ANYTHING)
+    _refuse(subject, dtype, WAYS_OUT[matching[0]] if matching else TO_ANYTHING)
 
 
-def polars_kind(dtype: nw.dtypes.DType, what: str, *, is_strict: bool = True) -> Kind:
+def polars_kind(
+    dtype: nw.dtypes.DType, subject: str, *, is_strict: bool = True
+) -> Kind:
     """Return the kind of a dtype of polars or narwhals, or refuse it by name.
 
     Without ``is_strict`` a dtype that narwhals has no name for is text, as columns of
@@ -167,12 +171,14 @@ def polars_kind(dtype: nw.dtypes.DType, what: str, *, is_strict: bool = True) ->
     if dtype.is_float():
         return Kind.FLOAT
     if name not in POLARS_KINDS and (is_strict or name in WAYS_OUT):
-        _refuse(what, name, WAYS_OUT.get(name, TO_ANYTHING))  # no values that it lists
+        _refuse(
+            subject, name, WAYS_OUT.get(name, TO_ANYTHING)
+        )  # no values that it lists
     return POLARS_KINDS.get(name, Kind.TEXT)
 
 
 def pandas_name(dtype: Any) -> str:
-    """Return what a dtype is called, without the categories that it may list.
+    """Return the name of a dtype, without the categories that it may list.
 
     Examples
     --------
@@ -193,15 +199,15 @@ def pandas_name(dtype: Any) -> str:
 
 
 def polars_name(dtype: nw.dtypes.DType) -> str:
-    """Return what a dtype is called, without the categories that it may list."""
+    """Return the name of a dtype, without the categories that it may list."""
     is_listing = type(dtype).__name__ in ("Enum", "Categorical")
     return type(dtype).__name__ if is_listing else str(dtype)
 
 
-def _refuse(what: str, dtype: object, way_out: str) -> NoReturn:
+def _refuse(subject: str, dtype: object, advice: str) -> NoReturn:
     raise TypeError(
-        f"{what} must hold numbers, text, truth values or times. Got dtype {dtype}, "
-        f"which is not supported; {way_out}."
+        f"{subject} must hold numbers, text, truth values or times. Got dtype {dtype}, "
+        f"which is not supported; {advice}."
     )
 
 
@@ -277,7 +283,7 @@ def arrow_array(column: "pd.Series[Any]", dtype: "pyarrow.DataType") -> "pyarrow
 def polars_series(
     name: str, column: "pd.Series[Any]", dtype: str, categories: Sequence[Any] = ()
 ) -> "polars.Series":
-    """Return decoded values as a series of a polars dtype; raises if it cannot be."""
+    """Return decoded values as a series of a polars dtype; raise if they do not fit."""
     import polars as pl
 
     match = CALL.fullmatch(dtype)
@@ -307,7 +313,7 @@ def polars_series(
 
 
 def stored_times(column: "pd.Series[Any]", unit: str) -> list[int | None]:
-    """Return times as whole units since 1970; raises for what is no time."""
+    """Return times as integer units since 1970; raise for other values."""
     stamps = column.to_numpy().astype(f"datetime64[{unit}]")
     return [None if value is None else int(value) for value in _or_none(stamps)]
 
@@ -329,7 +335,7 @@ def decimals(column: "pd.Series[Any]", scale: int) -> list[Decimal | None]:
 
 
 def plain(column: "pd.Series[Any]", make: Callable[[Any], T]) -> list[T | None]:
-    """Return values made by a function, and None where one is missing."""
+    """Return values converted by a function, and None for missing ones."""
     missing = column.isna().tolist()
     pairs = zip(column.astype(object).tolist(), missing, strict=True)
     return [None if is_missing else make(value) for value, is_missing in pairs]
@@ -393,23 +399,23 @@ def read_table(table: Any) -> Read:
     return _read_array(array, "masked" if is_masked else "numpy")
 
 
-def plain_array(values: ArrayLike, what: str) -> NDArray[Any]:
-    """Return what numpy makes of a list; an error states no number of rows."""
+def plain_array(values: ArrayLike, subject: str) -> NDArray[Any]:
+    """Return a list as an array; errors do not reveal the number of rows."""
     try:
         return np.asarray(values)
     except ValueError:  # its text has the number of rows, which may be private
         raise ValueError(
-            f"{what} must be rows of equal length. Got a {type(values).__name__} that "
-            "is not; give a table, or a list with as many values in each row."
+            f"{subject} must be rows of equal length. Got a {type(values).__name__} "
+            "that is not; give a table, or a list with as many values in each row."
         ) from None
 
 
-def array_series(array: NDArray[Any], what: str) -> "pd.Series[Any]":
+def array_series(array: NDArray[Any], subject: str) -> "pd.Series[Any]":
     """Return an array of one dimension as a series of its dtype; masked is missing.
 
     Where the dtype cannot say missing, pandas' own that can takes its place.
     """
-    kind = pandas_kind(array.dtype, what)
+    kind = pandas_kind(array.dtype, subject)
     mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
     values: Any = np.asarray(array)
     if kind is Kind.DATETIME:
@@ -469,7 +475,7 @@ def _tensor_array(tensor: "torch.Tensor") -> NDArray[Any]:
 
 
 def _read_narwhals(table: "nw.DataFrame[Any]") -> Read:
-    """Read polars, Arrow and other containers; kinds are by dtype alone."""
+    """Read polars, Arrow and other containers; types depend on dtypes only."""
     backend = str(table.implementation).lower().rpartition(".")[2]
     names = _distinct(table.columns)
     if backend == "pyarrow":
@@ -518,7 +524,7 @@ def _stamps(column: Any) -> "pd.Series[Any]":
 
 
 def _stored_times(stamps: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
-    """Return times in a unit of pandas; the furthest in that unit where one is beyond.
+    """Return times in a unit of pandas; times outside its range are clipped to it.
 
     Conversions by numpy wrap around, and those by pandas raise, for values too far.
     """
@@ -551,15 +557,15 @@ def _is_narwhals(table: Any) -> bool:
 
 
 # ----------------------------------------------------------------------------
-# Tables without rows, that say what columns and dtypes are and keep nothing else.
+# Tables without rows, which have columns and dtypes and nothing else.
 
 
 def like_of(X: Any) -> Any:
-    """Return a table, or labels, of no rows, with the columns and dtypes of X.
+    """Return a table, or labels, without rows, with the columns and dtypes of X.
 
-    A slice of no rows is not enough to be sent elsewhere: one of Arrow holds the bytes
-    of all rows, and one of pandas the categories of its dtypes and the levels of its
-    index, which are private.
+    An empty slice is not safe to send to another process: in Arrow it has the bytes of
+    all rows, in pandas the categories of its dtypes and the levels of its index. These
+    are private.
 
     Examples
     --------

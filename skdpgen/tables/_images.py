@@ -84,7 +84,7 @@ def is_image(X: object) -> bool:
 
 
 def read_images(X: Any) -> tuple[Any, ImageLayout]:
-    """Return images as they are, and their layout; raises for shapes and dtypes alone.
+    """Return images unchanged, and their layout; raise for wrong shapes or dtypes.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def read_images(X: Any) -> tuple[Any, ImageLayout]:
 
 
 def as_pixels(images: Any) -> NDArray[np.float32]:
-    """Return rows of pixels in [0, 1]; what is no number becomes 0.
+    """Return rows of pixels in [0, 1]; NaN becomes 0.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def as_pixels(images: Any) -> NDArray[np.float32]:
 
 
 class InRange(IntEnum):
-    """Where the pixels of an image are, in the range that its dtype has."""
+    """The position of the pixels of an image relative to the range of its dtype."""
 
     WITHIN = 0
     DARK = 1
@@ -154,7 +154,7 @@ class InRange(IntEnum):
 
 
 def range_codes(images: "Images | torch.Tensor") -> NDArray[np.int64]:
-    """Return for each image, by itself, where its pixels are; what is no number is 0.
+    """Return the cell of each image, independently of other images; NaN counts as 0.
 
     Examples
     --------

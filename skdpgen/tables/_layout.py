@@ -1,4 +1,4 @@
-"""The container that came in: names, dtype kinds and what the dtypes can hold."""
+"""The container of the input: names, dtypes, and the limits of the dtypes."""
 
 import re
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ EPOCH = pd.Timestamp("2000-01-01")
 
 @saved
 class Kind(StrEnum):
-    """The kind of a dtype; public, where the values are not."""
+    """The kind of a dtype, which is public, unlike the values."""
 
     FLOAT = "float"
     INTEGER = "integer"
@@ -34,7 +34,7 @@ class Kind(StrEnum):
 @saved
 @dataclass(frozen=True)
 class Layout:
-    """Names and dtypes of a table, without anything that its values decide.
+    """Names and dtypes of a table; nothing here depends on its values.
 
     The categories inside a categorical dtype are private, so such a dtype is kept
     without them.
@@ -94,7 +94,7 @@ class Layout:
 
 
 def lists_categories(dtype: str) -> bool:
-    """Return whether a dtype lists the values that a column may have; which is public.
+    """Return whether a dtype is categorical, that is, lists the values of a column.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def check_part(layout: Any, first: Any) -> None:
 
 
 def are_lists(X: Any, y: Any) -> bool:
-    """Return whether a dtype must be guessed, as a plain list has none."""
+    """Return whether X or y is a plain list, whose dtype must be guessed."""
     return isinstance(X, list | tuple) or isinstance(y, list | tuple)
 
 
@@ -302,7 +302,7 @@ def read_part(
 
 
 def layouts_of(X: Any, y: Any) -> tuple[Any, Layout | None]:
-    """Return the layout of a table and of its target, by dtypes alone."""
+    """Return the layout of a table and of its target, from dtypes only."""
     part = Part.of(X)
     return part.layout, read_target(y, part.n_rows)[1]
 

@@ -47,7 +47,7 @@ class LessEqual:
 @saved
 @dataclass(frozen=True)
 class SumOf:
-    """Column ``total`` is the sum of ``parts``, where none of them is missing.
+    """Column ``total`` is the sum of ``parts``, unless one of them is missing.
 
     Examples
     --------
@@ -365,24 +365,24 @@ def obey(
 def _repaired(
     rule: Rule, drawn: Mapping[Any, "pd.Series[Any]"], columns: Mapping[Any, Any]
 ) -> "pd.Series[Any]":
-    old = drawn[rule.written]
+    values = drawn[rule.written]
     if isinstance(rule, LessEqual):
         low = drawn[rule.low]
-        is_broken = (low > old).fillna(False).astype(bool)
-        return old.mask(is_broken, low.astype(old.dtype))
+        is_broken = (low > values).fillna(False).astype(bool)
+        return values.mask(is_broken, low.astype(values.dtype))
     if isinstance(rule, SumOf):
         total = sum(drawn[name].astype("Float64") for name in rule.parts)
         if columns[rule.total].decimals is not None:
             total = total.round(columns[rule.total].decimals)
-        is_known = total.notna() & old.notna()
-        return old.mask(is_known, total.astype(old.dtype))
+        is_known = total.notna() & values.notna()
+        return values.mask(is_known, total.astype(values.dtype))
     if isinstance(rule, MissingIf):
-        return old.mask(_equals(drawn[rule.given], rule.value, columns[rule.given]))
+        return values.mask(_equals(drawn[rule.given], rule.value, columns[rule.given]))
     assert isinstance(rule, Determines)
     category_of = {str(value): value for value in categories_of(columns[rule.target])}
     codes = {str(key): category_of[str(code)] for key, code in rule.codes}
     keys = drawn[rule.source].map(str, na_action="ignore")
-    return old.mask(keys.isin(list(codes)), keys.map(codes))
+    return values.mask(keys.isin(list(codes)), keys.map(codes))
 
 
 def _equals(cells: "pd.Series[Any]", value: object, column: Column) -> "pd.Series[Any]":

@@ -281,7 +281,7 @@ INFERRED = (
 class Schema:
     """Column types, bounds and categories, from public knowledge.
 
-    A column that is left out is discovered privately, and paid for.
+    A column that is left out is discovered privately, which uses privacy budget.
 
     Parameters
     ----------
@@ -291,17 +291,16 @@ class Schema:
     target : column type or None, default=None
         The column that ``y`` holds; its categories are the classes.
     other : str, default="other"
-        What stands for values that are too rare to be found, where the categories of a
-        column of text are discovered.
+        The value that replaces rare values, if the categories of a column of text are
+        discovered.
     origin : str, default=""
         Marks, one a line, which certificates repeat: that bounds and categories were
-        read off rows, and whose word it is that these were public. :meth:`infer`,
-        :meth:`from_public` and fits write them. A schema has the marks of all its
-        columns, and its columns have those of the schema, so they stay when it is
-        edited, completed, saved or copied; only a schema of columns that were written
-        anew is without.
+        read from rows, and who stated that these rows are public. :meth:`infer`,
+        :meth:`from_public` and fits set them. A schema has the marks of all its
+        columns, and its columns have those of the schema. So they remain when it is
+        edited, completed, saved or copied; only new columns have no marks.
     rules : sequence of rules, default=()
-        What holds in every row by public knowledge, between columns described here:
+        Relations that hold in every row by public knowledge, between columns here:
         :class:`LessEqual`, :class:`SumOf`, :class:`MissingIf`, :class:`Determines`.
         Every sampled row obeys.
 
@@ -320,7 +319,7 @@ class Schema:
     rules: Sequence[Rule] = ()
 
     def __post_init__(self) -> None:
-        """Check each column by itself."""
+        """Check the types of columns, and that rules do not contradict each other."""
         object.__setattr__(self, "columns", dict(self.columns))
         object.__setattr__(self, "rules", tuple(map(rule_from_dict, self.rules)))
         in_order(self.rules)  # raises where they contradict each other
@@ -397,7 +396,7 @@ class Schema:
         ]
 
     def known(self) -> "Schema":
-        """Return a schema of the filled columns alone; the others are discovered.
+        """Return a schema of the complete columns; the others are discovered.
 
         Examples
         --------

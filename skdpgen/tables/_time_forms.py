@@ -1,4 +1,4 @@
-"""Forms of dates and times that people write, found by rules that are public."""
+"""Common forms of dates and times in text, recognised by public rules."""
 
 import itertools
 import re
@@ -161,8 +161,8 @@ def chosen_form(counts: Counts, std: float, least: float) -> tuple[str | None, f
         return None, 0.0
     rows = [FORMS.index(name) for name in (best, *_shared(best))]
     written = _without_zeros(best, sure_counts[rows].sum(axis=0))
-    seems = table[rows] > SEEMS * std
-    return written, float(table[rows][seems].sum())
+    is_likely = table[rows] > SEEMS * std
+    return written, float(table[rows][is_likely].sum())
 
 
 def _shared(form: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A column's values in one of two plain forms, whatever container they came in.
+"""A column's values in one of two plain forms, independently of its container.
 
 Reading is row by row: what becomes of a value depends on that value and on the dtype,
 never on the rest of the column. A reader that guesses from a whole column would let one
@@ -74,7 +74,7 @@ Values = Numbers | TokenColumn
 
 
 def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
-    """Read a column; whatever its values are, this does not raise.
+    """Read a column; never raises, whatever its values are.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def _is_arrow_text(dtype: object) -> bool:
 
 
 def _read_arrow_tokens(series: "pd.Series[Any]") -> TokenColumn:
-    """Read text as the bytes that Arrow stores; nobody has checked that they are it."""
+    """Read text as the bytes that Arrow stores, which may be invalid UTF-8."""
     import pyarrow as pa
 
     array: Any = series.array.__arrow_array__()

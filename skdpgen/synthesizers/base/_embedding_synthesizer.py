@@ -97,7 +97,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         settings: Any,
         rng: Generator,
     ) -> Any:
-        """Return the kernel of what was opened."""
+        """Return the kernel of an opened table, or of images."""
         is_image = opening.holds_images
         draw = self._kernel_of_images if is_image else self._kernel_of_rows
         return draw(opening, cells, labels, settings, torch_generator(rng))
@@ -176,11 +176,11 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         """Make further releases after the embedding; none, unless overridden."""
 
     def refit(self, **settings: Any) -> Self:
-        """Train the generator anew on the stored release; free, needs no data.
+        """Retrain the generator on the stored release; needs no budget and no data.
 
-        ``fit`` ends with it. If it was interrupted after the release, the budget is
-        spent, ``privacy_`` says so, and this finishes the work. The same settings give
-        the same generator.
+        ``fit`` ends with it. If ``fit`` was interrupted after the release, the budget
+        is spent, ``privacy_`` states it, and this method completes the fit. The same
+        settings give the same generator.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     @property
     def kernel_(self) -> Any:
-        """The feature map, and how rows become what it takes."""
+        """The feature map, and the encoding of rows for it."""
         return require_fitted(self._measured.kernel, "kernel_")
 
     @property
@@ -262,8 +262,8 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
             getattr(self, presets)[preset] if kind in self._takes else None
             for kind, presets in (("tables", "_presets"), ("images", "_image_presets"))
         )
-        either: Any = of_tables or of_images
-        either.filled(params)  # raises for wrong values, before X is opened
+        any_preset: Any = of_tables or of_images
+        any_preset.filled(params)  # raises for wrong values, before X is opened
         is_image = self._is_given_images(X)
         for name, purpose in self._without_effect(is_image).items():
             if params[name] is not None:

@@ -270,7 +270,7 @@ class ReportsColumns(FittedAttributes):
 
     @property
     def columns_(self) -> pd.DataFrame:
-        """What was found in each column, and what was lost; made of the release.
+        """A report on each column, and on lost rows; computed from the releases.
 
         A data frame with a line for each column: type, whether its values may be
         identifiers (``is_identifier``: written anew, or whole numbers that differ in
@@ -295,7 +295,7 @@ class ReportsColumns(FittedAttributes):
 
     @property
     def target_(self) -> "pd.Series[Any] | None":
-        """What was found in the target, and what was lost; None without labels.
+        """A report on the target, and on lost rows; None without labels.
 
         A series: type, number of values or bounds, and noisy shares of the rows, each
         with a standard error: ``dropped`` are those without a usable label, which were
@@ -308,10 +308,10 @@ class ReportsColumns(FittedAttributes):
 
     @property
     def lost_(self) -> list[str]:
-        """What is stated of rows that were moved or left out, in words.
+        """Statements about rows that were moved or left out.
 
         Each line gives a share of more than 3 % as a range of two standard errors. The
-        same lines are warned of in ``fit``, and stand in the certificate.
+        same lines are in the warnings of ``fit`` and in the certificate.
         """
         check_is_fitted(self)
         return [loss.line for loss in self._losses()]

@@ -188,7 +188,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         return self
 
     def __sklearn_clone__(self) -> Self:
-        """Clone, and remember it: each clone fitted on the same rows costs again."""
+        """Clone, and mark the clone: each one fitted on the same rows costs again."""
         copy: Self = clone_parametrized(self)
         copy._is_clone = True
         if hasattr(self, "_container"):
@@ -196,11 +196,11 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         return copy
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Fitted means that a release was paid for and a generator made."""
+        """Fitted means that there is a release and a model."""
         return self._fitted is not None and self._fitted.model is not None
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values, text and numbers come in; randomness comes out."""
+        """Accepts missing values, text and numbers; results are random."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
@@ -210,12 +210,12 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         return tags
 
     def _subsampling(self) -> Subsampling | None:
-        """Return what ``fit`` sub-samples, from parameters alone; None is nothing."""
+        """Return how ``fit`` sub-samples, from parameters only; None if it does not."""
         return None
 
     @contextmanager
     def _opened(self, X: PrivateRows, y: Labels | None) -> Iterator[Fitting[Any]]:
-        """Open private rows, and close them whatever happens; the frame of ``fit``.
+        """Open private rows, and close them also after errors; ``fit`` runs in it.
 
         Entering releases the part of the schema that is not public. Leaving, also by an
         error or an interrupt, forgets the rows. If any budget was used, the estimator
@@ -247,7 +247,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
                 self._keep(fitted)
 
     def _public_table(self) -> Any:
-        """Return public rows with the columns of X; None where there are none."""
+        """Return public rows with the columns of X; None if there are none."""
         return getattr(self, "public_data", None) if self._reads_public_rows else None
 
     def _public_schema(self, X: Any, y: Any) -> Schema:
@@ -295,7 +295,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
             (self._sampler,) = split_generator(self.random_state, 1)
 
     def _sampling_generator(self, random_state: RandomState) -> Generator:
-        """An int fixes the rows; None goes on where the last sample stopped."""
+        """Return the generator of a sample: None continues that of the last sample."""
         if random_state is None:
             return self._sampler
         return split_generator(random_state, 1)[0]
@@ -373,7 +373,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         shares: NDArray[np.float64],
         rng: Generator,
     ) -> Sample:
-        """Return X, and y beside it if there was one."""
+        """Return X, or a pair of X and y if there was a target."""
         if self.task_ is None:
             return X
         if self.task_ == "classification":

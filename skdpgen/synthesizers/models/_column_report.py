@@ -1,4 +1,4 @@
-"""What `columns_` says of each column, and which rows a fit lost."""
+"""The report `columns_` on each column, and the rows that a fit lost."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -84,7 +84,7 @@ def describe_columns(
     n_rows = facts.n_rows * max(
         1.0 - dropped_share, LEAST_USED
     )  # these count in the cells
-    unsure = noise / max(1.0 - dropped_share, LEAST_USED)
+    relative_noise = noise / max(1.0 - dropped_share, LEAST_USED)
     lines = {}
     for name, column in facts.schema.columns.items():
         grid = cells.get(name)
@@ -97,7 +97,7 @@ def describe_columns(
             shares, std = counts[name][0] / n_rows, counts[name][1] / n_rows
             line |= _shares(grid, shares) | {"noise": std}
             late_noise = 0.0
-            line |= _no_cell(facts, name, grid, (shares, std), unsure)
+            line |= _no_cell(facts, name, grid, (shares, std), relative_noise)
             late_words = facts.late_words.get(name)
             if late_words is not None:  # rows of "other" that have a name since
                 line["other"] -= (
@@ -105,8 +105,10 @@ def describe_columns(
                 )  # they count all rows
                 late_noise = late_words.total_noise / facts.n_rows
             # the number of rows that a share is divided by is noisy, too
-            line["other_noise"] = math.hypot(std, late_noise, line["other"] * unsure)
-            line["missing_noise"] = math.hypot(std, line["missing"] * unsure)
+            line["other_noise"] = math.hypot(
+                std, late_noise, line["other"] * relative_noise
+            )
+            line["missing_noise"] = math.hypot(std, line["missing"] * relative_noise)
             if _other_is_listed(column):
                 line["other"] = math.nan
         range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)
@@ -239,7 +241,7 @@ def _no_cell(
     name: Any,
     cells: Cells,
     counted: tuple[Any, float],
-    unsure: float,
+    relative_noise: float,
 ) -> dict[str, float]:
     """Return the share of labelled rows whose value has no cell."""
     if has_cell_for_all(facts, name, cells):
@@ -247,7 +249,7 @@ def _no_cell(
     shares, std = counted
     return {
         "no_cell": 1.0 - float(shares.sum()),
-        "no_cell_noise": math.hypot(std * math.sqrt(len(shares)), unsure),
+        "no_cell_noise": math.hypot(std * math.sqrt(len(shares)), relative_noise),
     }
 
 
@@ -458,29 +460,35 @@ def _of_column(name: Any, key: str, share: str, line: Any, facts: Facts) -> Loss
     if key in ("below", "above"):
         bound = column.lower if key == "below" else column.upper
         if is_discovered:
-            fate = f"are {key} the range that was found; synthetic rows are within it"
-            return Loss(start + fate, "Give bounds if they are public.", False)
-        fate = f"are {key} {bound!r} and were moved to it"
-        return Loss(start + fate, "Give wider bounds, or none to find them.", True)
+            outcome = (
+                f"are {key} the range that was found; synthetic rows are within it"
+            )
+            return Loss(start + outcome, "Give bounds if they are public.", False)
+        outcome = f"are {key} {bound!r} and were moved to it"
+        return Loss(start + outcome, "Give wider bounds, or none to find them.", True)
     if key == "other":
         rest = getattr(column, "other", None) or facts.schema.other
         if is_discovered:
-            fate = f"hold values that are too rare to be found, and became {rest!r}"
-            return Loss(start + fate, "List the values if they are public.", False)
-        fate = f"hold values that are not among its categories, and became {rest!r}"
-        return Loss(start + fate, "List these values as well.", True)
+            outcome = f"hold values that are too rare to be found, and became {rest!r}"
+            return Loss(start + outcome, "List the values if they are public.", False)
+        outcome = f"hold values that are not among its categories, and became {rest!r}"
+        return Loss(start + outcome, "List these values as well.", True)
     if key == "unread":
         if isinstance(column, Categorical):
-            fate = "hold values that are not among its categories, and count as missing"
-            return Loss(start + fate, "List them, or give `other=`.", True)
-        fate = "hold text that could not be read, and counts as missing"
+            outcome = (
+                "hold values that are not among its categories, and count as missing"
+            )
+            return Loss(start + outcome, "List them, or give `other=`.", True)
+        outcome = "hold text that could not be read, and counts as missing"
         if isinstance(column, Boolean):
-            fate = "hold values that are neither true nor false, and count as missing"
-            return Loss(start + fate, "Describe the column as another type.", True)
+            outcome = (
+                "hold values that are neither true nor false, and count as missing"
+            )
+            return Loss(start + outcome, "Describe the column as another type.", True)
         advice = "Say in a schema how it is written, or list `codes=`."
-        return Loss(start + fate, advice, not is_discovered)
-    fate = "hold no value that fits the schema; others were drawn in their place"
-    return Loss(start + fate, "Set `nullable=True`, or mend the description.", True)
+        return Loss(start + outcome, advice, not is_discovered)
+    outcome = "hold no value that fits the schema; others were drawn in their place"
+    return Loss(start + outcome, "Set `nullable=True`, or mend the description.", True)
 
 
 def _of_target(key: str, share: str, line: Any, facts: Facts) -> Loss:
@@ -489,18 +497,20 @@ def _of_target(key: str, share: str, line: Any, facts: Facts) -> Loss:
     if key in ("below", "above"):
         column: Any = facts.schema.target
         if line["is_discovered"]:
-            fate = f"are {key} the range that was found; synthetic rows are within it"
-            return Loss(start + fate, "Give bounds if they are public.", False)
+            outcome = (
+                f"are {key} the range that was found; synthetic rows are within it"
+            )
+            return Loss(start + outcome, "Give bounds if they are public.", False)
         bound = column.lower if key == "below" else column.upper
-        fate = f"are {key} {bound!r} and were moved to it"
-        return Loss(start + fate, "Give wider bounds, or none to find them.", True)
+        outcome = f"are {key} {bound!r} and were moved to it"
+        return Loss(start + outcome, "Give wider bounds, or none to find them.", True)
     if facts.task == "regression":
-        fate = "have no number as their target, and were left out"
+        outcome = "have no number as their target, and were left out"
         advice = "Give y without missing values, or leave y out."
-        return Loss(start + fate, advice, True, NO_LABEL)
-    fate = "have a label that is missing or none of the classes, and were left out"
+        return Loss(start + outcome, advice, True, NO_LABEL)
+    outcome = "have a label that is missing or none of the classes, and were left out"
     advice = "Check `classes`, and whether y holds classes at all."
-    return Loss(start + fate, advice, True, NO_LABEL)
+    return Loss(start + outcome, advice, True, NO_LABEL)
 
 
 def _of_pixels(key: str, share: str, facts: Facts) -> Loss:
@@ -509,13 +519,13 @@ def _of_pixels(key: str, share: str, facts: Facts) -> Loss:
     top = 255 if layout.dtype == "uint8" else 1
     start = f"pixels: {share} of the images have "
     if key == "dark":
-        fate = f"no pixel above a tenth of {top}, and are taken for nearly black"
-        return Loss(start + fate, f"Scale them if they should reach {top}.", True)
+        outcome = f"no pixel above a tenth of {top}, and are taken for nearly black"
+        return Loss(start + outcome, f"Scale them if they should reach {top}.", True)
     if key == "below":
-        fate, advice = "pixels below 0, which were set to 0", "Map them to 0 to 1."
-        return Loss(start + fate, advice, True)
-    fate = f"pixels above {top}, which were set to {top}"
-    return Loss(start + fate, "Divide by the largest possible value.", True)
+        outcome, advice = "pixels below 0, which were set to 0", "Map them to 0 to 1."
+        return Loss(start + outcome, advice, True)
+    outcome = f"pixels above {top}, which were set to {top}"
+    return Loss(start + outcome, "Divide by the largest possible value.", True)
 
 
 def _contradicted(table: pd.DataFrame, facts: Facts) -> Iterator[tuple[Any, Loss]]:

@@ -83,7 +83,7 @@ class Deformations:
         return replace(self, **sizes)
 
     def __call__(self, images: Tensor, rng: torch.Generator) -> Tensor:
-        """Deform each image by itself; pixels from outside repeat the border."""
+        """Deform each image independently; pixels from outside repeat the border."""
         deformed = [
             self._deformed(batch, rng) for batch in images.split(DEFORMED_AT_ONCE)
         ]
@@ -176,7 +176,7 @@ class Density:
 @saved
 @dataclass(frozen=True, eq=False)
 class ImageModel:
-    """A generator of images with what is needed to draw from it.
+    """A generator of images, and the parameters of drawing from it.
 
     Parameters
     ----------
@@ -238,15 +238,17 @@ class ImageModel:
         self, pixels: torch.Tensor, label: int, density: Density, rng: torch.Generator
     ) -> None:
         """Replace images that are unlike their class, in a few rounds at most."""
-        poor = torch.arange(len(pixels))
+        rejected = torch.arange(len(pixels))
         for _ in range(ROUNDS):
-            poor = poor[density(pixels[poor], label) < float(self.least[label])]
-            if not len(poor):
+            rejected = rejected[
+                density(pixels[rejected], label) < float(self.least[label])
+            ]
+            if not len(rejected):
                 return
             latents = torch.randn(
-                len(poor), self.generator.shape.n_latent, generator=rng
+                len(rejected), self.generator.shape.n_latent, generator=rng
             )
-            pixels[poor] = self._draw(latents, label)
+            pixels[rejected] = self._draw(latents, label)
 
 
 def learn_images(

@@ -65,8 +65,8 @@ class MixtureModel:
                     self._likelihood(given_in_batch, labels[batch]), rng=rng
                 )
         else:
-            even = np.ones((len(self.shares), self.n_components))
-            members = draw_given(even, labels, rng=rng)
+            uniform = np.ones((len(self.shares), self.n_components))
+            members = draw_given(uniform, labels, rng=rng)
         components = labels * self.n_components + members
         codes = dict(given)
         for name, table in self.tables.items():
@@ -77,10 +77,10 @@ class MixtureModel:
             drawn = draw_given(rows, components, rng=rng)
             if groups.n_groups < len(groups.of_cell):
                 places = labels * groups.n_groups + drawn
-                member = np.eye(groups.n_groups)[groups.of_cell].T
-                cell_shares = self._within(name)[:, None, :] * member
+                membership = np.eye(groups.n_groups)[groups.of_cell].T
+                cell_shares = self._within(name)[:, None, :] * membership
                 drawn = draw_given(
-                    cell_shares.reshape(-1, member.shape[1]), places, rng=rng
+                    cell_shares.reshape(-1, membership.shape[1]), places, rng=rng
                 )
             codes[name] = drawn
         return {name: codes[name] for name in self.tables}
@@ -116,9 +116,9 @@ class MixtureModel:
         """Share of each cell in its group, (n_classes, n_cells)."""
         groups = self.groups[name]
         cells = np.maximum(np.asarray(self.known.conditionals[name]), 0.0)
-        even = np.asarray(self.known.marginals[name]) + LEAST
+        marginal = np.asarray(self.known.marginals[name]) + LEAST
         mass = groups.add_up(cells)[:, groups.of_cell]
-        cells = np.where(mass > LEAST, cells, even)
+        cells = np.where(mass > LEAST, cells, marginal)
         return np.asarray(cells / groups.add_up(cells)[:, groups.of_cell])
 
 
@@ -131,9 +131,9 @@ def _parts(n: int) -> Iterator[slice]:
 def _pick(logs: Floats, *, rng: Generator) -> Codes:
     """Draw one column for each row of log-probabilities."""
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-    below = np.cumsum(weights, axis=1)
-    places = rng.random(len(logs)) * below[:, -1]
-    picked = (places[:, None] >= below).sum(axis=1)
+    cumulative = np.cumsum(weights, axis=1)
+    places = rng.random(len(logs)) * cumulative[:, -1]
+    picked = (places[:, None] >= cumulative).sum(axis=1)
     return np.minimum(picked, logs.shape[1] - 1)
 
 

@@ -39,7 +39,7 @@ CERTAIN = 1e-6  # least probability of a cell, even if the release says it is em
 @saved
 @dataclass(frozen=True, eq=False)
 class TableModel:
-    """A generator with what is needed to draw rows from it."""
+    """A generator of rows, with class totals and marginals of columns."""
 
     generator: TableGenerator
     totals: Floats

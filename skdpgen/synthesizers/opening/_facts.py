@@ -48,7 +48,7 @@ class Facts:
     numbered: tuple[Any, ...] = ()
     """Whole numbers that differ in nearly every row; perhaps identifiers."""
     finer: Mapping[Any, float] = field(default_factory=dict)
-    """Noise of the share of rows with decimals, of numbers that seem to have none."""
+    """Noise of the share of rows with decimals, for numbers that show none."""
     pixels: Mapping[str, float] | None = None
     """Released shares of pixels beyond their range, and their noise; of images."""
     outside: Mapping[Any, tuple[float, float, float, float]] = field(

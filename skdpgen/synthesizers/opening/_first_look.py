@@ -484,7 +484,7 @@ def perhaps_identifiers(
 
 
 def _nearly_all(
-    distinct: float, blur: float, present: float, present_noise: float
+    distinct: float, distinct_noise: float, present: float, present_noise: float
 ) -> bool:
     """Return whether about 95 % of the present rows differ, and certainly 90 %.
 
@@ -495,7 +495,7 @@ def _nearly_all(
     >>> _nearly_all(980.0, 33.0, 1000.0, 0.0)  # too noisy to tell from 90 %
     False
     """
-    noise = math.hypot(blur, MANY * present_noise)
+    noise = math.hypot(distinct_noise, MANY * present_noise)
     least = max(NEARLY_ALL * present, MANY * present + SURER * noise, SEEN * noise)
     return distinct > least
 

@@ -338,7 +338,7 @@ class Known:
 
     @property
     def most_numbers(self) -> int:
-        """Columns that may need bins, text that may say numbers included."""
+        """Columns that may need bins, including text that may turn out as numbers."""
         may_be_number = self.may_be_a_number or self.may_say_a_number
         return self.n_numbers + len(self.unknown.texts) + may_be_number
 
@@ -389,7 +389,7 @@ def _task(task: str, target: Layout | None) -> str | None:
 def _kinds(
     rows: Rows, schema: Schema, task: str | None
 ) -> tuple[dict[Any, Kind], dict[Any, Column]]:
-    """Kinds of all columns and what is known about them, a numeric target included."""
+    """Return kinds and public descriptions of all columns, and of a numeric target."""
     kinds = dict(zip(rows.layout.names, rows.layout.kinds, strict=True))
     for name, dtype in zip(rows.layout.names, rows.layout.dtypes, strict=True):
         if lists_categories(dtype) and kinds[name] in (Kind.INTEGER, Kind.FLOAT):

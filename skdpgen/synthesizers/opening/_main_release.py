@@ -1,4 +1,4 @@
-"""The main release of columns: rare words beside cells, and the scales of cells."""
+"""The main release of columns: cells, rare words, and the scales of histograms."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -104,7 +104,7 @@ def release_columns(
     share: float = 1.0,
     scales: tuple[float, ...] | None = None,
 ) -> Release:
-    r"""Release histograms of columns by class, and words without a name beside them.
+    r"""Release histograms of columns by class, together with words without a name.
 
     *Sensitivity.* A row is one-hot in each of the K columns; and it adds at most
     :math:`\min(1, 1/\sqrt k)` to each of its k words without a name, so these have

@@ -136,11 +136,11 @@ def discover_columns(
     if len(unknown):
         check_feasible(unknown, n_rows, ledger)
         budget_before = ledger.remaining
-        of_numbers = OF_NUMBERS * LOOK_SHARES[1]
-        if not can_be_counted(whole_numbers, ledger, n_rows, of_numbers):
-            of_numbers = 0.0
-        most_of_text = LOOK_SHARES[1] - of_numbers
-        unknown = release_text_types(rows, unknown, ledger, n_rows, most_of_text)
+        share_of_numbers = OF_NUMBERS * LOOK_SHARES[1]
+        if not can_be_counted(whole_numbers, ledger, n_rows, share_of_numbers):
+            share_of_numbers = 0.0
+        most_share_of_text = LOOK_SHARES[1] - share_of_numbers
+        unknown = release_text_types(rows, unknown, ledger, n_rows, most_share_of_text)
         share_left = LOOK_SHARES[1] - (budget_before - ledger.remaining)
         counted = count_whole_numbers(rows, whole_numbers, ledger, n_rows, share_left)
         columns |= {name: Boolean() for name in unknown.truths}

@@ -121,10 +121,10 @@ def fit_costs_of(
     space = SPACE + COLUMN_SPACE * columns + first
     table = float(CELL) * n * columns
     trained = PAIR * n_pairs * usual_components(classes) * classes / COMPONENTS
-    of_pairs = ROW_PAIR * n * n_pairs + trained + TRAINED[0] * bool(n_pairs)
-    of_features = ROW_FEATURES * n
+    seconds_of_pairs = ROW_PAIR * n * n_pairs + trained + TRAINED[0] * bool(n_pairs)
+    seconds_of_features = ROW_FEATURES * n
     if is_trained:
-        of_features += GENERATED * columns + TRAINED[1]
+        seconds_of_features += GENERATED * columns + TRAINED[1]
     return {
         "DPIndependent": FitCost(
             few_passes,
@@ -135,14 +135,14 @@ def fit_costs_of(
         ),
         "DPPairwise": FitCost(
             many_passes if n_pairs else few_passes,
-            seconds + of_pairs,
+            seconds + seconds_of_pairs,
             space + 6 * (counted + pairs),
             (many_passes if n_pairs else few_passes) * table,
             max(first, counted, pairs),
         ),
         "DPMERF": FitCost(
             few_passes,
-            seconds + of_features,
+            seconds + seconds_of_features,
             space + 6 * (counted + features),
             few_passes * table,
             max(first, counted + features),
@@ -318,11 +318,11 @@ def plan(
         share = discovery_share(Unknown({}, tuple(range(columns))), n, ledger)
         noise = ledger.noise_std(share=share, sensitivity=row_sensitivity)
         open_columns = NonNegative(math.sqrt(max(columns * STILL_OPEN, 1.0)))
-        third = ledger.noise_std(
+        third_std = ledger.noise_std(
             share=THIRD_PART * share, sensitivity=sensitivity(open_columns, neighbours)
         )
         failure = budget.delta_selection
-        category_threshold = selection_threshold(third, failure, n_selections)
+        category_threshold = selection_threshold(third_std, failure, n_selections)
         std = ledger.noise_std(share=CLASS_SHARE, sensitivity=label_sensitivity)
         class_threshold = selection_threshold(std, failure, n_selections)
     count = COUNT_SHARE if neighbours is Adjacency.ADD_REMOVE else 0.0

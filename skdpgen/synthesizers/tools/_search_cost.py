@@ -76,7 +76,7 @@ class SearchCost:
 
 
 def search_cost(search: Any) -> SearchCost:
-    r"""Return what a fitted ``GridSearchCV`` (or random search) spent on its rows.
+    r"""Return the privacy cost of a fitted ``GridSearchCV`` (or random search).
 
     A row is in k - 1 of the k training sets of every candidate (``KFold``), and in the
     refit. Gaussian releases compose exactly: :math:`\mu^2 = \sum_c (k-1)\,\mu_c^2 +
