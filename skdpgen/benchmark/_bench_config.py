@@ -353,7 +353,9 @@ def _read_methods(
     return tuple(methods)
 
 
-def _check_public_part(cls: Any, method: str, public: Any, names: list[str]) -> None:
+def _check_public_part(
+    cls: Any, method: str, public: str | None, names: list[str]
+) -> None:
     """Raise if a method is given public rows that it cannot read, or lacks them."""
     if public is None:
         if getattr(cls, "_needs_public_rows", False):
@@ -528,7 +530,9 @@ def _check_choice(key: str, value: Any, choices: Iterable[str]) -> None:
     _check(is_choice, key, f"one of {', '.join(choices)}", value)
 
 
-def _refuse_unknown(mapping: Mapping[str, Any], allowed: Any, where: str) -> None:
+def _refuse_unknown(
+    mapping: Mapping[str, Any], allowed: Collection[str], where: str
+) -> None:
     """Raise if a mapping has keys that are not allowed."""
     unknown = [str(key) for key in mapping if key not in allowed]
     if unknown:

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from skdpgen.benchmark._result_tables import markdown
 from skdpgen.metrics import SyntheticUtility, draw_samples, unwrap, yardsticks
-from skdpgen.utils import SearchCostWarning
+from skdpgen.utils import Labels, SearchCostWarning, Table
 
 SHARED_PARAMETERS = ("epsilon", "delta", "schema", "classes", "adjacency")
 FLOOR_NOTE = (
@@ -65,10 +65,10 @@ class Comparison:
 
 def compare(
     synthesizers: Mapping[str, Any],
-    X_train: Any,
-    y_train: Any,
-    X_test: Any,
-    y_test: Any,
+    X_train: Table,
+    y_train: Labels,
+    X_test: Table,
+    y_test: Labels,
     *,
     utility: SyntheticUtility | None = None,
     n_releases: int = 1,
@@ -154,7 +154,12 @@ class _Run:
     facts: dict[str, float]
 
     @classmethod
-    def of_real(cls, train: Any, test: Any, utility: SyntheticUtility) -> "_Run":
+    def of_real(
+        cls,
+        train: tuple[Table, Labels],
+        test: tuple[Table, Labels],
+        utility: SyntheticUtility,
+    ) -> "_Run":
         scores, seconds = _timed(lambda: utility.evaluate(train, *test))
         facts = {**yardsticks(test, train), "score_seconds": seconds}
         return cls("real", 0, scores, facts)
@@ -165,8 +170,8 @@ class _Run:
         name: str,
         release: int,
         synthesizer: Any,
-        train: Any,
-        test: Any,
+        train: tuple[Table, Labels],
+        test: tuple[Table, Labels],
         utility: SyntheticUtility,
         seed: int | None,
     ) -> "_Run":
@@ -282,7 +287,7 @@ def _seeded(model: Any, seed: int | None) -> Any:
     return model
 
 
-def _fit(model: Any, X: Any, y: Any) -> Any:
+def _fit(model: Any, X: Table, y: Labels) -> Any:
     with warnings.catch_warnings():
         # the notes of the comparison already say that every release costs
         warnings.simplefilter("ignore", SearchCostWarning)

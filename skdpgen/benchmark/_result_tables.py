@@ -1,7 +1,7 @@
 """Tables of stored rows, for people: generated between two marks of a page."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -310,7 +310,7 @@ def _first(values: pd.Series) -> str:
     return "" if values.isna().all() else str(values.dropna().iloc[0])
 
 
-def _mean(values: pd.Series, written: Any) -> str:
+def _mean(values: pd.Series, written: Callable[[float], str]) -> str:
     return "" if values.isna().all() else written(values.mean())
 
 

@@ -143,8 +143,8 @@ class _Processes:
     debug: bool
     limit: float | None
     deadline: float
-    running: set[Any] = field(default_factory=set)
-    lock: Any = field(default_factory=threading.Lock)
+    running: set[subprocess.Popen[str]] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
     is_over: bool = False
 
     def compute(self, cell: Cell) -> dict[str, Any]:

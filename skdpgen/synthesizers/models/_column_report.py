@@ -1,7 +1,7 @@
 """The report `columns_` on each column, and the rows that a fit lost."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from skdpgen.tables import (
     Categorical,
     CategoryCells,
     Cells,
+    Column,
     Kind,
     Regenerate,
     bounds,
@@ -127,7 +128,7 @@ def describe_columns(
 
 def describe_target(
     facts: Facts,
-    labels: Any,
+    labels: Cells | None,
     outside: Mapping[Any, Any],
     dropped: tuple[float, float],
 ) -> "pd.Series[Any] | None":
@@ -197,7 +198,7 @@ def dropped_rows(
     return share, math.hypot(labelled[1], (1.0 - share) * noise_of_rows) / facts.n_rows
 
 
-def has_cell_for_all(facts: Facts, name: Any, cells: Cells) -> bool:
+def has_cell_for_all(facts: Facts, name: Hashable, cells: Cells) -> bool:
     """Return whether each value of a column has a cell, by dtype and description."""
     if cells.nullable:
         return True
@@ -209,7 +210,7 @@ def has_cell_for_all(facts: Facts, name: Any, cells: Cells) -> bool:
     return not is_list or layout.kinds[place] is Kind.BOOLEAN
 
 
-def _kind_of(column: Any) -> dict[str, Any]:
+def _kind_of(column: Column | None) -> dict[str, Any]:
     """Return the type of a column, and the values that it lists or its bounds."""
     n_values = getattr(column, "n_values", None)
     if isinstance(column, Categorical):
@@ -222,7 +223,7 @@ def _kind_of(column: Any) -> dict[str, Any]:
     }
 
 
-def _other_is_listed(column: Any) -> bool:
+def _other_is_listed(column: Column) -> bool:
     """Return whether "other" is also a listed value, whose cell rare values share."""
     listed = map(str, getattr(column, "categories", None) or ())
     return str(getattr(column, "other", None)) in listed
@@ -238,7 +239,7 @@ def _shares(cells: Cells, shares: Any) -> dict[str, float]:
 
 def _no_cell(
     facts: Facts,
-    name: Any,
+    name: Hashable,
     cells: Cells,
     counted: tuple[Any, float],
     relative_noise: float,
@@ -256,8 +257,8 @@ def _no_cell(
 def _outside(
     cells: Cells | None,
     range_: tuple[float, float],
-    counted: Any,
-    earlier: Any,
+    counted: tuple[Any, float] | None,
+    earlier: Sequence[float] | None,
     n_rows: float,
 ) -> dict[str, float]:
     """Return the shares of rows below and above a range, and their standard errors.
@@ -286,7 +287,7 @@ def _outside(
 
 
 def counted_columns(
-    released: Release, cells: Mapping[Any, Cells], scales: Any
+    released: Release, cells: Mapping[Any, Cells], scales: Sequence[float] | None
 ) -> dict[Any, tuple[Any, float]]:
     """Return the counts of every cell, classes together, and their noise."""
     if not cells or Key.COLUMNS not in released.values:
@@ -371,7 +372,10 @@ def between(share: float, noise: float) -> str:
 
 
 def losses(
-    table: pd.DataFrame, target: Any, facts: Facts, pixels: Mapping[str, float]
+    table: pd.DataFrame,
+    target: "pd.Series[Any] | None",
+    facts: Facts,
+    pixels: Mapping[str, float],
 ) -> list[Loss]:
     """Return the losses of a fit: shares above 3 % that noise does not explain.
 
@@ -431,7 +435,7 @@ KEYS = {
 }
 
 
-def _is_at_limit(name: Any, key: str, facts: Facts) -> bool:
+def _is_at_limit(name: Hashable, key: str, facts: Facts) -> bool:
     """Return whether a bound is that of the dtype; rows beyond it are rounding."""
     layout, column = facts.layout, facts.schema.columns[name]
     limits: Any = layout.limits[layout.names.index(name)]
@@ -441,7 +445,9 @@ def _is_at_limit(name: Any, key: str, facts: Facts) -> bool:
     return bool(lower <= limits[0] if key == "below" else upper >= limits[1])
 
 
-def _loss_shares(name: Any, line: Any) -> list[tuple[Any, str, float, float]]:
+def _loss_shares(
+    name: Hashable, line: "pd.Series[Any]"
+) -> list[tuple[Any, str, float, float]]:
     """Return the shares of a line that are losses, and their standard errors."""
     return [
         (name, key, float(line[key]), float(line[noise]))
@@ -450,7 +456,9 @@ def _loss_shares(name: Any, line: Any) -> list[tuple[Any, str, float, float]]:
     ]
 
 
-def _of_column(name: Any, key: str, share: str, line: Any, facts: Facts) -> Loss:
+def _of_column(
+    name: Hashable, key: str, share: str, line: "pd.Series[Any]", facts: Facts
+) -> Loss:
     """State a loss of one column."""
     column: Any = facts.schema.columns[name]
     is_discovered, start = (
@@ -491,7 +499,7 @@ def _of_column(name: Any, key: str, share: str, line: Any, facts: Facts) -> Loss
     return Loss(start + outcome, "Set `nullable=True`, or mend the description.", True)
 
 
-def _of_target(key: str, share: str, line: Any, facts: Facts) -> Loss:
+def _of_target(key: str, share: str, line: "pd.Series[Any]", facts: Facts) -> Loss:
     """State a loss of the target."""
     start = f"target: {share} of the rows "
     if key in ("below", "above"):

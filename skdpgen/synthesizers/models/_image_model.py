@@ -190,7 +190,7 @@ class ImageModel:
 
     generator: ImageGenerator
     totals: Floats
-    least: Any = None
+    least: Floats | None = None
     deform: Deformations | None = None
 
     @property
@@ -201,7 +201,7 @@ class ImageModel:
 
     def draw(
         self,
-        labels: Any,
+        labels: NDArray[np.integer[Any]],
         deform: Deformations | None = None,
         *,
         rng: Generator,
@@ -239,6 +239,7 @@ class ImageModel:
     ) -> None:
         """Replace images that are unlike their class, in a few rounds at most."""
         rejected = torch.arange(len(pixels))
+        assert self.least is not None
         for _ in range(ROUNDS):
             rejected = rejected[
                 density(pixels[rejected], label) < float(self.least[label])
@@ -388,12 +389,14 @@ class CodesModel:
     """
 
     generator: ImageGenerator
-    totals: Any
+    totals: Floats
     lens: Any
     reach: float
     shape: tuple[int, int, int]
 
-    def draw(self, labels: Any, *, rng: Generator, **unused: Any) -> NDArray[Any]:
+    def draw(
+        self, labels: NDArray[np.integer[Any]], *, rng: Generator, **unused: Any
+    ) -> NDArray[Any]:
         """Draw the pixels of images with the given labels, in [0, 1]."""
         del unused  # there is no density of images
         pixels = np.empty((len(labels), int(np.prod(self.shape))), dtype=np.float32)

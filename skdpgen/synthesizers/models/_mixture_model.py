@@ -1,6 +1,6 @@
 """A mixture of products of columns, and rows drawn from it, given any columns."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from skdpgen.utils import are_amounts, asked, refuse_unless, saved, torch_genera
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+Integers = NDArray[np.integer[Any]]
 ROWS_AT_ONCE = 4096
 LEAST = 1e-9  # least likelihood of a value, even if the release says it does not occur
 
@@ -112,7 +113,7 @@ class MixtureModel:
             total += np.log(np.maximum(group_shares * cell_shares[:, None], LEAST))
         return total
 
-    def _within(self, name: Any) -> Floats:
+    def _within(self, name: Hashable) -> Floats:
         """Share of each cell in its group, (n_classes, n_cells)."""
         groups = self.groups[name]
         cells = np.maximum(np.asarray(self.known.conditionals[name]), 0.0)
@@ -181,7 +182,7 @@ class PictureMixture:
     roots: Floats
     diagonals: Floats
     histogram: Floats
-    tones: Any = None
+    tones: tuple[Floats, Floats] | None = None
 
     @property
     def shares(self) -> Floats:
@@ -199,8 +200,8 @@ class PictureMixture:
 
     def draw_rows(
         self,
-        labels: Any,
-        cells: Any,
+        labels: Integers,
+        cells: Mapping[Any, Cells],
         facts: Facts,
         *,
         deform: Deformations | None,
@@ -213,7 +214,7 @@ class PictureMixture:
         return facts.layout.restore(self.draw(labels, deform, rng=rng))  # type: ignore[union-attr]
 
     def draw(
-        self, labels: Any, deform: Deformations | None, *, rng: Generator
+        self, labels: Integers, deform: Deformations | None, *, rng: Generator
     ) -> NDArray[np.float32]:
         """Draw the pixels of pictures with the given labels, in [0, 1]."""
         public = torch_generator(rng)
@@ -263,7 +264,7 @@ class PictureMixture:
             self, centres=centres, weights=np.ones((n_classes, n_prototypes))
         )
 
-    def _codes(self, labels: Any, members: Any, rng: Generator) -> Floats:
+    def _codes(self, labels: Integers, members: Any, rng: Generator) -> Floats:
         codes = self.centres[labels, members].copy()
         for label in np.unique(labels):
             of_label = labels == label
@@ -309,7 +310,6 @@ def refuse_container(container: str | None) -> None:
 # ----------------------------------------------------------------------------
 # A Gaussian copula: columns given the class, and correlations of normal scores.
 
-Integers = NDArray[np.integer[Any]]
 FARTHEST = 4.0  # that a score may be
 MANY = 100  # rows of a class, from which ranks are used instead of scores
 
@@ -365,7 +365,7 @@ class CopulaModel:
         cells: Mapping[Any, Cells],
         facts: Facts,
         *,
-        deform: Any = None,
+        deform: Deformations | None = None,
         container: str | None,
         rng: Generator,
     ) -> Any:
@@ -445,7 +445,7 @@ class NormalScores:
         return np.stack(columns, axis=1) / np.sqrt(len(self.tables))
 
 
-def order_of(column: Any, counts: Floats) -> Integers:
+def order_of(column: Cells, counts: Floats) -> Integers:
     """Return cells in order: numbers as they are, others by their classes.
 
     Parameters

@@ -49,7 +49,7 @@ class PublicItems:
             columns[name] = places.astype(np.int32), np.asarray(values)
         return cls(columns, target=target)
 
-    def take(self, rows: NDArray[np.intp], facts: Facts, container: Any) -> Any:
+    def take(self, rows: NDArray[np.intp], facts: Facts, container: str | None) -> Any:
         """Return some rows in the container and dtypes of X; rows may repeat."""
         layout: Any = facts.layout
         if self.pixels is not None:
@@ -97,7 +97,9 @@ class RatioModel:
 
     has_relations = True
 
-    def draw(self, labels: Any, *, is_replacing: bool, rng: Generator) -> Any:
+    def draw(
+        self, labels: NDArray[np.integer[Any]], *, is_replacing: bool, rng: Generator
+    ) -> NDArray[np.intp]:
         """Return the item for each label.
 
         With replacement, the number of times an item is drawn differs from its weight

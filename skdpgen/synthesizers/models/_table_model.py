@@ -13,6 +13,7 @@ from torch import Tensor
 from skdpgen.networks import CellsHead, TableGenerator, TableShape
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.models._denoised import Denoised, summed_groups
+from skdpgen.synthesizers.opening import Facts
 from skdpgen.synthesizers.presets._settings import TableSettings
 from skdpgen.tables import Cells
 from skdpgen.training import (
@@ -46,7 +47,11 @@ class TableModel:
     marginals: Mapping[Any, Floats]
 
     def draw(
-        self, labels: Any, cells: Mapping[Any, Cells], *, rng: Generator
+        self,
+        labels: NDArray[np.integer[Any]],
+        cells: Mapping[Any, Cells],
+        *,
+        rng: Generator,
     ) -> dict[Any, Any]:
         """Draw the cells of rows with the given labels, column by column."""
         heads = self.generator.shape.heads
@@ -97,7 +102,7 @@ def learn_table(
     *,
     n_classes: int,
     n_rows: float | None,
-    facts: Any,
+    facts: Facts,
     seed: int,
 ) -> Denoised:
     """Denoise a release: class counts, marginals, and the embedding to match."""
@@ -220,7 +225,7 @@ def new_table_generator(
     settings: TableSettings,
     n_classes: int,
     rng: torch.Generator,
-    start: Any = None,
+    start: Floats | None = None,
 ) -> TableGenerator:
     """Return an untrained generator; ``start`` are logits it begins with."""
     hidden = settings.hidden_layer_sizes or (
@@ -238,7 +243,7 @@ def new_table_generator(
 
 
 def _target_tensors(
-    target: Mapping[str, Floats], indices: Any, device: torch.device
+    target: Mapping[str, Floats], indices: Tensor | None, device: torch.device
 ) -> dict[str, Tensor]:
     """Return a target as tensors, with the features at ``indices`` only.
 

@@ -1,7 +1,7 @@
 """An opened table: private rows, and the account that pays for learning from them."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Generic
 
@@ -122,7 +122,7 @@ def dtypes_stated(layout: Layout | ImageLayout, target: Layout | None) -> str:
     return f"dtypes as read, taken as public: {', '.join(descriptions)}"
 
 
-def kinds_stated(unknown: Any, columns: Any) -> list[str]:
+def kinds_stated(unknown: Unknown, columns: Mapping[Any, Column]) -> list[str]:
     """Return statements about columns whose type was released, and about losses."""
     lines = {
         "text read as numbers, as most cells are": unknown.parsed,
@@ -132,7 +132,9 @@ def kinds_stated(unknown: Any, columns: Any) -> list[str]:
             unknown.numbered
         ),
         "text in which no value stood out, all of it is other": [
-            name for name in unknown.texts if not columns[name].categories
+            name
+            for name in unknown.texts
+            if not getattr(columns[name], "categories", None)
         ],
     }
     lines["numbers whose size did not show, all 0 or missing"] = [
@@ -257,7 +259,7 @@ class Opening:
     known: Known
     ledger: Ledger
     statements: list[str]
-    progress: Any
+    progress: "tqdm[Any]"
     opened: Known
     unknown: Unknown | None = None
     seen: dict[Any, Seen] = field(default_factory=dict)
@@ -296,11 +298,11 @@ class Opening:
         share *= self.ledger.remaining
         return release(batches, blocks, ledger=self.ledger, share=share, **params)
 
-    def correct(self, name: Any, column: Column) -> None:
+    def correct(self, name: Hashable, column: Column) -> None:
         """Replace the description of a column by that of a later release."""
         self._facts = self.facts.corrected(name, column)
 
-    def name_late(self, name: Any, late_words: Any) -> None:
+    def name_late(self, name: Hashable, late_words: Any) -> None:
         """Add words that the main release named to the categories of a column."""
         column: Any = self.facts.columns[name]
         listed = sorted({*map(str, column.categories or ()), *late_words.words})
@@ -466,7 +468,7 @@ def open_rows(
     classes: Any,
     adjacency: str,
     task: str,
-    class_weight: Any,
+    class_weight: str | None,
     verbose: int,
     public_data: Any = None,
 ) -> Fitting[Any]:
@@ -507,7 +509,7 @@ def check_size(n_rows: int) -> None:
         )
 
 
-def _check_weights(class_weight: Any, known: Known) -> None:
+def _check_weights(class_weight: str | None, known: Known) -> None:
     if class_weight is not None and known.task != "classification":
         raise ValueError(
             "class_weight must be None unless y holds classes. "

@@ -1,6 +1,6 @@
 """What may be kept of a table: public facts, and releases that used budget."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,7 +75,7 @@ class Facts:
         """Columns to encode, without the target."""
         return len(self.columns) - (TARGET in self.columns)
 
-    def corrected(self, name: Any, column: Column) -> "Facts":
+    def corrected(self, name: Hashable, column: Column) -> "Facts":
         """Return the facts with the description of a column by a later release."""
         if name is TARGET:
             return replace(self, schema=replace(self.schema, target=column))
@@ -84,7 +84,7 @@ class Facts:
         column = within_limits(self._within_public_ends(name, column), limits)
         return replace(self, schema=self.schema.with_column(name, column))
 
-    def _within_public_ends(self, name: Any, column: Column) -> Column:
+    def _within_public_ends(self, name: Hashable, column: Column) -> Column:
         """Return a column whose public bound overrides the released range."""
         if name not in self.public_ends or not isinstance(column, Integer | Numeric):
             return column

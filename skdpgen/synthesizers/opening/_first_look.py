@@ -1,7 +1,7 @@
 """The first releases of discovery: column types, identifiers, range of pixels."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
@@ -262,8 +262,8 @@ def counted_texts(unknown: Unknown) -> tuple[Any, ...]:
 
 def with_text_type(
     unknown: Unknown,
-    name: Any,
-    counts: Any,
+    name: Hashable,
+    counts: Floats,
     estimate: tuple[float, float],
     std: float,
     n_rows: float,
@@ -335,7 +335,9 @@ def with_text_type(
     return unknown
 
 
-def _times(counts: Any, std: float, present: float) -> tuple[str | None, float, float]:
+def _times(
+    counts: Floats, std: float, present: float
+) -> tuple[str | None, float, float]:
     """Return the form of times, the number of cells in it, and the number of times."""
     least = SOME * present + 3 * SURE * std  # one cell of noise may seem certain
     iso_form, n_iso = chosen_iso_form(
@@ -347,7 +349,7 @@ def _times(counts: Any, std: float, present: float) -> tuple[str | None, float, 
 
 
 def _are_codes(
-    counts: Any,
+    counts: Floats,
     numbers: NumbersOf,
     estimate: tuple[float, float],
     std: float,

@@ -73,6 +73,7 @@ def public_classes(
     if isinstance(target, Boolean):
         return (False, True)
     if isinstance(target, Categorical):
+        assert target.categories is not None  # the schema is checked before
         return sorted_unique(target.categories)
     if isinstance(target, Integer):
         if (target.n_values or math.inf) > MAX_CLASSES:
@@ -175,7 +176,7 @@ def shares_of(
     )
 
 
-def sorted_unique(values: Any) -> tuple[Any, ...]:
+def sorted_unique(values: Iterable[Any]) -> tuple[Any, ...]:
     """Return distinct plain values in a public order."""
     unique = {v.item() if isinstance(v, np.generic) else v for v in values}
     try:

@@ -1,6 +1,6 @@
 """Public rows with the columns of the private ones: read, checked, counted."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -332,7 +332,7 @@ def agreed(
     }
 
 
-def _is_words(public: PublicRows, name: Any) -> bool:
+def _is_words(public: PublicRows, name: Hashable) -> bool:
     """Return whether discovery would read a text column as words or codes."""
     cells: Cells = TextKinds()  # type: ignore[assignment]
     counts = np.zeros(cells.n_cells)

@@ -1,7 +1,7 @@
 """Discovery of columns without a schema: the releases before the main one."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -289,7 +289,9 @@ def _provisional(line: Line, kind: Kind, *, nullable: bool) -> Column:
     return summary_of(cells, kind, nullable=nullable)
 
 
-def open_words(unknown: Unknown, name: Any, named: Iterable[str] = ()) -> OpenWords:
+def open_words(
+    unknown: Unknown, name: Hashable, named: Iterable[str] = ()
+) -> OpenWords:
     """Return what counts as a word of a column that no release has named yet."""
     written = unknown.written.get(name)
     if written is None and name in unknown.dated:
@@ -297,7 +299,7 @@ def open_words(unknown: Unknown, name: Any, named: Iterable[str] = ()) -> OpenWo
     return OpenWords(tuple(named), name in unknown.beside, written)
 
 
-def _regenerated(name: Any) -> Regenerate:
+def _regenerated(name: Hashable) -> Regenerate:
     """Return a description that writes new identifiers: column name and a number."""
     text = str(name).replace("{", "{{").replace("}", "}}")
     return Regenerate(text + "-{i}")

@@ -12,6 +12,8 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.features import Part
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.models import Denoised
 from skdpgen.training import Latents
 from skdpgen.utils import Key
 
@@ -113,13 +115,13 @@ def _score(pair: tuple[dict[str, Any], dict[str, Any]]) -> float:
     return float(pair[0]["score"])
 
 
-def _with_features(released: Any, indices: torch.Tensor) -> Any:
+def _with_features(released: Release, indices: torch.Tensor) -> Release:
     """Return a release with the features at ``indices`` only."""
     features = released.values[Key.FEATURES][:, np.asarray(indices)]
     return replace(released, values={**released.values, Key.FEATURES: features})
 
 
-def _distance(model: Any, kernel: Any, judged: Any, rng: torch.Generator) -> float:
+def _distance(model: Any, kernel: Any, judged: Denoised, rng: torch.Generator) -> float:
     """Return how far a generator is from released values it was not trained on."""
     shape = model.generator.shape
     latents = Latents(LATENTS, shape.n_latent, n_classes=shape.n_classes, rng=rng)
@@ -130,6 +132,7 @@ def _distance(model: Any, kernel: Any, judged: Any, rng: torch.Generator) -> flo
             labels = torch.full((LATENTS,), len(means))
             outputs = model.generator(rows, labels)
             means.append(embed(outputs)[Key.FEATURES][0].double().numpy())
+    assert judged.noisy is not None  # there are features
     error = judged.noisy - judged.shares[:, None] * np.array(means)
     noise = judged.noise_std**2 * error.size
     return float((error**2).sum() / (noise or (judged.noisy**2).sum()))
