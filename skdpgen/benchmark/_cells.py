@@ -14,7 +14,7 @@ from typing import Any
 REAL = "real"  # the method that trains on real rows: the ceiling
 PUBLIC = "public rows"  # the method that trains on these as they are
 ALL, NO_LABELS = "all", "without labels"  # which public rows a method is given
-DELTA = 1e-5  # of a run that says nothing else, whatever the number of rows
+DELTA = 1e-5  # default of a run, for any number of rows
 NOT_PRIVATE = (
     "NOT PRIVATE: scores, distances, numbers of rows, seconds and memory were computed "
     "from real rows without noise. Where the rows are private, do not publish them."
@@ -120,7 +120,7 @@ class Source:
     rows : int or None
         Number of rows to fit, drawn at random; None takes all.
     known : KnownTable or None
-        What the catalogue says of it; None of a file of the user's.
+        Its entry in the catalogue; None for a user's file.
     """
 
     name: str

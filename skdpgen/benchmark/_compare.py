@@ -289,7 +289,7 @@ def _seeded(model: Any, seed: int | None) -> Any:
 
 def _fit(model: Any, X: Table, y: Labels) -> Any:
     with warnings.catch_warnings():
-        # the notes of the comparison already say that every release costs
+        # the notes of the comparison already state that every release costs
         warnings.simplefilter("ignore", SearchCostWarning)
         return model.fit(X, y)
 

@@ -45,7 +45,7 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
     """Return a Markdown table: a line for each table, epsilon and method.
 
     **measured** is the mean of the models, ± standard deviation over releases, and
-    (the best of the models); what failed says how.
+    (the best of the models); failed cells show their errors.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def run_cells(
     continues an interrupted run. Failed cells are kept as well, with their errors.
 
     .. warning::
-       **Scores and distances read real rows and stand outside the guarantee**, and a
+       **Scores and distances read real rows, outside the privacy guarantee**, and a
        comparison fits the same rows many times. Of tables that are not public,
        results are not for publication.
 
@@ -174,7 +174,7 @@ class _Processes:
             process.stdin.write(json.dumps(job) + "\n")
             process.stdin.flush()  # and stays open: its end would end the process
         except BrokenPipeError:
-            pass  # it is dead already, and its exit code says more
+            pass  # the process is dead already; its exit code is reported below
         failed: dict[str, str] = {}
         try:
             code = process.wait(self.limit)

@@ -31,10 +31,11 @@ class GuardedParty:
     question itself, and refuses a question that exceeds the remaining budget.
     :class:`~skdpgen.privacy.NoiseShares` states what this guarantees for its rows.
 
-    *What can be asked.* Questions are made of types that are marked for it, with fields
-    that are checked. Steps from rows to sums take any cell and any label. Each question
-    is tried on made-up rows, which cover every cell, label and missing value, and costs
-    a thousandth of the budget at least, before a row is read. A hundred are answered.
+    *Which questions are allowed.* Questions consist of marked types whose fields are
+    checked. Steps from rows to sums must accept any cell and any label. Before a row is
+    read, each question is tried on made-up rows, which cover every cell, label and
+    missing value, and charged at least a thousandth of the budget. At most a hundred
+    are answered.
 
     Parameters
     ----------

@@ -121,10 +121,11 @@ class Parties:
     n_rows : int or None, default=None
         Rows of all parties, if their number is public; None asks for it.
     noise : NoiseShares or None, default=None
-        Parties add the noise, each a share of it, and this process need not be
-        trusted: it sees sums of all parties with the noise of all. Each of them is a
-        :class:`GuardedParty`, and the fit needs a schema and classes, as words are
-        found by counts without noise. None has this process add the noise.
+        Each party adds a share of the noise, and this process need not be trusted: it
+        sees sums of all parties with the noise of all. Each party is a
+        :class:`GuardedParty`, and the fit needs a schema and classes, because the
+        discovery of words needs counts without noise. None: this process adds the
+        noise.
 
     Examples
     --------

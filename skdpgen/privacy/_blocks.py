@@ -151,6 +151,7 @@ class Histograms:
                 index = index * self.sizes[j] + codes[:, j]
             if has_unlabelled or has_outside[list(subset)].any():
                 ignored = unlabelled | outside[:, subset].any(axis=1)
+                # one more bin, which is cut off below
                 index = np.where(ignored, n_classes * size, index)
             counts = np.bincount(index, minlength=n_classes * size + 1)[:-1]
             total[:, start : start + size] += counts.reshape(-1, size)

@@ -117,6 +117,7 @@ class ExactSum:
             )
             for part in (self, other)
         )
+        # both `low` are made small first, so that their sum is exact
         merged._carry()
         addend._carry()
         merged.low += addend.low

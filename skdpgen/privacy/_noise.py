@@ -165,7 +165,7 @@ def poisson_sample(n: int, rate: float) -> NDArray[np.intp]:
     """Draw secretly which of ``n`` rows take part, each with probability ``rate``.
 
     The indices are ascending and must not leave `privacy`: amplification by
-    sub-sampling holds only while nobody knows who was drawn.
+    sub-sampling holds only if the sample stays secret.
 
     Examples
     --------

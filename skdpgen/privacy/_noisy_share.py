@@ -34,13 +34,13 @@ from skdpgen.utils import (
 # to its whole numbers and j subtracts them, modulo :math:`2^{128}`. In the sum of all
 # parties they cancel. *What is hidden.* Take words as uniform and independent. Of the
 # parties whose keys an attacker lacks, call one the first. The message of each other
-# one holds words that it shares with the first, and that stand in these two messages
-# alone: so whatever the parties' numbers are, these messages are uniform and
-# independent, and the first one is what is lacking to the sum. Messages say nothing
-# but their sum. ∎ This needs words that are used once. What they are computed from
-# (:func:`about_words`) names the question, which names its fit, how many questions
-# the party has answered, and the block: two blocks with the same words would show
-# their difference.
+# such party contains words that it shares with the first, and that occur in these two
+# messages only. So for any numbers of the parties, the messages of the others are
+# uniform and independent, and that of the first is the difference to the sum. Hence
+# messages reveal nothing but their sum. ∎ This needs words that are used once. The
+# text from which they are computed (:func:`about_words`) has the question, which
+# names its fit, the number of questions that the party has answered, and the block:
+# two blocks with the same words would show their difference.
 
 N_BYTES = 16
 MODULUS = 2 ** (8 * N_BYTES)
@@ -178,8 +178,8 @@ def whole_sums(
 
     Sums of all blocks here are multiples of powers of two: of the grid of an
     :class:`ExactSum`, of 1 for counts, of the last of 23 bits of a histogram's scale.
-    Steps are public. Where they are coarse beside noise of ``std`` they are divided by
-    another power of two, so that what is rounded to them is off by less than a
+    Steps are public. If they are coarse relative to noise of ``std``, they are divided
+    by another power of two, so that rounding to them is an error of less than a
     millionth of the noise.
 
     Returns

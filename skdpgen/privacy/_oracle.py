@@ -88,7 +88,7 @@ def private_oracle(
 
     *Why it is private.* Vectors that are not finite count as zero and the rest are
     clipped in float64, so a row moves the sum by at most C when it joins or leaves.
-    The divisor is fixed beforehand: the realised sample size would tell about rows.
+    The divisor is fixed beforehand: the realised sample size would reveal information.
     ``per_row`` must treat each row by itself, which cannot be checked here: batch
     normalisation lets one row change the vectors of all. It must keep no rows, and
     must not raise because of values. It is called with some of the rows at a time, so
@@ -119,7 +119,7 @@ def private_oracle(
         If given, ``per_row`` returns a list of layers, some of them by their factors,
         which are summed without being formed (:class:`Layers`).
     at_once : int or None, default=None
-        Most rows for which ``per_row`` is asked together; None bounds their memory.
+        Most rows in one call of ``per_row``; None chooses it by memory.
 
     Yields
     ------

@@ -370,11 +370,11 @@ class NoiseWanted:
     weights : mapping of str to float
         By which each block is scaled.
     std : float
-        Noise of the release, where weights are 1, as the one who asks has it.
+        Noise of the release, for weights of 1, as computed by the sender.
     shares : NoiseShares or None, default=None
-        In which noise is added, as the one who asks states it; None states nothing.
+        The shares of noise that the sender assumes; None states nothing.
     fit : str, default=""
-        Of two fits not the same, so that their masks are not, whatever the keys.
+        Different in each fit, so that masks of two fits differ even with equal keys.
     """
 
     name: str
@@ -410,14 +410,14 @@ class NoiseWanted:
 class Summable(Protocol):
     """Private rows with their encoding, which a release sums.
 
-    There is one way to ask, :meth:`total`. Rows in the memory of this process, or in
-    chunks that it opens, are read for the answer. Rows that stand elsewhere (in a
-    cluster, with parties) are asked, and send it.
+    All queries go through :meth:`total`. Rows in the memory of this process, or in
+    chunks that it opens, are read for the answer. Other processes (a cluster, parties)
+    receive the query and send the answer.
     """
 
     @property
     def encoder(self) -> Encoder:
-        """How the rows become batches."""
+        """The encoding of the rows as batches."""
 
     @property
     def are_here(self) -> bool:
@@ -427,7 +427,7 @@ class Summable(Protocol):
     def noise_shares(self) -> NoiseShares | None:
         """Shares of the noise that is added where the rows are kept.
 
-        None: sums come without noise, and whoever asks adds it.
+        None: sums have no noise, and the release adds it.
         """
 
     def total(self, query: Query, noise: NoiseWanted | None = None) -> dict[str, Any]:

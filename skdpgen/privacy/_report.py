@@ -94,6 +94,7 @@ class PrivacyReport:
         promised = self.epsilon if delta >= self.delta else math.inf
         if delta <= self.delta_selection or math.isinf(self.epsilon):
             return promised
+        # selections keep a part of delta and of epsilon for themselves
         delta_left, epsilon_kept = (
             delta - self.delta_selection,
             -math.log1p(-self.delta_selection),

@@ -257,6 +257,7 @@ def _smallest(
         low, high = (guess, high) if excess_here > 0 else (low, guess)
         if high - low <= RESOLUTION or -RESOLUTION <= slope * excess_here <= 0:
             break  # by the slope, .1 % less costs too much
+        # slightly above the root, so that the next noise is likely to fit
         guess += min(max(slope * excess_here, -0.3), 0.3) + RESOLUTION / 4
         if turn > 5 or not low < guess < high:
             guess = (low + high) / 2 if low > -math.inf else high - RESOLUTION

@@ -486,7 +486,7 @@ class Layers:
     up to the rounding of a sum of squares, for which every row is made shorter
     (:func:`below`), and the row is divided by its root over C if that is above 1. A row with an entry, or
     a norm, that is not finite becomes zero. Hence a row that joins or leaves moves the
-    sum by at most C, whatever was promised.
+    sum by at most C, independently of what ``per_row`` returns.
 
     Parameters
     ----------

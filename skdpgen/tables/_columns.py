@@ -20,7 +20,7 @@ from skdpgen.tables._text_forms import (
 from skdpgen.utils import SchemaError, asked, refuse_unless, saved
 
 # ----------------------------------------------------------------------------
-# Columns that are not learnt from: dropped, or written anew for each row.
+# Columns that are not learnt: dropped, or generated for each row.
 
 
 @saved

@@ -292,7 +292,7 @@ def read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
     pandas_kind(series.dtype, "y")
     _, layout = read_table(series.to_frame(name=y.name))
     if foreign is not None and foreign.container in ("polars", "pyarrow"):
-        return series, foreign  # labels come back in it
+        return series, foreign  # synthetic labels get this container
     kinds = layout.kinds if foreign is None else foreign.kinds
     return series, Layout(container, layout.names, kinds, layout.dtypes)
 

@@ -23,10 +23,10 @@ T = TypeVar("T")
 Dtype: TypeAlias = "np.dtype[Any] | pd.api.extensions.ExtensionDtype"
 
 # ----------------------------------------------------------------------------
-# Dtypes: which are read, as what kind, and which are refused by their name.
+# Dtypes: the kind of each that can be read; others raise an error with their name.
 #
-# What becomes of a column is decided here, from its dtype alone, before a row is
-# read.
+# This is decided from the dtype of a column only, before a row is read. So an error
+# reveals nothing about the rows.
 
 UNITS = ("D", "h", "m", "s", "ms", "us", "ns")  # of times; longer ones differ in length
 NUMPY_KINDS = {
@@ -413,7 +413,7 @@ def plain_array(values: ArrayLike, subject: str) -> NDArray[Any]:
 def array_series(array: NDArray[Any], subject: str) -> "pd.Series[Any]":
     """Return an array of one dimension as a series of its dtype; masked is missing.
 
-    Where the dtype cannot say missing, pandas' own that can takes its place.
+    A dtype that cannot hold missing values is replaced by a nullable one of pandas.
     """
     kind = pandas_kind(array.dtype, subject)
     mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
@@ -573,7 +573,7 @@ def like_of(X: Any) -> Any:
     []
     """
     if isinstance(X, np.ndarray) and type(X) is np.ndarray:
-        dtype = "U1" if X.dtype.kind == "U" else X.dtype  # a width tells the longest
+        dtype = "U1" if X.dtype.kind == "U" else X.dtype  # its width is private
         return np.empty((0, *X.shape[1:]), dtype)
     if isinstance(X, pd.DataFrame):
         columns = [_of_pandas(X.iloc[:, i]) for i in range(X.shape[1])]

@@ -132,6 +132,7 @@ def _grouped(
         of_cell[k] = group
         run_mass += marginal[k]
         ahead = marginal[k + 1] if k + 1 < n_known else 0.0
+        # end the run where its mass is nearest to an equal share of what is left
         is_full = run_mass + 0.5 * ahead >= mass_left / (runs - group)
         if is_full and k + 1 < n_known and group + 1 < runs:
             group, mass_left, run_mass = group + 1, mass_left - run_mass, 0.0

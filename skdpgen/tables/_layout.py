@@ -15,7 +15,7 @@ NUMBER = re.compile(r"u?int\d+|float\d+")
 DECIMAL = re.compile(r"decimal\d*\((?:precision=)?(\d+), (?:scale=)?(-?\d+)\)")
 ARROW_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
 LISTING = re.compile(r"(ordered )?category|Categorical|Enum|dictionary<")
-LARGEST = 2**63 - 1024  # the greatest integer of 64 bits that float64 can say
+LARGEST = 2**63 - 1024  # the largest int64 that float64 represents exactly
 EPOCH = pd.Timestamp("2000-01-01")
 
 
@@ -128,7 +128,7 @@ def _native(dtype: str) -> str:
 
 
 # ----------------------------------------------------------------------------
-# Names of what a table has beside its columns.
+# Names of the parts of a table other than its columns.
 
 
 @saved

@@ -53,9 +53,10 @@ def only_columns(layout: Any, names: Collection[Any] | None) -> Any:
 
 
 def check_part(layout: Any, first: Any) -> None:
-    """Raise unless a chunk has the columns of the first, and text and times in them.
+    """Raise unless a chunk has the columns of the first, and types that read alike.
 
-    Numbers may differ in dtype, because they are read in the same way.
+    Numbers may differ in dtype, because they are read in the same way. Text and times
+    may not.
     """
     if isinstance(layout, ImageLayout) or isinstance(first, ImageLayout):
         if layout != first:

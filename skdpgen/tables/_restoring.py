@@ -334,6 +334,7 @@ def draw_numbers(
                 continue
             if atoms[end] or atoms[inner] or density[inner] <= density[end]:
                 continue
+            # uniform values in a sparse end cell would place too many far outside
             rate = decay_rate(density[end] / density[inner])
             in_end = number_codes == end
             decayed = -np.log1p(places[in_end] * math.expm1(-rate)) / rate

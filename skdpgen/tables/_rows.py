@@ -328,6 +328,7 @@ def public_rows(
         turns = np.arange(max(longest, len(labels))) % len(labels)
     else:  # each label with each value
         turns = np.arange(longest * len(labels)) // longest
+    # unusual labels come last, once each
     turns = np.append(turns, len(labels) + np.arange(len(STRANGE)))
     labels = [*labels, *STRANGE]
     values_by_name: dict[Any, Values] = {}

@@ -213,7 +213,7 @@ def _text(value: object) -> str:
     if value is None or value is pd.NaT or value is pd.NA or value != value:
         return ""
     if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # beside an empty cell a whole number is a float
+        return str(int(value))  # pandas reads integers as floats if a cell is empty
     return str(value).strip()
 
 

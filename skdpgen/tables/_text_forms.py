@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from skdpgen.utils import SchemaError
 
 # ----------------------------------------------------------------------------
-# How people write numbers: a form has marks, a unit, blanks; public rules alone.
+# Formats of numbers in text: marks, a unit, blanks; by public rules only.
 #
-# A form is said by a sample, as `"€ 1.234,56"` or `"45 %"`. What one text says about
-# its form is one of few shapes in one of few families, so a column of text has one
-# cell for each pair, and RELEASED counts of them choose the form of the column.
+# A sample describes a format, as `"€ 1.234,56"` or `"45 %"`. One text may fit several
+# formats. What it shows is one of few shapes (of its digits) in one of few families
+# (of its unit and blanks). So a column of text has one cell for each such pair, and
+# RELEASED counts of the cells choose the format of the column.
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +46,7 @@ class NumberForm:
     thousands : str, default=""
         The separator between thousands.
     before, after : str, default=""
-        The unit with the blank beside it, or blanks alone.
+        The unit with its blank, or blanks only.
     has_plus : bool, default=False
         Whether numbers above 0 have a plus sign.
 
@@ -236,7 +237,7 @@ class Shape(NamedTuple):
     mark : str
         The mark before decimals, if there is one.
     is_sure : bool
-        False where one mark stands before three digits: ``1,234`` or ``1.234``.
+        False if there is one mark, followed by three digits: ``1,234`` or ``1.234``.
     """
 
     size: str

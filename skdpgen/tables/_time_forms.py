@@ -43,7 +43,7 @@ def _forms() -> tuple[str, ...]:
     ):
         day_first = days.format(between) + time
         forms.append(day_first)
-        if days in MONTH_FIRST and between != ".":  # points stand behind days alone
+        if days in MONTH_FIRST and between != ".":  # with points the day comes first
             month_first = MONTH_FIRST[days].format(between) + time
             forms += [month_first, day_first + EITHER + month_first]
     return tuple(forms)

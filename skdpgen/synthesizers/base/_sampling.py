@@ -362,7 +362,7 @@ class ReportsColumns(FittedAttributes):
         losses : list of float or None, default=None
             Of each training step.
         """
-        # mixtures and copulas keep denoised columns beside their own tables
+        # mixtures and copulas keep denoised columns in an attribute `known`
         columns = getattr(model, "known", model)
         marginals = getattr(columns, "marginals", {})
         self._fitted = replace(
@@ -403,6 +403,6 @@ class ReportsColumns(FittedAttributes):
         if learnt in (RELATIONS, IMAGES) or len(self.cells_) < 2:
             return self
         self._fitted = self._state.stating(line)
-        if is_trained:  # else it was asked for
+        if is_trained:  # without training the user chose independent columns
             warn_caller(NOTHING_LEARNT.format(learnt), NothingLearntWarning)
         return self

@@ -148,7 +148,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
 
     _reads_public_rows: ClassVar[bool] = False  # of a parameter `public_data`
     _needs_public_rows: ClassVar[bool] = False
-    _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
+    _takes: ClassVar[tuple[str, ...]] = ("tables",)  # or "images", or both
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [Amount(Real, 0, None, closed="right")],

@@ -52,7 +52,7 @@ SHARES = (
 )
 UNREAD = ("unread", "unread_noise")
 UNSURE = 0.05  # of the rows, noise of their number: shares of it are not known
-LEAST_USED = 0.01  # of the rows have a usable label: where noise says fewer
+LEAST_USED = 0.01  # lower bound of the share of rows with a usable label
 
 
 def describe_columns(
@@ -263,8 +263,8 @@ def _outside(
 ) -> dict[str, float]:
     """Return the shares of rows below and above a range, and their standard errors.
 
-    The main release counted the cells on both sides of the range. Beyond the outermost
-    cell, and where it counted none, the releases before say how many rows there are.
+    The main release counted the cells on both sides of the range. Earlier releases give
+    the shares beyond the outermost cell, and those of columns without such cells.
     """
     numbers: Any = getattr(cells, "numbers", cells)
     shares = dict.fromkeys(OUTSIDE, math.nan)

@@ -132,7 +132,7 @@ def _normal(rng: torch.Generator, *shape: int) -> Tensor:
 
 Floats = NDArray[np.float64]
 IMAGES_AT_ONCE = 1024
-TYPICAL = 512  # images that tell how large the released function usually is
+TYPICAL = 512  # images from which the typical size of the function is estimated
 PART = 0.25  # of that; hardly any real image is below
 ROUNDS = 8
 NEAR_END = 0.05  # of black or white: a sigmoid never gets there, real pixels mostly do
@@ -383,7 +383,7 @@ class CodesModel:
     lens : Lens
         With a decoder.
     reach : float
-        What 0 and 1 stand for, as a code: minus and plus this.
+        Outputs from 0 to 1 mean codes from minus to plus this number.
     shape : tuple of int
         Channels, height and width of an image.
     """

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Integers = NDArray[np.integer[Any]]
 ROWS_AT_ONCE = 4096
-LEAST = 1e-9  # least likelihood of a value, even if the release says it does not occur
+LEAST = 1e-9  # least likelihood of a value, even of one that the release rules out
 
 
 @saved
@@ -78,6 +78,7 @@ class MixtureModel:
             drawn = draw_given(rows, components, rng=rng)
             if groups.n_groups < len(groups.of_cell):
                 places = labels * groups.n_groups + drawn
+                # from the drawn group to one of its cells, by class
                 membership = np.eye(groups.n_groups)[groups.of_cell].T
                 cell_shares = self._within(name)[:, None, :] * membership
                 drawn = draw_given(
@@ -382,6 +383,7 @@ class CopulaModel:
         for label in np.unique(labels):
             of_label = np.flatnonzero(labels == label)
             noise = rng.normal(size=(len(of_label), len(names)))
+            # one correlation matrix for each class, or one for all rows
             values = noise @ roots[label if len(roots) > 1 else 0].T
             for j, name in enumerate(names):
                 places = _places(values[:, j], rng)

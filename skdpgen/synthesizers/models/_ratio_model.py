@@ -88,7 +88,7 @@ class RatioModel:
     weights : ndarray of shape (n_items, n_classes)
         Sum to 1.
     shares : ndarray of shape (n_classes,)
-        How often each class is drawn, whatever weights are.
+        Share of each class in samples, independently of the weights.
     """
 
     items: PublicItems
@@ -102,8 +102,8 @@ class RatioModel:
     ) -> NDArray[np.intp]:
         """Return the item for each label.
 
-        With replacement, the number of times an item is drawn differs from its weight
-        by less than one. Without, heavy items are more likely to be drawn.
+        With replacement, the number of draws of an item differs from its expectation by
+        less than one. Without, heavy items are more likely to be drawn.
         """
         rows = np.empty(len(labels), dtype=np.intp)
         is_unused = np.ones(len(self.weights), dtype=bool)

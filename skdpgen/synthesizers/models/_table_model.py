@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # weights of columns against features
 ROWS_AT_ONCE = 16_384
 NEAR = 0.25  # part of the targets' error below which training is not worthwhile
-CERTAIN = 1e-6  # least probability of a cell, even if the release says it is empty
+CERTAIN = 1e-6  # least probability of a cell, even if it is empty in the release
 
 
 @saved

@@ -68,7 +68,7 @@ from skdpgen.utils import (
 # Statements of a certificate: what it assumes to be public, besides the releases.
 
 ELSEWHERE = {"epsilon", "delta", "adjacency", "schema", "classes"}
-NO_MATTER = {"random_state", "verbose", "device"}  # for what is learnt about the rows
+NO_MATTER = {"random_state", "verbose", "device"}  # they reveal nothing about rows
 MOST_SHOWN = 1_000  # entries of a parameter
 IS_CLONE = (
     "fitted as a clone, such as a search makes: each clone that was fitted on these "
@@ -337,9 +337,10 @@ class Opening:
         try:
             if known.has_unknown_classes:
                 label_counts, threshold = discover_classes(self.rows, self.ledger)
+                # with much noise, missing labels do not show that y is a number
                 is_exact_enough = threshold < n_rows * CLASS_SEEN
                 is_number = is_exact_enough and not are_classes(label_counts, n_rows)
-                if known.may_say_a_number:  # what text says is released only then
+                if known.may_say_a_number:  # a second release, for text only
                     is_number = is_number and target_says_numbers(
                         self.rows, self.ledger, n_rows
                     )

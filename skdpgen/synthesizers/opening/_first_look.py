@@ -80,15 +80,15 @@ MOST = 0.9  # of the cells that are not missing decide the type of a column
 ALL_DIFFERENT = 0.8  # different values a cell: more are identifiers, or free text
 FEW = 1 / 20  # different values a row: fewer may be codes
 SOME = 0.01  # of the cells begin with a zero: the digits are codes
-WORDS = 0.01  # of the cells are words: some stand beside numbers
+WORDS = 0.01  # of the cells are words: the column has words and numbers
 MANY_WORDS = 0.15  # of the cells are words among few different numbers: these are codes
 ONE_DIGIT, FEW_CODES = 0.5, 100  # of the numbers are one digit, in at most 100 values
-MIXED = 0.2  # of the cells are numbers: beside words they are a column of both
+MIXED = 0.2  # of the cells are numbers: with words they make a mixed column
 SURE = 2.0  # noise stds
 SURER = 3.0  # the same where a mistake would make a column of numbers one of names
 SEEN = 5.0  # least count of a type in noise stds: noise alone never decides a type
 SEEN_FORMS = 8.0  # the same of times and numbers, the likeliest of many sums of cells
-SEEN_BESIDE = 15.0  # the same of those beside words: words alone must not seem mixed
+SEEN_BESIDE = 15.0  # the same in mixed columns: words alone must not seem mixed
 SEEN_LABELS = 3.7  # the same of labels, which make codes of numbers
 SEEN_VALUES = 4.0  # the same of different values
 
@@ -287,7 +287,7 @@ def with_text_type(
         unknown, texts=tuple(text for text in unknown.texts if text != name)
     )
     form, n_times, n_all_times = _times(counts, std, present)
-    # words beside times have names, and times are never mistaken for them
+    # words in a column of times get names; times are never mistaken for words
     is_mixed = (
         n_times > mixed_threshold and has_words and n_times + n_words > sure_threshold
     )

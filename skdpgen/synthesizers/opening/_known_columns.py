@@ -229,7 +229,7 @@ class Known:
     origin: str = ""  # of the schema
     other: str = "other"
     is_asked: bool = False
-    is_text_asked: bool = False  # a target of text may say numbers
+    is_text_asked: bool = False  # a text target may turn out as numbers
     rules: tuple[Rule, ...] = ()
 
     @classmethod
@@ -487,7 +487,7 @@ def check_needs(estimator: Any, X: Any) -> None:
     Parameters
     ----------
     estimator : BaseSynthesizer
-    X : table, or rows that stand elsewhere
+    X : table, or rows in other processes
     """
     if not stands_elsewhere(X):
         return

@@ -181,7 +181,7 @@ def count_public_pairs(
                 if n_classes > 1
                 else one_hot[label_codes >= 0]
             )
-            counts[c] += rows.T @ rows
+            counts[c] += rows.T @ rows  # how often two groups occur in one row
     return replace(tables, pairs=counts)
 
 

@@ -69,7 +69,7 @@ class FitCost:
     seconds : float
         Rows may be shared among machines, but for training.
     memory : float
-        Bytes, beside the table itself.
+        Bytes, in addition to the table itself.
     read : float
         Bytes that the table has at 8 a cell, in all passes.
     reduced : float
