@@ -169,12 +169,12 @@ class BenchConfig:
         )
         utility = _utility(values["protocol"], values["classifiers"])
         sources = _read_sources(
-            _many("tables", values["tables"]), Path(folder), catalogue
+            _non_empty("tables", values["tables"]), Path(folder), catalogue
         )
         kind = _kind_of(sources)
         methods = METHODS[kind] if values["methods"] is None else values["methods"]
         methods = _read_methods(
-            _many("methods", methods), kind, values["adjacency"], catalogue
+            _non_empty("methods", methods), kind, values["adjacency"], catalogue
         )
         _check_public_rows(sources, methods, catalogue)
         return cls(
@@ -182,7 +182,7 @@ class BenchConfig:
             sources=sources,
             methods=methods,
             epsilons=_epsilons(
-                _many("epsilons", values["epsilons"]), methods, catalogue
+                _non_empty("epsilons", values["epsilons"]), methods, catalogue
             ),
             releases=values["releases"],
             delta=values["delta"]
@@ -341,7 +341,7 @@ def _read_methods(
             _check_settings(classes[method], settings)
         else:
             _check_other(other_methods[method], method, settings, adjacency)
-        name = keys.get("name", _named(method, settings, public))
+        name = keys.get("name", _default_name(method, settings, public))
         is_name = isinstance(name, str) and name not in ("", REAL, PUBLIC)
         _check(is_name, "name of a method", f"text other than {REAL!r}", name)
         methods.append(Method(name, method, settings, public))
@@ -407,7 +407,7 @@ def _check_settings(method: type, settings: Mapping[str, Any]) -> None:
         raise ConfigError(f"settings of {method.__name__}: {text}") from None
 
 
-def _named(method: str, settings: Mapping[str, Any], public: str | None) -> str:
+def _default_name(method: str, settings: Mapping[str, Any], public: str | None) -> str:
     texts = [f"{key}={value}" for key, value in settings.items()]
     details = ", ".join([*texts, *([f"public rows: {public}"] if public else [])])
     return f"{method} ({details})" if details else method
@@ -449,7 +449,9 @@ def _epsilons(
 
 
 def _utility(protocol: str, classifiers: Any) -> SyntheticUtility:
-    names = None if classifiers is None else tuple(_many("classifiers", classifiers))
+    names = (
+        None if classifiers is None else tuple(_non_empty("classifiers", classifiers))
+    )
     try:
         return SyntheticUtility(protocol=protocol, classifiers=names)
     except (TypeError, ValueError) as error:
@@ -499,7 +501,7 @@ def _is_number(epsilon: str | None) -> bool:
         return False
 
 
-def _many(key: str, values: Any) -> list[Any]:
+def _non_empty(key: str, values: Any) -> list[Any]:
     """Return a list; raise if it is empty or no list."""
     is_list = isinstance(values, list | tuple) and len(values) > 0
     _check(is_list, key, "a list of one or more", values)

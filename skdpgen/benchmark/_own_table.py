@@ -151,7 +151,9 @@ def _own_split(source: Source) -> Split:
     y_train, y_test = (y.iloc[at].reset_index(drop=True) for at in (train, test))
     public = None
     for public_path in public_paths:  # one file at most
-        public = _beside(_table(public_path, source), (frame, y), (public_path, path))
+        public = _matched_public(
+            _table(public_path, source), (frame, y), (public_path, path)
+        )
     return Split(source.name, X_train, y_train, X_test, y_test, public)
 
 
@@ -201,7 +203,7 @@ def _read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, sep=mark, keep_default_na=False, na_values=[""])
 
 
-def _beside(public: Table, private: Table, files: tuple[Path, Path]) -> Table:
+def _matched_public(public: Table, private: Table, files: tuple[Path, Path]) -> Table:
     """Return public rows with columns in the order and of the types of private ones.
 
     Dtypes are guessed for each file separately: a column of truth values is text in a
@@ -216,13 +218,13 @@ def _beside(public: Table, private: Table, files: tuple[Path, Path]) -> Table:
             f"{', '.join(differ)}."
         )
     columns = {
-        name: _alike(X[name], private_X[name], public_file, private_file)
+        name: _as_private_type(X[name], private_X[name], public_file, private_file)
         for name in private_X
     }
     return pd.DataFrame(columns), _labels(y, private_y, public_file, private_file)
 
 
-def _alike(
+def _as_private_type(
     public: pd.Series, private: pd.Series, public_file: Path, private_file: Path
 ) -> pd.Series:
     """Return a public column in the type of the private one, or raise."""

@@ -190,7 +190,7 @@ class _Processes:
                 return {}
         row = self.store.row(cell.key)
         if not row:
-            row = {**cell.about(), **(failed or _death(code)), **versions()}
+            row = {**cell.about(), **(failed or _process_died(code)), **versions()}
             self.store.write(row)
         return row
 
@@ -224,7 +224,7 @@ def _given_up(limit: float) -> dict[str, str]:
     return {"error": "GivenUp", "message": f"Given up after {limit:g} seconds."}
 
 
-def _death(code: int) -> dict[str, str]:
+def _process_died(code: int) -> dict[str, str]:
     """Return the columns of a cell whose process died."""
     reason = f"exit code {code}"
     if code < 0:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from skdpgen.privacy._exact_sum import ExactSum, below, cut_digits, top_of
+from skdpgen.privacy._exact_sum import ExactSum, below, cut_digits, power_of_two_from
 from skdpgen.privacy._sensitivity import (
     HEAVIEST,
     LIGHTEST,
@@ -192,7 +192,7 @@ class Vectors:
     def __post_init__(self) -> None:
         """Check that the bound has a grid, in the precision of the proof."""
         object.__setattr__(self, "bound", float(self.bound))
-        top_of(self.bound)
+        power_of_two_from(self.bound)
 
     def check_asked(self) -> None:
         """Check the assumptions of the proof, for a block from another process."""
@@ -451,14 +451,14 @@ class Parities:
         for label in range(len(total)):
             signs = codes[labels == label] == 1
             if len(signs):
-                total[label] += len(signs) - 2.0 * self._odd(_packed(signs))
+                total[label] += len(signs) - 2.0 * self._n_negative(_packed(signs))
         return total
 
     def merge(self, total: Floats, other: Floats) -> Floats:
         """Return the sum over the rows of two parts."""
         return np.asarray(total + other)
 
-    def _odd(self, words: Words) -> Integers:
+    def _n_negative(self, words: Words) -> Integers:
         """Return the number of rows whose product of signs is -1, for each set.
 
         64 rows at a time: a bit is a sign, a product is "exclusive or".

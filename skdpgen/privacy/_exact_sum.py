@@ -72,7 +72,7 @@ class ExactSum:
     def of(cls, shape: tuple[int, int], *, bound: float, n_bits: int) -> Self:
         """Return the sum over no rows, none of which adds more than ``bound``."""
         low, high, used = np.zeros(shape), np.zeros(shape), np.zeros(shape[0], int)
-        return cls(low, high, top_of(bound), n_bits, used)
+        return cls(low, high, power_of_two_from(bound), n_bits, used)
 
     @property
     def step(self) -> float:
@@ -138,12 +138,12 @@ class ExactSum:
         return np.asarray(self.high + self.low)
 
 
-def top_of(bound: float) -> float:
+def power_of_two_from(bound: float) -> float:
     """Return the smallest power of two that is not below a bound.
 
     Examples
     --------
-    >>> [top_of(bound) for bound in (0.5, 0.7, 1.0, 3.0)]
+    >>> [power_of_two_from(bound) for bound in (0.5, 0.7, 1.0, 3.0)]
     [0.5, 1.0, 1.0, 4.0]
     """
     if not SMALLEST < bound < LARGEST:

@@ -205,7 +205,7 @@ def whole_sums(
     else:
         steps_of(block, std)  # raises for blocks without any
         numbers = np.concatenate([_exact(part) for part in total], axis=1)
-    steps, times = _fine(_steps(block), std)
+    steps, times = _refined(_steps(block), std)
     if times.max(initial=1.0) > 1:
         numbers = numbers * np.array(list(map(int, times.tolist())), dtype=object)
     return numbers, steps
@@ -219,7 +219,7 @@ def steps_of(block: Block, std: float) -> NDArray[np.float64]:
     >>> steps_of(Counts(), 1.0) * 2**20
     array([1.])
     """
-    return _fine(_steps(block), std)[0]
+    return _refined(_steps(block), std)[0]
 
 
 def _steps(block: Block) -> NDArray[np.float64]:
@@ -243,7 +243,7 @@ def _steps(block: Block) -> NDArray[np.float64]:
     )
 
 
-def _fine(
+def _refined(
     steps: NDArray[np.float64], std: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return steps that are small relative to the noise, and the factors to them."""

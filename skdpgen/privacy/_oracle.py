@@ -346,7 +346,7 @@ def functional_oracle(
         slopes = np.zeros(points.shape)
         for label in np.unique(labels):
             selected = np.flatnonzero(labels == label)
-            near = rows_in_sight(sample.x[np.asarray(sample.labels) == label])
+            near = rows_in_range(sample.x[np.asarray(sample.labels) == label])
             slopes[selected] = kernel_slopes(near, points[selected], scales)
             if sigma:
                 slopes[selected] += sigma * slope_noise(points[selected], scales)
@@ -362,7 +362,7 @@ def functional_oracle(
         del rows
 
 
-def rows_in_sight(x: ArrayLike) -> Floats:
+def rows_in_range(x: ArrayLike) -> Floats:
     """Return rows in float64, without those that are not finite or too far away.
 
     A row that is left out adds the function 0. There may be no rows at all.

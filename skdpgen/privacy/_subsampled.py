@@ -643,14 +643,14 @@ def fit_curve(
         np.linspace(0.0, last_share, math.ceil(PARTS * last_share) + 1)
     ):
         gaussian_mu = mu * math.sqrt(max(0.0, 1.0 - t))
-        noise = _too_little(epsilon, delta, *steps, adjacency, gaussian_mu)
+        noise = _insufficient_noise(epsilon, delta, *steps, adjacency, gaussian_mu)
         gaussian = gaussian_curve(mu * math.sqrt(1.0 - r))
         sampled = steps_curve(noise, *steps, adjacency) if noise else np.inf
         curve = np.maximum(curve, gaussian + sampled)
     return _frozen(curve)
 
 
-def _too_little(
+def _insufficient_noise(
     epsilon: float,
     delta: float,
     sampling_rate: float,

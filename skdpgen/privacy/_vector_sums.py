@@ -23,7 +23,7 @@ from skdpgen.privacy._exact_sum import (
     ExactSum,
     below,
     cut_digits,
-    top_of,
+    power_of_two_from,
 )
 from skdpgen.privacy._sensitivity import (
     NonNegative,
@@ -272,7 +272,7 @@ class OuterProducts:
                     f"{name} must have one entry per layer, {n}. Got {len(entries)}."
                 )
         for layer_bound in bounds:
-            top_of(layer_bound)  # refuses what has no grid
+            power_of_two_from(layer_bound)  # refuses what has no grid
         for kind, (a, b) in zip(self._kinds, self.shapes, strict=True):
             if kind not in FORMED or (kind == "square" and a != b):
                 raise ValueError(
@@ -389,7 +389,7 @@ class OuterProducts:
 
 def _grid(bound: float) -> float:
     """Return the step of the grid of entries of factors."""
-    return math.ldexp(top_of(math.sqrt(bound)), -N_BITS // 2)
+    return math.ldexp(power_of_two_from(math.sqrt(bound)), -N_BITS // 2)
 
 
 def _rounded(

@@ -323,7 +323,7 @@ def public_rows(
     longest = max(map(len, columns.values()), default=1)
     labels = [None, "?", *_values_of(encoder, TARGET)[len(STRANGE) :]]
     if encoder.labels is not None:
-        labels += _meant_by(encoder.labels, None)
+        labels += _values_of_cells(encoder.labels, None)
     if longest * len(labels) > MOST_ROWS:
         turns = np.arange(max(longest, len(labels))) % len(labels)
     else:  # each label with each value
@@ -350,16 +350,16 @@ def _values_of(encoder: Encoder, name: Any) -> list[Any]:
     """Return possible values of a column, by the cells of a question."""
     if name not in encoder.cells:
         return [*STRANGE]
-    return [*STRANGE, *_meant_by(encoder.cells[name], encoder.written.get(name))]
+    return [*STRANGE, *_values_of_cells(encoder.cells[name], encoder.written.get(name))]
 
 
-def _meant_by(cells: Any, written: Any) -> list[Any]:
+def _values_of_cells(cells: Any, written: Any) -> list[Any]:
     """Return values of all cells, or evenly spread ones."""
     categories = getattr(cells, "categories", None)
     if categories is not None:
         return _spread(list(categories))
     if isinstance(cells, MixedCells):
-        return [*cells.named, *_meant_by(cells.numbers, written)]
+        return [*cells.named, *_values_of_cells(cells.numbers, written)]
     ends = cells.edges[np.isfinite(cells.edges)]
     with np.errstate(all="ignore"):
         between = 0.5 * ends[:-1] + 0.5 * ends[1:]

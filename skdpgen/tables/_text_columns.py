@@ -193,9 +193,9 @@ def with_hint(column: Column, hint: Column) -> Column:
     nullable = column.nullable and hint.nullable
     if isinstance(hint, Datetime):
         whole_days = hint.whole_days or column.whole_days  # type: ignore[union-attr]
-        ends = _ends(column, hint)
+        ends = _joined_bounds(column, hint)
         return replace(hint, **ends, whole_days=whole_days, nullable=nullable)
-    ends = _ends(column, hint)
+    ends = _joined_bounds(column, hint)
     if isinstance(hint, Numeric) and hint.decimals is not None and not hint.codes:
         return replace(hint, **ends, nullable=nullable)
     assert isinstance(hint, Numeric | Integer)
@@ -251,7 +251,7 @@ def write_text(values: "pd.Series[Any]", column: Column) -> "pd.Series[Any]":
     return pd.Series(texts, dtype=object)
 
 
-def _ends(column: Any, hint: Any) -> dict[str, Any]:
+def _joined_bounds(column: Any, hint: Any) -> dict[str, Any]:
     """Return the bounds of the hint, and discovered ones where it has none."""
     if isinstance(hint, Datetime):
         source = hint if hint.is_time_of_day else column

@@ -370,21 +370,21 @@ UNIT_SHARE = 0.25  # of the numbers have a unit, if the format has one
 CERTAIN = 4.5  # noise stds that noise alone does not reach in any of thousands of cells
 
 
-def shown(counts: Floats, std: float) -> Floats:
+def likely_counts(counts: Floats, std: float) -> Floats:
     """Return noisy counts, and 0 for those that may be noise only.
 
     Of n empty cells, less than one keeps its count on average.
 
     Examples
     --------
-    >>> shown(np.array([1.0, 50.0]), 1.0).tolist()
+    >>> likely_counts(np.array([1.0, 50.0]), 1.0).tolist()
     [0.0, 50.0]
     """
     limit = std * math.sqrt(2 * math.log(max(counts.size, 2)))
     return np.where(counts > limit, counts, 0.0)
 
 
-def certain(counts: Floats, std: float) -> Floats:
+def certain_counts(counts: Floats, std: float) -> Floats:
     """Return noisy counts, and 0 for those that may belong to empty cells."""
     return np.where(counts > CERTAIN * std, counts, 0.0)
 
@@ -413,7 +413,7 @@ def numbers_of(counts: Floats, std: float) -> NumbersOf:
     """
     table = counts.reshape(len(FAMILIES), len(SHAPES))
     n_bare = len(BARE)
-    likely, sure_counts = shown(table[:n_bare], std), certain(table, std)
+    likely, sure_counts = likely_counts(table[:n_bare], std), certain_counts(table, std)
     # numbers as computers write them are usual, and have few cells
     likely[0] = np.where(COMPUTER & (table[0] > std), table[0], likely[0])
     of_units = sure_counts[n_bare:].sum(axis=1)
@@ -424,7 +424,7 @@ def numbers_of(counts: Floats, std: float) -> NumbersOf:
     by_shape = sure_bare.sum(axis=0)
     if has_unit:
         before, after = UNITS[best]
-        likely = np.vstack([likely, shown(table[n_bare + best], std)])
+        likely = np.vstack([likely, likely_counts(table[n_bare + best], std)])
         by_shape = by_shape + sure_counts[n_bare + best]
     decimal = _decimal(by_shape)
     fits = np.array([shape.fits(decimal) for shape in SHAPES])

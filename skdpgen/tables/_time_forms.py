@@ -6,7 +6,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.tables._text_forms import certain, read_time
+from skdpgen.tables._text_forms import certain_counts, read_time
 
 Counts = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ def form_of(text: str) -> tuple[str, str, str] | None:
         return (form, "", _zeros(match["hour"])) if is_time else None
     match = WITH_NUMBERS.fullmatch(text)
     if match is None:
-        return _named_form(text)
+        return _form_with_names(text)
     shape = SHAPES.get((len(match["a"]) // 3, len(match["c"])))
     if shape is None or len(match["a"]) == 3:
         return None
@@ -93,7 +93,7 @@ def form_of(text: str) -> tuple[str, str, str] | None:
     return (form, _zeros(*numbers), _zeros(match["hour"] or "")) if form else None
 
 
-def _named_form(text: str) -> tuple[str, str, str] | None:
+def _form_with_names(text: str) -> tuple[str, str, str] | None:
     match = WITH_NAMES.fullmatch(text)
     if match is None:
         return None
@@ -145,7 +145,7 @@ def chosen_form(counts: Counts, std: float, least: float) -> tuple[str | None, f
     ('%-d/%-m/%Y', 100.0)
     """
     table = counts.reshape(len(FORMS), PER_FORM)
-    sure_counts = certain(table, std)
+    sure_counts = certain_counts(table, std)
     totals = dict(zip(FORMS, sure_counts.sum(axis=1).tolist(), strict=True))
     best, largest = None, 0.0
     for form in FORMS:
@@ -252,7 +252,7 @@ def chosen_iso_form(
     >>> chosen_iso_form(counts, 2.0, 0.1, 5.0)
     ('%Y-%m-%dT%H:%M', 97.0)
     """
-    table = certain(counts, std).reshape(len(ISO_TIMES), len(ZONES))
+    table = certain_counts(counts, std).reshape(len(ISO_TIMES), len(ZONES))
     n_times = float(table.sum()) + n_others
     by_zone = table[best := int(table.sum(axis=1).argmax())]
     zone = int(by_zone.argmax())

@@ -245,7 +245,7 @@ BUGS = (
     Bug(
         "search-forgets-a-fold",
         "a search is charged for one training set less",
-        "skdpgen.synthesizers.tools:_times_trained",
+        "skdpgen.synthesizers.tools:_n_training_sets",
         "return int(search.n_splits_) - 1",
         "return int(search.n_splits_) - 2",
         ("tests/test_sklearn.py::test_the_cost_is_the_composition_of_all_fits",),

@@ -20,7 +20,7 @@ WHAT_PUBLIC_ROWS_DO = (
     Bug(
         "public-columns-trusted-by-exact-counts",
         "whether values of a column are known is decided by counts without noise",
-        "skdpgen.synthesizers.opening:agreed",
+        "skdpgen.synthesizers.opening:accepted_columns",
         "counts = by_column(released, grids)",
         """
             codes = [batch.parts[Key.COLUMNS] for batch in rows.batches(grids)]

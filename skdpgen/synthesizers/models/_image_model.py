@@ -219,7 +219,7 @@ class ImageModel:
                 batch = slice(first, first + IMAGES_AT_ONCE)
                 drawn = self._draw(latents[batch], int(label))
                 if density is not None and self.least is not None:
-                    self._redraw_poor(drawn, int(label), density, public)
+                    self._redraw_unlikely(drawn, int(label), density, public)
                 pixels[places[batch]] = drawn.numpy()
         pixels[pixels < NEAR_END] = 0.0
         pixels[pixels > 1.0 - NEAR_END] = 1.0
@@ -234,7 +234,7 @@ class ImageModel:
             pixels: torch.Tensor = self.generator(latents, labels)[0]
         return pixels
 
-    def _redraw_poor(
+    def _redraw_unlikely(
         self, pixels: torch.Tensor, label: int, density: Density, rng: torch.Generator
     ) -> None:
         """Replace images that are unlike their class, in a few rounds at most."""

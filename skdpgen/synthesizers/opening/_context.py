@@ -25,7 +25,7 @@ from skdpgen.synthesizers.opening._facts import (
 )
 from skdpgen.synthesizers.opening._first_look import (
     Unknown,
-    advice_on,
+    identifier_advice,
     release_pixel_range,
     target_says_numbers,
 )
@@ -38,7 +38,11 @@ from skdpgen.synthesizers.opening._known_columns import (
     discover_classes,
     parse_classes,
 )
-from skdpgen.synthesizers.opening._public_rows import PublicRows, agreed, public_columns
+from skdpgen.synthesizers.opening._public_rows import (
+    PublicRows,
+    accepted_columns,
+    public_columns,
+)
 from skdpgen.synthesizers.opening._unknown_columns import (
     check_feasible,
     count_rows,
@@ -163,15 +167,16 @@ def parameters_stated(estimator: Any) -> str:
     changed = {
         name: value
         for name, value in estimator.get_params(deep=False).items()
-        if name not in ELSEWHERE | NO_MATTER and not _is(value, defaults[name].default)
+        if name not in ELSEWHERE | NO_MATTER
+        and not _is_default(value, defaults[name].default)
     }
     if not changed:
         return "parameters: all at their defaults, which are constants"
-    shown = ", ".join(f"{name}={_short(value)}" for name, value in changed.items())
+    shown = ", ".join(f"{name}={_in_words(value)}" for name, value in changed.items())
     return f"parameters that were set, taken as public: {shown}"
 
 
-def _is(value: Any, default: Any) -> bool:
+def _is_default(value: Any, default: Any) -> bool:
     return value is default or (
         type(value) is type(default)
         and isinstance(value, str | int | float)
@@ -179,22 +184,22 @@ def _is(value: Any, default: Any) -> bool:
     )
 
 
-def _short(value: Any) -> str:
+def _in_words(value: Any) -> str:
     """Return a parameter in words; for a function or network return its name."""
     if hasattr(value, "columns"):
         return f"a table of shape {tuple(value.shape)}"
     if isinstance(value, tuple) and value and hasattr(value[0], "shape"):
-        return "(" + ", ".join(map(_short, value)) + ")"
+        return "(" + ", ".join(map(_in_words, value)) + ")"
     if getattr(value, "shape", (0,))[0] > MOST_SHOWN:
         return f"an array of shape {tuple(value.shape)}"
     if isinstance(value, str | int | float | type(None)):
         return repr(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{k!r}: {_short(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{k!r}: {_in_words(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple) and any(map(callable, value)):
-        return "(" + ", ".join(map(_short, value)) + ")"
+        return "(" + ", ".join(map(_in_words, value)) + ")"
     if is_dataclass(value) and not isinstance(value, type):
-        return type(value).__name__ + _short(
+        return type(value).__name__ + _in_words(
             {item.name: getattr(value, item.name) for item in fields(value)}
         )
     if getattr(value, "ndim", 0) > 2:
@@ -302,7 +307,7 @@ class Opening:
         """Replace the description of a column by that of a later release."""
         self._facts = self.facts.corrected(name, column)
 
-    def name_late(self, name: Hashable, late_words: Any) -> None:
+    def add_late_words(self, name: Hashable, late_words: Any) -> None:
         """Add words that the main release named to the categories of a column."""
         column: Any = self.facts.columns[name]
         listed = sorted({*map(str, column.categories or ()), *late_words.words})
@@ -380,7 +385,7 @@ class Opening:
             self.public.read_as(unknown.written)
         self.statements += kinds_stated(unknown, columns)
         if unknown.numbered:
-            warn_caller(advice_on(unknown.numbered), IdentifierWarning)
+            warn_caller(identifier_advice(unknown.numbered), IdentifierWarning)
         self._facts = Facts(
             self.rows.layout,
             self.rows.target_layout,
@@ -411,7 +416,7 @@ class Opening:
         described = public_columns(
             self.public, known.kinds, {**known.columns, **known.hints}, known.other
         )
-        accepted = agreed(self.rows, described, self.ledger, n_rows)
+        accepted = accepted_columns(self.rows, described, self.ledger, n_rows)
         if accepted:
             self.statements.append(
                 f"bounds and categories of {len(accepted)} columns: of the public rows"

@@ -363,7 +363,7 @@ def _are_codes(
     """
     distinct, distinct_noise = estimate
 
-    def are_there(n_cells: float, share: float) -> bool:
+    def exceed_noise(n_cells: float, share: float) -> bool:
         return bool(n_cells >= share * present + SURER * std)
 
     n_words = counts[Says.WORD] + counts[Says.LABEL]
@@ -372,7 +372,7 @@ def _are_codes(
     are_digits &= distinct <= FEW_CODES + SURER * distinct_noise
     are_digits &= numbers.form == NumberForm()  # codes have no unit
     return (
-        are_there(counts[Says.PADDED], SOME)
+        exceed_noise(counts[Says.PADDED], SOME)
         or counts[Says.LABEL] >= max(SOME * present, SEEN_LABELS * std)
         or (are_few and n_words >= MANY_WORDS * present)
         or are_digits
@@ -502,12 +502,12 @@ def _nearly_all(
     return distinct > least
 
 
-def advice_on(names: tuple[Any, ...]) -> str:
+def identifier_advice(names: tuple[Any, ...]) -> str:
     """Return the text of a warning.
 
     Examples
     --------
-    >>> advice_on(("id", "ref"))[:62]
+    >>> identifier_advice(("id", "ref"))[:62]
     "columns 'id', 'ref': nearly every row has a number of its own."
     """
     start = "column " if len(names) == 1 else "columns "

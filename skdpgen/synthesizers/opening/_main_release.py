@@ -160,7 +160,7 @@ def release_columns(
             weight = mean_weight(word_shares)
             rows = tuple(float(count) / weight for count in counts.values())
             late_words = LateWords(tuple(counts), rows, std / weight, len(words))
-            opening.name_late(column, late_words)
+            opening.add_late_words(column, late_words)
     values = {Key.COLUMNS.value: released.values[Key.COLUMNS]}
     noise = {Key.COLUMNS.value: released.noise_std[Key.COLUMNS]}
     return replace(released, values=values, noise_std=noise)

@@ -300,7 +300,7 @@ def public_columns(
     return columns
 
 
-def agreed(
+def accepted_columns(
     rows: Rows, columns: Mapping[Any, Column], ledger: Ledger, n_rows: float
 ) -> dict[Any, Column]:
     r"""Return the descriptions that private rows do not contradict, by a release.

@@ -135,7 +135,7 @@ def search_cost(search: Any) -> SearchCost:
         for params in search.cv_results_["params"]
     ]
     budgets = [_budget(candidate) for candidate in candidates]
-    times = _times_trained(search, {budget.adjacency for budget in budgets})
+    times = _n_training_sets(search, {budget.adjacency for budget in budgets})
     _check_unchanged(search, candidates)
     has_refit = bool(search.refit) or hasattr(search, "best_estimator_")
     selections = [budget.delta_selection for budget in budgets for _ in range(times)]
@@ -197,7 +197,7 @@ def _steps(candidate: BaseSynthesizer) -> Subsampling | None:
     return replace(steps, largest_share=1.0)
 
 
-def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
+def _n_training_sets(search: Any, adjacencies: set[Adjacency]) -> int:
     """Return in how many training sets of a candidate a row can occur."""
     splitter = check_cv(search.cv)
     if adjacencies != {Adjacency.REPLACE}:
