@@ -195,16 +195,20 @@ class DigitCells:
         noise_std: float,
         n_present: float = math.nan,
         noise_of_present: float = 0.0,
+        *,
+        has_fractions: bool = False,
     ) -> float | None:
         """Return the lattice that RELEASED counts show; None if there is none.
 
         Where each number of decimals is rare, the rows that are not whole numbers may
-        still show: they are those that hold a number but for the whole ones.
+        still show: they are those that hold a number but for the whole ones. Or their
+        octaves show (``has_fractions``), which have less noise than decimals.
         """
         finer = np.flatnonzero(counts > max(DECIMALS_SURE * noise_std, 0.5))
         finest = int(finer.max(initial=0))
         noise = math.hypot(noise_std, noise_of_present)
-        if finest == 0 and n_present - counts[0] > max(DECIMALS_SURE * noise, 0.5):
+        is_finer = n_present - counts[0] > max(DECIMALS_SURE * noise, 0.5)
+        if finest == 0 and (is_finer or has_fractions):
             finest = 1 + int(np.argmax(counts[1:]))
         if self.is_time:
             return DAY if finest == 0 else None
@@ -265,6 +269,21 @@ def line_of_octaves(
     noise = math.hypot(noise_of_present, noise_std * math.sqrt(is_open.sum()))
     unseen = rest / noise if noise else 0.0
     return replace(on_lattice(line, step), unseen=unseen)
+
+
+def has_fractions(
+    counts: Floats, noise_std: float, n_present: float, n_rows: float
+) -> bool:
+    """Say whether RELEASED counts of octaves show numbers between 0 and 1.
+
+    Rates that are .05 in a fifth of the rows and 0 in all others differ too much in
+    their decimals to show there, but fill one or two octaves.
+    """
+    edges = octave_edges(Kind.FLOAT)
+    is_open = _occupied(edges, counts, noise_std, n_present, n_rows)
+    sizes = np.abs(edges)
+    inner, outer = np.sort([sizes[:-1], sizes[1:]], axis=0)
+    return bool((is_open & (inner >= 2.0 ** USUAL[0]) & (outer <= 1.0)).any())
 
 
 def on_lattice(line: Line, step: float | None) -> Line:

@@ -1,6 +1,6 @@
 """Planted bugs in what rows leave open: clipped counts, and words of public lists."""
 
-from tests.planted.bug import Bug
+from tests.planted.bug import TABLES, Bug
 
 CLIPPED = "tests/privacy/test_clipped.py::"
 SELECTION = "tests/privacy/test_selection.py::"
@@ -11,7 +11,33 @@ WEIGHTS = (
 )
 FURTHER = CLIPPED + "test_no_row_moves_the_counts_further"
 
+WATCHED = (
+    "tests/synthesizers/test_lost_rows.py::"
+    "test_one_row_moves_what_is_watched_no_further_than_is_paid"
+)
+
 WHAT_ROWS_LEAVE_OPEN = (
+    Bug(
+        "watched-columns-count-in-full",
+        "rows count in full in columns of a small weight",
+        "skdpgen.privacy:Histograms.value",
+        "np.repeat(scales, self.widths)",
+        "np.repeat([1.0] * len(scales), self.widths)",
+        (WATCHED,),
+    ),
+    Bug(
+        "unread-text-counted-without-noise",
+        "the share of text that cannot be read is counted outside the release",
+        "skdpgen.synthesizers.opening:_second_release",
+        "float(every[name][line.n_cells]) / n_rows",
+        """
+            sum(
+                int((codes[:, [*grids].index(name)] == line.n_cells).sum())
+                for codes in (b.parts[Key.COLUMNS] for b in opening.rows.batches(grids))
+            ) / n_rows
+        """,
+        (TABLES,),
+    ),
     Bug(
         "no-delta-for-late-words",
         "delta is reserved for two searches for words, and there are three",

@@ -541,13 +541,17 @@ def _cells_of(
         return _between(fine, rows, mass, nullable=column.nullable)
     nullable = _may_be_missing(opening, name)
     has_gaps = name is not TARGET
+    # Where octaves account for all rows, nothing is known to lie outside: gaps of many
+    # cells would only give the main release more noise.
+    may_reach_further = keeps_gaps and not is_settled(opening.lines[name])
+    later_noise = _noise_of_cell(opening) if may_reach_further else math.inf
     cells = bins_of(
         fine,
         rows,
         mass,
         nullable=nullable,
         has_gaps=has_gaps,
-        later_noise=_noise_of_cell(opening) if keeps_gaps else math.inf,
+        later_noise=later_noise,
     )
     if not keeps_gaps:
         cells = replace(without_outer_gaps(cells), gaps=())

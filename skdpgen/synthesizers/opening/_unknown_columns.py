@@ -47,6 +47,7 @@ from skdpgen.tables import (
     Rows,
     TextKinds,
     bins_of,
+    has_fractions,
     line_of_octaves,
     octave_edges,
     plausible_codes,
@@ -240,7 +241,14 @@ def _release_columns(
             noise = released.noise_std[Key.DIGITS]
             is_text = name in unknown.parsed or name in unknown.dated
             n_numbers = math.nan if is_text else present  # text may be words
-            step = digits[name].step(decimals[name], noise, n_numbers, noise_of_present)
+            step = digits[name].step(
+                decimals[name],
+                noise,
+                n_numbers,
+                noise_of_present,
+                has_fractions=kinds[name] is Kind.FLOAT
+                and has_fractions(counts[:-1], std, present, n_rows),
+            )
             if step == 1.0:
                 finer[name] = noise / n_rows
         lines[name] = line_of_octaves(
