@@ -122,9 +122,7 @@ def _grouped(
         heaviest = np.argsort(-marginal, kind="stable")[: n_groups - 1]
         of_cell[heaviest] = np.arange(n_groups - 1)
         return of_cell, n_groups, 0
-    n_unordered = min(
-        n - n_known, max(n_groups // 2, 1)
-    )  # groups of what is not ordered
+    n_unordered = min(n - n_known, max(n_groups // 2, 1))  # groups of other cells
     runs = max(n_groups - n_unordered, 1)
     of_cell, group = np.zeros(n, dtype=np.int32), 0
     run_mass, mass_left = 0.0, float(marginal[:n_known].sum())

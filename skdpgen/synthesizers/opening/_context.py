@@ -370,12 +370,9 @@ class Opening:
                 tuple(n for n in known.whole_numbers if n not in described),
             )
         except SchemaRequiredError as error:
-            spent_fraction = 1 - self.ledger.remaining
-            note = (
-                f" This attempt spent {spent_fraction:.0%} of its budget."
-                if spent_fraction
-                else ""
-            )
+            fraction, note = 1 - self.ledger.remaining, ""
+            if fraction:
+                note = f" This attempt spent {fraction:.0%} of its budget."
             raise SchemaRequiredError(f"{error}{note}") from None
         columns = known.with_hints(columns)
         if known.task == "classification":

@@ -276,11 +276,8 @@ def with_text_type(
     present = n_rows - counts[Says.NOTHING]
     noise = SURE * std
     enough = max(MOST * present - noise, 0.5 * present + noise, SEEN * std)
-    least = SEEN_FORMS * std
-    mixed_threshold, sure_threshold = (
-        max(MIXED * present, SEEN_BESIDE * std),
-        max(enough, least),
-    )
+    mixed_threshold = max(MIXED * present, SEEN_BESIDE * std)
+    sure_threshold = max(enough, SEEN_FORMS * std)
     n_words = counts[Says.WORD] + counts[Says.LABEL] + counts[Says.CODE]
     has_words = n_words > WORDS * present + SURER * std
     remaining = replace(
