@@ -505,9 +505,8 @@ def moments(noise_multiplier: float, sampling_rate: float, adjacency: str) -> Fl
             np.where(np.isnan(fraction_above), 1.0, fraction_above), 0.0, 1.0
         )
         low, high = np.log(of_q * (1 - fraction_above)), np.log(of_q * fraction_above)
-    below_first = (
-        math.log(ndtr((x[0] + 1) / s)) + ORDERS * loss[0]
-    )  # below the first place
+    # the mass below the first point
+    below_first = math.log(ndtr((x[0] + 1) / s)) + ORDERS * loss[0]
     log_moments = [
         logsumexp(
             np.concatenate(

@@ -276,9 +276,8 @@ class DistinctCounts:
         level = self.level
         if level is None:
             return noisy, np.full(len(noisy), noise_std)
-        free_fraction = 1.0 - np.clip(
-            noisy / SLOTS, 0.0, 0.95
-        )  # 0.63 are taken by all rows
+        # values of all rows take 0.63 of the slots at most
+        free_fraction = 1.0 - np.clip(noisy / SLOTS, 0.0, 0.95)
         scale = 2.0**level
         return -scale * SLOTS * np.log(free_fraction), scale * noise_std / free_fraction
 

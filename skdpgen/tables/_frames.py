@@ -171,9 +171,8 @@ def polars_kind(
     if dtype.is_float():
         return Kind.FLOAT
     if name not in POLARS_KINDS and (is_strict or name in WAYS_OUT):
-        _refuse(
-            subject, name, WAYS_OUT.get(name, TO_ANYTHING)
-        )  # no values that it lists
+        # its name only: values that an Enum lists are private
+        _refuse(subject, name, WAYS_OUT.get(name, TO_ANYTHING))
     return POLARS_KINDS.get(name, Kind.TEXT)
 
 

@@ -82,9 +82,8 @@ def describe_columns(
         Share of rows without a usable label, from :func:`dropped_rows`.
     """
     dropped_share, noise = (0.0, 0.0) if math.isnan(dropped[0]) else dropped
-    n_rows = facts.n_rows * max(
-        1.0 - dropped_share, LEAST_USED
-    )  # these count in the cells
+    # rows with a usable label: only they are in the cells
+    n_rows = facts.n_rows * max(1.0 - dropped_share, LEAST_USED)
     relative_noise = noise / max(1.0 - dropped_share, LEAST_USED)
     lines = {}
     for name, column in facts.schema.columns.items():
@@ -101,9 +100,8 @@ def describe_columns(
             line |= _no_cell(facts, name, grid, (shares, std), relative_noise)
             late_words = facts.late_words.get(name)
             if late_words is not None:  # rows of "other" that have a name since
-                line["other"] -= (
-                    sum(late_words.rows) / facts.n_rows
-                )  # they count all rows
+                # counts of words include rows without a label
+                line["other"] -= sum(late_words.rows) / facts.n_rows
                 late_noise = late_words.total_noise / facts.n_rows
             # the number of rows that a share is divided by is noisy, too
             line["other_noise"] = math.hypot(

@@ -295,9 +295,8 @@ def train_images(
     """
     rng = torch.Generator().manual_seed(seed)
     if settings.models == "auto":
-        size = math.sqrt(
-            denoised.energy / len(denoised.totals)
-        )  # of a class's embedding
+        # the typical norm of the embedding of a class
+        size = math.sqrt(denoised.energy / len(denoised.totals))
         is_clear = size >= CLEAR * denoised.noise_std
         models = "parallel" if is_clear else "conditional"
         settings = replace(settings, models=models)

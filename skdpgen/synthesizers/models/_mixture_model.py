@@ -247,9 +247,8 @@ class PictureMixture:
         n, frequencies = len(self.histogram), self.histogram / self.histogram.sum()
         ends = np.concatenate([[0.0], np.cumsum(frequencies)])
         target_tones = np.interp(places, ends, np.linspace(0.0, 1.0, n + 1))
-        target_tones = np.clip(
-            (target_tones - 1 / n) / (1 - 2 / n), 0.0, 1.0
-        )  # ends are pure
+        # the lightest and darkest bins map to pure black and white
+        target_tones = np.clip((target_tones - 1 / n) / (1 - 2 / n), 0.0, 1.0)
         decoded_tones = np.quantile(decoded, places) + 1e-9 * np.arange(LEVELS)
         return replace(self, tones=(decoded_tones, target_tones))
 
