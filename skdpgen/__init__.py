@@ -7,22 +7,20 @@ pandas or scikit-learn where that package needs them, when it is first used.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the names of ``_ORIGINS`` and ``_PACKAGES``, for readers of types
-    from skdpgen import (
-        benchmark as benchmark,
-        datasets as datasets,
-        features as features,
-        lenses as lenses,
-        metrics as metrics,
-        networks as networks,
-        parties as parties,
-        plotting as plotting,
-        privacy as privacy,
-        report as report,
-        synthesizers as synthesizers,
-        tables as tables,
-        training as training,
-        utils as utils,
-    )
+    from skdpgen import benchmark as benchmark
+    from skdpgen import datasets as datasets
+    from skdpgen import features as features
+    from skdpgen import lenses as lenses
+    from skdpgen import metrics as metrics
+    from skdpgen import networks as networks
+    from skdpgen import parties as parties
+    from skdpgen import plotting as plotting
+    from skdpgen import privacy as privacy
+    from skdpgen import report as report
+    from skdpgen import synthesizers as synthesizers
+    from skdpgen import tables as tables
+    from skdpgen import training as training
+    from skdpgen import utils as utils
     from skdpgen.benchmark import compare
     from skdpgen.metrics import SyntheticUtility, total_variation
     from skdpgen.privacy import PrivacyReport, insecure_noise_seed

@@ -143,14 +143,15 @@ def _wanted(
         for name in ("target", "public", "epsilon", "releases"):
             if asked[name]:
                 raise click.UsageError(f"--{name} is for runs without CONFIG.")
-    elif data is None or data.is_dir() or not asked["target"]:
+        from skdpgen.benchmark import BenchConfig
+
+        return BenchConfig.load(config, catalogue)
+    if data is None or data.is_dir() or not asked["target"]:
         raise click.UsageError(
             "Name a TOML file, or a table of your own: --data mine.csv --target y."
         )
     from skdpgen.benchmark import PUBLIC_METHODS, BenchConfig
 
-    if config is not None:
-        return BenchConfig.load(config, catalogue)
     table = {"path": str(data.absolute()), "target": asked["target"]}
     content = {"name": data.name.partition(".")[0], "tables": [table], "delta": "auto"}
     if asked["public"]:
