@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from skdpgen.cli._fit_command import FILE, FOLDER
+from skdpgen.cli._options import FILE, FOLDER
 
 NOT_PRIVATE = (
     "Scores and distances read real rows and stand outside the guarantee; of a table "
@@ -72,9 +72,9 @@ def run(
     Each cell (a table, a method, an epsilon, a release) has a process of its own and
     is kept in the folder of the results when it is finished.
     """
+    wanted = _wanted(config, data, asked, ctx.obj)
     from skdpgen.benchmark import run_cells, tabulate_rows
 
-    wanted = _wanted(config, data, asked, ctx.obj)
     out = out or Path("bench") / wanted.name
     with _Progress(asked["quiet"]) as progress:
         rows = run_cells(
@@ -110,12 +110,12 @@ def tables(ctx: click.Context, results: Path, into: Path | None, check: bool) ->
     Between the lines `<!-- bench:NAME -->` and `<!-- /bench -->` of the page goes the
     table of NAME.jsonl, or of the run in the folder NAME.
     """
+    if check and into is None:
+        raise click.UsageError("--check needs --into: the page to check.")
     from skdpgen.benchmark import fill_page, tabulate_rows
 
     stored = _stored(results)
     if into is None:
-        if check:
-            raise click.UsageError("--check needs --into: the page to check.")
         for name, rows in stored.items():
             click.echo(f"{name}\n\n{tabulate_rows(rows)}\n")
         return
@@ -135,8 +135,6 @@ def _wanted(
     config: Path | None, data: Path | None, asked: dict[str, Any], catalogue: Any
 ) -> Any:
     """Return what to run, from a file or from the options for a table."""
-    from skdpgen.benchmark import PUBLIC_METHODS, BenchConfig
-
     if config is not None:
         if data is not None and not data.is_dir():
             raise click.UsageError(
@@ -145,11 +143,15 @@ def _wanted(
         for name in ("target", "public", "epsilon", "releases"):
             if asked[name]:
                 raise click.UsageError(f"--{name} is for runs without CONFIG.")
+        from skdpgen.benchmark import BenchConfig
+
         return BenchConfig.load(config, catalogue)
     if data is None or data.is_dir() or not asked["target"]:
         raise click.UsageError(
             "Name a TOML file, or a table of your own: --data mine.csv --target y."
         )
+    from skdpgen.benchmark import PUBLIC_METHODS, BenchConfig
+
     table = {"path": str(data.absolute()), "target": asked["target"]}
     content = {"name": data.name.partition(".")[0], "tables": [table], "delta": "auto"}
     if asked["public"]:
@@ -164,8 +166,6 @@ def _wanted(
 
 def _stored(results: Path) -> dict[str, Any]:
     """Return rows by the name of their table."""
-    from skdpgen.benchmark import read_rows
-
     if results.is_file():
         files = {results.stem: results}
     elif (results / "results.jsonl").exists():
@@ -176,6 +176,8 @@ def _stored(results: Path) -> dict[str, Any]:
         raise click.UsageError(
             f"{results} holds no results. A run with `--out {results}` writes some."
         )
+    from skdpgen.benchmark import read_rows
+
     return {name: read_rows(path) for name, path in files.items()}
 
 

@@ -1,5 +1,7 @@
 """The command itself: its parts, and what a user sees when something is wrong."""
 
+from __future__ import annotations
+
 import json
 import sys
 import warnings
@@ -9,10 +11,9 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from skdpgen.utils import Synthesizer, in_a_line
-
 if TYPE_CHECKING:
     from skdpgen.privacy import PrivacyReport
+    from skdpgen.utils import Synthesizer
 
 PARTS = {
     "fit": "_fit_command",
@@ -26,7 +27,7 @@ PARTS = {
 
 
 class Parts(click.Group):
-    """Import a part when it is asked for, so that help comes at once."""
+    """Import a part when it is asked for; libraries wait until it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order in which they are needed."""
@@ -36,7 +37,6 @@ class Parts(click.Group):
         """Return a part, or None if there is none of this name."""
         if cmd_name not in PARTS:
             return None
-        # a part imports torch and scikit-learn, which takes seconds
         module = __import__(f"skdpgen.cli.{PARTS[cmd_name]}", fromlist=["command"])
         return module.command
 
@@ -54,6 +54,8 @@ class Parts(click.Group):
             except KeyboardInterrupt:
                 raise click.Abort from None
             except Exception as error:
+                from skdpgen.utils import in_a_line
+
                 # without `in_a_line` an error of pandas could print a cell
                 raise click.ClickException(in_a_line(error)) from None
 
@@ -139,8 +141,6 @@ def write_model(folder: Path, synthesizer: Synthesizer, about: About) -> None:
 
 def read_model(folder: Path) -> tuple[Synthesizer, About]:
     """Return the synthesizer of a folder, and what its file looked like."""
-    from skdpgen import load
-
     if not (folder / MODEL).exists():
         raise click.UsageError(
             f"{folder} holds no model. Make one by `skdpgen fit FILE --out {folder}`."
@@ -152,4 +152,6 @@ def read_model(folder: Path) -> tuple[Synthesizer, About]:
             f"{folder / ABOUT} is missing or damaged. Fit again, or read "
             f"{folder / MODEL} by `skdpgen.load` in Python."
         ) from None
+    from skdpgen import load
+
     return load(folder / MODEL), about

@@ -1,5 +1,7 @@
 """``skdpgen fit``: read private rows, once, and keep what was released."""
 
+from __future__ import annotations
+
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,26 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import click
-import pandas as pd
 
 from skdpgen.cli._command import About, make_folder, write_model
-from skdpgen.cli._table_files import (
+from skdpgen.cli._options import (
+    FILE,
+    FOLDER,
     TEXT_OPTIONS,
-    TableFile,
     TextOptions,
-    image_chunks,
-    kind_of,
     text_options,
 )
-from skdpgen.cli._text_records import schema_of_text, target_of_text
-from skdpgen.tables import Chunks, Schema
-from skdpgen.utils import Rows, Synthesizer
 
 if TYPE_CHECKING:
-    from skdpgen.privacy import PrivacyReport
+    import pandas as pd
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
+    from skdpgen.cli._table_files import TableFile
+    from skdpgen.privacy import PrivacyReport
+    from skdpgen.tables import Chunks, Schema
+    from skdpgen.utils import Rows, Synthesizer
 
 
 class FitOptions(TextOptions):
@@ -89,6 +88,9 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
     privately, or said by a schema. Each fit of the same rows costs its own epsilon.
     """
     synthesizer = make_synthesizer(options)
+    from skdpgen.cli._table_files import TableFile, image_chunks, kind_of
+    from skdpgen.tables import Schema
+
     if kind_of(file) == ".npz":
         _refuse_for_images(options)
         about, rows = About([], None, False, is_image=True), image_chunks(file)
@@ -119,11 +121,12 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
 
 def make_synthesizer(options: FitOptions) -> Synthesizer:
     """Return the synthesizer of ``--method``, with its parameters."""
-    from skdpgen import all_synthesizers
+    import skdpgen
 
     methods = {
-        name.removeprefix("DP").removesuffix("Synthesizer").lower(): synthesizer
-        for name, synthesizer in all_synthesizers().items()
+        name.removeprefix("DP").removesuffix("Synthesizer").lower(): name
+        for name in skdpgen.__all__
+        if name.startswith("DP")
     }
     if options["method"] not in methods:
         raise click.UsageError(
@@ -141,7 +144,7 @@ def make_synthesizer(options: FitOptions) -> Synthesizer:
     if options["classes"]:
         params["classes"] = [label.strip() for label in options["classes"].split(",")]
     params |= dict(map(_setting, options["settings"]))
-    method = methods[options["method"]]
+    method = getattr(skdpgen, methods[options["method"]])
     parameters = method().get_params()
     unknown = sorted(set(params) - set(parameters))
     if unknown:
@@ -167,6 +170,8 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def read_schema(path: Path) -> Schema:
     """Read a TOML file; raise if it is none."""
+    from skdpgen.tables import Schema
+
     try:
         return Schema.load(path)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -200,6 +205,9 @@ def private_rows(
     table: TableFile, about: About, schema: Schema, task: str, synthesizer: Synthesizer
 ) -> Chunks:
     """Return the rows in pieces, and tell the synthesizer their schema."""
+    from skdpgen.cli._text_records import schema_of_text, target_of_text
+    from skdpgen.tables import Chunks
+
     # columns of a schema are in the order of the file, as a fit wants them
     order = [name for name in about.columns if name in schema.columns]
     schema = type(schema).from_dict(

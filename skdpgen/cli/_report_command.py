@@ -1,23 +1,19 @@
 """``skdpgen report``: a page about a model, and the same as data."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
-import numpy as np
-import pandas as pd
 
 from skdpgen.cli._command import About, read_model
-from skdpgen.cli._fit_command import FILE, FOLDER
-from skdpgen.cli._table_files import (
-    TableFile,
-    TextOptions,
-    kind_of,
-    some_images,
-    text_options,
-)
-from skdpgen.utils import Rows, Synthesizer
+from skdpgen.cli._options import FILE, FOLDER, TextOptions, text_options
+
+if TYPE_CHECKING:
+    from skdpgen.cli._table_files import TableFile
+    from skdpgen.utils import Rows, Synthesizer
 
 FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 IMAGES = 5_000  # of each side
@@ -143,11 +139,15 @@ def _rows_of(
         return None
     if about.is_image:
         return _images(path, part, synthesizer)
+    from skdpgen.cli._table_files import TableFile
+
     return _rows(TableFile(path, **text), about)
 
 
 def _images(path: Path, part: str, synthesizer: Synthesizer) -> Rows:
     """Return some images of a file, labelled if those that were fitted were."""
+    from skdpgen.cli._table_files import kind_of, some_images
+
     if kind_of(path) != ".npz":
         raise click.UsageError(
             f"Images were fitted, so {path} must be an .npz of images, too."
@@ -158,6 +158,9 @@ def _images(path: Path, part: str, synthesizer: Synthesizer) -> Rows:
 
 def _rows(table: TableFile, about: About) -> Rows:
     """Return some rows of a file at random, like those that were fitted."""
+    import numpy as np
+    import pandas as pd
+
     absent = [name for name in about.columns if name not in table.columns]
     if absent:
         raise click.UsageError(

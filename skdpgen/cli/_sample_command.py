@@ -1,15 +1,19 @@
 """``skdpgen sample``: synthetic rows from a model, as many as wanted."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
-import pandas as pd
 
 from skdpgen.cli._command import About, read_model
-from skdpgen.cli._fit_command import FOLDER
-from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
-from skdpgen.utils import Synthesizer
+from skdpgen.cli._options import FOLDER
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from skdpgen.utils import Synthesizer
 
 
 @click.command("sample")
@@ -30,9 +34,14 @@ def command(
     model: Path, rows: int | None, out: Path, seed: int | None, quiet: bool
 ) -> None:
     """Draw synthetic rows from the folder MODEL. It is free, at any time."""
+    synthesizer, about = read_model(model)
+    import numpy as np
+    import pandas as pd
+    from tqdm import tqdm
+
+    from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
     from skdpgen.cli._text_records import typed
 
-    synthesizer, about = read_model(model)
     check_writable(out, images=about.is_image)
     if about.is_image:
         sample = synthesizer.sample(rows, random_state=seed)
@@ -41,8 +50,6 @@ def command(
         click.echo(f"Wrote {len(X)} synthetic rows to {out}.")
         return
     is_printed = str(out) == "-"
-    from tqdm import tqdm
-
     n_rows = synthesizer.n_samples_ if rows is None else rows
     bar = tqdm(total=n_rows, desc="rows", unit_scale=True, disable=quiet)
     with bar, TableWriter(out) as file:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self, TypedDict, TypeVar
+from typing import IO, Any, Self
 
 import click
 import numpy as np
@@ -32,44 +32,9 @@ ARROW = (".arrow", ".feather", ".ipc")
 READ = (*TEXT, *PARQUET, *ARROW, ".npz")
 MARKS = {".tsv": "\t"}
 UNKNOWN = "{path} must be one of {known}{more}. Got {suffix!r}; rename or convert it."
-TEXT_OPTIONS = ("separator", "decimal", "encoding", "multiline", "missing")
-Function = TypeVar("Function", bound=Callable[..., object])
 NO_DECIMAL = "--decimal must be a point or a comma, and not the separator. Got {!r}."
 # with a comma before decimals: 1.234,50 and 1.234 and 0,5; dates are none of them
 COMMA_NUMBER = r"\s*[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][+-]?\d+)?\s*"
-
-
-class TextOptions(TypedDict):
-    """What the options of :func:`text_options` give, for :class:`TableFile`."""
-
-    separator: str | None
-    decimal: str
-    encoding: str | None
-    multiline: bool
-    missing: Sequence[str]
-
-
-def text_options(command: Function) -> Function:
-    """Add the options that say how a file of text is written: :data:`TEXT_OPTIONS`."""
-    for option in (
-        click.option(
-            "--missing",
-            multiple=True,
-            help="Text that means a cell is missing, as NA; may be repeated.",
-        ),
-        click.option(
-            "--multiline", is_flag=True, help="Quoted cells may hold line breaks."
-        ),
-        click.option(
-            "--encoding", help="Of a CSV, as cp1252; utf-8 by default, utf-16 by mark."
-        ),
-        click.option(
-            "--decimal", default=".", help="Before decimals in a CSV: `.` or `,`."
-        ),
-        click.option("--separator", help="Between cells of a CSV; `,` by default."),
-    ):
-        command = option(command)
-    return command
 
 
 @dataclass(frozen=True)
