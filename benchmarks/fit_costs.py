@@ -43,9 +43,9 @@ def fit_costs(
             for value in AXES[axis]:
                 sizes = USUAL | {axis: value}
                 row = {"method": method, "axis": axis, **sizes}
-                found = _in_a_process(method, sizes, limit)
-                yield row | found
-                if "note" in found:
+                costs = _in_a_process(method, sizes, limit)
+                yield row | costs
+                if "note" in costs:
                     break
 
 
@@ -85,8 +85,8 @@ def run(method: str, rows: int, columns: int, classes: int) -> None:
     start, seconds = time.process_time(), time.perf_counter()
     synthesizer.fit(X, y)
     spent, seconds = time.process_time() - start, time.perf_counter() - seconds
-    found = {"ratio": spent / unit, "cpu_seconds": spent, "seconds": seconds}
-    print(json.dumps({**found, "peak_mib": peak_mib()}))
+    costs = {"ratio": spent / unit, "cpu_seconds": spent, "seconds": seconds}
+    print(json.dumps({**costs, "peak_mib": peak_mib()}))
 
 
 def reference_seconds(repeats: int = 3) -> float:
@@ -122,8 +122,8 @@ def _in_a_process(
     if done.returncode:
         last = done.stderr.strip().rpartition("\n")[2]
         return {"note": last.partition(":")[0] or f"exit code {done.returncode}"}
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    costs: dict[str, Any] = json.loads(done.stdout)
+    return costs
 
 
 def _cost(row: Mapping[str, Any]) -> str:

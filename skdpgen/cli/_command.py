@@ -126,15 +126,17 @@ def make_folder(folder: Path) -> None:
         ) from None
 
 
-def write_model(folder: Path, synthesizer: Synthesizer, about: About) -> None:
+def write_model(folder: Path, synthesizer: Synthesizer, description: About) -> None:
     """Write a fitted synthesizer, and its certificate for people and for machines."""
     synthesizer.save(folder / MODEL)
     report: PrivacyReport = synthesizer.privacy_
     (folder / f"{CERTIFICATE}.txt").write_text(f"{report}\n", encoding="utf-8")
     (folder / f"{CERTIFICATE}.json").write_text(report.to_json(), encoding="utf-8")
-    if not about.is_image:
+    if not description.is_image:
         synthesizer.columns_.to_csv(folder / COLUMNS)
-    (folder / ABOUT).write_text(json.dumps(asdict(about), indent=2), encoding="utf-8")
+    (folder / ABOUT).write_text(
+        json.dumps(asdict(description), indent=2), encoding="utf-8"
+    )
 
 
 def read_model(folder: Path) -> tuple[Synthesizer, About]:
@@ -146,10 +148,10 @@ def read_model(folder: Path) -> tuple[Synthesizer, About]:
             f"{folder} holds no model. Make one by `skdpgen fit FILE --out {folder}`."
         )
     try:
-        about = About(**json.loads((folder / ABOUT).read_text(encoding="utf-8")))
+        description = About(**json.loads((folder / ABOUT).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         raise click.UsageError(
             f"{folder / ABOUT} is missing or damaged. Fit again, or read "
             f"{folder / MODEL} by `skdpgen.load` in Python."
         ) from None
-    return load(folder / MODEL), about
+    return load(folder / MODEL), description

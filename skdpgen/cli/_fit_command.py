@@ -91,7 +91,7 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
     synthesizer = make_synthesizer(options)
     if kind_of(file) == ".npz":
         _refuse_for_images(options)
-        about, rows = About([], None, False, is_image=True), image_chunks(file)
+        description, rows = About([], None, False, is_image=True), image_chunks(file)
     else:
         table = TableFile(
             file,
@@ -102,16 +102,16 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
             options["missing"],
         )
         schema = read_schema(options["schema"]) if options["schema"] else Schema()
-        about = About(
+        description = About(
             check_columns(table, options["target"], schema),
             options["target"],
             table.is_text,
             decimal=table.decimal,
         )
-        rows = private_rows(table, about, schema, options["task"], synthesizer)
+        rows = private_rows(table, description, schema, options["task"], synthesizer)
     make_folder(out)
     _fit(synthesizer, rows)
-    write_model(out, synthesizer, about)
+    write_model(out, synthesizer, description)
     if not options["quiet"]:
         click.echo(synthesizer.privacy_)
         click.echo(f"Wrote {out}. Next: skdpgen sample {out} -o synthetic.csv")
@@ -197,11 +197,15 @@ def check_columns(table: TableFile, target: str | None, schema: Schema) -> list[
 
 
 def private_rows(
-    table: TableFile, about: About, schema: Schema, task: str, synthesizer: Synthesizer
+    table: TableFile,
+    description: About,
+    schema: Schema,
+    task: str,
+    synthesizer: Synthesizer,
 ) -> Chunks:
     """Return the rows in pieces, and tell the synthesizer their schema."""
     # columns of a schema are in the order of the file, as a fit wants them
-    order = [name for name in about.columns if name in schema.columns]
+    order = [name for name in description.columns if name in schema.columns]
     schema = type(schema).from_dict(
         schema.to_dict() | {"columns": {name: schema.columns[name] for name in order}}
     )
@@ -209,9 +213,9 @@ def private_rows(
     synthesizer.set_params(schema=schema_of_text(schema) if is_text else schema)
 
     def split(piece: pd.DataFrame) -> Rows:
-        if about.target is None:
+        if description.target is None:
             return piece
-        y = piece.pop(about.target)  # what is left in `piece` are the features
+        y = piece.pop(description.target)  # what is left in `piece` are the features
         if table.is_text:
             y = target_of_text(y, schema, task)
         return piece, y

@@ -164,8 +164,8 @@ class FourierFeatures:
             waves = _mean_waves(x, self.frequencies, n_parts)
         else:
             pieces = [
-                checkpoint(_mean_waves, x, some, n_parts, use_reentrant=False)
-                for some in torch.split(self.frequencies, part, dim=1)
+                checkpoint(_mean_waves, x, frequencies, n_parts, use_reentrant=False)
+                for frequencies in torch.split(self.frequencies, part, dim=1)
             ]
             waves = torch.cat(pieces, dim=2)
         return waves.flatten(1) * math.sqrt(2 / self.n_features)  # cosines come first
@@ -179,12 +179,12 @@ class FourierFeatures:
         n_turns = max(min(half * n_together // LOOKS, half // FEWEST), 1)
         return [
             (
-                torch.cat([some, some + half]),
+                torch.cat([chosen, chosen + half]),
                 FourierFeatures(
-                    self.frequencies[:, some], self.subsets[some], self.widths
+                    self.frequencies[:, chosen], self.subsets[chosen], self.widths
                 ),
             )
-            for some in torch.arange(half).chunk(n_turns)
+            for chosen in torch.arange(half).chunk(n_turns)
         ]
 
     def expected(self, points: Sequence[Tensor]) -> ExpectedFourier:
@@ -217,8 +217,8 @@ class _MeanWaves(torch.autograd.Function):
 
 
 def _mean_waves(x: Tensor, frequencies: Tensor, n_parts: int) -> Tensor:
-    found: Tensor = _MeanWaves.apply(x, frequencies, n_parts)  # type: ignore[no-untyped-call]
-    return found
+    means: Tensor = _MeanWaves.apply(x, frequencies, n_parts)  # type: ignore[no-untyped-call]
+    return means
 
 
 def draw_subsets(n: int, n_together: int, n_draws: int, rng: Generator) -> Tensor:
@@ -234,7 +234,7 @@ def draw_subsets(n: int, n_together: int, n_draws: int, rng: Generator) -> Tenso
     if math.comb(n, n_together) > MOST_SUBSETS:
         order = torch.rand(n_draws, n, generator=rng).argsort(dim=1)
         return order[:, :n_together].sort(dim=1).values
-    every = torch.tensor(list(itertools.combinations(range(n), n_together)))
-    rounds = math.ceil(n_draws / len(every))
-    turns = [torch.randperm(len(every), generator=rng) for _ in range(rounds)]
-    return every[torch.cat(turns)[:n_draws]]
+    subsets = torch.tensor(list(itertools.combinations(range(n), n_together)))
+    rounds = math.ceil(n_draws / len(subsets))
+    turns = [torch.randperm(len(subsets), generator=rng) for _ in range(rounds)]
+    return subsets[torch.cat(turns)[:n_draws]]

@@ -69,8 +69,8 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
     first = (2.0 * rho * wide) ** 0.25  # 1 - rho² = rho / alpha
     before, now = torch.zeros_like(x), torch.full_like(x, first)
     if bool((log_scale > -NEAR).all()):  # always, between the public bounds
-        found: Tensor = _NearFunctions.apply(x, order, rho, first)  # type: ignore[no-untyped-call]
-        return found
+        functions: Tensor = _NearFunctions.apply(x, order, rho, first)  # type: ignore[no-untyped-call]
+        return functions
     each = [now * log_scale.exp()]
     for k in range(order):
         before, now = now, _next(x, now, before, k, rho)
@@ -99,22 +99,24 @@ class _NearFunctions(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, order: int, rho: float, first: float) -> Tensor:
         now = first * (-rho / (1.0 + rho) * x**2).exp()
-        before, found = torch.zeros_like(x), [now]
+        before, orders = torch.zeros_like(x), [now]
         for k in range(order):
             before, now = now, _next(x, now, before, k, rho)
-            found.append(now)
-        every = torch.stack(found, dim=-1)
-        ctx.save_for_backward(x, every)
+            orders.append(now)
+        functions = torch.stack(orders, dim=-1)
+        ctx.save_for_backward(x, functions)
         ctx.rho = rho
-        return every
+        return functions
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
-        (x, every), rho = ctx.saved_tensors, ctx.rho
-        orders = torch.arange(1, every.shape[-1], device=x.device)
-        roots = (2.0 * rho * orders).to(every.dtype).sqrt()
-        along = torch.einsum("...k,...k->...", slope, every)
-        below = torch.einsum("...k,...k,k->...", slope[..., 1:], every[..., :-1], roots)
+        (x, functions), rho = ctx.saved_tensors, ctx.rho
+        orders = torch.arange(1, functions.shape[-1], device=x.device)
+        roots = (2.0 * rho * orders).to(functions.dtype).sqrt()
+        along = torch.einsum("...k,...k->...", slope, functions)
+        below = torch.einsum(
+            "...k,...k,k->...", slope[..., 1:], functions[..., :-1], roots
+        )
         return below - 2.0 * rho / (1.0 + rho) * x * along, None, None, None
 
 
@@ -182,11 +184,11 @@ class HermiteFeatures:
 
     def check_asked(self) -> None:
         """Check what someone else may have made otherwise."""
-        given = [one for one in self.directions if one is not None]
+        directions = [entry for entry in self.directions if entry is not None]
         refuse_unless(
             len(self.directions) == len(self.are_numbers)
-            and all(type(one) is bool for one in self.are_numbers)
-            and all(are_amounts(one, 1.0 + 1e-6, 2) for one in given)
+            and all(type(entry) is bool for entry in self.are_numbers)
+            and all(are_amounts(entry, 1.0 + 1e-6, 2) for entry in directions)
             and are_whole(self.subsets, 0, len(self.directions) - 1, n_axes=2)
             and self.subsets.numel() > 0
             and is_whole(self.order, 0, HIGHEST)
@@ -254,8 +256,8 @@ class HermiteFeatures:
 
     def double(self) -> "HermiteFeatures":
         """Return the same map in double precision."""
-        known = tuple(None if d is None else d.double() for d in self.directions)
-        return replace(self, directions=known)
+        directions = tuple(None if d is None else d.double() for d in self.directions)
+        return replace(self, directions=directions)
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""
@@ -269,14 +271,14 @@ class HermiteFeatures:
         """Return the exact mean over rows whose columns are drawn independently."""
         tables = []
         for j, at in enumerate(points):
-            one = HermiteFeatures(
+            single_column = HermiteFeatures(
                 (self.directions[j],),
                 (self.are_numbers[j],),
                 self.subsets[:0],
                 self.order,
                 self.length_scale,
             )
-            tables.append(one._functions([at.float()])[:, 0])
+            tables.append(single_column._functions([at.float()])[:, 0])
         return ExpectedHermite(self, tuple(tables))
 
     def _width(self, j: int) -> int:
@@ -306,14 +308,14 @@ class HermiteFeatures:
             elif directions is not None:
                 missing = (2.0 * x[:, 1:]).clamp(0.0, 1.0)
                 each[j] = (1.0 - missing) * each[j] + missing * directions
-        found = torch.nan_to_num(torch.stack(each, dim=1))
-        largest = found.abs().amax(dim=2, keepdim=True).clamp_min(1.0)
-        return _cut(found / largest)  # squares of 1e30 overflow otherwise
+        functions = torch.nan_to_num(torch.stack(each, dim=1))
+        largest = functions.abs().amax(dim=2, keepdim=True).clamp_min(1.0)
+        return _cut(functions / largest)  # squares of 1e30 overflow otherwise
 
     def _of_numbers(self, x: Tensor) -> Tensor:
         """Return functions of numbers, (n, columns, order + 1); not cut yet."""
-        found = hermite_functions(x - HALF, self.order, self.length_scale)
-        return found / _largest_norm(self.order, self.length_scale)
+        functions = hermite_functions(x - HALF, self.order, self.length_scale)
+        return functions / _largest_norm(self.order, self.length_scale)
 
     def _products(self, functions: Tensor) -> Tensor:
         """Multiply the functions of the columns of each subset, (n, n_features)."""
@@ -524,17 +526,20 @@ class HermitePairs:
     def factors(self, x: Tensor) -> Factors:
         """Return u and v of both kernels, whose outer products are the features."""
         bound, paired_bound = self.norm_bounds
-        one, two = bound * self.single(x), self._paired(x)
-        return [(one, torch.ones_like(one[:, :1])), (paired_bound * two, two)]
+        single, paired = bound * self.single(x), self._paired(x)
+        return [
+            (single, torch.ones_like(single[:, :1])),
+            (paired_bound * paired, paired),
+        ]
 
     def _paired(self, x: Tensor) -> Tensor:
         """Return the features that are multiplied, of norm 1 at most."""
-        found = self.paired(x)
+        features = self.paired(x)
         if self.radius is None:
-            return found
-        found = found - self.paired(torch.zeros_like(x[:1]))
-        norms = torch.linalg.vector_norm(found, dim=1, keepdim=True)
-        return found / norms.clamp_min(self.radius)
+            return features
+        features = features - self.paired(torch.zeros_like(x[:1]))
+        norms = torch.linalg.vector_norm(features, dim=1, keepdim=True)
+        return features / norms.clamp_min(self.radius)
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""

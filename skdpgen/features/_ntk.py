@@ -355,8 +355,8 @@ class ModuleNTKFeatures:
         """Map the rows of ``x``; differentiable."""
 
         def output(weights: dict[str, Tensor], row: Tensor) -> Tensor:
-            found: Tensor = functional_call(self.module, weights, (row[None],))
-            return found.sum()
+            value: Tensor = functional_call(self.module, weights, (row[None],))
+            return value.sum()
 
         gradients = vmap(grad(output), in_dims=(None, 0))(self.weights, x)
         rows = torch.cat([g.flatten(1) for g in gradients.values()], dim=1)

@@ -163,9 +163,9 @@ class ExpectedFourier:
         ]
         if self.order is not None:
             reorder: Any = _Reorder.apply
-            found = reorder(torch.cat(factors, dim=1), self.order, self.back)
-            found = found.reshape(len(found), self.n_together, -1)
-            factors = list(found.unbind(1))
+            waves = reorder(torch.cat(factors, dim=1), self.order, self.back)
+            waves = waves.reshape(len(waves), self.n_together, -1)
+            factors = list(waves.unbind(1))
         return functools.reduce(torch.mul, factors)
 
 
@@ -253,13 +253,13 @@ class EncodedFeatures:
 
     def __call__(self, x: Tensor) -> Tensor:
         """Map the rows of ``x``; differentiable."""
-        found: Tensor = self.phi(self.codes(x))
-        return found
+        features: Tensor = self.phi(self.codes(x))
+        return features
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
-        found: Tensor = self.phi.mean(self.codes(x), n_parts)
-        return found
+        mean: Tensor = self.phi.mean(self.codes(x), n_parts)
+        return mean
 
     def expected(self, points: Sequence[Tensor]) -> None:
         """Return None: a mean over rows has no closed form."""
@@ -321,12 +321,12 @@ class JointFeatures:
     @property
     def parts(self) -> tuple[tuple[int, float, bool], ...]:
         """Length and norm of each part, and whether it is never negative."""
-        total, found = sum(self.weights), []
+        total, parts = sum(self.weights), []
         for phi, weight in zip(self.maps, self.weights, strict=True):
             alone = ((phi.n_features, phi.norm_bound, False),)
             for n, norm, is_nonnegative in getattr(phi, "parts", alone):
-                found.append((n, (weight / total) ** 0.5 * norm, is_nonnegative))
-        return tuple(found)
+                parts.append((n, (weight / total) ** 0.5 * norm, is_nonnegative))
+        return tuple(parts)
 
     @property
     def n_features(self) -> int:
@@ -361,8 +361,8 @@ class JointFeatures:
 
     def expected(self, points: Sequence[Tensor]) -> "JointFeatures | None":
         """Return the mean over rows whose columns are drawn independently, if known."""
-        found = tuple(phi.expected(points) for phi in self.maps)
-        return None if None in found else JointFeatures(found, self.weights)
+        maps = tuple(phi.expected(points) for phi in self.maps)
+        return None if None in maps else JointFeatures(maps, self.weights)
 
     def _beside(self, parts: list[Tensor]) -> Tensor:
         total = sum(self.weights)

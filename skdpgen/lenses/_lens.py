@@ -109,8 +109,8 @@ def finite(rows: Tensor) -> Tensor:
     >>> finite(torch.tensor([[1.0, float("nan")], [1.0, 2.0]])).tolist()
     [[0.0, 0.0], [1.0, 2.0]]
     """
-    known = rows.detach()  # largest and smallest entry: NaN if there is one
-    ends = known.amax(dim=1, keepdim=True), known.amin(dim=1, keepdim=True)
+    values = rows.detach()  # largest and smallest entry: NaN if there is one
+    ends = values.amax(dim=1, keepdim=True), values.amin(dim=1, keepdim=True)
     return torch.where(ends[0].isfinite() & ends[1].isfinite(), rows, 0.0)
 
 

@@ -103,10 +103,10 @@ class ModuleLens:
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
         """Return outputs of the layers, flat, in the order they run; differentiable."""
-        found: list[Tensor] = []
+        outputs: list[Tensor] = []
 
         def note(part: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-            found.append(output.reshape(len(images), -1))
+            outputs.append(output.reshape(len(images), -1))
 
         hooks = [part.register_forward_hook(note) for part in self._parts()]
         try:
@@ -114,7 +114,7 @@ class ModuleLens:
         finally:
             for hook in hooks:
                 hook.remove()
-        return finite(torch.cat(found, dim=1).to(images.dtype))
+        return finite(torch.cat(outputs, dim=1).to(images.dtype))
 
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
         """Return codes of norm at most 1."""
@@ -149,8 +149,8 @@ class ModuleLens:
         """Return the layers that features are taken from."""
         owner = _owner(self.encoder)
         if self.layers is None:
-            every = [] if owner is None else owner.modules()
-            return [part for part in every if isinstance(part, nn.ReLU)]
+            modules = [] if owner is None else owner.modules()
+            return [part for part in modules if isinstance(part, nn.ReLU)]
         if owner is None:
             raise TypeError("layers must be None unless the encoder is a module.")
         return [owner.get_submodule(name) for name in self.layers]
@@ -162,9 +162,9 @@ class ModuleLens:
 
 def _owner(given: object) -> nn.Module | None:
     """Return the module that is given, or one of whose methods is."""
-    for one in (given, getattr(given, "__self__", None)):
-        if isinstance(one, nn.Module):
-            return one
+    for candidate in (given, getattr(given, "__self__", None)):
+        if isinstance(candidate, nn.Module):
+            return candidate
     return None
 
 
@@ -181,23 +181,25 @@ def _weights(given: object) -> Iterator[Tensor]:
     """Yield weights of the module that is given, if it is one."""
     owner = _owner(given)
     if owner is not None:
-        yield from (one for one in owner.parameters() if one.is_floating_point())
+        yield from (
+            weight for weight in owner.parameters() if weight.is_floating_point()
+        )
 
 
 def _run(module: Callable[[Tensor], object], inputs: Tensor, role: str) -> Tensor:
     """Return what a module makes of each row, in the precision that came in."""
     weight = next(_weights(module), inputs)
-    found = module(inputs.to(weight.dtype))
-    if not isinstance(found, Tensor):
+    outputs = module(inputs.to(weight.dtype))
+    if not isinstance(outputs, Tensor):
         raise TypeError(
-            f"{role} must return one tensor. Got {type(found).__name__} instead."
+            f"{role} must return one tensor. Got {type(outputs).__name__} instead."
         )
-    if found.ndim == 0 or len(found) != len(inputs):
+    if outputs.ndim == 0 or len(outputs) != len(inputs):
         raise ValueError(
             f"{role} must return one row for each of {len(inputs)} given. "
-            f"Got a tensor of shape {tuple(found.shape)} instead."
+            f"Got a tensor of shape {tuple(outputs.shape)} instead."
         )
-    return found.to(inputs.dtype)
+    return outputs.to(inputs.dtype)
 
 
 # ----------------------------------------------------------------------------
@@ -258,11 +260,11 @@ class RandomLens:
     def n_features(self, shape: Shape) -> int:
         """Return how many features an image of this shape has."""
         _, *sides = shape
-        found = 0
+        n_features = 0
         for k, n in enumerate(self.n_filters):
             sides = [-(-side // 2) if k else side for side in sides]
-            found += n * sides[0] * sides[1]
-        return found
+            n_features += n * sides[0] * sides[1]
+        return n_features
 
     def n_latent(self, shape: Shape) -> int:
         """Return how many codes an image of this shape has."""
@@ -274,7 +276,7 @@ class RandomLens:
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
         """Return what the layers see, flat; differentiable by images."""
-        maps, seen = within_range(images), []
+        maps, features = within_range(images), []
         for k, (filters, below) in enumerate(
             _drawn(self.n_filters, images.shape[1], self.seed)
         ):
@@ -282,8 +284,8 @@ class RandomLens:
             half = filters.shape[2] // 2
             stride = 2 if k else 1
             maps = conv2d(maps, weight, bias, stride=stride, padding=half).relu()
-            seen.append(maps.flatten(1))
-        return finite(torch.cat(seen, dim=1))
+            features.append(maps.flatten(1))
+        return finite(torch.cat(features, dim=1))
 
     def to(self, device: torch.device) -> "RandomLens":
         """Return itself: filters go where images are."""

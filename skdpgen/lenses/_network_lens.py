@@ -54,25 +54,25 @@ def weights_for(network: nn.Module, given: Weights) -> dict[str, Tensor]:
     >>> list(weights_for(small, small.state_dict() | {"more": torch.ones(1)}))
     ['weight', 'bias']
     """
-    found = _state_of(given)
+    state = _state_of(given)
     needed = {
         name: value.shape
         for name, value in network.state_dict().items()
         if not name.endswith(NOT_USED)
     }
-    missing = [name for name in needed if name not in found]
+    missing = [name for name in needed if name not in state]
     if missing:
         raise ValueError(
             f"weights must have {len(needed)} entries named as in torchvision. "
             f"{len(missing)} are missing, such as {', '.join(missing[:3])}."
         )
     for name, shape in needed.items():
-        if found[name].shape != shape:
+        if state[name].shape != shape:
             raise ValueError(
                 f"Weight {name!r} must have shape {tuple(shape)}. "
-                f"Got {tuple(found[name].shape)} instead."
+                f"Got {tuple(state[name].shape)} instead."
             )
-    return {name: _as_float(found[name]) for name in needed}
+    return {name: _as_float(state[name]) for name in needed}
 
 
 def _as_float(weight: Tensor) -> Tensor:
@@ -141,7 +141,7 @@ class NetworkLens:
 
     def n_features(self, shape: Shape) -> int:
         """Return how many features an image of this shape has."""
-        return sum(one[1:].numel() for one in self._shapes(shape))
+        return sum(feature_map[1:].numel() for feature_map in self._shapes(shape))
 
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
         """Return means of the last maps, divided by their norm."""
@@ -149,17 +149,17 @@ class NetworkLens:
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
         """Return all maps after a ReLU, flat; differentiable by images."""
-        maps = [one.flatten(1) for one in self._maps(images)]
+        maps = [feature_map.flatten(1) for feature_map in self._maps(images)]
         return finite(torch.cat(maps, dim=1))
 
     def to(self, device: torch.device) -> Self:
         """Return the same lens on another device."""
-        weights = {name: one.to(device) for name, one in self.weights.items()}
+        weights = {name: weight.to(device) for name, weight in self.weights.items()}
         return replace(self, weights=weights)
 
     def double(self) -> Self:
         """Return the same lens in double precision."""
-        weights = {name: one.double() for name, one in self.weights.items()}
+        weights = {name: weight.double() for name, weight in self.weights.items()}
         return replace(self, weights=weights)
 
     def _empty(self) -> nn.Module:
@@ -167,7 +167,7 @@ class NetworkLens:
         raise NotImplementedError
 
     def _maps(self, images: Tensor) -> list[Tensor]:
-        weights = {name: one.to(images) for name, one in self.weights.items()}
+        weights = {name: weight.to(images) for name, weight in self.weights.items()}
         network = self._empty()
         network.load_state_dict(weights, strict=False, assign=True)
         inputs = as_inputs(within_range(images), self.side)
@@ -194,7 +194,9 @@ def as_inputs(images: Tensor, side: int) -> Tensor:
     if times > 1:
         size = round(height * times), round(width * times)
         images = interpolate(images, size, mode="bilinear", align_corners=False)
-    mean, spread = (images.new_tensor(one)[:, None, None] for one in (MEAN, SPREAD))
+    mean, spread = (
+        images.new_tensor(constant)[:, None, None] for constant in (MEAN, SPREAD)
+    )
     return (images - mean) / spread  # grey ones become three equal channels first
 
 
@@ -350,13 +352,16 @@ class ShippedLens:
         """Return how many features an image of this shape has."""
         images = torch.empty(1, *shape, device="meta")
         maps = PublicAutoEncoder(shape[0]).to("meta").maps(images)
-        return sum(one.numel() for one in maps)
+        return sum(feature_map.numel() for feature_map in maps)
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
         """Return what the convolutions see, flat; differentiable by images."""
         images = within_range(images)
         maps = network(images.shape[1], images).maps(images)
-        parts = [a * one.flatten(1) for a, one in zip(BALANCE, maps, strict=True)]
+        parts = [
+            a * feature_map.flatten(1)
+            for a, feature_map in zip(BALANCE, maps, strict=True)
+        ]
         return finite(torch.cat(parts, dim=1))
 
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
@@ -395,9 +400,9 @@ def network(n_channels: int, like: Tensor | None = None) -> PublicAutoEncoder:
 def _network(
     n_channels: int, dtype: torch.dtype, device: torch.device
 ) -> PublicAutoEncoder:
-    found = PublicAutoEncoder(n_channels)
-    found.load_state_dict(load(_content(KINDS[n_channels])))
-    return found.to(device=device, dtype=dtype).eval().requires_grad_(False)
+    network = PublicAutoEncoder(n_channels)
+    network.load_state_dict(load(_content(KINDS[n_channels])))
+    return network.to(device=device, dtype=dtype).eval().requires_grad_(False)
 
 
 @cache
@@ -479,8 +484,8 @@ class PerceptualMap:
 
     def _parts(self, x: Tensor) -> list[Tensor]:
         """Return features, and their squares, each of a norm of its own."""
-        found = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
-        unit = normalize(found, dim=1, eps=SMALLEST)
+        features = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
+        unit = normalize(features, dim=1, eps=SMALLEST)
         parts = [math.sqrt(1.0 - self.squares) * unit]
         if self.squares:
             squared = normalize(unit.square(), dim=1, eps=SMALLEST**2)
@@ -497,9 +502,9 @@ class PerceptualMap:
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of equal groups of rows, (n_parts, n_features)."""
-        found = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
+        features = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
         means: Tensor = UnitMeans.apply(  # type: ignore[no-untyped-call]
-            found, n_parts, self.squares, SMALLEST
+            features, n_parts, self.squares, SMALLEST
         )
         return means
 

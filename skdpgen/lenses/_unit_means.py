@@ -129,17 +129,17 @@ def each_alone(see: Callable[[Tensor], Tensor], rows: Tensor, width: int) -> Ten
     >>> each_alone(see, torch.tensor([[0.25, 0.5], [1.0, 1.0]]), 2).tolist()
     [[0.5, 1.0], [0.0, 0.0]]
     """
-    found = torch.zeros(len(rows), width, dtype=torch.float64, device=rows.device)
+    features = torch.zeros(len(rows), width, dtype=torch.float64, device=rows.device)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for index in range(len(rows)):
             try:
-                seen = see(rows[index : index + 1].clone())  # it may change in place
-                if seen.shape == (1, width):
-                    found[index] = seen[0].double()
+                output = see(rows[index : index + 1].clone())  # it may change in place
+                if output.shape == (1, width):
+                    features[index] = output[0].double()
             except Exception:  # whatever its type, it would tell of the row
-                found[index] = 0.0
-    return found
+                features[index] = 0.0
+    return features
 
 
 def check_pure(

@@ -316,8 +316,8 @@ def _together(columns: list[Cells]) -> float:
     for real_codes, synthetic_codes, n_cells in columns:  # a code for each set
         real = real * n_cells + real_codes
         synthetic = synthetic * n_cells + synthetic_codes
-    both = np.concatenate([real, synthetic])
-    occupied, codes = np.unique(both, return_inverse=True)
+    rows = np.concatenate([real, synthetic])
+    occupied, codes = np.unique(rows, return_inverse=True)
     return _distance(codes[:n_real], codes[n_real:], len(occupied))
 
 

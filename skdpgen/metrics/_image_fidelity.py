@@ -254,8 +254,10 @@ def precision_recall(
 ) -> tuple[float, float]:
     """Return F_{1/8} and F_8 of how clusters divide into real and synthetic."""
     n_clusters = min(CLUSTERS, len(real), len(synthetic))
-    both = np.concatenate([real, synthetic])
-    clusters = KMeans(n_clusters, n_init=1, random_state=random_state).fit_predict(both)
+    features = np.concatenate([real, synthetic])
+    clusters = KMeans(n_clusters, n_init=1, random_state=random_state).fit_predict(
+        features
+    )
     p, q = (
         np.bincount(part, minlength=n_clusters) / len(part)
         for part in np.split(clusters, [len(real)])

@@ -397,9 +397,9 @@ def _edges(real: Floats, synthetic: Floats) -> Floats:
 
 def _shown_range(real: Floats, synthetic: Floats) -> tuple[float, float]:
     """Return what the histogram spans: the real rows, and the synthetic ones nearby."""
-    both = np.concatenate([real, synthetic])
+    values = np.concatenate([real, synthetic])
     cores = [
-        np.quantile(side if len(side) else both, [_TAIL, 1 - _TAIL])
+        np.quantile(side if len(side) else values, [_TAIL, 1 - _TAIL])
         for side in (real, synthetic)
     ]
     low, high = cores[0]
@@ -411,10 +411,10 @@ def _shown_range(real: Floats, synthetic: Floats) -> tuple[float, float]:
     if wider[1] - wider[0] <= _WIDEST * (high - low):
         low, high = wider
     margin = _MARGIN * (high - low)
-    if both.min() >= low - margin:
-        low = both.min()
-    if both.max() <= high + margin:
-        high = both.max()
+    if values.min() >= low - margin:
+        low = values.min()
+    if values.max() <= high + margin:
+        high = values.max()
     return float(low), float(high)
 
 

@@ -109,13 +109,13 @@ class Line:
     @cached_property
     def _groups(self) -> list[tuple[Any, Any]]:
         """Where groups of each level begin, single cells last, and summed variances."""
-        found = []
+        levels = []
         for groups, variances, _ in self.sums:
             starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
             reached = np.concatenate([[0.0], np.cumsum(variances[starts])])
-            found.append((np.append(starts, self.n_cells), reached))
-        every = np.concatenate([[0.0], np.cumsum(self.variances)])
-        return [*found, (np.arange(self.n_cells + 1), every)]
+            levels.append((np.append(starts, self.n_cells), reached))
+        cumulative = np.concatenate([[0.0], np.cumsum(self.variances)])
+        return [*levels, (np.arange(self.n_cells + 1), cumulative)]
 
     @property
     def n_cells(self) -> int:
@@ -186,8 +186,8 @@ class DigitCells:
         missing = np.isnan(x)
         x = np.where(missing, 0.0, x)
         is_finer = np.mod(x, DAY) != 0
-        found = is_finer.astype(np.int64) if self.is_time else _decimals(x)
-        return np.where(missing, -1, found)
+        decimals = is_finer.astype(np.int64) if self.is_time else _decimals(x)
+        return np.where(missing, -1, decimals)
 
     def step(
         self,
@@ -216,15 +216,15 @@ class DigitCells:
 
 
 def _decimals(x: Floats) -> Codes:
-    found = np.full(len(x), MOST_DECIMALS + 1, dtype=np.int64)
+    decimals = np.full(len(x), MOST_DECIMALS + 1, dtype=np.int64)
     for digits in reversed(range(MOST_DECIMALS + 1)):
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = x * 10.0**digits
             size = np.abs(scaled)
-            off = np.abs(scaled - np.round(scaled))
+            error = np.abs(scaled - np.round(scaled))
             limit = 1e-6 * np.minimum(size, 1.0) + 1e-11 * size
-        found[off <= limit] = digits
-    return found
+        decimals[error <= limit] = digits
+    return decimals
 
 
 def line_of_octaves(
@@ -361,23 +361,23 @@ def _spread(edges: Floats, z: Floats, usual: Flags, middle: int) -> Flags:
     runs near it that are no chance. A sign is taken down to small numbers, if its
     octaves together show: a range that reaches too near to 0 costs little.
     """
-    found = np.zeros(len(z), dtype=bool)
+    is_open = np.zeros(len(z), dtype=bool)
     above, below = z[middle + 1 :], z[:middle][::-1]
     folded = np.where(usual[middle + 1 :], (above + below) / math.sqrt(2.0), 0.0)
-    one = int(np.searchsorted(edges[middle + 1 :], 1.0))  # the octave of 1
-    last = last_of_likeliest(folded, WINDOW, one)
+    cell_of_one = int(np.searchsorted(edges[middle + 1 :], 1.0))  # the octave of 1
+    last = last_of_likeliest(folded, WINDOW, cell_of_one)
     if last is None:
-        return found
+        return is_open
     run = np.arange(max(last - WINDOW + 1, 0), last + 1)
     sides = {1: float(above[run].sum()), -1: float(below[run].sum())}
     for sign, total in sides.items():
         if total == max(sides.values()) or total > math.sqrt(len(run)):
             down = np.arange(max(last - 2 * WINDOW + 1, 0), last + 1)
-            found[middle + sign * (1 + down)] = True
-    return found
+            is_open[middle + sign * (1 + down)] = True
+    return is_open
 
 
-def last_of_likeliest(z: Floats, widest: int, one: int) -> int | None:
+def last_of_likeliest(z: Floats, widest: int, cell_of_one: int) -> int | None:
     """Return where the likeliest run of cells ends, with runs near it that are sure.
 
     Parameters
@@ -397,7 +397,7 @@ def last_of_likeliest(z: Floats, widest: int, one: int) -> int | None:
     runs = []  # evidence, first and last cell
     for width in range(1, min(widest, len(z)) + 1):
         sums = np.convolve(z, np.ones(width), "valid") / math.sqrt(width)
-        sums -= RARER * np.abs(np.arange(len(sums)) - one)
+        sums -= RARER * np.abs(np.arange(len(sums)) - cell_of_one)
         runs += [(float(s), k, k + width - 1) for k, s in enumerate(sums)]
     best, _, last = max(runs)
     if best <= WINDOW_STD:
@@ -425,11 +425,11 @@ def divided(line: Line, noise_std: float) -> Line:
     and runs of other closed octaves become one gap each.
     """
     n = line.n_cells
-    beside = line.is_open.copy()
-    beside[1:] |= line.is_open[:-1]
-    beside[:-1] |= line.is_open[1:]
+    is_kept = line.is_open.copy()
+    is_kept[1:] |= line.is_open[:-1]
+    is_kept[:-1] |= line.is_open[1:]
     zero = int(np.searchsorted(line.edges, 0.0, side="right")) - 1
-    beside[zero] = True
+    is_kept[zero] = True
     edges = [line.edges[:1]]
     for k in range(n):
         inner = np.empty(0)
@@ -439,7 +439,7 @@ def divided(line: Line, noise_std: float) -> Line:
                 n_parts = int(min(max(line.counts[k] / noise_std, 1.0), PARTS))
             inner = cut(line.edges[k], line.edges[k + 1], n_parts, line.step)
         is_last = k + 1 == n
-        closes = is_last or beside[k] or beside[k + 1]
+        closes = is_last or is_kept[k] or is_kept[k + 1]
         edges.append(np.append(inner, line.edges[k + 1 : k + 2]) if closes else inner)
     return _with_edges(line, np.concatenate(edges))
 
@@ -473,10 +473,10 @@ def is_settled(line: Line) -> bool:
 
 def joined_gaps(line: Line) -> Line:
     """Return a settled line with its runs of gaps as one cell each."""
-    found = divided(line, 0.0)
-    starts = np.searchsorted(line.edges, found.edges[:-1])
+    joined = divided(line, 0.0)
+    starts = np.searchsorted(line.edges, joined.edges[:-1])
     return replace(
-        found,
+        joined,
         counts=np.add.reduceat(line.counts, starts),
         variances=np.add.reduceat(line.variances, starts),
     )
@@ -516,21 +516,25 @@ def refined(coarse: Line, fine: Line, counts: Floats, variance: float) -> Line:
     """
     starts = np.searchsorted(fine.edges, coarse.edges[:-1], side="right") - 1
     n = fine.n_cells
-    known = np.bincount(starts, weights=coarse.counts, minlength=n)
-    spread = np.bincount(starts, weights=coarse.variances, minlength=n)
+    coarse_counts = np.bincount(starts, weights=coarse.counts, minlength=n)
+    coarse_variances = np.bincount(starts, weights=coarse.variances, minlength=n)
     estimate = np.asarray(counts, dtype=float).copy()
-    variances, of_sums = np.full(n, float(variance)), np.zeros((2, n))
+    variances, family_sums = np.full(n, float(variance)), np.zeros((2, n))
     for _, cells in spans_of(fine.families):
         n_parts = cells.stop - cells.start
-        total, own = float(counts[cells].sum()), n_parts * variance
-        before = float(spread[cells].sum())
-        weight = own / (own + before) if own + before else 0.0
-        change = weight * (float(known[cells].sum()) - total) / n_parts
+        total, fine_variance = float(counts[cells].sum()), n_parts * variance
+        coarse_variance = float(coarse_variances[cells].sum())
+        weight = (
+            fine_variance / (fine_variance + coarse_variance)
+            if fine_variance + coarse_variance
+            else 0.0
+        )
+        change = weight * (float(coarse_counts[cells].sum()) - total) / n_parts
         estimate[cells] += change
         variances[cells] = variance * (1.0 - weight / n_parts)
-        of_sums[0, cells] = own * (1.0 - weight)
-        of_sums[1, cells] = float(estimate[cells].sum())
-    sums = ((fine.families, of_sums[0], of_sums[1]),)
+        family_sums[0, cells] = fine_variance * (1.0 - weight)
+        family_sums[1, cells] = float(estimate[cells].sum())
+    sums = ((fine.families, family_sums[0], family_sums[1]),)
     return replace(fine, counts=estimate, variances=variances, sums=sums)
 
 
@@ -542,11 +546,11 @@ def worth_dividing(line: Line, noise_std: float) -> Flags:
     stds = np.sqrt(line.variances)
     is_full = line.counts > SPLIT * np.maximum(noise_std, 0.8 * stds)
     is_gap = ~line.is_open & (line.counts > REOPENED * stds) & is_full
-    found = (line.is_open & is_full) | is_gap
-    return np.asarray(found & ~line.is_single())
+    is_worth = (line.is_open & is_full) | is_gap
+    return np.asarray(is_worth & ~line.is_single())
 
 
-def divided_again(line: Line, asked: Flags, most: int = FINE_PARTS) -> Line:
+def divided_again(line: Line, is_divided: Flags, most: int = FINE_PARTS) -> Line:
     """Return the line with the asked cells cut into fine parts, gaps by octaves first.
 
     A single value is the finest part. Counts of the other cells stay.
@@ -565,7 +569,7 @@ def divided_again(line: Line, asked: Flags, most: int = FINE_PARTS) -> Line:
             octaves = _before(octaves, line.step)
     for k in np.flatnonzero(np.ones(line.n_cells)):
         left, right = line.edges[k], line.edges[k + 1]
-        if asked[k]:
+        if is_divided[k]:
             inner = octaves[(octaves > left) & (octaves < right)]
             ends = np.unique(np.concatenate([[left], inner, [right]]))
             parts = most if line.is_open[k] else GAP_PARTS
@@ -632,9 +636,9 @@ class AskedCells:
         return np.where(np.isnan(x), -1, self.places[cell])
 
 
-def asked_cells(line: Line, fine: Line, asked: Flags) -> AskedCells:
+def asked_cells(line: Line, fine: Line, is_divided: Flags) -> AskedCells:
     """Return the grid of the parts of the asked cells."""
-    is_part = asked[fine.families]
+    is_part = is_divided[fine.families]
     places = np.where(is_part, np.cumsum(is_part) - 1, -1)
     return AskedCells(fine.edges, places.astype(np.int64), line.is_time)
 
@@ -650,23 +654,35 @@ def joined_parts(
     """
     of_cell = fine.families
     estimate, variances = line.counts[of_cell].copy(), line.variances[of_cell].copy()
-    rows_of, spread_of = line.counts.copy(), line.variances.copy()
+    cell_rows, cell_variances = line.counts.copy(), line.variances.copy()
     for family, cells in spans_of(of_cell):
         if grid.places[cells.start] < 0:
             continue
         parts = counts[grid.places[cells]]
         total, n_parts = float(parts.sum()), cells.stop - cells.start
-        rows, before = max(float(line.counts[family]), 0.0), line.variances[family]
-        is_sure = rows > SURE * math.sqrt(before) and total > noise_std * n_parts**0.5
+        rows, cell_variance = (
+            max(float(line.counts[family]), 0.0),
+            line.variances[family],
+        )
+        is_sure = (
+            rows > SURE * math.sqrt(cell_variance) and total > noise_std * n_parts**0.5
+        )
         scale = min(max(rows / total, 1.0), 4.0) if is_sure else 1.0
-        own = n_parts * (scale * noise_std) ** 2
-        weight = own / (own + before) if own + before else 0.0
+        parts_variance = n_parts * (scale * noise_std) ** 2
+        weight = (
+            parts_variance / (parts_variance + cell_variance)
+            if parts_variance + cell_variance
+            else 0.0
+        )
         lacking = weight * (rows - scale * total)
         estimate[cells] = scale * parts + lacking / n_parts
         variances[cells] = (scale * noise_std) ** 2
-        rows_of[family], spread_of[family] = scale * total + lacking, weight * before
+        cell_rows[family], cell_variances[family] = (
+            scale * total + lacking,
+            weight * cell_variance,
+        )
     coarse = tuple((g[of_cell], v[of_cell], s[of_cell]) for g, v, s in line.sums)
-    sums = (*coarse, (of_cell, spread_of[of_cell], rows_of[of_cell]))
+    sums = (*coarse, (of_cell, cell_variances[of_cell], cell_rows[of_cell]))
     return replace(fine, counts=estimate, variances=variances, sums=sums)
 
 
@@ -702,5 +718,5 @@ def line_between(column: Column) -> Line:
     families = is_inside.astype(np.int64)
     families[-1] = 2
     is_time = isinstance(column, Datetime)
-    unknown = np.full(n, np.inf)
-    return Line(edges, np.zeros(n), unknown, is_inside, families, step, is_time)
+    no_estimate = np.full(n, np.inf)
+    return Line(edges, np.zeros(n), no_estimate, is_inside, families, step, is_time)

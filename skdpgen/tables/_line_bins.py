@@ -77,7 +77,7 @@ def smoothed(coarse: Line, fine: Line, expected: Floats | None = None) -> Floats
 
 
 def _shared(line: Line, expected: Floats | None, totals: Floats | None) -> Floats:
-    found, stds = np.zeros(line.n_cells), np.sqrt(line.variances)
+    estimate, stds = np.zeros(line.n_cells), np.sqrt(line.variances)
     for family, cells in spans_of(line.families):
         start, stop = cells.start, cells.stop
         counts, std = line.counts[cells], float(np.median(stds[cells]))
@@ -87,7 +87,7 @@ def _shared(line: Line, expected: Floats | None, totals: Floats | None) -> Float
         total = max(total, 0.0)
         if stop - start == 1:
             is_there = totals is not None or line.is_open[start]
-            found[start] = total if is_there or total > REOPENED * std else 0.0
+            estimate[start] = total if is_there or total > REOPENED * std else 0.0
             continue
         is_spike = counts > np.median(counts) + max(SPIKE * std, 0.5)
         shares, rest = np.where(is_spike, counts, 0.0), ~is_spike
@@ -97,16 +97,16 @@ def _shared(line: Line, expected: Floats | None, totals: Floats | None) -> Float
             if line.is_open[start]:
                 widths = np.diff(line.edges[start : stop + 1])[rest]
                 prior = widths / widths.sum() + 1.0 / len(widths)
-            known = None if expected is None else expected[cells][rest]
-            if known is not None and known.any():
-                prior = known / known.sum() + EVEN * prior / prior.sum()
-            is_gradual = known is not None
+            public_counts = None if expected is None else expected[cells][rest]
+            if public_counts is not None and public_counts.any():
+                prior = public_counts / public_counts.sum() + EVEN * prior / prior.sum()
+            is_gradual = public_counts is not None
             shares[rest] = tree_estimate(
                 counts[rest], std, prior, left, is_gradual=is_gradual
             )
         if shares.sum() > 0:
-            found[cells] = shares * (total / shares.sum())
-    return found
+            estimate[cells] = shares * (total / shares.sum())
+    return estimate
 
 
 def tree_estimate(
@@ -131,10 +131,10 @@ def tree_estimate(
     """
     sums = np.concatenate([[0.0], np.cumsum(counts)])
     base = np.concatenate([[0.0], np.cumsum(prior)])
-    held = max(float(sums[-1]) if total is None else total, 0.0)
+    root_mass = max(float(sums[-1]) if total is None else total, 0.0)
     density = np.zeros(len(counts))
     starts, stops = np.array([0]), np.array([len(counts)])
-    masses = np.array([held])
+    masses = np.array([root_mass])
     while len(starts):  # all nodes of a level of the tree at once
         ends_here = stops - starts == 1
         density[starts[ends_here]] = masses[ends_here]
@@ -148,12 +148,12 @@ def tree_estimate(
             (1 - expected) * np.sqrt(middles - starts),
             expected * np.sqrt(stops - middles),
         )
-        both, differs = left + right, np.abs(surplus) > SIGNIFICANT * noise
-        shares, surely = expected.copy(), differs & (both > 0)
-        shares[surely] = np.clip(left[surely] / both[surely], 0.0, 1.0)
+        node_sums, differs = left + right, np.abs(surplus) > SIGNIFICANT * noise
+        shares, is_split = expected.copy(), differs & (node_sums > 0)
+        shares[is_split] = np.clip(left[is_split] / node_sums[is_split], 0.0, 1.0)
         if is_gradual:
-            pulled = (SIGNIFICANT * noise[surely] / surplus[surely]) ** 2
-            shares[surely] += (expected[surely] - shares[surely]) * pulled
+            pulled = (SIGNIFICANT * noise[is_split] / surplus[is_split]) ** 2
+            shares[is_split] += (expected[is_split] - shares[is_split]) * pulled
         starts = np.concatenate([starts, middles])
         stops = np.concatenate([middles, stops])
         masses = np.concatenate([masses * shares, masses * (1 - shares)])
@@ -214,13 +214,17 @@ def bins_of(
     if has_gaps:  # what stands apart must show once more
         surest = max(stretches)[0]
         doubtful = [b for z, b in stretches if z < min(SURE, surest)]
-        gone: set[int] = set()  # of so few rows, bins as narrow would not show
+        dropped: set[int] = set()  # of so few rows, bins as narrow would not show
         for places in doubtful if math.isfinite(later_noise) else ():
-            held = _held(line, rows, edges, places)
-            gone |= {*places} - {*_fewer(places, _most_cells(held, later_noise))}
+            stretch_rows = _held(line, rows, edges, places)
+            dropped |= {*places} - {
+                *_fewer(places, _most_cells(stretch_rows, later_noise))
+            }
         gaps = sorted({*gaps, *(place for places in doubtful for place in places)})
-        gaps = [gap - sum(k <= gap for k in gone) for gap in gaps if gap not in gone]
-        edges = [edge for k, edge in enumerate(edges) if k not in gone]
+        gaps = [
+            gap - sum(k <= gap for k in dropped) for gap in gaps if gap not in dropped
+        ]
+        edges = [edge for k, edge in enumerate(edges) if k not in dropped]
     cells = np.array(edges)
     if has_gaps:
         below, above = _beyond(line, cells)
@@ -252,8 +256,8 @@ def _empty_stretches(line: Line, rows: Floats) -> Flags:
     last = _reach(line, first, last)
     n = line.n_cells
     first = n - _reach(_mirrored(line), n - last, n - first)
-    found = np.ones(n, dtype=bool)
-    found[first:last] = False
+    is_empty = np.ones(n, dtype=bool)
+    is_empty[first:last] = False
     span = line.edges[last] - line.edges[first]
     for before, after in pairwise(full[(full >= first) & (full < last)].tolist()):
         start = before + 1
@@ -264,8 +268,8 @@ def _empty_stretches(line: Line, rows: Floats) -> Flags:
         if is_gap or width > WIDE:
             total = float(line.counts[start:after].sum())
             is_thin = total <= max(BETWEEN * line.noise(start, after), 0.5)
-            found[start:after] = is_thin
-    return found
+            is_empty[start:after] = is_thin
+    return is_empty
 
 
 def _hold_rows(line: Line, rows: Floats) -> Flags:
@@ -278,7 +282,7 @@ def _hold_rows(line: Line, rows: Floats) -> Flags:
     z = np.where(stds > 0, line.counts / np.maximum(stds, 1e-300), line.counts * 1e9)
     z[[0, -1]] = -np.inf
     sure = float(norm.isf(CHANCE / n))
-    found = line.is_open & (z > sure) | (z > max(sure, SURE))
+    is_full = line.is_open & (z > sure) | (z > max(sure, SURE))
     groups = line.sums[0][0] if line.sums else np.arange(n)
     octaves = []
     is_positive = float(line.counts[line.is_open & (line.edges[:-1] >= 0)].sum()) >= (
@@ -295,21 +299,23 @@ def _hold_rows(line: Line, rows: Floats) -> Flags:
         if line.is_open[family.start]:
             total = float(line.counts[family].sum())
             if total > sure * max(line.noise(family.start, family.stop), 1e-300):
-                found[family] |= rows[family] > 0
-    if float(line.counts[found].sum()) < HALF * float(line.counts[line.is_open].sum()):
+                is_full[family] |= rows[family] > 0
+    if float(line.counts[is_full].sum()) < HALF * float(
+        line.counts[line.is_open].sum()
+    ):
         inside = np.flatnonzero(line.is_open)
         shown = sum(float(line.counts[octave].sum()) for octave in octaves)
         if len(inside) and shown < HALF * float(line.counts[line.is_open].sum()):
             octaves = [slice(int(inside[0]), int(inside[-1]) + 1)]
-        found[:] = False
-    for octave in octaves[1:-1] if found.any() else octaves:
-        found[octave] = True
-    found[[0, -1]] = False
-    if not found.any():
+        is_full[:] = False
+    for octave in octaves[1:-1] if is_full.any() else octaves:
+        is_full[octave] = True
+    is_full[[0, -1]] = False
+    if not is_full.any():
         zero = int(np.searchsorted(line.edges, 0.0, side="right")) - 1
         best = 1 + int(rows[1:-1].argmax()) if rows[1:-1].any() else zero
-        found[best] = True
-    return np.asarray(found)
+        is_full[best] = True
+    return np.asarray(is_full)
 
 
 def _mirrored(line: Line) -> Line:
@@ -386,10 +392,14 @@ def _into_gap(line: Line, start: int) -> int:
             if not len(cells):
                 return start
             z = line.counts[cells] / np.sqrt(np.maximum(line.variances[cells], 1e-9))
-            one = (
+            cell_of_one = (
                 int(np.searchsorted(line.edges[cells], 1.0)) if not line.is_time else 0
             )
-            last = last_of_likeliest(z, GAP_PARTS * WINDOW, one) if len(cells) else None
+            last = (
+                last_of_likeliest(z, GAP_PARTS * WINDOW, cell_of_one)
+                if len(cells)
+                else None
+            )
             return start if last is None else int(cells[last]) + 1
         first = int(cells[-1]) + 1
     return start
@@ -428,10 +438,12 @@ def _outward(line: Line, last: int, above: float, later_noise: float) -> list[fl
     There are as many as their rows can show in together. The range keeps its sign.
     """
     starts = last, int(np.searchsorted(line.edges[:-1], above))
-    seem = [float(line.counts[k:].sum()) - line.noise(k, line.n_cells) for k in starts]
-    rows = float(line.counts[starts[int(np.argmax(seem))] :].sum())
+    lower_estimates = [
+        float(line.counts[k:].sum()) - line.noise(k, line.n_cells) for k in starts
+    ]
+    rows = float(line.counts[starts[int(np.argmax(lower_estimates))] :].sum())
     n_cells = min(_most_cells(rows, later_noise), len(OUTWARD))
-    if max(seem) <= 0 or n_cells < 2:
+    if max(lower_estimates) <= 0 or n_cells < 2:
         return [above]
     octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
     octaves = np.unique(on_lattice_edges(octaves, line.step))
@@ -440,10 +452,10 @@ def _outward(line: Line, last: int, above: float, later_noise: float) -> list[fl
         highest = zero
     ends = octaves[(octaves > above) & (octaves < highest)]
     places = np.cumsum(OUTWARD)[: n_cells - 1] - 1
-    found = [above, *ends[places[places < len(ends)]].tolist()]
-    if found[-1] < highest < FURTHEST:
-        found[max(len(found) - 1, 1) :] = [highest]
-    return found
+    edges = [above, *ends[places[places < len(ends)]].tolist()]
+    if edges[-1] < highest < FURTHEST:
+        edges[max(len(edges) - 1, 1) :] = [highest]
+    return edges
 
 
 def _most_cells(rows: float, noise: float) -> int:
@@ -485,7 +497,7 @@ def _merged(
     edges: list[float] = []
     left = float(line.edges[start])
     single = line.is_single()
-    held, was_single = 0.0, False
+    bin_rows, was_single = 0.0, False
 
     def close(edge: float) -> None:
         if edge > (edges[-1] if edges else left):
@@ -504,15 +516,15 @@ def _merged(
             for edge in inner:
                 close(float(edge))
             close(b)
-            held, was_single = 0.0, bool(is_spike)
-        elif held + rows[k] >= mass:
+            bin_rows, was_single = 0.0, bool(is_spike)
+        elif bin_rows + rows[k] >= mass:
             close(b)
-            held, was_single = 0.0, False
+            bin_rows, was_single = 0.0, False
         else:
-            held += rows[k]
+            bin_rows += rows[k]
     last = float(line.edges[stop])
     if not edges or edges[-1] < last:
-        if held < 0.5 * mass and len(edges) > 1 and not was_single:
+        if bin_rows < 0.5 * mass and len(edges) > 1 and not was_single:
             edges.pop()
         edges.append(last)
     return edges
@@ -604,15 +616,15 @@ def with_range_of(column: Column, cells: Cells, marginal: Floats) -> Column:
         return column
     if isinstance(column, Datetime) and column.is_time_of_day:
         return column
-    known = marginal[: numbers.n_known]
-    full = np.flatnonzero(known > HARDLY * float(known.sum()))
+    counts = marginal[: numbers.n_known]
+    full = np.flatnonzero(counts > HARDLY * float(counts.sum()))
     if not numbers.gaps or not len(full):
         return column
     empty = set(range(numbers.n_known)) - set(range(int(full[0]), int(full[-1]) + 1))
     kind = Kind.DATETIME if isinstance(column, Datetime) else Kind.FLOAT
     shown = replace(numbers, gaps=tuple(sorted(empty)))
-    found: Any = summary_of(shown, kind, nullable=column.nullable)
-    return replace(column, lower=found.lower, upper=found.upper)
+    summary: Any = summary_of(shown, kind, nullable=column.nullable)
+    return replace(column, lower=summary.lower, upper=summary.upper)
 
 
 def without_outer_gaps(cells: NumberCells) -> NumberCells:
@@ -630,13 +642,16 @@ def outside_of(line: Line, cells: NumberCells) -> tuple[float, float, float, flo
     """
     first = int(np.searchsorted(line.edges, cells.edges[0]))
     last = int(np.searchsorted(line.edges, cells.edges[-1]))
-    found = [math.nan] * 4
+    estimates = [math.nan] * 4
     if 0 < first < line.n_cells and line.edges[first] == cells.edges[0]:
-        found[0], found[2] = float(line.counts[:first].sum()), line.noise(0, first)
+        estimates[0], estimates[2] = (
+            float(line.counts[:first].sum()),
+            line.noise(0, first),
+        )
     if 0 < last < line.n_cells and line.edges[last] == cells.edges[-1]:
-        found[1] = float(line.counts[last:].sum())
-        found[3] = line.noise(last, line.n_cells)
-    below, above, below_noise, above_noise = found
+        estimates[1] = float(line.counts[last:].sum())
+        estimates[3] = line.noise(last, line.n_cells)
+    below, above, below_noise, above_noise = estimates
     return below, above, below_noise, above_noise
 
 

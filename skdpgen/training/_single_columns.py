@@ -71,25 +71,25 @@ def denoised_histogram(
     >>> bool(np.abs(found - 100).mean() < 10)
     True
     """
-    found = counts.copy()
+    denoised = counts.copy()
     places = np.flatnonzero(np.isfinite(counts[:n_ordered]))
     if noise_std > 0 and len(places) >= FEWEST:
-        seen = counts[places]
-        usual = float(np.median(seen))
+        values = counts[places]
+        usual = float(np.median(values))
         limit = max(PEAK_STDS * noise_std, PEAK_TIMES * abs(usual))
-        places = places[np.abs(seen - usual) <= limit]
-        seen = counts[places]
-        if len(places) >= FEWEST and seen.mean() > 0:
-            found[places] = _posterior_of_cells(seen, noise_std, places)
-    return project_to_total(found, total)
+        places = places[np.abs(values - usual) <= limit]
+        values = counts[places]
+        if len(places) >= FEWEST and values.mean() > 0:
+            denoised[places] = _posterior_of_cells(values, noise_std, places)
+    return project_to_total(denoised, total)
 
 
 def _posterior_of_cells(
-    seen: Floats, noise_std: float, places: NDArray[np.int64]
+    counts: Floats, noise_std: float, places: NDArray[np.int64]
 ) -> Floats:
     """Average over all candidates by their evidence, above 0."""
-    mean, n = float(seen.mean()), len(seen)
-    deviation = (seen - mean) / noise_std  # noise 1
+    mean, n = float(counts.mean()), len(counts)
+    deviation = (counts - mean) / noise_std  # noise 1
     signal = (np.array(CELL_STRENGTHS) * mean / noise_std) ** 2
     distance = np.abs(places[:, None] - places[None, :]) / n
     evidence = [np.array([-0.5 * float((deviation**2).sum())])]
@@ -121,8 +121,8 @@ def _above_zero(mean: Floats, std: Floats) -> Floats:
     ratio = mean / std
     near = np.maximum(ratio, -FAR)
     rest = std * np.exp(norm.logpdf(near) - norm.logcdf(near))
-    found = np.where(ratio > CERTAIN, mean, mean + rest)
-    return np.asarray(np.where(ratio < -FAR, -std / np.minimum(ratio, -FAR), found))
+    means = np.where(ratio > CERTAIN, mean, mean + rest)
+    return np.asarray(np.where(ratio < -FAR, -std / np.minimum(ratio, -FAR), means))
 
 
 # ----------------------------------------------------------------------------
@@ -194,16 +194,20 @@ def without_empty_cells(
     result = counts.copy()
     pooled = counts.sum(axis=0)
     limit = EMPTY * noise_std * math.sqrt(len(counts))
-    left = np.array([k for k in range(n_ordered) if k not in set(gaps)], dtype=np.int64)
+    open_cells = np.array(
+        [k for k in range(n_ordered) if k not in set(gaps)], dtype=np.int64
+    )
     for _ in range(2):  # from both ends, the second over what the first left
-        full = np.cumsum(pooled[left]) > limit * np.sqrt(np.arange(1, len(left) + 1))
+        full = np.cumsum(pooled[open_cells]) > limit * np.sqrt(
+            np.arange(1, len(open_cells) + 1)
+        )
         n_empty = int(full.argmax()) if full.any() else 0
-        result[:, left[:n_empty]] = -np.inf
-        left = left[n_empty:][::-1]
+        result[:, open_cells[:n_empty]] = -np.inf
+        open_cells = open_cells[n_empty:][::-1]
     limit = noise_std * max(EMPTY * math.sqrt(len(counts)), OF_NOTHING * len(counts))
-    others = np.isfinite(result[0]).sum() - len(rare) - len(gaps)
+    n_others = np.isfinite(result[0]).sum() - len(rare) - len(gaps)
     for cell in rare:
-        if pooled[cell] <= limit and (others or limit < pooled.max()):
+        if pooled[cell] <= limit and (n_others or limit < pooled.max()):
             result[:, cell] = -np.inf
     kept = np.isfinite(result[0])
     if total is not None and noise_std:
@@ -217,7 +221,7 @@ def without_empty_cells(
     for cell, least in limits.items():
         if cell in together:
             continue
-        if pooled[cell] <= least and (others or least < pooled.max()):
+        if pooled[cell] <= least and (n_others or least < pooled.max()):
             result[:, cell] = -np.inf
     return result
 
@@ -236,14 +240,16 @@ def _in_line_with(
     >>> _in_line_with((90.0, 32.0**0.5), np.array([60.0, 30.0]), 4.0)  # their own sum
     (0.0, 16.0)
     """
-    n, own = len(counts), len(counts) * noise_std**2
-    others = 1.0 / own if not total[1] else 1.0 / total[1] ** 2 - 1.0 / own
-    if n < 2 or others <= 1e-9 / own:
+    n, sum_variance = len(counts), len(counts) * noise_std**2
+    other_precision = (
+        1.0 / sum_variance if not total[1] else 1.0 / total[1] ** 2 - 1.0 / sum_variance
+    )
+    if n < 2 or other_precision <= 1e-9 / sum_variance:
         return 0.0, noise_std**2
     lacking, weight = total[0] - float(counts.sum()), 1.0
     if total[1]:  # without the part of these counts
-        lacking *= 1.0 / total[1] ** 2 / others
-        weight = own * others / (own * others + 1.0)
+        lacking *= 1.0 / total[1] ** 2 / other_precision
+        weight = sum_variance * other_precision / (sum_variance * other_precision + 1.0)
     return weight * lacking / n, noise_std**2 * (1.0 - weight / n)
 
 
@@ -251,16 +257,16 @@ def _together(
     pooled: Floats, outward: Sequence[Sequence[int]], limits: Mapping[int, float]
 ) -> set[int]:
     """Return the cells of each line up to where their sum passes, again and again."""
-    found: set[int] = set()
+    passing: set[int] = set()
     for cells in outward:
         start = 0
         for stop in range(1, len(cells) + 1):
-            some = list(cells[start:stop])
-            least = max(limits[cell] for cell in some) * math.sqrt(len(some))
-            if float(pooled[some].sum()) > least:
-                found |= set(some)
+            run = list(cells[start:stop])
+            least = max(limits[cell] for cell in run) * math.sqrt(len(run))
+            if float(pooled[run].sum()) > least:
+                passing |= set(run)
                 start = stop
-    return found
+    return passing
 
 
 def conditional_histogram(
@@ -351,19 +357,19 @@ def _posterior_mean(
 ) -> Floats:
     """Average the posterior means of all candidate priors by their evidence."""
     others = math.sqrt(len(shares) - 1) * shares
-    floor = (noise * np.hypot(1 - shares, others))[:, None]  # (n_classes, 1)
-    scale = np.sqrt(shares * (1 - shares))[:, None] / floor
-    seen = excess / floor  # noise 1
-    evidence = [-0.5 * _by_class(seen**2, are_bins)]
-    posterior = [np.zeros_like(seen)]
+    noise_stds = (noise * np.hypot(1 - shares, others))[:, None]  # (n_classes, 1)
+    scale = np.sqrt(shares * (1 - shares))[:, None] / noise_stds
+    standardised = excess / noise_stds  # noise 1
+    evidence = [-0.5 * _by_class(standardised**2, are_bins)]
+    posterior = [np.zeros_like(standardised)]
     centre = np.eye(len(marginal)) - marginal[:, None]
-    sides = [_axes(scale * one * scale.T) for one in _alike(shares, are_bins)]
+    sides = [_axes(scale * prior * scale.T) for prior in _alike(shares, are_bins)]
     for power in POWERS:
         root = centre * marginal**power
         for correlation in correlations(marginal, n_ordered):
             values, vectors = _axes(root @ correlation @ root.T)
             for strengths, turn in sides:
-                rotated = turn.T @ seen @ vectors
+                rotated = turn.T @ standardised @ vectors
                 for strength in STRENGTHS:
                     signal = strength**2 * strengths[:, None] * values
                     variance = signal + 1.0
@@ -375,7 +381,7 @@ def _posterior_mean(
     weights = np.exp(logs - logs.max(axis=0))
     weights /= weights.sum(axis=0)
     mean = np.einsum("gc,gck->ck", weights, np.array(posterior))
-    return np.asarray(floor * mean)
+    return np.asarray(noise_stds * mean)
 
 
 def _by_class(fit: Floats, are_bins: bool) -> Floats:
@@ -389,7 +395,10 @@ def _alike(shares: Floats, are_bins: bool) -> list[Floats]:
     if not are_bins:
         return [np.eye(len(shares))]
     centre = np.eye(len(shares)) - shares[:, None]
-    return [centre @ one @ centre.T for one in correlations(shares, len(shares))]
+    return [
+        centre @ correlation @ centre.T
+        for correlation in correlations(shares, len(shares))
+    ]
 
 
 def _axes(covariance: Floats) -> tuple[Floats, Floats]:

@@ -74,9 +74,9 @@ def to_plain(
         return str(value)
     if isinstance(value, torch.Tensor):
         return {"tensor": to_plain(value.cpu().numpy(), arrays, other)}
-    found = None if other is None else other(value, arrays)
-    if found is not None:
-        return found
+    converted = None if other is None else other(value, arrays)
+    if converted is not None:
+        return converted
     if is_dataclass(value) and type(value).__name__ in SAVED:
         content = {
             item.name: to_plain(getattr(value, item.name), arrays, other)

@@ -171,9 +171,9 @@ class ImageKernel:
         for batch in batches:
             images = batch.parts[Key.PIXELS]
             for start in range(0, len(images), mapper.at_once):
-                some = slice(start, start + mapper.at_once)
-                features = mapper(self.inputs(images[some]))
-                yield EncodedBatch(batch.labels[some], {Key.FEATURES: features})
+                chunk = slice(start, start + mapper.at_once)
+                features = mapper(self.inputs(images[chunk]))
+                yield EncodedBatch(batch.labels[chunk], {Key.FEATURES: features})
 
     @property
     def width(self) -> int:
@@ -215,10 +215,10 @@ class ImageKernel:
         return learn_images(released, n_classes=n_classes, n_rows=n_rows)
 
     def train(
-        self, known: Denoised, settings: Any, **how: Any
+        self, denoised: Denoised, settings: Any, **how: Any
     ) -> tuple[ImageModel, list[float]]:
         """Return a generator trained on the denoised release, and its losses."""
-        return train_images(known, self, settings, **how)
+        return train_images(denoised, self, settings, **how)
 
     def untrained(
         self,
@@ -238,14 +238,14 @@ class ImageKernel:
         cells: Mapping[Any, Cells],
         facts: Facts,
         *,
-        known: Denoised | None,
+        denoised: Denoised | None,
         container: str | None,
         rng: np.random.Generator,
     ) -> Any:
         """Draw images with the given labels, in the layout of the fitted array."""
         del cells, facts
         refuse_container(container)
-        density = None if known is None else Density.of(self, known)
+        density = None if denoised is None else Density.of(self, denoised)
         return self.layout.restore(model.draw(labels, rng=rng, density=density))
 
     def embedding(

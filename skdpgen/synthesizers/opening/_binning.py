@@ -126,7 +126,7 @@ def watched_columns(opening: Opening, lines: Mapping[Any, Any]) -> dict[Any, Wat
     layout: Any = opening.facts.layout
     kinds = dict(zip(layout.names, layout.kinds, strict=True))
     limits = dict(zip(layout.names, layout.limits, strict=True))
-    found: dict[Any, Watched] = {}
+    watched: dict[Any, Watched] = {}
     for name in opening.known.columns:
         column = opening.facts.columns.get(name)
         kind = kinds.get(name, Kind.FLOAT)
@@ -134,10 +134,10 @@ def watched_columns(opening: Opening, lines: Mapping[Any, Any]) -> dict[Any, Wat
             continue
         if isinstance(column, NUMBERS):
             if not _rules_out(limits.get(name), column):
-                found[name] = _beyond(column, has_text=kind is Kind.TEXT)
+                watched[name] = _beyond(column, has_text=kind is Kind.TEXT)
         elif column.nullable and getattr(column, "other", None) is None:
-            found[name] = _unlisted(column)
-    return found
+            watched[name] = _unlisted(column)
+    return watched
 
 
 def with_strange(opening: Opening, name: Any, grid: NumberCells) -> Cells:
@@ -195,14 +195,14 @@ def keep_watched(
     """
     n_rows = opening.facts.n_rows
     noise = std / n_rows
-    for name, one in watched.items():
+    for name, cells in watched.items():
         shares = counts[name] / n_rows
-        if one.is_number:
-            last = getattr(one.grid, "n_known", 0) - 1
+        if cells.is_number:
+            last = getattr(cells.grid, "n_known", 0) - 1
             ends = float(shares[0]), float(shares[last])
             opening.outside[name] = (*ends, noise, noise)
-        if one.strange is not None:
-            opening.unread[name] = float(shares[one.strange]), noise
+        if cells.strange is not None:
+            opening.unread[name] = float(shares[cells.strange]), noise
 
 
 def _rules_out(limits: tuple[float, float] | None, column: Column) -> bool:
@@ -229,17 +229,17 @@ def _beyond(column: Column, *, has_text: bool) -> Watched:
 def _unlisted(column: Column) -> Watched:
     """Return the cells of categories, and one for those that are not listed."""
     assert isinstance(column, Categorical | Boolean)
-    listed = (False, True) if isinstance(column, Boolean) else tuple(column.values)
-    mark = _mark(listed)
-    grid = CategoryCells((*listed, mark), nullable=True, other=len(listed))
-    return Watched(grid, len(listed), is_number=False)
+    categories = (False, True) if isinstance(column, Boolean) else tuple(column.values)
+    mark = _mark(categories)
+    grid = CategoryCells((*categories, mark), nullable=True, other=len(categories))
+    return Watched(grid, len(categories), is_number=False)
 
 
 def _mixed(grid: NumberCells, codes: Any, written: Column | None) -> MixedCells:
     """Return number cells with one for other text, and one for each code."""
     numbers = replace(grid, nullable=False)
-    named = (_mark(codes), *codes)
-    return MixedCells(numbers, named, True, grid.n_known, written)
+    texts = (_mark(codes), *codes)
+    return MixedCells(numbers, texts, True, grid.n_known, written)
 
 
 def _mark(listed: Any) -> str:
@@ -296,12 +296,12 @@ def discover_bins(
         else simple_cells(column, MAX_TARGET_BINS if name is TARGET else MAX_LATTICE)
         for name, column in columns.items()
     }
-    known = {
+    public_lines = {
         name: line_between(columns[name])
         for name in cells
         if cells[name] is None and name not in opening.lines
     }
-    second = _second_release(opening, known)
+    second = _second_release(opening, public_lines)
     cells |= _third_release(opening, second, max_bins, keeps_gaps)
     for name, column in opening.facts.columns.items():  # words may have been named
         if isinstance(column, Categorical) and name in opening.seen:
@@ -313,10 +313,12 @@ def discover_bins(
     opening.settle(cells)
     opening.step("histograms")
     labels = cells.pop(TARGET, opening.facts.labels)
-    return {name: known for name, known in cells.items() if known is not None}, labels
+    return {name: grid for name, grid in cells.items() if grid is not None}, labels
 
 
-def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Line]:
+def _second_release(
+    opening: Opening, public_lines: Mapping[Any, Line]
+) -> dict[Any, Line]:
     """Count the parts of number lines: one place a row and column.
 
     A column whose octaves hold single values is settled: it is not asked, and costs
@@ -324,8 +326,8 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
     """
     settled = {n: joined_gaps(x) for n, x in opening.lines.items() if is_settled(x)}
     lines = {n: line for n, line in opening.lines.items() if n not in settled}
-    n_lines = len(lines) + len(known)
-    watched = watched_columns(opening, {**opening.lines, **known})
+    n_lines = len(lines) + len(public_lines)
+    watched = watched_columns(opening, {**opening.lines, **public_lines})
     if n_lines:
         share = _second_share(opening, n_lines)
     elif watched and opening.rows.are_here:  # parties answer in one question
@@ -336,14 +338,14 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
         return settled
     n_watched, scale = len(watched), watched_scale(n_lines, len(watched))
     scales = (*(1.0,) * n_lines, *(scale,) * n_watched) if n_watched else None
-    asked_for = Histograms((1,) * (n_lines + n_watched), scales).structure
-    delta = sensitivity(asked_for, opening.ledger.budget.adjacency)
+    structure = Histograms((1,) * (n_lines + n_watched), scales).structure
+    delta = sensitivity(structure, opening.ledger.budget.adjacency)
     std = opening.ledger.noise_std(share=share, sensitivity=delta)
-    asked = {name: divided(line, std) for name, line in lines.items()}
-    asked |= known
-    on_lines = {n: with_strange(opening, n, line.grid) for n, line in asked.items()}
+    counted = {name: divided(line, std) for name, line in lines.items()}
+    counted |= public_lines
+    line_grids = {n: with_strange(opening, n, line.grid) for n, line in counted.items()}
     cut_scale = shortened(scale)  # as the release counts rows
-    grids = on_lines | {name: one.grid for name, one in watched.items()}
+    grids = line_grids | {name: cells.grid for name, cells in watched.items()}
     parts = [f"parts of {n_lines} number lines"] if n_lines else []
     parts += [f"values that {n_watched} schema columns lack"] if n_watched else []
     released = release(
@@ -354,30 +356,30 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
         share=share,
     )
     std = released.noise_std[Key.COLUMNS]
-    found: dict[Any, Line] = {}
-    every = by_column(released, grids)
-    for name, line in asked.items():
-        counts = every[name][: line.n_cells]
-        if name in known:
+    estimates: dict[Any, Line] = {}
+    column_counts = by_column(released, grids)
+    for name, line in counted.items():
+        counts = column_counts[name][: line.n_cells]
+        if name in public_lines:
             variances = np.full(line.n_cells, std**2)
-            found[name] = replace(line, counts=counts, variances=variances)
+            estimates[name] = replace(line, counts=counts, variances=variances)
         else:
-            found[name] = refined(opening.lines[name], line, counts, std**2)
+            estimates[name] = refined(opening.lines[name], line, counts, std**2)
     n_rows = opening.facts.n_rows
     outside = {
-        name: tuple(float(found[name].counts[k] / n_rows) for k in (0, -1))
-        for name in known
+        name: tuple(float(estimates[name].counts[k] / n_rows) for k in (0, -1))
+        for name in public_lines
     }
     noise = std / n_rows
     opening.outside = {name: (*ends, noise, noise) for name, ends in outside.items()}
     opening.unread = {
-        name: (float(every[name][line.n_cells]) / n_rows, noise)
-        for name, line in asked.items()
+        name: (float(column_counts[name][line.n_cells]) / n_rows, noise)
+        for name, line in counted.items()
         if isinstance(grids[name], MixedCells)
     }
-    of_watched = {name: every[name] / cut_scale for name in watched}
-    keep_watched(opening, watched, of_watched, std / cut_scale)
-    return found | settled
+    watched_counts = {name: column_counts[name] / cut_scale for name in watched}
+    keep_watched(opening, watched, watched_counts, std / cut_scale)
+    return estimates | settled
 
 
 def _second_share(opening: Opening, n_columns: int) -> float:
@@ -408,12 +410,15 @@ def _third_release(
 ) -> dict[Any, Cells | None]:
     """Count parts of the cells that hold many rows, and words without a name."""
     share = _third_share(opening, len(second))
-    asked, words, limit = _still_open(opening, second, share)
-    most = MOST_CELLS // max(sum(int(found.sum()) for found in asked.values()), 1)
-    n_parts = min(max(most, FEWEST_PARTS), FINE_PARTS)
-    fine = {n: divided_again(second[n], asked[n], n_parts) for n in asked}
+    is_divided, words, limit = _still_open(opening, second, share)
+    max_parts = MOST_CELLS // max(
+        sum(int(found.sum()) for found in is_divided.values()), 1
+    )
+    n_parts = min(max(max_parts, FEWEST_PARTS), FINE_PARTS)
+    fine = {n: divided_again(second[n], is_divided[n], n_parts) for n in is_divided}
     grids: dict[Any, Any] = {
-        name: asked_cells(second[name], fine[name], asked[name]) for name in asked
+        name: asked_cells(second[name], fine[name], is_divided[name])
+        for name in is_divided
     }
     counts: dict[Any, Any] = {}
     std = 0.0
@@ -443,12 +448,12 @@ def _third_release(
         _name_words(opening, found["words"])
     cells: dict[Any, Cells | None] = {}
     for name, line in second.items():
-        last = line
+        finest = line
         if name in grids:
-            last = joined_parts(line, fine[name], grids[name], counts[name], std)
+            finest = joined_parts(line, fine[name], grids[name], counts[name], std)
         else:
-            last = replace(line, families=np.arange(line.n_cells))
-        cells[name] = _cells_of(opening, name, line, last, max_bins, keeps_gaps)
+            finest = replace(line, families=np.arange(line.n_cells))
+        cells[name] = _cells_of(opening, name, line, finest, max_bins, keeps_gaps)
     return cells
 
 
@@ -473,22 +478,22 @@ def _still_open(
     settle that. Reads released counts only.
     """
     ledger, n_rows = opening.ledger, opening.facts.n_rows
-    words, of_words = _open_words(opening)
+    words, word_rows = _open_words(opening)
     limit = float(len(second) + len(words))
-    asked: dict[Any, Any] = {}
+    is_divided: dict[Any, Any] = {}
     for _ in range(4):
         limit = max(limit, FEWEST_OPEN)
         structure = NonNegative(math.sqrt(limit))
         delta = sensitivity(structure, ledger.budget.adjacency)
         std = ledger.noise_std(share=share, sensitivity=delta)
-        asked, places = {}, of_words
+        is_divided, places = {}, word_rows
         for name, line in second.items():
-            found = worth_dividing(line, std)
-            if found.any():
-                asked[name] = found
-                places += float(line.counts[found].sum())
-        limit = min(places / max(n_rows, 1.0), float(len(asked) + len(words)))
-    return asked, words, max(limit, FEWEST_OPEN)
+            flags = worth_dividing(line, std)
+            if flags.any():
+                is_divided[name] = flags
+                places += float(line.counts[flags].sum())
+        limit = min(places / max(n_rows, 1.0), float(len(is_divided) + len(words)))
+    return is_divided, words, max(limit, FEWEST_OPEN)
 
 
 def _open_words(opening: Opening) -> tuple[dict[Any, OpenWords], float]:
@@ -502,18 +507,20 @@ def _open_words(opening: Opening) -> tuple[dict[Any, OpenWords], float]:
     n_rows = opening.facts.n_rows
     for name in unknown.texts:
         counts, _ = opening.seen[name]
-        left = n_rows - sum(counts.values()) - unknown.not_words.get(name, 0.0)
+        unnamed = n_rows - sum(counts.values()) - unknown.not_words.get(name, 0.0)
         words[name] = open_words(unknown, name, counts)
-        rows += min(max(left, 0.0), n_rows)
-    for name, about in unknown.beside.items():
+        rows += min(max(unnamed, 0.0), n_rows)
+    for name, estimate in unknown.beside.items():
         words[name] = open_words(unknown, name)
-        rows += min(about, n_rows)
+        rows += min(estimate, n_rows)
     return words, rows
 
 
-def _name_words(opening: Opening, found: Mapping[Any, Mapping[str, float]]) -> None:
+def _name_words(
+    opening: Opening, released_words: Mapping[Any, Mapping[str, float]]
+) -> None:
     """Add the words that the third release showed to the columns that have them."""
-    for name, words in found.items():
+    for name, words in released_words.items():
         column = opening.facts.columns[name]
         if isinstance(column, Categorical):
             listed = sorted({*map(str, column.categories or ()), *words})
@@ -569,15 +576,15 @@ def _cells_of(
         described = with_hint(described, opening.known.hints[name])
     if name in unknown.pointed and isinstance(described, Integer):
         described = _with_point(described)
-    named = opening.named.get(name, ())
-    if not named:
+    codes = opening.named.get(name, ())
+    if not codes:
         opening.correct(name, described)
         return cells
-    opening.correct(name, replace(described, codes=named))
-    place = cells.n_known + len(named)
+    opening.correct(name, replace(described, codes=codes))
+    place = cells.n_known + len(codes)
     written = open_words(unknown, name).written
     numbers = replace(cells, nullable=False)
-    return MixedCells(numbers, (*named, facts.schema.other), nullable, place, written)
+    return MixedCells(numbers, (*codes, facts.schema.other), nullable, place, written)
 
 
 def _with_point(column: Integer) -> Numeric:
@@ -643,8 +650,8 @@ def _expected(opening: Opening, name: Any, line: Line) -> Any:
     public = opening.public
     if public is None or (name is TARGET and not public.has_labels):
         return None
-    counted = count_public(public, {name: line.grid}, None)
-    return None if counted is None else counted.columns[name][0][: line.n_cells]
+    tables = count_public(public, {name: line.grid}, None)
+    return None if tables is None else tables.columns[name][0][: line.n_cells]
 
 
 # ----------------------------------------------------------------------------

@@ -409,10 +409,12 @@ def measure_pairs(
         if share > WORTH:
             measure_columns_again(opening, cells, labels, share=share)
         # parts of a number give energies with less noise than parities of classes
-        own = parities.of_pairs(denoised, groups) if parities and by_class else {}
-        own = own_energies(model) or own
+        class_energies = (
+            parities.of_pairs(denoised, groups) if parities and by_class else {}
+        )
+        class_energies = own_energies(model) or class_energies
         level_of = dict(zip(pairs, levels or (), strict=False))
-        pairs = pairs_that_matter(model, pairs, own, ledger)
+        pairs = pairs_that_matter(model, pairs, class_energies, ledger)
         levels = tuple(level_of[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
@@ -433,7 +435,7 @@ def measure_pairs(
 def pairs_that_matter(
     model: PairModel,
     pairs: Sequence[Pair],
-    own: Mapping[Pair, float],
+    class_energies: Mapping[Pair, float],
     ledger: Ledger,
 ) -> tuple[Pair, ...]:
     """Return the pairs to measure again; ``own`` has the energies of single classes."""
@@ -442,5 +444,7 @@ def pairs_that_matter(
     # of a number, the common excess and that of its parts are each estimated with noise
     n_noisy = 2 if model.are_bins else 1
     widths = {pair: n_noisy * math.prod(model.shape(pair)) for pair in pairs}
-    energies = {pair: e + own.get(pair, 0.0) for pair, e in model.energies().items()}
+    energies = {
+        pair: e + class_energies.get(pair, 0.0) for pair, e in model.energies().items()
+    }
     return worth_measuring(energies, widths, (unit / model.n_rows) ** 2)

@@ -96,17 +96,20 @@ def own_of_parts(
         for pair, counts, std in pair_release.tables(model.groups):
             expected = np.einsum("hc,cab->hab", joins, model.independent(pair))
             excess = counts / model.n_rows - expected
-            own = excess - shares[:, None, None] * excess.sum(axis=0)
+            deviations = excess - shares[:, None, None] * excess.sum(axis=0)
             variance = (std / model.n_rows) ** 2
             first, second = model.priors_of(pair)
-            own = smooth_bins(own, variance, first, second, shares)
-            smoothed[pair] = own, pair_release.of_class
+            deviations = smooth_bins(deviations, variance, first, second, shares)
+            smoothed[pair] = deviations, pair_release.of_class
     return smoothed
 
 
 def own_energies(model: "PairModel") -> dict[Pair, float]:
     """Return the squared norm of what parts of a number have of their own."""
-    return {p: float((own**2).sum()) for p, (own, _) in own_of_parts(model).items()}
+    return {
+        p: float((deviations**2).sum())
+        for p, (deviations, _) in own_of_parts(model).items()
+    }
 
 
 def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
@@ -115,10 +118,10 @@ def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
     Where a pair was counted by parts, a bin has its share of its part.
     """
     of_bins: dict[PairOfClass, Floats] = {}
-    for pair, (own, of_class) in own_of_parts(model).items():
+    for pair, (deviations, of_class) in own_of_parts(model).items():
         shares = np.bincount(of_class, model.shares)
         for c, part in enumerate(of_class):
-            of_bins[(*pair, c)] = own[part] * model.shares[c] / shares[part]
+            of_bins[(*pair, c)] = deviations[part] * model.shares[c] / shares[part]
     for pair_release in model.measured:
         if not pair_release.by_class:
             continue
@@ -127,8 +130,8 @@ def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
             beyond = excess - model.shares[:, None, None] * excess.sum(axis=0)
             variance = (std / model.n_rows) ** 2
             first, second = model.priors_of(pair)
-            own = smooth_bins(beyond, variance, first, second, model.shares)
-            of_bins |= {(*pair, c): rest for c, rest in enumerate(own)}
+            deviations = smooth_bins(beyond, variance, first, second, model.shares)
+            of_bins |= {(*pair, c): rest for c, rest in enumerate(deviations)}
     return of_bins
 
 
@@ -423,15 +426,17 @@ class PairModel:
         for (j, k), smooth in commons.items():
             _set(common, places[j], places[k], self._spread((j, k), smooth))
             _set(is_measured, places[j], places[k], True)
-        own: NDArray[Any] | None = None  # single precision: it is the largest array
+        by_class: NDArray[Any] | None = (
+            None  # single precision: it is the largest array
+        )
         owns = self._owns(trust)
         if owns:
-            own = np.zeros((n_classes, width, width), dtype=np.float32)
+            by_class = np.zeros((n_classes, width, width), dtype=np.float32)
         for (j, k, c), rest in owns.items():
-            assert own is not None
-            _set(own[c], places[j], places[k], self._spread((j, k), rest))
+            assert by_class is not None
+            _set(by_class[c], places[j], places[k], self._spread((j, k), rest))
         singles = np.concatenate(self.singles, axis=1)
-        return PairTarget(singles, self.shares, common, own, is_measured)
+        return PairTarget(singles, self.shares, common, by_class, is_measured)
 
     def _owns(self, trust: float) -> dict[PairOfClass, Floats]:
         """Return what each class has beyond its share of a pair's common excess."""

@@ -235,8 +235,8 @@ class ParityRelease:
         means = mean_signs(np.concatenate(singles, axis=2), signs, sizes)
         certain, _, shifts = self._significant(means, denoised.totals, self.orders[:1])
         shares = np.bincount(self.of_class, denoised.totals) / np.sum(denoised.totals)
-        own = shares[:, None] * (shifts - shares @ shifts)
-        energies = 0.25 * (own**2).sum(axis=0)  # four quarters have a quarter of it
+        excess = shares[:, None] * (shifts - shares @ shifts)
+        energies = 0.25 * (excess**2).sum(axis=0)  # four quarters have a quarter of it
         subsets, of_pair = self.subsets, {}
         for i, energy in zip(certain, energies, strict=True):
             first, second = subsets[i]
