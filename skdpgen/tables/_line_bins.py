@@ -1,4 +1,4 @@
-"""From a number line to bins: how many rows each cell holds, and where rows are.
+"""From a number line to bins: the rows of each cell, and the range of the values.
 
 Everything here reads RELEASED counts only.
 """
@@ -38,45 +38,51 @@ from skdpgen.tables._line import (
 )
 from skdpgen.tables._values import Floats
 
-SIGNIFICANT = 2.0  # noise stds by which two halves must differ from what is expected
-EVEN = 0.05  # of the rows are expected anywhere, whatever public rows show
-SPIKE = 4.5  # noise stds above its neighbours at which a part stands alone
-ALONE = 4.0  # times the rows of its neighbours: a part that holds a shared value
-CHANCE = 1e-3  # that noise makes any cell of a line look full
-TOGETHER, OTHER_SIGN = 3.0, 4.0  # noise stds at which an octave holds rows after all
-HALF = 0.5  # of the rows
-HARDLY = 2e-4  # of the rows in a cell at an end: it is left out of the range
-KEPT = {0.1: 1.25, 0.25: 1.75, 0.5: 2.25, 1.0: 2.75}  # growth of a range: noise stds
-WIDE, BETWEEN = 0.1, 1.5  # of the range, and noise stds, of an empty stretch
-EACH = 4.0  # noise stds times the root of the cells in which rows show together
-OUTWARD = (1, 1, 2, 2, 4, 4, 8, 8)  # octaves of cells beyond the range
-FURTHEST, LAST_TIME = 2.0**129, 8.2e9  # a stamp of nanoseconds can hold the latter
-EXACT = 2**53  # up to here floats hold every whole number
+# How rows are shared among the cells of a family. Thresholds are in noise stds.
+SIGNIFICANT = 2.0  # least deviation of two halves from the expected shares
+EVEN = 0.05  # part of the rows that is expected everywhere, despite public rows
+SPIKE = 4.5  # excess over the median at which a part keeps its own count
+ALONE = 4.0  # ratio to both neighbours at which a part holds one frequent value
+
+# Which cells are inside the range.
+CHANCE = 1e-3  # probability that noise alone fills any cell of a line
+TOGETHER, OTHER_SIGN = 3.0, 4.0  # evidence for a whole octave, of each sign
+HALF = 0.5  # of the rows in open cells
+HARDLY = 2e-4  # part of the rows below which an end cell is left out of the range
+# Relative growth of the range, and the evidence in noise stds that it needs.
+KEPT = {0.1: 1.25, 0.25: 1.75, 0.5: 2.25, 1.0: 2.75}
+WIDE, BETWEEN = 0.1, 1.5  # an empty stretch: part of the range, and noise stds
+# Rows that show together in n cells, in noise stds: EACH times the root of n.
+EACH = 4.0
+OUTWARD = (1, 1, 2, 2, 4, 4, 8, 8)  # widths, in octaves, of the cells beyond the range
+FURTHEST, LAST_TIME = 2.0**129, 8.2e9  # a 64-bit nanosecond stamp holds the latter
+EXACT = 2**53  # floats hold every whole number up to here
 
 
 def smoothed(coarse: Line, fine: Line, expected: Floats | None = None) -> Floats:
-    """Return rows of fine cells, not negative, and even where only noise differs.
+    """Return non-negative rows of fine cells, equal where only noise differs.
 
-    The cells of a family share its rows: single ones that surely exceed their
-    neighbours keep their own, the others are halved for as long as halves differ by
-    more than noise. So are parts within octaves, and fine parts within parts.
+    The cells of a family share its rows. A cell that surely exceeds its neighbours
+    keeps its own count. The others are halved again and again while the halves differ
+    by more than noise. This is done for parts of octaves, then for parts of parts.
 
     Parameters
     ----------
     coarse, fine : Line
         Before and after the last division.
     expected : ndarray or None, default=None
-        Counts of public rows in the cells of ``fine``: what is expected of others.
+        Counts of public rows in the cells of ``fine``, the prior of the shares.
     """
     outer = None
     if expected is not None:
         sums = np.bincount(fine.families, expected, minlength=coarse.n_cells)
         outer = np.asarray(sums, dtype=np.float64)
-    rows = _shared(coarse, outer, None)
-    return _shared(fine, expected, rows)
+    rows = _shared_rows(coarse, outer, None)
+    return _shared_rows(fine, expected, rows)
 
 
-def _shared(line: Line, expected: Floats | None, totals: Floats | None) -> Floats:
+def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> Floats:
+    """Return the rows of each cell; ``totals`` are rows of families, if known."""
     estimate, stds = np.zeros(line.n_cells), np.sqrt(line.variances)
     for family, cells in spans_of(line.families):
         start, stop = cells.start, cells.stop
@@ -93,7 +99,7 @@ def _shared(line: Line, expected: Floats | None, totals: Floats | None) -> Float
         shares, rest = np.where(is_spike, counts, 0.0), ~is_spike
         left = total - float(shares.sum())
         if rest.any() and left > 0:
-            prior = np.ones(int(rest.sum()))  # octaves of a gap: none is likelier
+            prior = np.ones(int(rest.sum()))  # octaves of a gap are equally likely
             if line.is_open[start]:
                 widths = np.diff(line.edges[start : stop + 1])[rest]
                 prior = widths / widths.sum() + 1.0 / len(widths)
@@ -117,12 +123,12 @@ def tree_estimate(
     *,
     is_gradual: bool = False,
 ) -> Floats:
-    """Denoise a histogram by halving it for as long as the halves tell apart.
+    """Denoise a histogram by halving it while the halves differ by more than noise.
 
-    The sum over a node of the dyadic tree has noise ``noise_std * sqrt(cells)``. Its
-    mass is shared as observed if the halves differ from the share that ``prior``
-    expects by more than noise would; else as ``prior`` says. If that is worth more than
-    a guess, ``is_gradual`` leaves it only as far as the difference is beyond noise.
+    The sum over a node of the dyadic tree has noise ``noise_std * sqrt(cells)``. If the
+    halves deviate from the shares that ``prior`` expects by more than noise, the mass
+    is shared as observed; else as ``prior`` expects. ``is_gradual`` is for informative
+    priors: the shares then leave the prior only as far as the excess over the noise.
 
     Examples
     --------
@@ -135,7 +141,7 @@ def tree_estimate(
     density = np.zeros(len(counts))
     starts, stops = np.array([0]), np.array([len(counts)])
     masses = np.array([root_mass])
-    while len(starts):  # all nodes of a level of the tree at once
+    while len(starts):  # one level of the tree: all nodes at once
         ends_here = stops - starts == 1
         density[starts[ends_here]] = masses[ends_here]
         goes_on = ~ends_here & (masses > 0)
@@ -170,7 +176,7 @@ def bins_of(
     keeps_ends: bool = False,
     later_noise: float = math.inf,
 ) -> NumberCells:
-    """Merge cells to bins of about equal mass; empty stretches become gaps.
+    """Merge cells into bins of about equal mass; empty stretches become gaps.
 
     Parameters
     ----------
@@ -181,14 +187,14 @@ def bins_of(
         Rows that a bin should hold.
     nullable : bool
     has_gaps : bool, default=True
-        Whether empty stretches, the two ends among them, are cells of their own, in
-        which no row is drawn unless a later release shows that there are some.
+        Whether empty stretches and both ends are cells of their own. No row is drawn
+        in a gap, except if a later release finds rows there.
     keeps_ends : bool, default=False
         Whether the ends of the line are public and stay.
     later_noise : float, default=inf
-        Of the release that counts these cells. A gap at an end, or a stretch that may
-        hold rows, is as many cells as that release can show its rows in. So it tells
-        how far they reach. If it is infinite, gaps are one cell, and stretches stay.
+        Noise of the release that counts these cells. A gap at an end, or a doubtful
+        stretch, is divided into as many cells as its rows can exceed that noise in, so
+        the release shows how far the rows extend. If infinite, each gap is one cell.
     """
     is_empty = np.zeros(line.n_cells, dtype=bool)
     if not keeps_ends:
@@ -206,19 +212,21 @@ def bins_of(
             gaps.append(before)
             edges.append(float(line.edges[stop]))
         else:
-            edges += _merged(line, rows, k, stop, mass)
+            edges += _bin_edges(line, rows, k, stop, mass)
             evidence = float(line.counts[k:stop].sum())
             evidence /= max(line.noise(k, stop), 1e-300)
             stretches.append((evidence, list(range(before, len(edges) - 1))))
         k = stop
-    if has_gaps:  # what stands apart must show once more
+    if has_gaps:  # an isolated stretch must exceed the noise of a second release
         surest = max(stretches)[0]
         doubtful = [b for z, b in stretches if z < min(SURE, surest)]
-        dropped: set[int] = set()  # of so few rows, bins as narrow would not show
+        dropped: set[int] = (
+            set()
+        )  # edges: with few rows, only wider bins exceed the noise
         for places in doubtful if math.isfinite(later_noise) else ():
-            stretch_rows = _held(line, rows, edges, places)
+            stretch_rows = _rows_of_bins(line, rows, edges, places)
             dropped |= {*places} - {
-                *_fewer(places, _most_cells(stretch_rows, later_noise))
+                *_thinned(places, _most_cells(stretch_rows, later_noise))
             }
         gaps = sorted({*gaps, *(place for places in doubtful for place in places)})
         gaps = [
@@ -227,9 +235,9 @@ def bins_of(
         edges = [edge for k, edge in enumerate(edges) if k not in dropped]
     cells = np.array(edges)
     if has_gaps:
-        below, above = _beyond(line, cells)
-        beyond = _outward(line, last, above, later_noise)
-        ends = _outward(_mirrored(line), line.n_cells - first, -below, later_noise)
+        below, above = _outer_ends(line, cells)
+        beyond = _outer_cells(line, last, above, later_noise)
+        ends = _outer_cells(_mirrored(line), line.n_cells - first, -below, later_noise)
         beneath = [-edge for edge in reversed(ends)]
         n_below, n_inside = len(beneath), len(cells) - 1
         cells = np.concatenate([beneath, cells, beyond])
@@ -243,19 +251,19 @@ def bins_of(
 
 
 def _empty_stretches(line: Line, rows: Floats) -> Flags:
-    """Say which cells are left out as empty: both ends, and wide stretches between.
+    """Return which cells are empty: both ends, and wide stretches between.
 
-    From the outermost cells that surely hold rows the range grows by stretches that
-    seem to hold some. The wider it would get, the more evidence that takes: an empty
-    stretch that is kept makes the range too wide, one with rows that is left out
-    remains one coarse cell. A stretch between two cells is left out if noise explains
-    it and it is wide, or holds a gap.
+    The range starts at the outermost cells that surely hold rows, and grows by
+    stretches that probably hold rows. Wider growth needs more evidence: an empty
+    stretch inside makes the range too wide, while rows left outside still have one
+    coarse cell. A stretch between two occupied cells is empty if it is wide or contains
+    a gap, and its count does not exceed the noise.
     """
-    full = np.flatnonzero(_hold_rows(line, rows))
+    full = np.flatnonzero(_occupied_cells(line, rows))
     first, last = int(full[0]), int(full[-1]) + 1
-    last = _reach(line, first, last)
+    last = _range_end(line, first, last)
     n = line.n_cells
-    first = n - _reach(_mirrored(line), n - last, n - first)
+    first = n - _range_end(_mirrored(line), n - last, n - first)
     is_empty = np.ones(n, dtype=bool)
     is_empty[first:last] = False
     span = line.edges[last] - line.edges[first]
@@ -272,11 +280,12 @@ def _empty_stretches(line: Line, rows: Floats) -> Flags:
     return is_empty
 
 
-def _hold_rows(line: Line, rows: Floats) -> Flags:
-    """Say which cells surely hold rows: by themselves, or between octaves that do.
+def _occupied_cells(line: Line, rows: Floats) -> Flags:
+    """Return which cells surely hold rows, alone or between octaves that do.
 
-    One cell in a thousand lines passes by chance. Where no cell shows by itself, the
-    octaves are taken that show together, and if there are none, the fullest cell.
+    Noise alone passes in one of a thousand lines. If single cells explain less than
+    half of the rows, whole octaves whose sums exceed the noise are taken, and without
+    any such octave the fullest cell.
     """
     stds, n = np.sqrt(line.variances), line.n_cells
     z = np.where(stds > 0, line.counts / np.maximum(stds, 1e-300), line.counts * 1e9)
@@ -319,7 +328,7 @@ def _hold_rows(line: Line, rows: Floats) -> Flags:
 
 
 def _mirrored(line: Line) -> Line:
-    """Return the line of the negative numbers."""
+    """Return the line with all signs reversed: its upper end is the lower one here."""
     return replace(
         line,
         edges=-line.edges[::-1],
@@ -330,17 +339,17 @@ def _mirrored(line: Line) -> Line:
     )
 
 
-def _reach(line: Line, first: int, last: int) -> int:
-    """Return how far up the range reaches if stretches above it are added.
+def _range_end(line: Line, first: int, last: int) -> int:
+    """Return the upper end of the range after stretches above it are added.
 
-    A stretch is a number of cells, doubled again and again, or reaches to the end of a
-    group of cells whose sum is known.
+    A stretch has 1, 2, 4, ... cells, or extends to the end of a group of cells. The sum
+    of a group has less noise than its cells.
     """
     n, edges = line.n_cells - 1, line.edges  # the last cell has no end
     span = float(edges[last] - edges[first])
     zero = 0.6 * line.step if line.step else 0.0
     ends, starts = {n}, [n]
-    if line.sums:  # from here on the sums of whole groups are known
+    if line.sums:  # sums over whole groups start at these cells
         starts = (np.flatnonzero(np.diff(line.sums[-1][0])) + 1).tolist()
     for groups, _, _ in line.sums:
         ends |= set((np.flatnonzero(np.diff(groups)) + 1).tolist())
@@ -355,29 +364,29 @@ def _reach(line: Line, first: int, last: int) -> int:
             least = next((s for width, s in KEPT.items() if wider <= width), LIKELY)
             if edges[last] <= zero < edges[stop]:
                 least = SURE if edges[first] < -zero else least  # another sign
-            if _holds_more(line, last, stop, least) or (
-                after < stop and _holds_more(line, after, stop, least)
+            if _exceeds_noise(line, last, stop, least) or (
+                after < stop and _exceeds_noise(line, after, stop, least)
             ):
                 last, has_grown = stop, True
                 break
         if not has_grown and last < n:
-            stop = _into_gap(line, last)
+            stop = _end_in_gap(line, last)
             last, has_grown = max(stop, last), stop > last
         span = float(edges[last] - edges[first])
     return last
 
 
-def _holds_more(line: Line, start: int, stop: int, stds: float) -> bool:
-    """Say whether the cells of a stretch hold more rows than noise explains."""
+def _exceeds_noise(line: Line, start: int, stop: int, stds: float) -> bool:
+    """Return whether the sum of a stretch exceeds ``stds`` of its noise."""
     rows = float(line.counts[start:stop].sum())
     return rows > max(stds * line.noise(start, stop), 0.5)
 
 
-def _into_gap(line: Line, start: int) -> int:
-    """Return how far a range must reach into a gap that surely holds rows.
+def _end_in_gap(line: Line, start: int) -> int:
+    """Return the end of a range that must extend into a gap with rows.
 
-    The gap was counted as one cell, so its sum is known well; its octaves are not, one
-    by one. The range grows by the likeliest run of them.
+    The gap was counted as one cell, so its sum has little noise, but its octaves have
+    much. The range grows to the end of their likeliest run.
     """
     if not line.sums:
         return start
@@ -406,15 +415,16 @@ def _into_gap(line: Line, start: int) -> int:
 
 
 def _support(is_empty: Flags) -> tuple[int, int]:
+    """Return the first occupied cell, and the one after the last."""
     full = np.flatnonzero(~is_empty)
     return int(full[0]), int(full[-1]) + 1
 
 
-def _beyond(line: Line, cells: Floats) -> tuple[float, float]:
-    """Return where rows of the outer gaps are drawn to: about an octave further.
+def _outer_ends(line: Line, cells: Floats) -> tuple[float, float]:
+    """Return the outer ends of the two outer gaps, about an octave beyond the range.
 
-    That is where a cell of the line ends, if one does, so that it was counted how many
-    rows lie beyond.
+    An edge of the line near that point is preferred: then there are counts of the rows
+    beyond it.
     """
     lower, upper = float(cells[0]), float(cells[-1])
     span = upper - lower
@@ -427,15 +437,18 @@ def _beyond(line: Line, cells: Floats) -> tuple[float, float]:
     if upper < zero and upper <= -zero:
         above = min(above, zero)
     ends = line.edges[1:-1]
-    below = _nearest(ends[ends < lower], below, line.step, lower)
-    above = _nearest(ends[ends > upper], above, line.step, upper)
+    below = _nearest_end(ends[ends < lower], below, line.step, lower)
+    above = _nearest_end(ends[ends > upper], above, line.step, upper)
     return max(below, -FURTHEST), min(above, FURTHEST)
 
 
-def _outward(line: Line, last: int, above: float, later_noise: float) -> list[float]:
-    """Return where cells above the range end: one of them, or several of octaves.
+def _outer_cells(
+    line: Line, last: int, above: float, later_noise: float
+) -> list[float]:
+    """Return the upper ends of the cells above the range: one, or several of octaves.
 
-    There are as many as their rows can show in together. The range keeps its sign.
+    There are as many cells as their rows can exceed the noise in together. The range
+    keeps its sign.
     """
     starts = last, int(np.searchsorted(line.edges[:-1], above))
     lower_estimates = [
@@ -459,27 +472,31 @@ def _outward(line: Line, last: int, above: float, later_noise: float) -> list[fl
 
 
 def _most_cells(rows: float, noise: float) -> int:
-    """Return in how many cells rows can be counted and still show together."""
+    """Return the number of cells in which rows still exceed the noise together."""
     if not noise:
         return 2**20 if rows > 0 else 1
     return int(min(max(rows / (EACH * noise), 1.0) ** 2, 2**20))
 
 
-def _held(line: Line, rows: Floats, edges: list[float], bins: list[int]) -> float:
+def _rows_of_bins(
+    line: Line, rows: Floats, edges: list[float], bins: list[int]
+) -> float:
     """Return the rows of a run of bins."""
     ends = edges[bins[0]], edges[bins[-1] + 1]
     start, stop = np.searchsorted(line.edges, ends)
     return float(rows[start:stop].sum())
 
 
-def _fewer(bins: list[int], most: int) -> list[int]:
-    """Return every so many of a run of bins, at most so many, the first among them."""
+def _thinned(bins: list[int], most: int) -> list[int]:
+    """Return at most ``most`` of a run of bins, evenly spaced, with the first one."""
     step = -(-len(bins) // most)
     return bins[::step]
 
 
-def _nearest(ends: Floats, wanted: float, step: float | None, start: float) -> float:
-    """Return the end that is nearest to where one is wanted, or that place itself."""
+def _nearest_end(
+    ends: Floats, wanted: float, step: float | None, start: float
+) -> float:
+    """Return the edge nearest to ``wanted``, or ``wanted`` if none is near."""
     if len(ends):
         nearest = float(ends[np.abs(ends - wanted).argmin()])
         if abs(nearest - start) >= 0.5 * abs(wanted - start):
@@ -490,10 +507,10 @@ def _nearest(ends: Floats, wanted: float, step: float | None, start: float) -> f
     return start + math.copysign(n_values * step, wanted - start)
 
 
-def _merged(
+def _bin_edges(
     line: Line, rows: Floats, start: int, stop: int, mass: float
 ) -> list[float]:
-    """Return the upper edges of bins between two cells."""
+    """Return the upper edges of the bins between two cells."""
     edges: list[float] = []
     left = float(line.edges[start])
     single = line.is_single()
@@ -506,13 +523,13 @@ def _merged(
     for k in range(start, stop):
         a, b = float(line.edges[k]), float(line.edges[k + 1])
         is_full = rows[k] > 0.5 * mass
-        is_spike = is_full and (single[k] or _stands_alone(line, rows, k))
+        is_spike = is_full and (single[k] or _is_spike(line, rows, k))
         if rows[k] >= mass or is_spike:
             close(a)
             parts = 1 if is_spike else math.ceil(rows[k] / mass)
             inner = cut(a, b, parts, line.step)
             if is_spike and not single[k]:
-                inner = np.array(_around(roundest(a, b, line), line))
+                inner = np.array(_single_value_edges(roundest(a, b, line), line))
             for edge in inner:
                 close(float(edge))
             close(b)
@@ -531,7 +548,7 @@ def _merged(
 
 
 def summary_of(cells: NumberCells, kind: Kind, *, nullable: bool) -> Column:
-    """Say in words what cells of a discovered column hold: type, range, decimals.
+    """Describe a discovered column by its cells: type, range and decimals.
 
     Examples
     --------
@@ -558,8 +575,8 @@ def summary_of(cells: NumberCells, kind: Kind, *, nullable: bool) -> Column:
     return Numeric(lower + 0.0, upper + 0.0, decimals, nullable=nullable)  # no -0.0
 
 
-def _stands_alone(line: Line, rows: Floats, k: int) -> bool:
-    """Say whether a fine part holds many more rows than its neighbours."""
+def _is_spike(line: Line, rows: Floats, k: int) -> bool:
+    """Return whether a fine part holds many more rows than both neighbours."""
     if line.is_time or not 0 < k < line.n_cells - 1:
         return False
     width, near = line.edges[k + 1] - line.edges[k], max(rows[k - 1], rows[k + 1])
@@ -571,7 +588,7 @@ def _stands_alone(line: Line, rows: Floats, k: int) -> bool:
 
 
 def roundest(lower: float, upper: float, line: Line) -> float:
-    """Return the number of fewest digits in an interval, as people share it.
+    """Return the roundest number of an interval: the value that rows share most often.
 
     Examples
     --------
@@ -594,15 +611,15 @@ def roundest(lower: float, upper: float, line: Line) -> float:
     return lower if line.step is None else lower + 0.5 * line.step
 
 
-def _around(value: float, line: Line) -> tuple[float, float]:
-    """Return the edges of a cell that holds one value alone."""
+def _single_value_edges(value: float, line: Line) -> tuple[float, float]:
+    """Return the edges of a cell that holds a single value."""
     if line.step is None:
         return value, float(np.nextafter(value, np.inf))
     return value - 0.5 * line.step, value + 0.5 * line.step
 
 
 def with_range_of(column: Column, cells: Cells, marginal: Floats) -> Column:
-    """Return a discovered column with the range of the cells in which rows are drawn.
+    """Return a discovered column with the range of its occupied cells.
 
     Parameters
     ----------
@@ -628,7 +645,7 @@ def with_range_of(column: Column, cells: Cells, marginal: Floats) -> Column:
 
 
 def without_outer_gaps(cells: NumberCells) -> NumberCells:
-    """Return the cells without the gaps at both ends: the end cells hold their rows."""
+    """Return the cells without outer gaps, whose rows go to the end cells."""
     outer = {0, cells.n_known - 1} & set(cells.gaps)
     first, last = int(0 in outer), cells.n_known - int(cells.n_known - 1 in outer)
     gaps = tuple(gap - first for gap in cells.gaps if gap not in outer)
@@ -638,7 +655,7 @@ def without_outer_gaps(cells: NumberCells) -> NumberCells:
 def outside_of(line: Line, cells: NumberCells) -> tuple[float, float, float, float]:
     """Return rows below and above all cells, and the noise of both.
 
-    They are unknown (NaN) where no cell of the line ends with the outermost cell.
+    They are NaN where the outermost edge is no edge of the line.
     """
     first = int(np.searchsorted(line.edges, cells.edges[0]))
     last = int(np.searchsorted(line.edges, cells.edges[-1]))
@@ -656,7 +673,7 @@ def outside_of(line: Line, cells: NumberCells) -> tuple[float, float, float, flo
 
 
 def within_limits(column: Column, limits: tuple[float, float] | None) -> Column:
-    """Cut bounds to what a public dtype can hold; others would wrap when decoded.
+    """Clip bounds to the range of a public dtype; others would wrap when decoded.
 
     Examples
     --------

@@ -9,7 +9,7 @@ WHAT_PUBLIC_ROWS_DO = (
     Bug(
         "private-bins-from-private-rows",
         "what bins of numbers should hold is counted in private rows",
-        "skdpgen.synthesizers.opening:_expected",
+        "skdpgen.synthesizers.opening:_public_counts",
         "tables = count_public(public, {name: line.grid}, None)",
         """
             private = type(public)(opening.rows)
