@@ -241,7 +241,7 @@ def _adjusted_by_total(
     --------
     >>> _adjusted_by_total((100.0, 0.0), np.array([60.0, 30.0]), 4.0)  # a public total
     (5.0, 8.0)
-    >>> _adjusted_by_total((90.0, 32.0**0.5), np.array([60.0, 30.0]), 4.0)  # their own sum
+    >>> _adjusted_by_total((90.0, 32.0**0.5), np.array([60.0, 30.0]), 4.0)  # same sum
     (0.0, 16.0)
     """
     n, sum_variance = len(counts), len(counts) * noise_std**2

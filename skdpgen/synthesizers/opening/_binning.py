@@ -339,7 +339,7 @@ def _second_release(
     watched = watched_columns(opening, {**opening.lines, **public_lines})
     if n_lines:
         share = _second_share(opening, n_lines)
-    elif watched and opening.rows.are_here:  # parties answer all queries at once
+    elif watched and opening.rows.are_here:  # parties get no extra round for this
         share = watched_share(opening, len(watched))
     else:
         share = 0.0
