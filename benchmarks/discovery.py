@@ -1,4 +1,4 @@
-"""How well columns are discovered, and whether what is said of them is true.
+"""How well columns are discovered, and whether statements about them are true.
 
 Two commands write one JSON line a fit, ``show`` prints the mean of each table, and
 ``page`` writes these tables between the marks of a page::
@@ -47,7 +47,7 @@ EPOCH = pd.Timestamp("2000-01-01")
 
 
 def load(folder: Path, name: str, rows: int | None) -> tuple[pd.DataFrame, pd.Series]:
-    """Read a table; draw so many of its rows."""
+    """Read a table; draw a number of its rows."""
     file = folder / f"{name}.csv.gz"
     if file.exists():
         table = pd.read_csv(file, keep_default_na=False, na_values=[""])
@@ -91,7 +91,7 @@ class Distinct:
 
     @cached_property
     def numbers(self) -> np.ndarray:
-        """The number that each value is, or that its text says; NaN of other text."""
+        """Each value as a number, or the number in its text; NaN for other text."""
         if self.values.dtype.kind in "iufb":
             return self.values.to_numpy(float)
         plain = self.texts.str.replace(",", "")
@@ -163,7 +163,7 @@ def one_way(real: Distinct, drawn: Distinct) -> float:
 
 
 def shared_values(real: Distinct, drawn: Distinct) -> list[float]:
-    """Return drawn over real shares of values that stand out among many numbers.
+    """Return drawn over real shares of frequent values among many numbers.
 
     These are numbers that 5 % of the rows share, as 501, and words, as "N".
     """
@@ -250,9 +250,9 @@ def judge_columns(
 
 
 def public_schema(X: pd.DataFrame) -> Schema:
-    """Return what a data dictionary would say: types, bounds, categories and codes.
+    """Return the content of a data dictionary: types, bounds, categories and codes.
 
-    It is made of the rows, as if all of this were public. Text of which a fifth of the
+    It is computed from the rows, as if these were public. Text of which a fifth of the
     rows or more are numbers is a column of numbers, and its words are codes.
     """
     schema = Schema.infer(X)

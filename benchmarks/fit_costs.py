@@ -33,7 +33,7 @@ LIMIT = 1200.0  # seconds of a fit
 def fit_costs(
     methods: Iterable[str], axes: Iterable[str] = tuple(AXES), limit: float = LIMIT
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row for each method and size; what takes too long says so.
+    """Yield a row for each method and size; a fit that takes too long has a note.
 
     Sizes of an axis come in order, and after the first that is given up the larger
     ones are not tried.

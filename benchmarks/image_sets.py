@@ -70,7 +70,7 @@ def measure_images(
 def measure_image_cell(
     cell: Cell, folder: str, utility: SyntheticUtility, catalogue: Catalogue
 ) -> dict[str, Any]:
-    """Return the row of a cell on images, as those of tables have theirs."""
+    """Return the row of a cell on images, in the format of tables."""
     path, *test_files = files_of(cell.source, folder)
     images = read_image_set(path)
     if cell.source.rows is not None:
@@ -101,7 +101,7 @@ def measure_image_cell(
 
 
 def measure_real_images(images: list[Any], utility: SyntheticUtility) -> dict[str, Any]:
-    """Train on as many real images as would be synthetic ones."""
+    """Train on real images, as many as the synthetic ones would be."""
     X, y, *test = images
     n = utility.n_samples or N_SAMPLES
     order = np.random.default_rng(0).permutation(len(X))[:n]

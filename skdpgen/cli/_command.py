@@ -1,4 +1,4 @@
-"""The command itself: its parts, and what a user sees when something is wrong."""
+"""The main command: its subcommands, and how it shows errors."""
 
 import json
 import sys
@@ -82,7 +82,7 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print our own warnings in a line; those of libraries are not for users."""
-    del filename, lineno, file, line  # places in our code tell users nothing
+    del filename, lineno, file, line  # a line of our code does not help users
     if category.__module__.startswith("skdpgen"):
         text = " ".join(str(message).split())
         click.echo(f"Warning: {text}", err=True)
@@ -93,7 +93,7 @@ if __name__ == "__main__":
 
 
 # ----------------------------------------------------------------------------
-# The folder of a fitted model: arrays, certificate, and how the file looked.
+# The folder of a fitted model: arrays, certificate, and the format of the file.
 
 MODEL, ABOUT = "model.npz", "about.json"  # ABOUT is written last
 CERTIFICATE, COLUMNS = "certificate", "columns.csv"
@@ -101,7 +101,7 @@ CERTIFICATE, COLUMNS = "certificate", "columns.csv"
 
 @dataclass(frozen=True)
 class About:
-    """What the file of private rows looked like: all of it public."""
+    """Format of the file of private rows; all of it is public."""
 
     columns: list[str]
     target: str | None
@@ -140,7 +140,7 @@ def write_model(folder: Path, synthesizer: Synthesizer, description: About) -> N
 
 
 def read_model(folder: Path) -> tuple[Synthesizer, About]:
-    """Return the synthesizer of a folder, and what its file looked like."""
+    """Return the synthesizer of a folder, and the format of its private file."""
     from skdpgen import load
 
     if not (folder / MODEL).exists():

@@ -1,4 +1,4 @@
-"""``skdpgen fit``: read private rows, once, and keep what was released."""
+"""``skdpgen fit``: read private rows once, and save the fitted model."""
 
 import json
 import tomllib
@@ -30,7 +30,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 class FitOptions(TextOptions):
-    """What the options of `skdpgen fit` give, besides FILE and --out."""
+    """Options of `skdpgen fit`, except FILE and --out."""
 
     target: str | None
     epsilon: float
@@ -203,7 +203,7 @@ def private_rows(
     task: str,
     synthesizer: Synthesizer,
 ) -> Chunks:
-    """Return the rows in pieces, and tell the synthesizer their schema."""
+    """Return the rows in pieces, and set the schema of the synthesizer."""
     # columns of a schema are in the order of the file, as a fit wants them
     order = [name for name in description.columns if name in schema.columns]
     schema = type(schema).from_dict(
@@ -215,7 +215,7 @@ def private_rows(
     def split(piece: pd.DataFrame) -> Rows:
         if description.target is None:
             return piece
-        y = piece.pop(description.target)  # what is left in `piece` are the features
+        y = piece.pop(description.target)  # only the features remain in `piece`
         if table.is_text:
             y = target_of_text(y, schema, task)
         return piece, y
@@ -223,7 +223,7 @@ def private_rows(
     def opened() -> Iterator[Rows]:
         return map(split, table.pieces())
 
-    # the header alone says which columns there are, and of which dtypes
+    # columns and dtypes come from the header only
     return Chunks(opened, like=split(next(table.pieces(0))))
 
 
@@ -234,7 +234,7 @@ def _refuse_for_images(options: Mapping[str, object]) -> None:
 
 
 def _fit(synthesizer: Synthesizer, rows: Chunks) -> None:
-    """Fit; say what was paid if it does not come to its end."""
+    """Fit; an interrupted fit reports the budget that it used."""
     try:
         synthesizer.fit(rows)
     except BaseException:

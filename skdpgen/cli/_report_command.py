@@ -46,9 +46,10 @@ def command(
     quiet: bool,
     **text: Unpack[TextOptions],
 ) -> None:
-    """Write a page about the folder MODEL: the guarantee, and what it is good for.
+    """Write a report on the folder MODEL: the guarantee, and the quality of its rows.
 
-    Without --real it says what was released, and may be published like the rows.
+    Without --real the report has released values only. It may be published like the
+    synthetic rows.
     """
     if out.suffix != ".html":
         raise click.UsageError(f"--out must be an .html file. Got {out}.")
@@ -72,7 +73,7 @@ def write_report(
     real: Rows | None = None,
     test: Rows | None = None,
 ) -> None:
-    """Write the page and, beside it, what it says as JSON.
+    """Write the page and, in a second file, its content as JSON.
 
     Parameters
     ----------

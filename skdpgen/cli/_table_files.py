@@ -40,7 +40,7 @@ COMMA_NUMBER = r"\s*[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][+-]?\d+)?\s
 
 
 class TextOptions(TypedDict):
-    """What the options of :func:`text_options` give, for :class:`TableFile`."""
+    """Options of :func:`text_options`, for :class:`TableFile`."""
 
     separator: str | None
     decimal: str
@@ -50,7 +50,7 @@ class TextOptions(TypedDict):
 
 
 def text_options(command: Function) -> Function:
-    """Add the options that say how a file of text is written: :data:`TEXT_OPTIONS`."""
+    """Add the options for the format of a text file: :data:`TEXT_OPTIONS`."""
     for option in (
         click.option(
             "--missing",
@@ -137,7 +137,7 @@ class TableFile:
         return Records(self.path, Dialect(mark, self.encoding, self.multiline))
 
     def pieces(self, rows: int = ROWS) -> Iterator[pd.DataFrame]:
-        """Yield tables of up to so many rows; 0 yields one without rows."""
+        """Yield tables of at most ``rows`` rows; 0 yields one without rows."""
         kind = kind_of(self.path)
         if kind in TEXT:
             yield from self._pieces_of_text(rows)
@@ -169,7 +169,7 @@ def _with_points(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def kind_of(path: Path) -> str:
-    """Return the ending that tells what is in a file.
+    """Return the ending of a file name, which defines its format.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def _text(content: bytes | None) -> str | None:
 
 
 class TableWriter:
-    """A file to which rows are added, as its ending says; ``-`` prints a CSV."""
+    """A file to which rows are added, in the format of its ending; ``-`` prints CSV."""
 
     def __init__(self, path: Path, separator: str = ",") -> None:
         self.path, self.n_rows = path, 0
@@ -316,7 +316,7 @@ BYTES = 2**24  # of images in a piece
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array inside a zip: what its head says, and its rows in order."""
+    """An array inside a zip file: its header, and its rows in order."""
 
     path: Path
     member: str
@@ -338,7 +338,7 @@ class StoredArray:
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[int], Array]]:
-        """Give a function that reads so many rows more, or as many as there are."""
+        """Yield a function that reads a number of further rows, at most all."""
         with zipfile.ZipFile(self.path) as file, file.open(self.member) as stream:
             _head(stream)  # leaves the stream at the first row
             # bytes of a row
@@ -383,7 +383,7 @@ def image_chunks(path: Path) -> Chunks:
 def some_images(
     path: Path, part: str, *, most: int, is_labelled: bool
 ) -> Array | tuple[Array, ...]:
-    """Return up to so many images at random, and their labels if there should be any.
+    """Return at most ``most`` random images, and their labels if needed.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Functions of the Mehler expansion of a Gaussian kernel, and their slopes.
 
-NEAR = 50.0  # exp(-NEAR) can be told from 0 in any precision
+NEAR = 50.0  # exp(-NEAR) is larger than 0 in every precision
 HUGE = 1e30  # beyond this the recursion is scaled down
 LARGEST = 1e8  # inputs beyond this are clamped to it
 
@@ -40,8 +40,8 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
        \phi_1 = \sqrt{2\rho}\, x\, \phi_0, \quad \phi_{k+1} =
        \sqrt{2\rho / (k+1)}\, x\, \phi_k - \rho \sqrt{k / (k+1)}\, \phi_{k-1}.
 
-    The exponential is kept apart, and multiplied in once the product can be told from
-    0: for large x the functions that matter have orders at which :math:`\phi_0` has
+    The exponential is a separate factor until the product is larger than the smallest
+    float: for large x the functions that matter have orders at which :math:`\phi_0` has
     long underflowed.
 
     Parameters
@@ -90,7 +90,7 @@ def _next(x: Tensor, now: Tensor, before: Tensor, k: int, rho: float) -> Tensor:
 
 
 class _NearFunctions(torch.autograd.Function):
-    r"""Mehler functions where the exponential can be told from 0, and their slopes.
+    r"""Mehler functions where the exponential does not underflow, and their slopes.
 
     .. math:: \phi_k' = -\frac{2\rho}{1 + \rho}\, x\, \phi_k
               + \sqrt{2\rho k}\, \phi_{k-1}
@@ -124,8 +124,12 @@ class _NearFunctions(torch.autograd.Function):
 # Hermite features of Gaussian kernels on columns, summed or multiplied.
 
 HALF = 0.5  # numbers lie in [0, 1]; functions are centred in the middle
-HIGHEST, SHORTEST, LONGEST = 1000, 1e-3, 1e6  # orders, scales to be asked with
-FINE = 257  # points at which the largest norm is looked for
+HIGHEST, SHORTEST, LONGEST = (
+    1000,
+    1e-3,
+    1e6,
+)  # of queries from other parties: order and length scales
+FINE = 257  # points at which the largest norm is searched
 
 
 @asked("map")
@@ -183,7 +187,7 @@ class HermiteFeatures:
     norm_bound = 1.0
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields of an object that another party may have built."""
         directions = [entry for entry in self.directions if entry is not None]
         refuse_unless(
             len(self.directions) == len(self.are_numbers)
@@ -240,7 +244,7 @@ class HermiteFeatures:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return self.n_features
 
     def to(self, device: torch.device) -> "HermiteFeatures":
@@ -456,7 +460,7 @@ class HermitePairs:
     kinds: ClassVar[Any] = ("signed", "square")
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields of an object that another party may have built."""
         maps = self.single, self.paired
         refuse_unless(
             all(type(phi) is HermiteFeatures for phi in maps)
@@ -510,7 +514,7 @@ class HermitePairs:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return sum(a + b for a, b in self.shapes)
 
     def to(self, device: torch.device) -> "HermitePairs":

@@ -43,7 +43,7 @@ class Part:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return int(self.phi.row_size)
 
     def to(self, device: torch.device) -> "Part":
@@ -102,7 +102,7 @@ class ExpectedFourier:
     ----------
     tables : tuple of Tensor of shape (points, 2 x frequencies of the column)
         Cosines and sines, in turns, of the frequencies that look at a column, at its
-        points: complex numbers, so to say.
+        points: in effect complex numbers.
     order, back : Tensor or None
         Where the frequencies of all columns stand, and the way back; None if each looks
         at all of them.
@@ -233,12 +233,12 @@ class EncodedFeatures:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return int(self.phi.row_size)
 
     @property
     def is_opaque(self) -> bool:
-        """Whether rows must go through one by one."""
+        """Whether rows must be mapped one at a time."""
         return getattr(self.phi, "is_opaque", False)
 
     @property
@@ -291,7 +291,7 @@ class JointFeatures:
     *Bound.* Squared norms of disjoint coordinates add up:
     :math:`\|\phi\|^2 = \sum_i w_i \|\phi_i\|^2 / \sum_i w_i \le 1` if all maps have
     norm 1 at most. Squared distances add up in the same way: a loss on these features
-    weighs the maps as ``weights`` says.
+    weighs the maps by ``weights``.
 
     Examples
     --------
@@ -310,7 +310,7 @@ class JointFeatures:
     norm_bound = 1.0
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields of an object that another party may have built."""
         refuse_unless(
             len(self.maps) == len(self.weights) > 0
             and all(has_role(phi, "map") for phi in self.maps)
@@ -335,7 +335,7 @@ class JointFeatures:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return sum(phi.row_size for phi in self.maps)
 
     def to(self, device: torch.device) -> "JointFeatures":
@@ -348,7 +348,7 @@ class JointFeatures:
 
     @property
     def is_opaque(self) -> bool:
-        """Whether rows must go through one by one."""
+        """Whether rows must be mapped one at a time."""
         return any(getattr(phi, "is_opaque", False) for phi in self.maps)
 
     def __call__(self, x: Tensor | Sequence[Tensor]) -> Tensor:

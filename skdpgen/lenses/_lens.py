@@ -1,4 +1,4 @@
-"""What a lens offers: a public view of images, fixed before private ones are read."""
+"""The protocol of a lens: a public view of images, fixed before the fit."""
 
 from typing import Protocol, Self, runtime_checkable
 
@@ -19,11 +19,11 @@ class Lens(Protocol):
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
 
     @property
     def is_opaque(self) -> bool:
-        """Whether private rows must go through one by one.
+        """Whether private rows must be mapped one at a time.
 
         It is so where nothing is known about how rows of a batch influence each other.
         """

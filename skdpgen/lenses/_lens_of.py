@@ -1,4 +1,4 @@
-"""From what a user gives to a lens."""
+"""Convert what a user passes into a lens."""
 
 from collections.abc import Callable
 

@@ -25,7 +25,7 @@ class ModuleLens:
     The module must be public: random, or trained on public images alone. It must be
     pure, too: it is run on private rows, and nobody accounts for what it may write down
     about them. Nothing is known about how rows of a batch influence each other in it,
-    so the lens ``is_opaque``: private rows go through one by one.
+    so the lens ``is_opaque``: private rows are mapped one at a time.
 
     *Bound.* What the module makes of an image is made flat, divided by the radius, and
     clipped to norm 1, whatever it is.
@@ -156,7 +156,7 @@ class ModuleLens:
         return [owner.get_submodule(name) for name in self.layers]
 
     def double(self) -> "ModuleLens":
-        """Return a copy, which may remember what it sees; it keeps its precision."""
+        """Return a copy in its own precision; it may keep state about its inputs."""
         return replace(self)
 
 
@@ -187,7 +187,7 @@ def _weights(given: object) -> Iterator[Tensor]:
 
 
 def _run(module: Callable[[Tensor], object], inputs: Tensor, role: str) -> Tensor:
-    """Return what a module makes of each row, in the precision that came in."""
+    """Return the outputs of a module for each row, in the precision of the inputs."""
     weight = next(_weights(module), inputs)
     outputs = module(inputs.to(weight.dtype))
     if not isinstance(outputs, Tensor):
@@ -253,7 +253,7 @@ class RandomLens:
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         many = " and ".join(map(str, self.n_filters))
         return f"random filters, {many}, seed {self.seed}"
 
@@ -275,7 +275,7 @@ class RandomLens:
         return normalised(self.features(images))
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
-        """Return what the layers see, flat; differentiable by images."""
+        """Return the flattened features of all layers; differentiable."""
         maps, features = within_range(images), []
         for k, (filters, below) in enumerate(
             _drawn(self.n_filters, images.shape[1], self.seed)
@@ -300,7 +300,7 @@ class RandomLens:
 def _drawn(
     n_filters: tuple[int, ...], n_channels: int, seed: int
 ) -> tuple[tuple[Tensor, Tensor], ...]:
-    """Return filters of norm 2 and what is added to them, layer by layer."""
+    """Return filters of norm 2 and their biases, layer by layer."""
     rng = torch.Generator().manual_seed(seed)
     layers = []
     for k, n in enumerate(n_filters):

@@ -43,7 +43,7 @@ def weights_for(network: nn.Module, given: Weights) -> dict[str, Tensor]:
     Parameters
     ----------
     network : nn.Module
-        Says which names and shapes are needed.
+        Defines the names and shapes that are needed.
     given : str, path, dict of Tensor or nn.Module
         A file of a state dict (``.pth`` or ``.pt``, read without running code from it,
         or ``.safetensors``), a state dict, or a network that has one.
@@ -110,14 +110,14 @@ SMALLEST_SIDE = 32  # maps of the last stage would have no pixel below
 
 @dataclass(frozen=True, eq=False)
 class NetworkLens:
-    """A lens made of a network with public weights; derived classes say which one.
+    """A lens made of a network with public weights; derived classes define the network.
 
     Parameters
     ----------
     weights : str, path, dict of Tensor or nn.Module
         Kept as a dict of tensors, a copy, with the names that the network needs.
     side : int, default=32
-        Smaller images are enlarged until their shorter side has so many pixels.
+        Smaller images are enlarged until their shorter side has this length.
     """
 
     weights: Any
@@ -222,7 +222,7 @@ class VGG19Lens(NetworkLens):
         ``.safetensors``), its state dict, or the network. Entries of the classifier are
         ignored. A copy is kept.
     side : int, default=32
-        Smaller images are enlarged until their shorter side has so many pixels.
+        Smaller images are enlarged until their shorter side has this length.
 
     References
     ----------
@@ -239,7 +239,7 @@ class VGG19Lens(NetworkLens):
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         return "VGG-19, its weights taken as public"
 
     def _empty(self) -> nn.Module:
@@ -268,7 +268,7 @@ class ResNet18Lens(NetworkLens):
         ``.safetensors``), its state dict, or the network. Entries of the last layer,
         ``fc``, are ignored. A copy is kept.
     side : int, default=32
-        Smaller images are enlarged until their shorter side has so many pixels.
+        Smaller images are enlarged until their shorter side has this length.
 
     Examples
     --------
@@ -280,7 +280,7 @@ class ResNet18Lens(NetworkLens):
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         return "ResNet-18, its weights taken as public"
 
     def _empty(self) -> nn.Module:
@@ -341,7 +341,7 @@ class ShippedLens:
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         return f"the network that comes with skdpgen, version {self.version}"
 
     def n_latent(self, shape: Shape) -> int:
@@ -355,7 +355,7 @@ class ShippedLens:
         return sum(feature_map.numel() for feature_map in maps)
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
-        """Return what the convolutions see, flat; differentiable by images."""
+        """Return the flattened outputs of the convolutions; differentiable."""
         images = within_range(images)
         maps = network(images.shape[1], images).maps(images)
         parts = [
@@ -388,7 +388,7 @@ class ShippedLens:
 
 
 def network(n_channels: int, like: Tensor | None = None) -> PublicAutoEncoder:
-    """Return the network for so many channels, with the precision of a tensor."""
+    """Return the network for a number of channels, in the precision of a tensor."""
     if n_channels not in KINDS:
         raise ValueError(f"Images must have 1 or 3 channels. Got {n_channels} instead.")
     if like is None:
@@ -407,7 +407,7 @@ def _network(
 
 @cache
 def installed() -> str:
-    """Return what is installed: the first digits of a checksum of all that counts."""
+    """Return the installed version: the first digits of a checksum."""
     constants = repr((sorted(RADIUS.items()), BALANCE)).encode()
     content = constants + b"".join(_content(kind) for kind in KINDS.values())
     return hashlib.sha256(content).hexdigest()[:8]
@@ -457,7 +457,7 @@ class PerceptualMap:
 
     @property
     def is_opaque(self) -> bool:
-        """Whether rows must go through one by one."""
+        """Whether rows must be mapped one at a time."""
         return goes_alone(self.lens)
 
     @property

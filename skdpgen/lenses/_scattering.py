@@ -213,7 +213,7 @@ class ScatteringLens:
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         return (
             f"wavelet scattering, {self.n_scales} scales, {self.n_angles} angles, "
             f"order {self.order}"

@@ -87,14 +87,14 @@ def _outer(numbers: Tensor, groups: Tensor) -> Tensor:
 
 
 # ----------------------------------------------------------------------------
-# Private rows through a map that a user gave: one by one, whatever it does.
+# Private rows through a map of the user, one at a time: its code is not trusted.
 
 N_MADE_UP = 8  # public rows that a map is tried on
 LARGEST_CHANGE = 1e-6  # of the largest entry; the same row twice should give 0
 
 
 def goes_alone(lens: Lens) -> bool:
-    """Say whether private rows must go through a lens one by one.
+    """Return whether private rows must pass a lens one at a time.
 
     It is so where the lens ``is_opaque``, and for each class that is not of this
     package: what it states about itself is not checked by anyone.
@@ -115,7 +115,7 @@ def goes_alone(lens: Lens) -> bool:
 def each_alone(see: Callable[[Tensor], Tensor], rows: Tensor, width: int) -> Tensor:
     """Return ``see`` of each row, (n, width); a row on which it fails becomes 0.
 
-    An error, a result of another shape and a warning would each tell something about
+    An error, a result of another shape and a warning would each reveal something about
     one row. So errors and shapes become zeros, which add nothing to any sum, and
     warnings are not shown. *Why the bound holds:* row i of the result is a function of
     row i alone, if ``see`` is one (:func:`check_pure` tries that on public rows).
@@ -137,7 +137,7 @@ def each_alone(see: Callable[[Tensor], Tensor], rows: Tensor, width: int) -> Ten
                 output = see(rows[index : index + 1].clone())  # it may change in place
                 if output.shape == (1, width):
                     features[index] = output[0].double()
-            except Exception:  # whatever its type, it would tell of the row
+            except Exception:  # any error would reveal something about the row
                 features[index] = 0.0
     return features
 

@@ -29,7 +29,7 @@ class Extractor:
     Parameters
     ----------
     name : str
-        Says which features; results carry it.
+        Identifies the features in results.
     module : callable
         From a Tensor (n, channels, height, width) in [0, 1] to one (n, d).
 

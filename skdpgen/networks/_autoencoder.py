@@ -60,7 +60,7 @@ class AutoEncoder(nn.Module):
 
 
 # ----------------------------------------------------------------------------
-# The network that comes with the package: an auto-encoder whose layers tell shapes.
+# The network that comes with the package: an auto-encoder whose layers detect shapes.
 
 SIDE = 28  # of the images that codes are made of
 WIDTHS = (24, 48, 96)
@@ -111,7 +111,7 @@ class PublicAutoEncoder(nn.Module):
         )
 
     def maps(self, images: Tensor) -> list[Tensor]:
-        """Return what each convolution sees, after its ReLU."""
+        """Return the output of each convolution, after its ReLU."""
         maps = []
         for layer in self.seen:
             images = layer(images).relu()

@@ -41,7 +41,7 @@ Cells = list[tuple[float, str, str]]  # place, text, colour
 
 
 def text_lines(n: int) -> int:
-    """Return how many lines a list takes with its title, its head and what is left."""
+    """Return the number of lines of a list with title, head and remainder."""
     return min(n, MOST) + _TITLE + _HEAD + 2
 
 
@@ -121,7 +121,7 @@ def plot_overview(
     *,
     other: str = "other",
 ) -> Figure:
-    """Draw on one page how near a synthetic table is, and what it lost.
+    """Draw on one page the distances of a synthetic table, and lost values.
 
     * Missing: the share of complete rows, and of missing values by column.
     * Single columns: their distances, by :func:`~skdpgen.metrics.marginal_distances`,

@@ -48,7 +48,7 @@ def to_plain(
     arrays: Arrays,
     other: Callable[[object, Arrays], JSON] | None = None,
 ) -> JSON:
-    """Return what JSON can say; arrays are put aside, under names.
+    """Return a value that JSON can hold; arrays are stored separately by name.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def to_plain(
     arrays : dict
         Is filled.
     other : callable or None, default=None
-        Says what becomes of other values: a dictionary, or None.
+        Converts other values to a dictionary, or returns None.
     """
     if isinstance(value, Enum):
         return {"enum": type(value).__name__, "value": value.value}

@@ -36,7 +36,7 @@ class PointKernel(Protocol):
 
     @property
     def width(self) -> int:
-        """How many numbers a point has."""
+        """Number of values of a point."""
 
     def rows_of(self, batch: EncodedBatch) -> Any:
         """Return the part of a batch that :meth:`inputs` takes."""
@@ -145,14 +145,14 @@ class ImageKernel:
 
     @property
     def certificate_name(self) -> str:
-        """What the certificate calls it."""
+        """Name in the certificate."""
         if self.pooling == 1:
             return f"{self.layout.n_pixels} pixels"
         return f"{self.width} means of {self.pooling} x {self.pooling} pixels"
 
     @property
     def blocks(self) -> dict[str, Any]:
-        """What a release sums."""
+        """Blocks that a release sums."""
         counts: dict[str, Any] = {Key.CLASSES: Counts(self.beta)}
         if self.phi is None:
             return counts
@@ -160,7 +160,7 @@ class ImageKernel:
 
     @property
     def weights(self) -> dict[str, float]:
-        """What each block is scaled by."""
+        """Scale of each block."""
         return {Key.FEATURES: 1.0}
 
     def encode(
@@ -177,7 +177,7 @@ class ImageKernel:
 
     @property
     def width(self) -> int:
-        """How many numbers a point has."""
+        """Number of values of a point."""
         return n_seen(self.layout.size, self.pooling)
 
     def rows_of(self, batch: EncodedBatch) -> NDArray[Any]:

@@ -184,12 +184,12 @@ class CodeMap:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes, about."""
+        """Approximate number of values that one row takes."""
         return self.phi.row_size
 
     @property
     def is_opaque(self) -> bool:
-        """Whether rows must go through one by one."""
+        """Whether rows must be mapped one at a time."""
         return self.phi.is_opaque
 
     @property

@@ -244,7 +244,7 @@ class RowKernel:
 
     @property
     def certificate_name(self) -> str:
-        """What the certificate calls it."""
+        """Name in the certificate."""
         return f"{len(self.sizes)} columns"
 
     @property
@@ -254,7 +254,7 @@ class RowKernel:
 
     @property
     def blocks(self) -> dict[str, Any]:
-        """What a release sums; with class counts where no other block holds them."""
+        """Blocks that a release sums; with class counts if no other block has them."""
         blocks: dict[str, Any] = {}
         if self.counted:
             sizes = tuple(self.sizes[j] for j in self.counted)
@@ -273,7 +273,7 @@ class RowKernel:
 
     @property
     def weights(self) -> dict[str, float]:
-        """What each block is scaled by."""
+        """Scale of each block."""
         assert self.share is not None  # see `with_share`
         weights: dict[str, float] = {}
         if self.counted:
@@ -284,7 +284,7 @@ class RowKernel:
 
     @property
     def heads(self) -> tuple[CellsHead | PositionHead, ...]:
-        """What a generator must output for every column."""
+        """Output head of a generator for every column."""
         widths = {
             j: at.shape[1] for j, at in zip(self.seen, self.points_at, strict=True)
         }
@@ -312,7 +312,7 @@ class RowKernel:
 
     @property
     def width(self) -> int:
-        """How many numbers a point has."""
+        """Number of values of a point."""
         return sum(at.shape[1] for at in self.points_at)
 
     def rows_of(self, batch: EncodedBatch) -> NDArray[Any]:
@@ -426,7 +426,7 @@ class RowKernel:
         rng: np.random.Generator,
     ) -> Any:
         """Draw rows with the given labels, in the container of the fitted table."""
-        del denoised  # the generator has learnt all of it
+        del denoised  # the generator was trained on it
         codes = model.draw(labels, cells, rng=rng)
         return decode_rows(
             facts, cells, codes, model.marginals, rng=rng, container=container

@@ -105,7 +105,7 @@ def widest_groups(n_columns: int, *, is_trial: bool = False) -> int:
 
 
 class ExpectsPairs(Protocol):
-    """What public rows say of pairs: :class:`PairModel`, which imports this module."""
+    """Protocol of :class:`PairModel`, which imports this module."""
 
     @property
     def every_pair(self) -> Any:

@@ -247,8 +247,8 @@ class MeasuredPairs(Measured):
     parity_release: ParityRelease | None = None
 
 
-FIRST_ROUND = 0.25  # of what is spent on pairs
-WORTH = 0.1  # of what is left of the budget: less is not spent on columns again
+FIRST_ROUND = 0.25  # of the budget of pairs
+WORTH = 0.1  # of the remaining budget; with less, columns are not counted again
 FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows only
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
 

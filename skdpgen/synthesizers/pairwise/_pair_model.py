@@ -49,7 +49,7 @@ def parts_of_number(
 ) -> NDArray[np.int64] | None:
     """Return which bins of a number make up each of its parts; None for classes.
 
-    What only two columns together say of a number does not show in all rows together.
+    Relations of two columns jointly with a number do not show in pooled counts.
     Relations change slowly along the number, so a few parts show them, and add up
     to all rows with less noise than many bins do. Parts are cut by released counts.
     """
@@ -83,7 +83,7 @@ def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
 def own_of_parts(
     model: "PairModel",
 ) -> dict[Pair, tuple[Floats, NDArray[np.int64]]]:
-    """Return what each part of a number has beyond its share of a pair, smoothed.
+    """Return the smoothed deviation of each part of a number from its share of a pair.
 
     And which bins are in which part; of two releases of a pair the later one.
     """
@@ -113,7 +113,7 @@ def own_energies(model: "PairModel") -> dict[Pair, float]:
 
 
 def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
-    """Return what each bin of a number has beyond its share of a pair.
+    """Return the deviation of each bin of a number from its share of a pair.
 
     Where a pair was counted by parts, a bin has its share of its part.
     """
@@ -385,7 +385,7 @@ class PairModel:
         return sum(c.size * (std / self.n_rows) ** 2 for _, c, std in tables)
 
     def energies(self) -> dict[Pair, float]:
-        """Return the squared norm of each pair's excess over what is expected of it."""
+        """Return the squared norm of the excess of each pair over its expectation."""
         commons, trust = self.commons()
         if self._public is not None:
             public = self._public
@@ -410,7 +410,7 @@ class PairModel:
         return max(1.0 - sum(self.energies().values()) / whole, 0.0) if whole else 0.0
 
     def target(self) -> PairTarget:
-        """Return what the moments of a model should be."""
+        """Return the target of a model's moments."""
         ends = np.cumsum([0, *self.sizes])
         width, n_classes = int(ends[-1]), len(self.shares)
         places = [slice(a, b) for a, b in pairwise(ends)]
@@ -439,7 +439,7 @@ class PairModel:
         return PairTarget(singles, self.shares, common, by_class, is_measured)
 
     def _owns(self, trust: float) -> dict[PairOfClass, Floats]:
-        """Return what each class has beyond its share of a pair's common excess."""
+        """Return the deviation of each class from its share of a common excess."""
         if self.are_bins and self._public is None:
             return own_of_bins(self)
         estimates: dict[PairOfClass, Estimate] = {}

@@ -166,11 +166,11 @@ class PairRelease:
     levels: tuple[Levels, ...] | None = None
     """How each pair joins the groups of its columns; None has each by itself."""
     of_class: NDArray[np.int64] | None = None
-    """With which classes each class was counted; None is one by one, or all of them."""
+    """Classes that each class was counted with; None if separately, or with all."""
 
     @property
     def by_class(self) -> bool:
-        """Whether classes were counted one by one."""
+        """Whether classes were counted separately."""
         return len(self.released.values[Key.PAIRS]) > 1 and self.of_class is None
 
     def tables(

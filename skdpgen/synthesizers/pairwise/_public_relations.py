@@ -55,7 +55,7 @@ class PublicPairs:
         return np.asarray(self._excess(pair).sum(axis=0))
 
     def own(self, pair: tuple[int, int]) -> Floats:
-        """Return what each class has beyond its share of that."""
+        """Return the deviation of each class from its share of the excess."""
         excess = self._excess(pair)
         return np.asarray(excess - self._shares[:, None, None] * excess.sum(axis=0))
 
@@ -65,7 +65,7 @@ class PublicPairs:
         return self._excesses[pair]
 
     def _moved(self, pair: tuple[int, int]) -> Floats:
-        """Return what the public table has beyond independence, on private columns."""
+        """Return the excess of the public table, moved to the private marginals."""
         rows, columns = (self._singles[j] for j in pair)
         j, k = (self._places[column] for column in pair)
         counts = np.asarray(self._counts[:, j, k], dtype=float)
