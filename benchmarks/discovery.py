@@ -37,7 +37,10 @@ from skdpgen.tables import NUMBERS, Categorical, Datetime, Integer, Numeric, bou
 RARE = 0.01  # values of fewer rows may be lost
 MOST_ROWS = 100_000
 SPIKE = 0.05  # of the rows share a number
-MANY, SOME = 20, 0.2  # different numbers, and their share, of a column of numbers
+MANY, SOME = (
+    20,
+    0.2,
+)  # distinct numbers of a numeric column, and their share of distinct values
 ISSUE_SHARE, ISSUE_STDS = 0.03, 5.0  # a false statement is off by more than both
 STDS = 4.0
 RESULTS = Path(__file__).parent / "results"

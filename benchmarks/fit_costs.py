@@ -1,8 +1,8 @@
-"""What a fit costs by rows, columns and classes, in units of the machine's own work.
+"""Cost of a fit by rows, columns and classes, relative to a fixed computation.
 
-Seconds of two machines do not compare, nor do those of one machine on two days. So a
-fit is told as a ratio: its processor time, over that of a fixed piece of work that the
-same process did just before. Every fit has a process of its own.
+Seconds of two machines do not compare, nor do those of one machine on two days. So the
+cost of a fit is a ratio: its processor time over that of a fixed computation, which
+the same process did just before. Every fit has a process of its own.
 """
 
 import json

@@ -1,8 +1,7 @@
 """Our synthesizers beside public MST, AIM, PrivBayes and GANs, scored by the same code.
 
 The peers are those of the packages dpmm [1]_ and SmartNoise, in environments of their
-own (`python -m benchmarks peers`); skdpgen depends on neither. What is the same and
-what not:
+own (`python -m benchmarks peers`); skdpgen depends on neither. How they compare:
 
 * The same training and test rows, the same classifiers, the same number of synthetic
   rows.

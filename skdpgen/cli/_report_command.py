@@ -78,7 +78,7 @@ def write_report(
     Parameters
     ----------
     synthesizer : fitted estimator
-    about : About
+    description : About
     out : Path
         An ``.html`` file.
     real, test : table or tuple (X, y) or None

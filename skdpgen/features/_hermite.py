@@ -156,8 +156,8 @@ class HermiteFeatures:
     Parameters
     ----------
     directions : tuple of (Tensor of shape (n_values, order + 1) or None)
-        Those of a column's categories; None for a number that cannot be missing; one
-        row, for "missing", for a number that can.
+        Directions of a column's categories; None for a number that cannot be missing;
+        one row, for "missing", for a number that can.
     are_numbers : tuple of bool
         Which columns are numbers.
     subsets : Tensor of shape (n_subsets, n_together)
@@ -292,7 +292,7 @@ class HermiteFeatures:
     def _of_rows(self, x: Tensor) -> Tensor:
         """Return functions of the columns of rows, (n, columns, order + 1)."""
         if all(self.are_numbers) and not any(d is not None for d in self.directions):
-            # already finite and small; one tensor is several times as fast
+            # already finite and small; a single tensor is several times as fast
             return _cut(torch.nan_to_num(self._of_numbers(x)))
         widths = [self._width(j) for j in range(len(self.are_numbers))]
         return self._functions(torch.split(x, widths, dim=1))
@@ -334,7 +334,7 @@ class HermiteFeatures:
     def _mean(self, functions: Tensor, n_parts: int) -> Tensor:
         """Average products over ``n_parts`` equal groups of rows.
 
-        Of two columns it is a product of matrices: rows need not be formed.
+        For two columns it is a product of matrices: rows need not be formed.
         """
         n, n_columns, n_each = functions.shape
         n_subsets, n_together = self.subsets.shape
@@ -423,8 +423,8 @@ class HermitePairs:
 
     :math:`\psi` are the features of :math:`s_2` as differences from those of 0, divided
     by r and cut to norm 1. Rows that are 0 in most columns, such as mostly black
-    images, are all alike in s; without what they share, pairs say how columns go
-    together, and do not repeat how large each is. A radius of None takes the features
+    images, are all similar in s. Without the common part, pairs describe relations of
+    columns, and do not repeat the size of each. A radius of None takes the features
     as they are.
 
     *Bound.* Features of the sum kernel have norm 1 at most (:class:`HermiteFeatures`),

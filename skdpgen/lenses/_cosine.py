@@ -22,8 +22,8 @@ class CosineLens:
 
     The rows of the matrices C are cosines, orthonormal. Those pairs (i, j) are kept for
     which i/h + j/w is smallest, where h and w are height and width; d is how many
-    numbers an image has. So a code says how an image looks from afar, and the way back
-    is the same sum of cosines.
+    numbers an image has. So a code describes a blurred image, and decoding is the same
+    sum of cosines.
 
     *Bound.* The norm is clipped, whatever the image is. A smaller radius makes codes
     larger, and clips more of them: an image stays as it is if its low frequencies,
@@ -40,8 +40,8 @@ class CosineLens:
         The constant r; "auto" is 0.35.
     emphasis : float, default=0.0
         A frequency (i, j) is multiplied by :math:`(1 + \sqrt{i^2 + j^2})` to this
-        power, and divided by it on the way back: high frequencies, which are weak in
-        pictures, are then less drowned by noise that all codes get alike.
+        power, and divided by it when decoded. All codes get the same noise, and high
+        frequencies are weak in images; this makes them larger.
 
     Examples
     --------

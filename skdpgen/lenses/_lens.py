@@ -25,12 +25,12 @@ class Lens(Protocol):
     def is_opaque(self) -> bool:
         """Whether private rows must be mapped one at a time.
 
-        It is so where nothing is known about how rows of a batch influence each other.
+        True if rows of a batch may influence each other.
         """
 
     @property
     def has_decoder(self) -> bool:
-        """Whether there is a way back: the lens is :class:`Decoding`."""
+        """Whether the lens can decode, as :class:`Decoding`."""
 
     @property
     def has_features(self) -> bool:
@@ -54,7 +54,7 @@ class Lens(Protocol):
 
 @runtime_checkable
 class Decoding(Lens, Protocol):
-    """A lens with a way back."""
+    """A lens with a decoder."""
 
     def decode(self, codes: Tensor, shape: Shape) -> Tensor:
         """Return images in [0, 1], of this shape, from finite codes."""
@@ -79,7 +79,7 @@ class Perceptual(Lens, Protocol):
 
 
 # ----------------------------------------------------------------------------
-# What all lenses do to images before they look, and to rows after.
+# Operations of all lenses: on images before features, and on rows of features.
 
 SLACK = 1e-12  # of a norm, for rounding in double precision
 SMALLEST = 1e-6  # norm that is scaled to 1

@@ -1,4 +1,4 @@
-"""A lens that the user brings: any module, or two functions."""
+"""A lens of the user: any module, or two functions."""
 
 import copy
 import math
@@ -20,15 +20,15 @@ SAID = ", given by the user and taken as public"
 @saved
 @dataclass(frozen=True, eq=False)
 class ModuleLens:
-    """An encoder of the user's own, with or without a way back.
+    """An encoder of the user, with or without a decoder.
 
-    The module must be public: random, or trained on public images alone. It must be
-    pure, too: it is run on private rows, and nobody accounts for what it may write down
-    about them. Nothing is known about how rows of a batch influence each other in it,
+    The module must be public: random, or trained on public images only. It must also be
+    pure: it runs on private rows, and state that it stores about them is not accounted
+    for. Rows of a batch may influence each other in it,
     so the lens ``is_opaque``: private rows are mapped one at a time.
 
-    *Bound.* What the module makes of an image is made flat, divided by the radius, and
-    clipped to norm 1, whatever it is.
+    *Bound.* The output of the module for an image is flattened, divided by the radius,
+    and clipped to norm 1.
 
     Modules, and modules whose methods are given, are copied and set to evaluate. They
     are not trained, and run in the precision that their weights have. A lens with a
@@ -39,9 +39,9 @@ class ModuleLens:
     encoder : nn.Module or callable
         From images (n, channels, height, width) in [0, 1] to a Tensor (n, ...).
     decoder : nn.Module, callable or None, default=None
-        From what the encoder makes, flat, (n, n_latent), to images.
+        From flattened outputs of the encoder, (n, n_latent), to images.
     name : str, default="an encoder"
-        What a certificate calls it; that it is the user's is added.
+        Name in the certificate, which adds that it is the user's.
     radius : float, default=1.0
         A public constant: norm of the encoder's outputs that is still not clipped.
     layers : tuple of str or None, default=None
@@ -79,7 +79,7 @@ class ModuleLens:
 
     @property
     def has_decoder(self) -> bool:
-        """Whether there is a way back."""
+        """Whether there is a decoder."""
         return self.decoder is not None
 
     @property
@@ -203,11 +203,13 @@ def _run(module: Callable[[Tensor], object], inputs: Tensor, role: str) -> Tenso
 
 
 # ----------------------------------------------------------------------------
-# A lens of random filters: where strokes and edges are, with nothing learnt.
+# A lens of random filters, which respond to strokes and edges; nothing is trained.
 
 FIRST, NEXT = 5, 3  # pixels a side of filters, in the first layer and later
 GAIN = 2.0  # norm of a filter
-LEVELLED = 0.5  # of a first filter's mean is taken off: edges count more than tones
+LEVELLED = (
+    0.5  # part of a first filter's mean that is subtracted: edges count more than tones
+)
 THRESHOLD = 0.5  # at most, of a ReLU
 
 
@@ -219,8 +221,8 @@ class RandomLens:
     .. math:: f_1 = (A_1 \star x - t_1)_+, \qquad f_2 = (A_2 \star f_1 - t_2)_+, \dots
 
     The first layer sees every pixel, each further one every second place of the one
-    before. Thresholds t differ, so that the means of ReLUs tell how values are
-    distributed and not just what they are on average.
+    before. Thresholds t differ, so that the means of ReLUs describe the distribution of
+    values, not only their mean.
 
     *Bound.* Codes are the features, divided by their norm.
 

@@ -1,4 +1,4 @@
-"""What lenses of trained networks share: weights, sizes and colours of images."""
+"""Lenses of trained networks: weights, and sizes and colours of images."""
 
 import copy
 import hashlib
@@ -29,7 +29,7 @@ from skdpgen.networks import VGG, PublicAutoEncoder, ResNet
 from skdpgen.utils import saved
 
 # ----------------------------------------------------------------------------
-# Weights that a user brings for a network whose layers are known.
+# Weights of the user for a network with known layers.
 
 NOT_USED = "num_batches_tracked"  # counts of batch norm, which only training reads
 
@@ -101,7 +101,7 @@ def _read(path: Path) -> Any:
 
 
 # ----------------------------------------------------------------------------
-# What lenses of trained networks share: weights, sizes and colours of images.
+# Base of lenses of trained networks: weights, sizes and colours of images.
 
 MEAN = (0.485, 0.456, 0.406)  # of ImageNet's colours, which such networks expect
 SPREAD = (0.229, 0.224, 0.225)
@@ -288,7 +288,7 @@ class ResNet18Lens(NetworkLens):
 
 
 # ----------------------------------------------------------------------------
-# The lens that comes with the package: small networks that saw public images.
+# The lens that comes with the package: small networks trained on public images.
 
 KINDS = {1: "grey", 3: "colour"}  # by the number of channels
 RADIUS = {1: 40.0, 3: 47.0}  # norm of the codes of 99 % of public images
@@ -299,7 +299,7 @@ BALANCE = 1.5, 1.2, 0.5  # of layers: fine places get most of a feature's norm
 @saved
 @dataclass(frozen=True)
 class ShippedLens:
-    """A small auto-encoder that was trained on public images and comes along.
+    """A small auto-encoder, trained on public images, that is part of the package.
 
     Grey images go through a network that has seen letters and photographs, coloured
     ones through one that has seen photographs; :doc:`the model card </model_card>` says
@@ -313,8 +313,8 @@ class ShippedLens:
     Parameters
     ----------
     version : str, default=""
-        Says which weights are meant, in a file of a saved estimator; weights of another
-        version are refused. Empty is what is installed.
+        Version of the weights, stored in files of saved estimators; weights of another
+        version are refused. Empty is the installed version.
 
     Examples
     --------
@@ -483,7 +483,7 @@ class PerceptualMap:
         return torch.cat(self._parts(x), dim=1)
 
     def _parts(self, x: Tensor) -> list[Tensor]:
-        """Return features, and their squares, each of a norm of its own."""
+        """Return features and their squares, each normalised separately."""
         features = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
         unit = normalize(features, dim=1, eps=SMALLEST)
         parts = [math.sqrt(1.0 - self.squares) * unit]
@@ -493,7 +493,7 @@ class PerceptualMap:
         return parts
 
     def check(self) -> None:
-        """Look at made-up images, so that a lens fails before it costs."""
+        """Try made-up images, so that a lens fails before budget is used."""
         copy.deepcopy(self)(torch.zeros(1, math.prod(self.shape)))
         if self.is_opaque:
             with torch.no_grad():
@@ -518,6 +518,6 @@ class PerceptualMap:
     def double(self) -> "PerceptualMap":
         """Return the same map in double precision, with a lens of its own.
 
-        It sees private rows: a lens that remembers what it saw must not be kept.
+        It reads private rows: a lens may store state about them and must not be kept.
         """
         return replace(self, lens=copy.deepcopy(self.lens.double()))

@@ -1,4 +1,4 @@
-"""A lens of wavelet scattering: strokes and textures, with nothing learnt."""
+"""A lens of wavelet scattering, which describes strokes and textures."""
 
 import math
 from dataclasses import dataclass
@@ -104,7 +104,7 @@ def filters(
     All are divided until :func:`frame_sum` is 1 at most, so that no energy is added.
     """
     padded = padded_side(height, n_scales), padded_side(width, n_scales)
-    with torch.inference_mode(False):  # what is cached may be differentiated through
+    with torch.inference_mode(False):  # gradients may flow through cached tensors
         tall, wide = low_pass(height, n_scales), low_pass(width, n_scales)
         wavelets = morlets(n_scales, n_angles, *padded)
         most = float(frame_sum(wavelets, tall, wide, 2**n_scales).max())
@@ -143,7 +143,7 @@ def _gaussian(
 
 
 # ----------------------------------------------------------------------------
-# A lens of wavelet scattering: strokes and textures, with nothing learnt.
+# A lens of wavelet scattering; nothing is trained.
 
 SMALLEST_SIDE = 8
 IN_CACHE, AT_ONCE = 2**12, 2**19  # pixels at once, on a processor and elsewhere
@@ -171,7 +171,7 @@ class ScatteringLens:
 
     *Bound.* Codes are the features, divided by 0.7 times the square root of how many
     numbers an image has, and clipped. Photographs have norms around 0.7 (parts of two:
-    0.4 and 0.8 in the mean), drawings on black less; what is brighter is clipped.
+    0.4 and 0.8 in the mean), drawings on black less; brighter images are clipped.
 
     Parameters
     ----------

@@ -96,8 +96,8 @@ LARGEST_CHANGE = 1e-6  # of the largest entry; the same row twice should give 0
 def goes_alone(lens: Lens) -> bool:
     """Return whether private rows must pass a lens one at a time.
 
-    It is so where the lens ``is_opaque``, and for each class that is not of this
-    package: what it states about itself is not checked by anyone.
+    True if the lens ``is_opaque``, and for each class of another package, whose
+    statements about itself are not verified.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def each_alone(see: Callable[[Tensor], Tensor], rows: Tensor, width: int) -> Ten
 def check_pure(
     see: Callable[[Tensor], Tensor], size: tuple[int, ...], width: int, what: str
 ) -> None:
-    """Raise unless a map gives the same result for a row whatever it saw before.
+    """Raise if the result of a map for a row depends on earlier calls.
 
     It is tried on made-up rows before it sees private ones. This finds random numbers
     (dropout by ``torch.nn.functional``), running means and counters. It is a trial and
@@ -158,7 +158,7 @@ def check_pure(
     size : tuple of int
     width : int
     what : str
-        How an error calls the map.
+        Name of the map in error messages.
 
     Examples
     --------

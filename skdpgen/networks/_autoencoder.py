@@ -69,10 +69,10 @@ DRAWN = 64  # maps that drawing starts from
 
 
 class PublicAutoEncoder(nn.Module):
-    """Three convolutions see, a linear layer makes codes, two more draw.
+    """Three convolutions and a linear layer encode; two more layers decode.
 
-    No layer mixes images. What the convolutions see keeps the size of an image, a half
-    and a quarter of it; codes are made of what they see at 28 x 28 pixels.
+    No layer mixes images. The maps have the size of an image, a half and a quarter of
+    it; codes are computed from maps of 28 x 28 pixels.
 
     Parameters
     ----------

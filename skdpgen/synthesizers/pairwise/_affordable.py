@@ -11,14 +11,14 @@ from skdpgen.privacy import Ledger, OneHot, sensitivity
 K = TypeVar("K")
 
 FEWEST, MOST = 4, 12  # groups of a column in pairs
-SINGLE = 64  # how many noise stds of a single column all rows must be worth
-NOISE_OF_CELL = 3.0  # a cell of an even pair should hold this many stds of rows
+SINGLE = 64  # least number of rows, in noise stds of a single column
+NOISE_OF_CELL = 3.0  # least rows of a cell of an even pair, in noise stds
 MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together
-PUBLIC_WIDTH = 500  # of them where public rows are counted for all pairs
-TRIAL_WIDTH = 1_000  # of them where pairs are all of public rows, without noise
+PUBLIC_WIDTH = 500  # the same if public rows are counted for all pairs
+TRIAL_WIDTH = 1_000  # the same if all pairs come from public rows, without noise
 TRUST_PAIRS = 30  # pairs that test whether public rows are right
-KEPT = 0.3  # part of the noise that smoothing leaves in
+KEPT = 0.3  # part of the noise variance that remains after smoothing
 
 
 def nearest_pairs(n_columns: int, n_pairs: int) -> tuple[tuple[int, int], ...]:
@@ -51,7 +51,7 @@ def affordable_pairs(
     depend on them. At 4 x 4 groups pairs must exceed their noise, which grows
     with the root of their number, and there should be about one per column at least.
     """
-    if not 0 < 1 - pair_budget < 1:  # too near an end to be split
+    if not 0 < 1 - pair_budget < 1:  # rounding leaves nothing to split
         return 0
     alone, noise = _noises(ledger, n_columns, pair_budget)
     if n_rows < SINGLE * alone:
@@ -132,8 +132,8 @@ def worth_measuring(
     """Return the pairs to measure again, from estimates of a first release.
 
     If the R strongest pairs are measured, the noise of each of their cells has R times
-    the variance of a single histogram, of which smoothing keeps a part; what is left
-    out is lost. R is chosen to minimise the sum.
+    the variance of a single histogram, and smoothing keeps a part of it. The energy of
+    the other pairs is lost. R minimises the sum of both errors.
 
     Examples
     --------

@@ -67,10 +67,10 @@ from skdpgen.utils import Key, asked, has_role, refuse_unless, saved
 # Columns at two levels: each cell of all rows, and groups of cells by class.
 
 Floats = NDArray[np.float64]
-FINE = 0.2  # of the budget of columns goes to all rows together
-NOISE_OF_GROUP = 1.0  # a group should hold this many noise stds of rows in each class
+FINE = 0.2  # budget fraction, of columns, for cells of all classes together
+NOISE_OF_GROUP = 1.0  # least rows of a group in each class, in noise stds
 FEWEST = 4  # groups of a column
-COARSER = 0.5  # of the cells are left at most, else one level is enough
+COARSER = 0.5  # largest ratio of groups to cells for which two levels pay off
 
 
 def groups_by_class(
@@ -104,10 +104,10 @@ def measure_two_levels(
 ) -> tuple[Release, tuple[float, ...]]:
     r"""Release every cell of all rows with a class, then groups of cells by class.
 
-    In one histogram by class, a cell of all rows has the noise of all classes, and a
-    group of cells that of all its cells. At two levels neither is so. The result
-    has the form of one release by class: groups are shared among their cells as all
-    rows have them, with the noise that their sums have.
+    In one histogram by class, the noise of all classes adds up in a pooled cell, and
+    the noise of all cells in a group. Two levels avoid both. The result has the form of
+    one release by class: counts of groups are shared among their cells in the pooled
+    proportions, with the noise of their sums.
 
     **Sensitivity**, of each of the two, as of pairs: a row is one-hot in each column,
     times a scale, and squares of scales sum to 1. So its vector v is not negative and
@@ -249,7 +249,7 @@ class MeasuredPairs(Measured):
 
 FIRST_ROUND = 0.25  # of the budget of pairs
 WORTH = 0.1  # of the remaining budget; with less, columns are not counted again
-FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows only
+FOR_TRUST = 0.05  # budget fraction of pairs that only test public rows
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
 
 
@@ -260,7 +260,7 @@ def number_of_pairs(opening: Opening, pair_budget: float) -> int:
 
 
 def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
-    """Return the part of the budget that pairs get; with public rows at least some.
+    """Return the part of the budget that pairs get; with public rows it is positive.
 
     Where no pair could be afforded, a few test whether public rows are right.
     """
@@ -281,8 +281,8 @@ def measure_columns(
 ) -> ClassConditional:
     """Release every column by class, and return the denoised columns.
 
-    Keeps the release, and what one row counts in each column: where no part of the
-    budget is ``for_pairs``, or only a trial of public rows, 1.
+    Stores the release, and the scale of a row in each column. The scale is 1 if no
+    budget is ``for_pairs``, or only a test of public rows.
     """
     sizes = tuple(column.n_cells for column in cells.values())
     scales = cell_scales(sizes) if for_pairs and not is_trial else None
@@ -408,7 +408,7 @@ def measure_pairs(
         share = model.explained()
         if share > WORTH:
             measure_columns_again(opening, cells, labels, share=share)
-        # parts of a number give energies with less noise than parities of classes
+        # energies of parts of a number have less noise than parities of classes
         class_energies = (
             parities.of_pairs(denoised, groups) if parities and by_class else {}
         )
@@ -438,7 +438,7 @@ def pairs_that_matter(
     class_energies: Mapping[Pair, float],
     ledger: Ledger,
 ) -> tuple[Pair, ...]:
-    """Return the pairs to measure again; ``own`` has the energies of single classes."""
+    """Return the pairs to measure again, by their energies, pooled and by class."""
     delta = sensitivity(OneHot(1), ledger.budget.adjacency)
     unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
     # of a number, the common excess and that of its parts are each estimated with noise

@@ -85,7 +85,7 @@ def own_of_parts(
 ) -> dict[Pair, tuple[Floats, NDArray[np.int64]]]:
     """Return the smoothed deviation of each part of a number from its share of a pair.
 
-    And which bins are in which part; of two releases of a pair the later one.
+    Also returns the part of each bin. Of two releases of a pair, the later one is used.
     """
     smoothed: dict[Pair, tuple[Floats, NDArray[np.int64]]] = {}
     for pair_release in model.measured:
@@ -105,7 +105,7 @@ def own_of_parts(
 
 
 def own_energies(model: "PairModel") -> dict[Pair, float]:
-    """Return the squared norm of what parts of a number have of their own."""
+    """Return the squared norm of the deviations of parts of a number."""
     return {
         p: float((deviations**2).sum())
         for p, (deviations, _) in own_of_parts(model).items()
@@ -115,7 +115,7 @@ def own_energies(model: "PairModel") -> dict[Pair, float]:
 def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
     """Return the deviation of each bin of a number from its share of a pair.
 
-    Where a pair was counted by parts, a bin has its share of its part.
+    If a pair was counted by parts, a bin gets its share of its part.
     """
     of_bins: dict[PairOfClass, Floats] = {}
     for pair, (deviations, of_class) in own_of_parts(model).items():
@@ -139,7 +139,7 @@ def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
 # Estimates of pairs of columns, from releases and public rows.
 
 MOST_PUBLIC = 5_000  # pairs that are taken from public rows
-BELIEVED = 0.5  # trust that public relations need if private pairs only tested them
+BELIEVED = 0.5  # least trust in public relations that private pairs only tested
 Estimate = tuple[Floats, float]  # an excess, and the variance of its noise
 K = TypeVar("K", Pair, PairOfClass)
 
@@ -402,7 +402,7 @@ class PairModel:
         return not is_trial or self.commons()[1] > BELIEVED
 
     def explained(self) -> float:
-        """Return the part of the estimated relations that public rows had predicted."""
+        """Return the part of the estimated relations that public rows predicted."""
         if self._public is None:
             return 0.0
         commons, _ = self.commons()

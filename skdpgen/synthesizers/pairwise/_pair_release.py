@@ -22,10 +22,10 @@ from skdpgen.tables import (
 from skdpgen.utils import Key, asked, has_role, is_whole, refuse_unless, saved
 
 # ----------------------------------------------------------------------------
-# Resolution of a pair: few cells of one column leave more for the other.
+# Resolution of a pair: a column of few cells lets the other have more groups.
 
 FINEST = 24  # groups of a column in any pair
-WIDTH = 600  # groups of all columns together, where that is finer than the given number
+WIDTH = 600  # groups of all columns together, if finer than the given number
 
 Pair = tuple[int, int]
 Levels = tuple[CellGroups, CellGroups]
@@ -128,7 +128,7 @@ def corrected(
     """Correct counts of groups by released sums of groups that were joined.
 
     The error of a sum is shared evenly by its groups: the least squares solution. The
-    variance that is returned is the mean of what it leaves.
+    returned variance is the mean of the remaining variances.
 
     Examples
     --------
@@ -192,10 +192,10 @@ class PairRelease:
 @saved
 @dataclass(frozen=True, eq=False)
 class PairCodes:
-    """From cells of rows to groups of cells, row by row, as pairs count them.
+    """Map the cells of each row to the groups that pairs count.
 
-    No cell and no label raises: an unknown one is counted nowhere. Otherwise a single
-    row could end the fit with an error, which no budget pays for.
+    No cell and no label raises: unknown ones are ignored. Otherwise a single row could
+    end the fit with an error, which is outside the guarantee.
     """
 
     groups: tuple[CellGroups, ...]

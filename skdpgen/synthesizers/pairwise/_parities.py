@@ -39,16 +39,16 @@ from skdpgen.utils import Key, are_amounts, asked, has_role, refuse_unless, save
 # Which parities to release, and how columns are cut in halves for them.
 
 Floats = NDArray[np.float64]
-USUAL, MOST = 0.06, 0.1  # parts of what pairs would get
-LOWEST, FEWEST, HIGHEST = 2, 3, 7  # columns of a set; at least up to three
-WIDEST = 8_000  # sets in all
-LEAST, ENOUGH = 7.0, 15.0  # stds of noise that a full parity should be worth
-OWN = 8  # with more classes than that, parities are those of all rows
+USUAL, MOST = 0.06, 0.1  # fractions of the budget of pairs
+LOWEST, FEWEST, HIGHEST = 2, 3, 7  # columns of a set; FEWEST is the least maximum
+WIDEST = 8_000  # total number of sets
+LEAST, ENOUGH = 7.0, 15.0  # noise stds of a parity that holds in all rows
+OWN = 8  # with more classes, parities are pooled over classes
 
 
 @dataclass(frozen=True, eq=False)
 class ParityPlan:
-    """What is released: sizes of sets, with which classes each class is counted.
+    """Plan of the release: sizes of sets, and classes that are counted together.
 
     ``share`` is of what is left of the budget.
     """
@@ -61,7 +61,7 @@ class ParityPlan:
 def plan_parities(
     opening: Opening, labels: Cells | None, denoised: ClassConditional
 ) -> ParityPlan | None:
-    """Return what can be afforded, by public quantities and releases; None if nothing.
+    """Return an affordable plan, by public quantities and releases; None if none is.
 
     With None no budget is used.
     """
@@ -183,7 +183,7 @@ class ParityRelease:
     orders : tuple of int
         Sizes of the sets.
     of_class : ndarray of int of shape (n_classes,)
-        With which classes each class was counted.
+        Group of classes that each class was counted in.
     released : Release
     """
 

@@ -14,18 +14,18 @@ from skdpgen.training import Related, columns_together, raked
 # Relations of pairs in public rows, adjusted to private single columns.
 
 Floats = NDArray[np.float64]
-OF_CELL = 0.5  # rows that every cell of a pair gets as independent columns would
+OF_CELL = 0.5  # prior rows per cell of a pair, distributed as independent columns
 
 
 class PublicPairs:
-    r"""Relations of public rows, as private rows would have them.
+    r"""Relations of public rows, adjusted to the marginals of private rows.
 
-    A relation is a ratio: how much more often two values are together than independent
-    columns would have them. Single columns may be others here and there; so the table
-    of a public pair is scaled in rows and columns until it has the private ones, which
-    leaves such ratios as they are, and what it then has beyond independent columns is
-    the excess to expect. Few public rows say little: each cell has half a row more that
-    is independent, and a class half a row that is like all.
+    A relation is the ratio of a joint frequency to that of independent columns. Public
+    and private marginals may differ. So the table of a public pair is scaled in rows
+    and columns until it has the private marginals, which keeps the odds ratios. Its
+    excess over independent columns is the expected one. Few public rows are weak
+    evidence: each cell gets half a row of independent columns, and each class half a
+    row of all classes.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _product(counts: Floats) -> Floats:
 # ----------------------------------------------------------------------------
 # Single columns, estimated jointly by the relations of public rows.
 
-WIDEST = 500  # groups of all columns and classes; of more, all classes together
+WIDEST = 500  # groups of all columns and classes; above, classes are pooled
 MOST = 2 / 3  # weight of the joint estimate of a trusted column; the rest is its own
 
 
@@ -116,7 +116,7 @@ def with_relations(
 
     The joint estimate of :func:`columns_together` is averaged with the estimate from
     the column only: neither uses all of the information. Public rows without labels
-    count as alike in each class: where private classes differ in one column, they are
+    count equally in each class: if private classes differ in one column, they are
     then expected to differ in the columns related to it. (Differences that are noise,
     which no relation would have made, mislead models that use relations.) With many
     classes, this is done for all classes together, and classes follow; with many
