@@ -9,7 +9,7 @@ from torch.nn.functional import avg_pool2d, max_pool2d
 from skdpgen.networks._table import convolution, linear
 
 # ----------------------------------------------------------------------------
-# A small classifier of images, cheap enough for per-row gradients.
+# A small classifier of images, cheap enough to predict every private row.
 
 HALVED = 16  # from this many pixels a side on, 2 x 2 of them are averaged
 CNN_WIDTHS = (16, 32)

@@ -330,6 +330,7 @@ def on_lattice_edges(edges: Floats, step: float | None) -> Floats:
 def _lattice_edges(edges: Floats, step: float) -> Floats:
     """Return the points half a step before the first lattice value of each cell."""
     places = edges / step
+    # The tolerance keeps an edge that is a lattice value up to rounding.
     return np.asarray((np.ceil(places - 1e-9 * np.abs(places)) - 0.5) * step)
 
 
@@ -536,11 +537,8 @@ def refined(coarse: Line, fine: Line, counts: Floats, variance: float) -> Line:
         n_parts = cells.stop - cells.start
         total, fine_variance = float(counts[cells].sum()), n_parts * variance
         coarse_variance = float(coarse_variances[cells].sum())
-        weight = (
-            fine_variance / (fine_variance + coarse_variance)
-            if fine_variance + coarse_variance
-            else 0.0
-        )
+        summed = fine_variance + coarse_variance
+        weight = fine_variance / summed if summed else 0.0  # of the coarse total
         change = weight * (float(coarse_counts[cells].sum()) - total) / n_parts
         estimate[cells] += change
         variances[cells] = variance * (1.0 - weight / n_parts)
@@ -682,11 +680,8 @@ def joined_parts(
         )
         scale = min(max(rows / total, 1.0), 4.0) if is_sure else 1.0
         parts_variance = n_parts * (scale * noise_std) ** 2
-        weight = (
-            parts_variance / (parts_variance + cell_variance)
-            if parts_variance + cell_variance
-            else 0.0
-        )
+        summed = parts_variance + cell_variance
+        weight = parts_variance / summed if summed else 0.0  # of the earlier estimate
         lacking = weight * (rows - scale * total)
         estimate[cells] = scale * parts + lacking / n_parts
         variances[cells] = (scale * noise_std) ** 2

@@ -150,6 +150,7 @@ def tree_estimate(
         left, right = sums[middles] - sums[starts], sums[stops] - sums[middles]
         expected = (base[middles] - base[starts]) / (base[stops] - base[starts])
         surplus = (1 - expected) * left - expected * right
+        # std of the surplus; each half has the noise of its number of cells
         noise = noise_std * np.hypot(
             (1 - expected) * np.sqrt(middles - starts),
             expected * np.sqrt(stops - middles),
@@ -223,12 +224,12 @@ def bins_of(
         dropped: set[int] = (
             set()
         )  # edges: with few rows, only wider bins exceed the noise
-        for places in doubtful if math.isfinite(later_noise) else ():
-            stretch_rows = _rows_of_bins(line, rows, edges, places)
-            dropped |= {*places} - {
-                *_thinned(places, _most_cells(stretch_rows, later_noise))
+        for bins in doubtful if math.isfinite(later_noise) else ():
+            stretch_rows = _rows_of_bins(line, rows, edges, bins)
+            dropped |= {*bins} - {
+                *_thinned(bins, _most_cells(stretch_rows, later_noise))
             }
-        gaps = sorted({*gaps, *(place for places in doubtful for place in places)})
+        gaps = sorted({*gaps, *(place for bins in doubtful for place in bins)})
         gaps = [
             gap - sum(k <= gap for k in dropped) for gap in gaps if gap not in dropped
         ]
@@ -301,8 +302,8 @@ def _occupied_cells(line: Line, rows: Floats) -> Flags:
         start, stop = np.flatnonzero(groups == group)[[0, -1]] + [0, 1]
         noise = line.noise(int(start), int(stop))
         is_usual = (line.edges[start] >= 0) == is_positive
-        least = TOGETHER if is_usual else OTHER_SIGN
-        if float(line.counts[start:stop].sum()) > max(least * noise, 0.5):
+        evidence = TOGETHER if is_usual else OTHER_SIGN
+        if float(line.counts[start:stop].sum()) > max(evidence * noise, 0.5):
             octaves.append(slice(int(start), int(stop)))
     for _, family in spans_of(line.families):
         if line.is_open[family.start]:
@@ -360,8 +361,8 @@ def _range_end(line: Line, first: int, last: int) -> int:
         groups_end = [end for end in sorted(ends) if end > last][:24]
         after = min((start for start in starts if start >= last), default=n)
         for stop in sorted({*lengths, *groups_end}):
-            wider = float(edges[stop] - edges[last]) / max(span, 1e-300)
-            least = next((s for width, s in KEPT.items() if wider <= width), LIKELY)
+            growth = float(edges[stop] - edges[last]) / max(span, 1e-300)
+            least = next((s for width, s in KEPT.items() if growth <= width), LIKELY)
             if edges[last] <= zero < edges[stop]:
                 least = SURE if edges[first] < -zero else least  # another sign
             if _exceeds_noise(line, last, stop, least) or (

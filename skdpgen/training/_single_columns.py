@@ -99,15 +99,16 @@ def _posterior_of_bins(
         smooth = np.exp(-distance / length)
         for part in ROUGHNESS:
             prior = part * np.eye(n) + (1 - part) * smooth
-            prior -= prior.mean(axis=0)
+            prior -= prior.mean(axis=0)  # P on both sides: deviations sum to 0
             prior -= prior.mean(axis=1, keepdims=True)
             values, vectors = np.linalg.eigh(prior)
             spread = signal[:, None] * np.maximum(values, 0.0)
-            rotated, kept = vectors.T @ deviation, spread / (spread + 1.0)
+            rotated, shrinkage = vectors.T @ deviation, spread / (spread + 1.0)
+            # log evidence of N(0, spread + 1) in the eigenbasis, without constants
             fit = rotated**2 / (spread + 1.0) + np.log(spread + 1.0)
             evidence.append(-0.5 * fit.sum(axis=1))
-            means.append((kept * rotated) @ vectors.T)
-            variances.append(kept @ (vectors**2).T)
+            means.append((shrinkage * rotated) @ vectors.T)
+            variances.append(shrinkage @ (vectors**2).T)
     logs, posterior = np.concatenate(evidence), np.concatenate(means)
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
@@ -121,8 +122,8 @@ def _above_zero(mean: Floats, std: Floats) -> Floats:
     """Return the mean of a normal distribution truncated at 0."""
     ratio = mean / std
     near = np.maximum(ratio, -FAR)
-    rest = std * np.exp(norm.logpdf(near) - norm.logcdf(near))
-    means = np.where(ratio > CERTAIN, mean, mean + rest)
+    shift = std * np.exp(norm.logpdf(near) - norm.logcdf(near))
+    means = np.where(ratio > CERTAIN, mean, mean + shift)
     return np.asarray(np.where(ratio < -FAR, -std / np.minimum(ratio, -FAR), means))
 
 
@@ -250,11 +251,11 @@ def _adjusted_by_total(
     )
     if n < 2 or other_precision <= 1e-9 / sum_variance:
         return 0.0, noise_std**2
-    lacking, weight = total[0] - float(counts.sum()), 1.0
+    difference, weight = total[0] - float(counts.sum()), 1.0
     if total[1]:  # remove these counts from the mean
-        lacking *= 1.0 / total[1] ** 2 / other_precision
+        difference *= 1.0 / total[1] ** 2 / other_precision
         weight = sum_variance * other_precision / (sum_variance * other_precision + 1.0)
-    return weight * lacking / n, noise_std**2 * (1.0 - weight / n)
+    return weight * difference / n, noise_std**2 * (1.0 - weight / n)
 
 
 def _passing_runs(
@@ -362,6 +363,8 @@ def _posterior_mean(
     are_bins: bool,
 ) -> Floats:
     """Average the posterior means of all candidate priors by their evidence."""
+    # The excess of a class subtracts its share of all classes. So it keeps 1 - share of
+    # its own noise, and gets the noise of the others times its share.
     others = math.sqrt(len(shares) - 1) * shares
     noise_stds = (noise * np.hypot(1 - shares, others))[:, None]  # (n_classes, 1)
     scale = np.sqrt(shares * (1 - shares))[:, None] / noise_stds
@@ -373,19 +376,21 @@ def _posterior_mean(
         _principal_axes(scale * prior * scale.T)
         for prior in _class_correlations(shares, are_bins)
     ]
+    # The noise is white in units of its std, so in the product of both eigenbases every
+    # coefficient has a prior of its own, and evidence and mean are closed forms.
     for power in POWERS:
         root = centre * marginal**power
         for correlation in correlations(marginal, n_ordered):
             values, vectors = _principal_axes(root @ correlation @ root.T)
-            for strengths, turn in sides:
-                rotated = turn.T @ standardised @ vectors
+            for strengths, class_axes in sides:
+                rotated = class_axes.T @ standardised @ vectors
                 for strength in STRENGTHS:
                     signal = strength**2 * strengths[:, None] * values
                     variance = signal + 1.0
                     fit = rotated**2 / variance + np.log(variance)
                     evidence.append(-0.5 * _summed_fit(fit, are_bins))
                     mean = signal / variance * rotated
-                    posterior.append(turn @ mean @ vectors.T)
+                    posterior.append(class_axes @ mean @ vectors.T)
     logs = np.array(evidence)  # (candidates, n_classes)
     weights = np.exp(logs - logs.max(axis=0))
     weights /= weights.sum(axis=0)

@@ -347,6 +347,8 @@ def _second_release(
         return settled
     n_watched, scale = len(watched), watched_scale(n_lines, len(watched))
     scales = (*(1.0,) * n_lines, *(scale,) * n_watched) if n_watched else None
+    # The noise decides how many parts an octave gets, so its std is computed before the
+    # cells. It depends on the number of columns only, so one cell each is enough here.
     structure = Histograms((1,) * (n_lines + n_watched), scales).structure
     delta = sensitivity(structure, opening.ledger.budget.adjacency)
     std = opening.ledger.noise_std(share=share, sensitivity=delta)
@@ -355,7 +357,7 @@ def _second_release(
     line_grids = {
         n: with_unread_text(opening, n, line.grid) for n, line in counted.items()
     }
-    cut_scale = shortened(scale)  # as the release counts rows
+    cut_scale = shortened(scale)  # rounded: the weight that the release really uses
     grids = line_grids | {name: cells.grid for name, cells in watched.items()}
     parts = [f"parts of {n_lines} number lines"] if n_lines else []
     parts += [f"values that {n_watched} schema columns lack"] if n_watched else []
@@ -394,6 +396,11 @@ def _second_release(
 
 
 def _second_share(opening: Opening, n_columns: int) -> float:
+    """Return the share of mu² for the second release.
+
+    With discovered columns it is a part of the discovery budget, and at most half of
+    the rest. With public bounds only, it aims at the noise ``BIN_STD``.
+    """
     left, n_rows = opening.ledger.remaining, opening.facts.n_rows
     if opening.lines:
         assert opening.unknown is not None
@@ -433,7 +440,7 @@ def _third_release(
     }
     counts: dict[Any, Any] = {}
     std = 0.0
-    if grids and not opening.lines and not words:  # the schema is public
+    if grids and not opening.lines and not words:  # public schema: a plain histogram
         released = release(
             opening.rows.batches(grids),
             {Key.COLUMNS: Histograms(tuple(g.n_cells for g in grids.values()))},
@@ -442,7 +449,7 @@ def _third_release(
             share=share,
         )
         std, counts = released.noise_std[Key.COLUMNS], by_column(released, grids)
-    elif grids or words:
+    elif grids or words:  # a row counts in few cells: clip it to its squared norm
         sizes = tuple(grid.n_cells for grid in grids.values())
         released = release(
             opening.rows.batches({}, asked=Asked(grids, words)),
@@ -469,6 +476,7 @@ def _third_release(
 
 
 def _third_share(opening: Opening, n_lines: int) -> float:
+    """Return the share of mu² for the third release, as :func:`_second_share` does."""
     left, n_rows = opening.ledger.remaining, opening.facts.n_rows
     if opening.unknown is not None and len(opening.unknown):
         whole = discovery_share(opening.unknown, n_rows, opening.ledger)
