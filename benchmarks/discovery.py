@@ -37,10 +37,7 @@ from skdpgen.tables import NUMBERS, Categorical, Datetime, Integer, Numeric, bou
 RARE = 0.01  # values of fewer rows may be lost
 MOST_ROWS = 100_000
 SPIKE = 0.05  # of the rows share a number
-MANY, SOME = (
-    20,
-    0.2,
-)  # distinct numbers of a numeric column, and their share of distinct values
+MANY, SOME = 20, 0.2  # different numbers of a numeric column, and their share
 ISSUE_SHARE, ISSUE_STDS = 0.03, 5.0  # a false statement is off by more than both
 STDS = 4.0
 RESULTS = Path(__file__).parent / "results"

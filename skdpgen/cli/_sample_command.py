@@ -51,9 +51,7 @@ def command(
             if y is not None:
                 assert description.target is not None  # as there are labels
                 X = X.assign(**{description.target: pd.Series(y).array})
-            X = X[
-                description.columns
-            ]  # in the order of the file, the target among them
+            X = X[description.columns]  # in the order of the file, with the target
             if description.is_text and not (is_printed or kind_of(out) in TEXT):
                 X = _of_one_type(typed(X, synthesizer), synthesizer)
             elif description.decimal != ".":

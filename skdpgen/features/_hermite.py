@@ -124,11 +124,8 @@ class _NearFunctions(torch.autograd.Function):
 # Hermite features of Gaussian kernels on columns, summed or multiplied.
 
 HALF = 0.5  # numbers lie in [0, 1]; functions are centred in the middle
-HIGHEST, SHORTEST, LONGEST = (
-    1000,
-    1e-3,
-    1e6,
-)  # of queries from other parties: order and length scales
+# Largest order, and least and largest length scale, in queries of other parties.
+HIGHEST, SHORTEST, LONGEST = 1000, 1e-3, 1e6
 FINE = 257  # points at which the largest norm is searched
 
 

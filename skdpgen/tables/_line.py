@@ -102,14 +102,14 @@ class Line:
         """Add variances of whole groups of a level, and finer ones at both ends."""
         if start >= stop:
             return 0.0
-        ends, reached = self._groups[level]
+        ends, cumulative = self._groups[level]
         first, last = np.searchsorted(ends, [start, stop])
         last -= ends[min(last, len(ends) - 1)] > stop or last == len(ends)
         if level == len(self.sums):
-            return float(reached[stop] - reached[start])
+            return float(cumulative[stop] - cumulative[start])
         if first >= last:
             return self._variance(start, stop, level + 1)
-        inner = float(reached[last] - reached[first])
+        inner = float(cumulative[last] - cumulative[first])
         before = self._variance(start, int(ends[first]), level + 1)
         return before + inner + self._variance(int(ends[last]), stop, level + 1)
 
@@ -119,8 +119,8 @@ class Line:
         levels = []
         for groups, variances, _ in self.sums:
             starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
-            reached = np.concatenate([[0.0], np.cumsum(variances[starts])])
-            levels.append((np.append(starts, self.n_cells), reached))
+            group_variances = np.concatenate([[0.0], np.cumsum(variances[starts])])
+            levels.append((np.append(starts, self.n_cells), group_variances))
         cumulative = np.concatenate([[0.0], np.cumsum(self.variances)])
         return [*levels, (np.arange(self.n_cells + 1), cumulative)]
 
@@ -276,9 +276,9 @@ def line_of_octaves(
         None,
         kind is Kind.DATETIME,
     )
-    rest = n_present - float(counts[is_open].sum())
+    outside = n_present - float(counts[is_open].sum())
     noise = math.hypot(noise_of_present, noise_std * math.sqrt(is_open.sum()))
-    unseen = rest / noise if noise else 0.0
+    unseen = outside / noise if noise else 0.0
     return replace(on_lattice(line, step), unseen=unseen)
 
 
@@ -306,13 +306,13 @@ def on_lattice(line: Line, step: float | None) -> Line:
     if step is None:
         return line
     edges = on_lattice_edges(line.edges, step)
-    kept = np.diff(edges) > 0.25 * step
+    has_value = np.diff(edges) > 0.25 * step
     return Line(
-        np.append(edges[:-1][kept], np.inf),
-        line.counts[kept],
-        line.variances[kept],
-        line.is_open[kept],
-        np.arange(int(kept.sum())),
+        np.append(edges[:-1][has_value], np.inf),
+        line.counts[has_value],
+        line.variances[has_value],
+        line.is_open[has_value],
+        np.arange(int(has_value.sum())),
         step,
         line.is_time,
     )
@@ -356,8 +356,8 @@ def _occupied(
     signs = np.sign(np.arange(n) - middle)
     for place in np.flatnonzero(is_sure & (ranks > 0)):
         is_near = (np.abs(ranks - ranks[place]) <= FAR) & (ranks > 0)
-        least = np.where(signs == signs[place], NEAR, LIKELY)
-        is_open |= is_near & (z > least)
+        threshold = np.where(signs == signs[place], NEAR, LIKELY)
+        is_open |= is_near & (z > threshold)
     is_open[[0, -1]] = False
     is_shown = counts[is_open].sum() > SHOWN * n_present
     if not is_shown and n_present > SPREAD * n_rows:
@@ -415,8 +415,8 @@ def last_of_likeliest(z: Floats, widest: int, cell_of_one: int) -> int | None:
     if best <= WINDOW_STD:
         return None
     enough = max(WINDOW_STD + 1.0, 0.75 * best)
-    near = [run for run in runs if run[1] <= last + FAR or run[0] > ELSEWHERE]
-    return max([last, *(run[2] for run in near if run[0] > enough)])
+    near_runs = [run for run in runs if run[1] <= last + FAR or run[0] > ELSEWHERE]
+    return max([last, *(run[2] for run in near_runs if run[0] > enough)])
 
 
 def spans_of(families: NDArray[np.int64]) -> list[tuple[int, slice]]:

@@ -96,19 +96,19 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
             estimate[start] = total if is_there or total > REOPENED * std else 0.0
             continue
         is_spike = counts > np.median(counts) + max(SPIKE * std, 0.5)
-        shares, rest = np.where(is_spike, counts, 0.0), ~is_spike
-        left = total - float(shares.sum())
-        if rest.any() and left > 0:
-            prior = np.ones(int(rest.sum()))  # octaves of a gap are equally likely
+        shares, is_shared = np.where(is_spike, counts, 0.0), ~is_spike
+        remaining = total - float(shares.sum())
+        if is_shared.any() and remaining > 0:
+            prior = np.ones(int(is_shared.sum()))  # octaves of a gap are equally likely
             if line.is_open[start]:
-                widths = np.diff(line.edges[start : stop + 1])[rest]
+                widths = np.diff(line.edges[start : stop + 1])[is_shared]
                 prior = widths / widths.sum() + 1.0 / len(widths)
-            public_counts = None if expected is None else expected[cells][rest]
+            public_counts = None if expected is None else expected[cells][is_shared]
             if public_counts is not None and public_counts.any():
                 prior = public_counts / public_counts.sum() + EVEN * prior / prior.sum()
             is_gradual = public_counts is not None
-            shares[rest] = tree_estimate(
-                counts[rest], std, prior, left, is_gradual=is_gradual
+            shares[is_shared] = tree_estimate(
+                counts[is_shared], std, prior, remaining, is_gradual=is_gradual
             )
         if shares.sum() > 0:
             estimate[cells] = shares * (total / shares.sum())
@@ -159,8 +159,8 @@ def tree_estimate(
         shares, is_split = expected.copy(), differs & (node_sums > 0)
         shares[is_split] = np.clip(left[is_split] / node_sums[is_split], 0.0, 1.0)
         if is_gradual:
-            pulled = (SIGNIFICANT * noise[is_split] / surplus[is_split]) ** 2
-            shares[is_split] += (expected[is_split] - shares[is_split]) * pulled
+            pull = (SIGNIFICANT * noise[is_split] / surplus[is_split]) ** 2
+            shares[is_split] += (expected[is_split] - shares[is_split]) * pull
         starts = np.concatenate([starts, middles])
         stops = np.concatenate([middles, stops])
         masses = np.concatenate([masses * shares, masses * (1 - shares)])
@@ -221,9 +221,8 @@ def bins_of(
     if has_gaps:  # an isolated stretch must exceed the noise of a second release
         surest = max(stretches)[0]
         doubtful = [b for z, b in stretches if z < min(SURE, surest)]
-        dropped: set[int] = (
-            set()
-        )  # edges: with few rows, only wider bins exceed the noise
+        # With few rows only wide bins exceed the noise: drop the edges between them.
+        dropped: set[int] = set()
         for bins in doubtful if math.isfinite(later_noise) else ():
             stretch_rows = _rows_of_bins(line, rows, edges, bins)
             dropped |= {*bins} - {
@@ -237,11 +236,13 @@ def bins_of(
     cells = np.array(edges)
     if has_gaps:
         below, above = _outer_ends(line, cells)
-        beyond = _outer_cells(line, last, above, later_noise)
-        ends = _outer_cells(_mirrored(line), line.n_cells - first, -below, later_noise)
-        beneath = [-edge for edge in reversed(ends)]
-        n_below, n_inside = len(beneath), len(cells) - 1
-        cells = np.concatenate([beneath, cells, beyond])
+        upper_ends = _outer_cells(line, last, above, later_noise)
+        mirrored_ends = _outer_cells(
+            _mirrored(line), line.n_cells - first, -below, later_noise
+        )
+        lower_ends = [-edge for edge in reversed(mirrored_ends)]
+        n_below, n_inside = len(lower_ends), len(cells) - 1
+        cells = np.concatenate([lower_ends, cells, upper_ends])
         gaps = [gap + n_below for gap in gaps]
         outer = range(n_below + n_inside, len(cells) - 1)
         gaps = [*range(n_below), *gaps, *outer]
@@ -314,8 +315,8 @@ def _occupied_cells(line: Line, rows: Floats) -> Flags:
         line.counts[line.is_open].sum()
     ):
         inside = np.flatnonzero(line.is_open)
-        shown = sum(float(line.counts[octave].sum()) for octave in octaves)
-        if len(inside) and shown < HALF * float(line.counts[line.is_open].sum()):
+        octave_rows = sum(float(line.counts[octave].sum()) for octave in octaves)
+        if len(inside) and octave_rows < HALF * float(line.counts[line.is_open].sum()):
             octaves = [slice(int(inside[0]), int(inside[-1]) + 1)]
         is_full[:] = False
     for octave in octaves[1:-1] if is_full.any() else octaves:
@@ -362,11 +363,13 @@ def _range_end(line: Line, first: int, last: int) -> int:
         after = min((start for start in starts if start >= last), default=n)
         for stop in sorted({*lengths, *groups_end}):
             growth = float(edges[stop] - edges[last]) / max(span, 1e-300)
-            least = next((s for width, s in KEPT.items() if growth <= width), LIKELY)
+            threshold = next(
+                (s for width, s in KEPT.items() if growth <= width), LIKELY
+            )
             if edges[last] <= zero < edges[stop]:
-                least = SURE if edges[first] < -zero else least  # another sign
-            if _exceeds_noise(line, last, stop, least) or (
-                after < stop and _exceeds_noise(line, after, stop, least)
+                threshold = SURE if edges[first] < -zero else threshold  # another sign
+            if _exceeds_noise(line, last, stop, threshold) or (
+                after < stop and _exceeds_noise(line, after, stop, threshold)
             ):
                 last, has_grown = stop, True
                 break
@@ -580,12 +583,17 @@ def _is_spike(line: Line, rows: Floats, k: int) -> bool:
     """Return whether a fine part holds many more rows than both neighbours."""
     if line.is_time or not 0 < k < line.n_cells - 1:
         return False
-    width, near = line.edges[k + 1] - line.edges[k], max(rows[k - 1], rows[k + 1])
-    beside = max(
+    width, neighbour_rows = (
+        line.edges[k + 1] - line.edges[k],
+        max(rows[k - 1], rows[k + 1]),
+    )
+    neighbour_width = max(
         line.edges[k] - line.edges[k - 1], line.edges[k + 2] - line.edges[k + 1]
     )
     is_fine = line.families[k] in (line.families[k - 1], line.families[k + 1])
-    return bool(is_fine and rows[k] > ALONE * near and width <= 2 * beside)
+    return bool(
+        is_fine and rows[k] > ALONE * neighbour_rows and width <= 2 * neighbour_width
+    )
 
 
 def roundest(lower: float, upper: float, line: Line) -> float:

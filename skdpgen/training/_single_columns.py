@@ -214,19 +214,19 @@ def without_empty_cells(
     for cell in rare:
         if pooled[cell] <= limit and (n_others or limit < pooled.max()):
             result[:, cell] = -np.inf
-    kept = np.isfinite(result[0])
+    is_kept = np.isfinite(result[0])
     if total is not None and noise_std:
         std = noise_std * math.sqrt(len(counts))
-        change, variance = _adjusted_by_total(total, pooled[kept], std)
+        change, variance = _adjusted_by_total(total, pooled[is_kept], std)
         pooled = pooled + change
         limit *= math.sqrt(variance) / std
     limits = dict.fromkeys(gaps, IN_GAP * limit)
     limits |= dict.fromkeys(other_sign, OF_OTHER_SIGN * limit)
-    together = _passing_runs(pooled, outward, limits)
-    for cell, least in limits.items():
-        if cell in together:
+    passing = _passing_runs(pooled, outward, limits)
+    for cell, cell_limit in limits.items():
+        if cell in passing:
             continue
-        if pooled[cell] <= least and (n_others or least < pooled.max()):
+        if pooled[cell] <= cell_limit and (n_others or cell_limit < pooled.max()):
             result[:, cell] = -np.inf
     return result
 
@@ -267,8 +267,8 @@ def _passing_runs(
         start = 0
         for stop in range(1, len(cells) + 1):
             run = list(cells[start:stop])
-            least = max(limits[cell] for cell in run) * math.sqrt(len(run))
-            if float(pooled[run].sum()) > least:
+            run_limit = max(limits[cell] for cell in run) * math.sqrt(len(run))
+            if float(pooled[run].sum()) > run_limit:
                 passing |= set(run)
                 start = stop
     return passing

@@ -173,8 +173,8 @@ def watched_share(opening: Opening, n_watched: int) -> float:
     """
     structure, n_rows = OneHot(n_watched), opening.facts.n_rows
     ledger = opening.ledger
-    wanted = n_rows * WATCHED_STD
-    share = ledger.remaining * share_for(structure, wanted, ledger, WATCHED_SHARES)
+    target_std = n_rows * WATCHED_STD
+    share = ledger.remaining * share_for(structure, target_std, ledger, WATCHED_SHARES)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
     return share if std <= BLURRED * n_rows else 0.0
@@ -271,10 +271,7 @@ MAX_LATTICE = 32  # a column with at most this number of values needs no bins
 MAX_BINS = 64
 MAX_TARGET_BINS = 16
 NOISE_OF_BIN = 4.0  # rows that a bin should hold, in noise stds
-MOST_CELLS, FEWEST_PARTS = (
-    2**21,
-    16,
-)  # memory bound of the third release; parts of a cell
+MOST_CELLS, FEWEST_PARTS = 2**21, 16  # cells of the third release; parts of a cell
 FEWEST_OPEN = 1.0  # least squared norm limit: below 1, each row would be clipped
 
 
@@ -401,13 +398,15 @@ def _second_share(opening: Opening, n_columns: int) -> float:
     With discovered columns it is a part of the discovery budget, and at most half of
     the rest. With public bounds only, it aims at the noise ``BIN_STD``.
     """
-    left, n_rows = opening.ledger.remaining, opening.facts.n_rows
+    remaining, n_rows = opening.ledger.remaining, opening.facts.n_rows
     if opening.lines:
         assert opening.unknown is not None
         whole = discovery_share(opening.unknown, n_rows, opening.ledger)
-        return min(SECOND_PART * whole * _unsettled_part(opening), 0.5 * left)
-    wanted = n_rows * BIN_STD
-    return left * share_for(OneHot(n_columns), wanted, opening.ledger, BIN_SHARES)
+        return min(SECOND_PART * whole * _unsettled_part(opening), 0.5 * remaining)
+    target_std = n_rows * BIN_STD
+    return remaining * share_for(
+        OneHot(n_columns), target_std, opening.ledger, BIN_SHARES
+    )
 
 
 def _unsettled_part(opening: Opening) -> float:
@@ -477,13 +476,13 @@ def _third_release(
 
 def _third_share(opening: Opening, n_lines: int) -> float:
     """Return the share of mu² for the third release, as :func:`_second_share` does."""
-    left, n_rows = opening.ledger.remaining, opening.facts.n_rows
+    remaining, n_rows = opening.ledger.remaining, opening.facts.n_rows
     if opening.unknown is not None and len(opening.unknown):
         whole = discovery_share(opening.unknown, n_rows, opening.ledger)
-        return min(THIRD_PART * whole * _unsettled_part(opening), 0.5 * left)
-    wanted = n_rows * THIRD_STD
-    return left * share_for(
-        OneHot(max(n_lines, 1)), wanted, opening.ledger, THIRD_SHARES
+        return min(THIRD_PART * whole * _unsettled_part(opening), 0.5 * remaining)
+    target_std = n_rows * THIRD_STD
+    return remaining * share_for(
+        OneHot(max(n_lines, 1)), target_std, opening.ledger, THIRD_SHARES
     )
 
 
@@ -692,9 +691,10 @@ def steps_share(opening: Opening, part: float) -> float:
     """
     is_public = opening.ledger.budget.adjacency is Adjacency.REPLACE
     n_rows = opening.rows.n_rows if is_public else 0
-    left = least_left(opening.opened, opening.ledger, n_rows)
-    checked = 0.0 if opening.public is None else CHECK_SHARES[1]  # of public columns
-    return part * (left - checked)
+    remaining = least_left(opening.opened, opening.ledger, n_rows)
+    # Public columns are checked by a release of their own.
+    checks_share = 0.0 if opening.public is None else CHECK_SHARES[1]
+    return part * (remaining - checks_share)
 
 
 def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
@@ -702,20 +702,20 @@ def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
     is_public = ledger.budget.adjacency is Adjacency.REPLACE
     may_be_number = known.may_be_a_number or known.may_say_a_number
     unknown = (known.with_number() if may_be_number else known).unknown
-    n_unknown, n_numbers, left = len(unknown), known.most_numbers, 1.0
+    n_unknown, n_numbers, remaining = len(unknown), known.most_numbers, 1.0
     first, bins, third = MOST_SHARE, BIN_SHARES[1], THIRD_SHARES[1]
     if is_public:
         first = discovery_share(unknown, n_rows, ledger) if n_unknown else 0.0
         structure = OneHot(max(n_numbers, 1))
         bins = share_for(structure, n_rows * BIN_STD, ledger, BIN_SHARES)
-    left -= 0.0 if is_public else COUNT_SHARE
-    left -= CLASS_SHARE * known.has_unknown_classes
-    left -= LOOK_SHARES[1] * known.may_say_a_number
+    remaining -= 0.0 if is_public else COUNT_SHARE
+    remaining -= CLASS_SHARE * known.has_unknown_classes
+    remaining -= LOOK_SHARES[1] * known.may_say_a_number
     if n_unknown:  # all three releases of discovery
-        return left - first - LOOK_SHARES[1]
+        return remaining - first - LOOK_SHARES[1]
     are_images = known.kinds.keys() <= {TARGET}
     if are_images:
-        left -= pixel_share(n_rows, ledger) if is_public else PIXEL_SHARES[1]
+        remaining -= pixel_share(n_rows, ledger) if is_public else PIXEL_SHARES[1]
     if not n_numbers:
-        return left * (1.0 - WATCHED_SHARES[1] * (not are_images))
-    return left * (1.0 - max(bins, WATCHED_SHARES[1])) * (1.0 - third)
+        return remaining * (1.0 - WATCHED_SHARES[1] * (not are_images))
+    return remaining * (1.0 - max(bins, WATCHED_SHARES[1])) * (1.0 - third)

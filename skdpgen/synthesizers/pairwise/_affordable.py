@@ -53,10 +53,12 @@ def affordable_pairs(
     """
     if not 0 < 1 - pair_budget < 1:  # rounding leaves nothing to split
         return 0
-    alone, noise = _noises(ledger, n_columns, pair_budget)
-    if n_rows < SINGLE * alone:
+    column_noise, pair_noise = _noises(ledger, n_columns, pair_budget)
+    if n_rows < SINGLE * column_noise:
         return 0
-    limit = n_rows / (NOISE_OF_CELL * FEWEST**2 * noise) if noise else math.inf
+    limit = (
+        n_rows / (NOISE_OF_CELL * FEWEST**2 * pair_noise) if pair_noise else math.inf
+    )
     n_pairs = n_columns * (n_columns - 1) // 2
     n_pairs = int(min(n_pairs, MAX_PAIRS, limit**2))
     return n_pairs if n_pairs >= max(n_columns - 1, 1) else 0
@@ -64,22 +66,24 @@ def affordable_pairs(
 
 def rows_for_pairs(ledger: Ledger, n_columns: int, pair_budget: float) -> float:
     """Return about how many rows :func:`affordable_pairs` needs for any pair."""
-    alone, noise = _noises(ledger, n_columns, pair_budget)
-    for_pairs = NOISE_OF_CELL * FEWEST**2 * noise * math.sqrt(max(n_columns - 1, 1))
-    return max(SINGLE * alone, for_pairs)
+    column_noise, pair_noise = _noises(ledger, n_columns, pair_budget)
+    for_pairs = (
+        NOISE_OF_CELL * FEWEST**2 * pair_noise * math.sqrt(max(n_columns - 1, 1))
+    )
+    return max(SINGLE * column_noise, for_pairs)
 
 
 def _noises(ledger: Ledger, n_columns: int, pair_budget: float) -> tuple[float, float]:
     """Return the noise of a single column of all, and of one pair."""
-    rest, adjacency = ledger.remaining, ledger.budget.adjacency
-    alone = ledger.noise_std(
-        share=(1 - pair_budget) * rest,
+    remaining, adjacency = ledger.remaining, ledger.budget.adjacency
+    column_noise = ledger.noise_std(
+        share=(1 - pair_budget) * remaining,
         sensitivity=sensitivity(OneHot(n_columns), adjacency),
     )
-    noise = ledger.noise_std(
-        share=pair_budget * rest, sensitivity=sensitivity(OneHot(1), adjacency)
+    pair_noise = ledger.noise_std(
+        share=pair_budget * remaining, sensitivity=sensitivity(OneHot(1), adjacency)
     )
-    return alone, noise
+    return column_noise, pair_noise
 
 
 def pair_groups(
@@ -144,6 +148,6 @@ def worth_measuring(
     strength = np.array([energies[pair] for pair in order])
     cells = np.cumsum([widths[pair] for pair in order])
     number = np.arange(1, len(order) + 1)
-    lost = strength.sum() - np.cumsum(strength)
+    lost_energy = strength.sum() - np.cumsum(strength)
     noise = KEPT * unit_variance * number * cells
-    return tuple(order[: int(np.argmin(lost + noise)) + 1])
+    return tuple(order[: int(np.argmin(lost_energy + noise)) + 1])

@@ -84,14 +84,14 @@ def groups_by_class(
     if n_classes < 2 or opening.public is not None:
         return None
     delta = sensitivity(OneHot(len(cells)), ledger.budget.adjacency)
-    rest = (1 - FINE) * share * ledger.remaining
-    noise = NOISE_OF_GROUP * ledger.noise_std(share=rest, sensitivity=delta)
+    group_share = (1 - FINE) * share * ledger.remaining
+    noise = NOISE_OF_GROUP * ledger.noise_std(share=group_share, sensitivity=delta)
     if not noise:
         return None
     n_groups = max(int(opening.facts.n_rows / (n_classes * noise)), FEWEST)
     sizes = [column.n_cells for column in cells.values()]
-    left = sum(min(size, n_groups) for size in sizes)
-    return n_groups if left <= COARSER * sum(sizes) else None
+    n_left = sum(min(size, n_groups) for size in sizes)
+    return n_groups if n_left <= COARSER * sum(sizes) else None
 
 
 def measure_two_levels(

@@ -127,11 +127,13 @@ def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
             continue
         for pair, counts, std in pair_release.tables(model.groups):
             excess = counts / model.n_rows - model.independent(pair)
-            beyond = excess - model.shares[:, None, None] * excess.sum(axis=0)
+            raw_deviations = excess - model.shares[:, None, None] * excess.sum(axis=0)
             variance = (std / model.n_rows) ** 2
             first, second = model.priors_of(pair)
-            deviations = smooth_bins(beyond, variance, first, second, model.shares)
-            of_bins |= {(*pair, c): rest for c, rest in enumerate(deviations)}
+            deviations = smooth_bins(
+                raw_deviations, variance, first, second, model.shares
+            )
+            of_bins |= {(*pair, c): deviation for c, deviation in enumerate(deviations)}
     return of_bins
 
 
@@ -367,8 +369,10 @@ class PairModel:
             first, second = self.priors_of((key[0], key[1]))
             scale, centre = scales.get(key, 1.0), centres[key]
             around_zero, null = fit_pair(excess, variance, first, second, scale=scale)
-            rest, log = fit_pair(excess - centre, variance, first, second, scale=scale)
-            fits[key] = around_zero, centre + rest
+            correction, log = fit_pair(
+                excess - centre, variance, first, second, scale=scale
+            )
+            fits[key] = around_zero, centre + correction
             odds.append(log - null)
         each, overall = pooled_trust(np.array(odds))
         return {
@@ -426,15 +430,14 @@ class PairModel:
         for (j, k), smooth in commons.items():
             _set(common, places[j], places[k], self._spread((j, k), smooth))
             _set(is_measured, places[j], places[k], True)
-        by_class: NDArray[Any] | None = (
-            None  # single precision: it is the largest array
-        )
-        owns = self._owns(trust)
-        if owns:
+        by_class: NDArray[Any] | None = None
+        class_deviations = self._owns(trust)
+        if class_deviations:
+            # single precision: it is the largest array
             by_class = np.zeros((n_classes, width, width), dtype=np.float32)
-        for (j, k, c), rest in owns.items():
+        for (j, k, c), deviation in class_deviations.items():
             assert by_class is not None
-            _set(by_class[c], places[j], places[k], self._spread((j, k), rest))
+            _set(by_class[c], places[j], places[k], self._spread((j, k), deviation))
         singles = np.concatenate(self.singles, axis=1)
         return PairTarget(singles, self.shares, common, by_class, is_measured)
 
@@ -461,15 +464,17 @@ class PairModel:
                 key: self.smooth((key[0], key[1]), estimate, scales[key])
                 for key, estimate in estimates.items()
             }
-        public_owns = {
-            (*pair, c): rest
+        public_deviations = {
+            (*pair, c): deviation
             for pair in self.every_pair
-            for c, rest in enumerate(self._public.own(pair))
+            for c, deviation in enumerate(self._public.own(pair))
         }
         fits: dict[PairOfClass, Floats] = {}
         if estimates:
-            fits, trust = self._trusting(estimates, public_owns, scales)
-        return {key: trust * rest for key, rest in public_owns.items()} | fits
+            fits, trust = self._trusting(estimates, public_deviations, scales)
+        return {
+            key: trust * deviation for key, deviation in public_deviations.items()
+        } | fits
 
 
 def _set(

@@ -60,16 +60,18 @@ def column_groups(
     """Return the finest groups of each column that any of its pairs may have."""
     groups = [group_cells(cells[name], marginals[name], finest) for name in cells]
     sizes = [grouping.n_groups for grouping in groups]
-    least = [min(sizes[:j] + sizes[j + 1 :], default=1) for j in range(len(sizes))]
-    most = [
+    partner_sizes = [
+        min(sizes[:j] + sizes[j + 1 :], default=1) for j in range(len(sizes))
+    ]
+    group_limits = [
         shared_cells(size, partner_size, n_groups)[0]
-        for size, partner_size in zip(sizes, least, strict=True)
+        for size, partner_size in zip(sizes, partner_sizes, strict=True)
     ]
     return tuple(
         grouping
         if grouping.n_groups <= n
         else group_cells(cells[name], marginals[name], n)
-        for name, grouping, n in zip(cells, groups, most, strict=True)
+        for name, grouping, n in zip(cells, groups, group_limits, strict=True)
     )
 
 
@@ -138,9 +140,11 @@ def corrected(
     """
     members = np.bincount(level.of_cell, minlength=level.n_groups)
     gain = members * variance / (members * variance + noise) / members
-    off = gain * (sums - level.add_up(mean))
-    left = variance * (1.0 - float((gain * members).sum()) / len(level.of_cell))
-    return mean + off[..., level.of_cell], left
+    correction = gain * (sums - level.add_up(mean))
+    remaining_variance = variance * (
+        1.0 - float((gain * members).sum()) / len(level.of_cell)
+    )
+    return mean + correction[..., level.of_cell], remaining_variance
 
 
 # ----------------------------------------------------------------------------

@@ -84,11 +84,11 @@ def affordable_orders(
     used. The share is no more than such a parity needs.
     """
     chosen: tuple[tuple[int, ...], float] = (), 0.0
-    rest, adjacency = MOST * ledger.remaining, ledger.budget.adjacency
+    largest_share, adjacency = MOST * ledger.remaining, ledger.budget.adjacency
     for highest in range(FEWEST, min(HIGHEST, n_columns) + 1):
         query = SignProducts(n_columns, tuple(range(LOWEST, highest + 1)))
         delta = sensitivity(query, adjacency)
-        noise = ledger.noise_std(share=rest, sensitivity=delta)
+        noise = ledger.noise_std(share=largest_share, sensitivity=delta)
         strength = n_rows / (noise * math.sqrt(n_classes)) if noise else math.inf
         if strength < LEAST or query.width > WIDEST:
             break

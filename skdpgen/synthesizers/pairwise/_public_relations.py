@@ -77,11 +77,13 @@ class PublicPairs:
             sums = independent.sum(axis=0)
             moved = raked(table, sums.sum(axis=1), sums.sum(axis=0))
             return np.asarray((moved - sums)[None])
-        alone = np.array([_product(class_counts) for class_counts in counts])
+        independent_tables = np.array(
+            [_product(class_counts) for class_counts in counts]
+        )
         sizes = counts.sum(axis=(1, 2), keepdims=True)
-        even = (sizes * alone).sum(axis=0) / max(float(sizes.sum()), 1.0)
+        even = (sizes * independent_tables).sum(axis=0) / max(float(sizes.sum()), 1.0)
         whole = counts.sum(axis=0) + OF_CELL * even.size * even
-        expected = alone * whole / np.maximum(even, 1e-12)
+        expected = independent_tables * whole / np.maximum(even, 1e-12)
         expected /= np.maximum(expected.sum(axis=(1, 2), keepdims=True), 1e-12)
         table = counts + OF_CELL * whole.size * expected
         table /= table.sum(axis=(1, 2), keepdims=True)
@@ -135,11 +137,11 @@ def with_relations(
         Public counts.
     """
     full = [single.max(axis=0) > 0 for single in singles]
-    kept = np.flatnonzero(np.concatenate(full))
-    if len(kept) > WIDEST:
+    occupied = np.flatnonzero(np.concatenate(full))
+    if len(occupied) > WIDEST:
         return list(singles)
-    public_counts = np.asarray(pairs[:, kept[:, None], kept], dtype=float)
-    by_class = len(shares) * len(kept) <= WIDEST
+    public_counts = np.asarray(pairs[:, occupied[:, None], occupied], dtype=float)
+    by_class = len(shares) * len(occupied) <= WIDEST
     if by_class and len(public_counts) < len(shares):
         public_counts = shares[:, None, None] * public_counts
     related = Related(
