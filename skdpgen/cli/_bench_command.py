@@ -74,11 +74,11 @@ def run(
     """
     from skdpgen.benchmark import run_cells, tabulate_rows
 
-    wanted = _wanted(config, data, options, ctx.obj)
-    out = out or Path("bench") / wanted.name
+    configuration = _configuration(config, data, options, ctx.obj)
+    out = out or Path("bench") / configuration.name
     with _Progress(options["quiet"]) as progress:
         rows = run_cells(
-            wanted,
+            configuration,
             out,
             data=data or Path(),
             n_jobs=options["jobs"],
@@ -131,7 +131,7 @@ def tables(ctx: click.Context, results: Path, into: Path | None, check: bool) ->
     click.echo(f"{into} has the tables of {', '.join(stored)}.")
 
 
-def _wanted(
+def _configuration(
     config: Path | None, data: Path | None, options: dict[str, Any], catalogue: Any
 ) -> Any:
     """Return what to run, from a file or from the options for a table."""

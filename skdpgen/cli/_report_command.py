@@ -96,7 +96,7 @@ def write_report(
         rows = [synthesizer.sample(n_rows, random_state=0), real, test]
         left_out: list[str] = []
         if not description.is_image:
-            left_out = _written_anew(synthesizer)
+            left_out = _generated_columns(synthesizer)
             rows = [
                 None if part is None else typed(_without(part, left_out), synthesizer)
                 for part in rows
@@ -111,7 +111,7 @@ def write_report(
     out.with_suffix(".json").write_text(data, encoding="utf-8")
 
 
-def _written_anew(synthesizer: Synthesizer) -> list[str]:
+def _generated_columns(synthesizer: Synthesizer) -> list[str]:
     """Return the columns whose values were made up: identifiers, numbers, free text.
 
     None of their synthetic values has a counterpart, so they have no distance, and real

@@ -210,12 +210,12 @@ def _with_arrow_types(table: Any) -> pd.DataFrame:
     """
     import pyarrow as arrow
 
-    columns = [_with_text_alone(column) for column in table.columns]
+    columns = [_with_valid_text(column) for column in table.columns]
     made = arrow.Table.from_arrays(columns, names=table.column_names)
     return made.to_pandas(types_mapper=pd.ArrowDtype)
 
 
-def _with_text_alone(column: Any) -> Any:
+def _with_valid_text(column: Any) -> Any:
     """Return a column whose cells are missing where the bytes of text are none."""
     import pyarrow as arrow
     from pyarrow import types

@@ -41,7 +41,7 @@ from skdpgen.synthesizers.pairwise._pair_model import (
     HALVES,
     PairModel,
     affordable_parts,
-    own_energies,
+    part_energies,
     parts_of_number,
 )
 from skdpgen.synthesizers.pairwise._pair_release import (
@@ -412,7 +412,7 @@ def measure_pairs(
         class_energies = (
             parities.of_pairs(denoised, groups) if parities and by_class else {}
         )
-        class_energies = own_energies(model) or class_energies
+        class_energies = part_energies(model) or class_energies
         level_of = dict(zip(pairs, levels or (), strict=False))
         pairs = pairs_that_matter(model, pairs, class_energies, ledger)
         levels = tuple(level_of[pair] for pair in pairs) if levels else None

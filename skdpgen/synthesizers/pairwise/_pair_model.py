@@ -80,7 +80,7 @@ def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
     return max(int(min(n_rows / noise, n_rows)), FEWEST) if noise else int(n_rows)
 
 
-def own_of_parts(
+def part_deviations(
     model: "PairModel",
 ) -> dict[Pair, tuple[Floats, NDArray[np.int64]]]:
     """Return the smoothed deviation of each part of a number from its share of a pair.
@@ -104,21 +104,21 @@ def own_of_parts(
     return smoothed
 
 
-def own_energies(model: "PairModel") -> dict[Pair, float]:
+def part_energies(model: "PairModel") -> dict[Pair, float]:
     """Return the squared norm of the deviations of parts of a number."""
     return {
         p: float((deviations**2).sum())
-        for p, (deviations, _) in own_of_parts(model).items()
+        for p, (deviations, _) in part_deviations(model).items()
     }
 
 
-def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
+def bin_deviations(model: "PairModel") -> dict[PairOfClass, Floats]:
     """Return the deviation of each bin of a number from its share of a pair.
 
     If a pair was counted by parts, a bin gets its share of its part.
     """
     of_bins: dict[PairOfClass, Floats] = {}
-    for pair, (deviations, of_class) in own_of_parts(model).items():
+    for pair, (deviations, of_class) in part_deviations(model).items():
         shares = np.bincount(of_class, model.shares)
         for c, part in enumerate(of_class):
             of_bins[(*pair, c)] = deviations[part] * model.shares[c] / shares[part]
@@ -431,7 +431,7 @@ class PairModel:
             _set(common, places[j], places[k], self._spread((j, k), smooth))
             _set(is_measured, places[j], places[k], True)
         by_class: NDArray[Any] | None = None
-        class_deviations = self._owns(trust)
+        class_deviations = self._class_deviations(trust)
         if class_deviations:
             # single precision: it is the largest array
             by_class = np.zeros((n_classes, width, width), dtype=np.float32)
@@ -441,10 +441,10 @@ class PairModel:
         singles = np.concatenate(self.singles, axis=1)
         return PairTarget(singles, self.shares, common, by_class, is_measured)
 
-    def _owns(self, trust: float) -> dict[PairOfClass, Floats]:
+    def _class_deviations(self, trust: float) -> dict[PairOfClass, Floats]:
         """Return the deviation of each class from its share of a common excess."""
         if self.are_bins and self._public is None:
-            return own_of_bins(self)
+            return bin_deviations(self)
         estimates: dict[PairOfClass, Estimate] = {}
         scales: dict[PairOfClass, float] = {}
         for pair_release in self._by_class:

@@ -61,10 +61,10 @@ class PublicPairs:
 
     def _excess(self, pair: tuple[int, int]) -> Floats:
         if pair not in self._excesses:
-            self._excesses[pair] = self._moved(pair)
+            self._excesses[pair] = self._adjusted_excess(pair)
         return self._excesses[pair]
 
-    def _moved(self, pair: tuple[int, int]) -> Floats:
+    def _adjusted_excess(self, pair: tuple[int, int]) -> Floats:
         """Return the excess of the public table, moved to the private marginals."""
         rows, columns = (self._singles[j] for j in pair)
         j, k = (self._places[column] for column in pair)
