@@ -64,31 +64,31 @@ def run(
     config: Path | None,
     data: Path | None,
     out: Path | None,
-    **asked: Any,
+    **options: Any,
 ) -> None:
-    """Run the cells of the TOML file CONFIG, or the floor and DPPairwise on a table.
+    """Run the cells of the TOML file CONFIG, or the baseline and DPPairwise on a table.
 
     With --public, DPPairwise is run with and without public rows, and DPDRE with them.
     Each cell (a table, a method, an epsilon, a release) has a process of its own and
     is kept in the folder of the results when it is finished.
     """
-    wanted = _wanted(config, data, asked, ctx.obj)
+    configuration = _configuration(config, data, options, ctx.obj)
     from skdpgen.benchmark import run_cells, tabulate_rows
 
-    out = out or Path("bench") / wanted.name
-    with _Progress(asked["quiet"]) as progress:
+    out = out or Path("bench") / configuration.name
+    with _Progress(options["quiet"]) as progress:
         rows = run_cells(
-            wanted,
+            configuration,
             out,
             data=data or Path(),
-            n_jobs=asked["jobs"],
-            retry=asked["retry"],
-            parquet=asked["parquet"],
+            n_jobs=options["jobs"],
+            retry=options["retry"],
+            parquet=options["parquet"],
             debug=bool(ctx.find_root().params.get("debug")),
-            minutes=asked["minutes"],
+            minutes=options["minutes"],
             tell=progress.tell,
         )
-    if not asked["quiet"]:
+    if not options["quiet"]:
         click.echo(f"\n{tabulate_rows(rows)}\n")
         click.echo(f"Wrote {out / 'results.jsonl'}. {NOT_PRIVATE}")
         left = progress.left
@@ -131,8 +131,8 @@ def tables(ctx: click.Context, results: Path, into: Path | None, check: bool) ->
     click.echo(f"{into} has the tables of {', '.join(stored)}.")
 
 
-def _wanted(
-    config: Path | None, data: Path | None, asked: dict[str, Any], catalogue: Any
+def _configuration(
+    config: Path | None, data: Path | None, options: dict[str, Any], catalogue: Any
 ) -> Any:
     """Return what to run, from a file or from the options for a table."""
     if config is not None:
@@ -141,26 +141,26 @@ def _wanted(
                 f"--data beside CONFIG must be a folder. Got {data}."
             )
         for name in ("target", "public", "epsilon", "releases"):
-            if asked[name]:
+            if options[name]:
                 raise click.UsageError(f"--{name} is for runs without CONFIG.")
         from skdpgen.benchmark import BenchConfig
 
         return BenchConfig.load(config, catalogue)
-    if data is None or data.is_dir() or not asked["target"]:
+    if data is None or data.is_dir() or not options["target"]:
         raise click.UsageError(
             "Name a TOML file, or a table of your own: --data mine.csv --target y."
         )
     from skdpgen.benchmark import PUBLIC_METHODS, BenchConfig
 
-    table = {"path": str(data.absolute()), "target": asked["target"]}
+    table = {"path": str(data.absolute()), "target": options["target"]}
     content = {"name": data.name.partition(".")[0], "tables": [table], "delta": "auto"}
-    if asked["public"]:
-        table["public"] = str(asked["public"].absolute())
+    if options["public"]:
+        table["public"] = str(options["public"].absolute())
         content["methods"] = PUBLIC_METHODS
-    if asked["epsilon"]:
-        content["epsilons"] = list(asked["epsilon"])
-    if asked["releases"] is not None:
-        content["releases"] = asked["releases"]
+    if options["epsilon"]:
+        content["epsilons"] = list(options["epsilon"])
+    if options["releases"] is not None:
+        content["releases"] = options["releases"]
     return BenchConfig.from_dict(content, catalogue=catalogue)
 
 

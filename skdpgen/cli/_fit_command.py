@@ -1,4 +1,4 @@
-"""``skdpgen fit``: read private rows, once, and keep what was released."""
+"""``skdpgen fit``: read private rows once, and save the fitted model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class FitOptions(TextOptions):
-    """What the options of `skdpgen fit` give, besides FILE and --out."""
+    """Options of `skdpgen fit`, except FILE and --out."""
 
     target: str | None
     epsilon: float
@@ -93,7 +93,7 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
 
     if kind_of(file) == ".npz":
         _refuse_for_images(options)
-        about, rows = About([], None, False, is_image=True), image_chunks(file)
+        description, rows = About([], None, False, is_image=True), image_chunks(file)
     else:
         table = TableFile(
             file,
@@ -104,16 +104,16 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
             options["missing"],
         )
         schema = read_schema(options["schema"]) if options["schema"] else Schema()
-        about = About(
+        description = About(
             check_columns(table, options["target"], schema),
             options["target"],
             table.is_text,
             decimal=table.decimal,
         )
-        rows = private_rows(table, about, schema, options["task"], synthesizer)
+        rows = private_rows(table, description, schema, options["task"], synthesizer)
     make_folder(out)
     _fit(synthesizer, rows)
-    write_model(out, synthesizer, about)
+    write_model(out, synthesizer, description)
     if not options["quiet"]:
         click.echo(synthesizer.privacy_)
         click.echo(f"Wrote {out}. Next: skdpgen sample {out} -o synthetic.csv")
@@ -202,14 +202,18 @@ def check_columns(table: TableFile, target: str | None, schema: Schema) -> list[
 
 
 def private_rows(
-    table: TableFile, about: About, schema: Schema, task: str, synthesizer: Synthesizer
+    table: TableFile,
+    description: About,
+    schema: Schema,
+    task: str,
+    synthesizer: Synthesizer,
 ) -> Chunks:
-    """Return the rows in pieces, and tell the synthesizer their schema."""
+    """Return the rows in pieces, and set the schema of the synthesizer."""
     from skdpgen.cli._text_records import schema_of_text, target_of_text
     from skdpgen.tables import Chunks
 
     # columns of a schema are in the order of the file, as a fit wants them
-    order = [name for name in about.columns if name in schema.columns]
+    order = [name for name in description.columns if name in schema.columns]
     schema = type(schema).from_dict(
         schema.to_dict() | {"columns": {name: schema.columns[name] for name in order}}
     )
@@ -217,9 +221,9 @@ def private_rows(
     synthesizer.set_params(schema=schema_of_text(schema) if is_text else schema)
 
     def split(piece: pd.DataFrame) -> Rows:
-        if about.target is None:
+        if description.target is None:
             return piece
-        y = piece.pop(about.target)  # what is left in `piece` are the features
+        y = piece.pop(description.target)  # only the features remain in `piece`
         if table.is_text:
             y = target_of_text(y, schema, task)
         return piece, y
@@ -227,7 +231,7 @@ def private_rows(
     def opened() -> Iterator[Rows]:
         return map(split, table.pieces())
 
-    # the header alone says which columns there are, and of which dtypes
+    # columns and dtypes come from the header only
     return Chunks(opened, like=split(next(table.pieces(0))))
 
 
@@ -238,7 +242,7 @@ def _refuse_for_images(options: Mapping[str, object]) -> None:
 
 
 def _fit(synthesizer: Synthesizer, rows: Chunks) -> None:
-    """Fit; say what was paid if it does not come to its end."""
+    """Fit; an interrupted fit reports the budget that it used."""
     try:
         synthesizer.fit(rows)
     except BaseException:

@@ -29,7 +29,7 @@ WHAT_ROWS_LEAVE_OPEN = (
         "unread-text-counted-without-noise",
         "the share of text that cannot be read is counted outside the release",
         "skdpgen.synthesizers.opening:_second_release",
-        "float(every[name][line.n_cells]) / n_rows",
+        "float(column_counts[name][line.n_cells]) / n_rows",
         """
             sum(
                 int((codes[:, [*grids].index(name)] == line.n_cells).sum())

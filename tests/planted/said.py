@@ -30,9 +30,9 @@ WHAT_IS_SAID = (
         "rows-in-the-folder-of-a-model",
         "`skdpgen fit` writes how large the file of the rows was",
         "skdpgen.cli:command",
-        "write_model(out, synthesizer, about)",
+        "write_model(out, synthesizer, description)",
         """
-            write_model(out, synthesizer, about)
+            write_model(out, synthesizer, description)
             (out / "size.txt").write_text(str(file.stat().st_size))
         """,
         (COMMAND + "test_all_that_fit_shows_and_writes_is_known_by_releases",),
@@ -207,12 +207,12 @@ WHAT_IS_SAID = (
         "a saved estimator forgets LEAK and NOT PRIVATE",
         "skdpgen.utils:to_plain",
         """
-            if found is not None:
-                return found
+            if converted is not None:
+                return converted
         """,
         """
-            if found is not None:
-                return found
+            if converted is not None:
+                return converted
             if type(value).__name__ == "PrivacyReport":
                 from dataclasses import replace
 

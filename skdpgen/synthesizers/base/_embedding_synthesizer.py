@@ -248,7 +248,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
             labels,
             self.cells_,
             self._facts,
-            known=self._denoised,
+            denoised=self._denoised,
             container=getattr(self, "_container", None),
             rng=rng,
         )
