@@ -80,7 +80,7 @@ def _shared(line: Line, expected: Floats | None, totals: Floats | None) -> Float
     found, stds = np.zeros(line.n_cells), np.sqrt(line.variances)
     for family, cells in spans_of(line.families):
         start, stop = cells.start, cells.stop
-        counts, std = line.counts[cells], float(np.median(stds[cells]))
+        counts, std = line.counts[cells], _median(stds[cells])
         total = float(counts.sum())
         if totals is not None:
             total = float(totals[family])
@@ -89,7 +89,7 @@ def _shared(line: Line, expected: Floats | None, totals: Floats | None) -> Float
             is_there = totals is not None or line.is_open[start]
             found[start] = total if is_there or total > REOPENED * std else 0.0
             continue
-        is_spike = counts > np.median(counts) + max(SPIKE * std, 0.5)
+        is_spike = counts > _median(counts) + max(SPIKE * std, 0.5)
         shares, rest = np.where(is_spike, counts, 0.0), ~is_spike
         left = total - float(shares.sum())
         if rest.any() and left > 0:
@@ -107,6 +107,14 @@ def _shared(line: Line, expected: Floats | None, totals: Floats | None) -> Float
         if shares.sum() > 0:
             found[cells] = shares * (total / shares.sum())
     return found
+
+
+def _median(values: Floats) -> float:
+    """Return the median of a few numbers, in a tenth of the time of numpy's."""
+    ordered, middle = np.sort(values), len(values) // 2
+    if len(values) % 2:
+        return float(ordered[middle])
+    return float((ordered[middle - 1] + ordered[middle]) / 2)
 
 
 def tree_estimate(
@@ -196,21 +204,18 @@ def bins_of(
     first, last = _support(is_empty)
     edges, gaps = [float(line.edges[first])], []
     stretches: list[tuple[float, list[int]]] = []  # evidence, and bins
-    k = first
-    while k < last:
-        stop = k + 1
-        while stop < last and is_empty[stop] == is_empty[k]:
-            stop += 1
+    single = line.is_single()
+    changes = (first + 1 + np.flatnonzero(np.diff(is_empty[first:last]))).tolist()
+    for k, stop in pairwise([first, *changes, last]):
         before = len(edges) - 1
         if is_empty[k] and has_gaps:
             gaps.append(before)
             edges.append(float(line.edges[stop]))
         else:
-            edges += _merged(line, rows, k, stop, mass)
+            edges += _merged(line, rows, single, k, stop, mass)
             evidence = float(line.counts[k:stop].sum())
             evidence /= max(line.noise(k, stop), 1e-300)
             stretches.append((evidence, list(range(before, len(edges) - 1))))
-        k = stop
     if has_gaps:  # what stands apart must show once more
         surest = max(stretches)[0]
         doubtful = [b for z, b in stretches if z < min(SURE, surest)]
@@ -479,25 +484,25 @@ def _nearest(ends: Floats, wanted: float, step: float | None, start: float) -> f
 
 
 def _merged(
-    line: Line, rows: Floats, start: int, stop: int, mass: float
+    line: Line, rows: Floats, single: Flags, start: int, stop: int, mass: float
 ) -> list[float]:
     """Return the upper edges of bins between two cells."""
     edges: list[float] = []
     left = float(line.edges[start])
-    single = line.is_single()
     held, was_single = 0.0, False
 
     def close(edge: float) -> None:
         if edge > (edges[-1] if edges else left):
             edges.append(edge)
 
-    for k in range(start, stop):
-        a, b = float(line.edges[k]), float(line.edges[k + 1])
-        is_full = rows[k] > 0.5 * mass
+    ends = pairwise(line.edges[start : stop + 1].tolist())
+    inside = rows[start:stop].tolist()  # numbers of Python: there may be thousands
+    for k, (a, b), row in zip(range(start, stop), ends, inside, strict=True):
+        is_full = row > 0.5 * mass
         is_spike = is_full and (single[k] or _stands_alone(line, rows, k))
-        if rows[k] >= mass or is_spike:
+        if row >= mass or is_spike:
             close(a)
-            parts = 1 if is_spike else math.ceil(rows[k] / mass)
+            parts = 1 if is_spike else math.ceil(row / mass)
             inner = cut(a, b, parts, line.step)
             if is_spike and not single[k]:
                 inner = np.array(_around(roundest(a, b, line), line))
@@ -505,11 +510,11 @@ def _merged(
                 close(float(edge))
             close(b)
             held, was_single = 0.0, bool(is_spike)
-        elif held + rows[k] >= mass:
+        elif held + row >= mass:
             close(b)
             held, was_single = 0.0, False
         else:
-            held += rows[k]
+            held += row
     last = float(line.edges[stop])
     if not edges or edges[-1] < last:
         if held < 0.5 * mass and len(edges) > 1 and not was_single:
