@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ CELL_LENGTH_SCALES = (0.02, 0.05, 0.2, 0.8)  # of the column's cells
 ROUGHNESS = (0.02, 0.2, 1.0)  # part of the variance that each cell has of its own
 CELL_STRENGTHS = (0.1, 0.3, 1.0, 2.0)  # of deviations, in means of a cell
 FEWEST = 4  # cells that may be smoothed
+KEPT_CELLS, KEPT = 64, 64  # cells of a column whose axes are kept, and how many are
 PEAK_STDS, PEAK_TIMES = 6.0, 3.0  # beyond the median a cell is a peak of its own
 FAR = 1e3  # stds below zero: from there the mean is std / |ratio|, to many digits
 CERTAIN = 5.0  # stds above 0: that counts are not negative says nothing more
@@ -91,22 +93,16 @@ def _posterior_of_cells(
     mean, n = float(seen.mean()), len(seen)
     deviation = (seen - mean) / noise_std  # noise 1
     signal = (np.array(CELL_STRENGTHS) * mean / noise_std) ** 2
-    distance = np.abs(places[:, None] - places[None, :]) / n
+    axes = _axes_of_cells if n > KEPT_CELLS else _kept_axes_of_cells
     evidence = [np.array([-0.5 * float((deviation**2).sum())])]
     means, variances = [np.zeros((1, n))], [np.zeros((1, n))]
-    for length in CELL_LENGTH_SCALES:
-        smooth = np.exp(-distance / length)
-        for part in ROUGHNESS:
-            prior = part * np.eye(n) + (1 - part) * smooth
-            prior -= prior.mean(axis=0)
-            prior -= prior.mean(axis=1, keepdims=True)
-            values, vectors = np.linalg.eigh(prior)
-            spread = signal[:, None] * np.maximum(values, 0.0)
-            rotated, kept = vectors.T @ deviation, spread / (spread + 1.0)
-            fit = rotated**2 / (spread + 1.0) + np.log(spread + 1.0)
-            evidence.append(-0.5 * fit.sum(axis=1))
-            means.append((kept * rotated) @ vectors.T)
-            variances.append(kept @ (vectors**2).T)
+    for values, vectors in axes(tuple(places.tolist())):
+        spread = signal[:, None] * np.maximum(values, 0.0)
+        rotated, kept = vectors.T @ deviation, spread / (spread + 1.0)
+        fit = rotated**2 / (spread + 1.0) + np.log(spread + 1.0)
+        evidence.append(-0.5 * fit.sum(axis=1))
+        means.append((kept * rotated) @ vectors.T)
+        variances.append(kept @ (vectors**2).T)
     logs, posterior = np.concatenate(evidence), np.concatenate(means)
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
@@ -114,6 +110,25 @@ def _posterior_of_cells(
     variance = weights @ (np.concatenate(variances) + posterior**2) - centre**2
     std = noise_std * np.sqrt(np.maximum(variance, 1e-12))
     return _above_zero(mean + noise_std * centre, std)
+
+
+def _axes_of_cells(places: tuple[int, ...]) -> list[tuple[Floats, Floats]]:
+    """Return the variances and the axes of each prior of cells at these places."""
+    n, at = len(places), np.array(places)
+    distance = np.abs(at[:, None] - at[None, :]) / n
+    found = []
+    for length in CELL_LENGTH_SCALES:
+        smooth = np.exp(-distance / length)
+        for part in ROUGHNESS:
+            prior = part * np.eye(n) + (1 - part) * smooth
+            prior -= prior.mean(axis=0)
+            prior -= prior.mean(axis=1, keepdims=True)
+            values, vectors = np.linalg.eigh(prior)
+            found.append((values, vectors))
+    return found
+
+
+_kept_axes_of_cells = lru_cache(maxsize=KEPT)(_axes_of_cells)  # nothing private is in it
 
 
 def _above_zero(mean: Floats, std: Floats) -> Floats:
