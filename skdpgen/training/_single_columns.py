@@ -128,7 +128,9 @@ def _axes_of_cells(places: tuple[int, ...]) -> list[tuple[Floats, Floats]]:
     return found
 
 
-_kept_axes_of_cells = lru_cache(maxsize=KEPT)(_axes_of_cells)  # nothing private is in it
+_kept_axes_of_cells = lru_cache(maxsize=KEPT)(
+    _axes_of_cells
+)  # nothing private is in it
 
 
 def _above_zero(mean: Floats, std: Floats) -> Floats:
