@@ -86,7 +86,7 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
     estimate, stds = np.zeros(line.n_cells), np.sqrt(line.variances)
     for family, cells in spans_of(line.families):
         start, stop = cells.start, cells.stop
-        counts, std = line.counts[cells], float(np.median(stds[cells]))
+        counts, std = line.counts[cells], _median(stds[cells])
         total = float(counts.sum())
         if totals is not None:
             total = float(totals[family])
@@ -95,7 +95,7 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
             is_there = totals is not None or line.is_open[start]
             estimate[start] = total if is_there or total > REOPENED * std else 0.0
             continue
-        is_spike = counts > np.median(counts) + max(SPIKE * std, 0.5)
+        is_spike = counts > _median(counts) + max(SPIKE * std, 0.5)
         shares, is_shared = np.where(is_spike, counts, 0.0), ~is_spike
         remaining = total - float(shares.sum())
         if is_shared.any() and remaining > 0:
@@ -113,6 +113,14 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
         if shares.sum() > 0:
             estimate[cells] = shares * (total / shares.sum())
     return estimate
+
+
+def _median(values: Floats) -> float:
+    """Return the median of a few numbers, in a tenth of the time of numpy's."""
+    ordered, middle = np.sort(values), len(values) // 2
+    if len(values) % 2:
+        return float(ordered[middle])
+    return float((ordered[middle - 1] + ordered[middle]) / 2)
 
 
 def tree_estimate(
@@ -203,21 +211,18 @@ def bins_of(
     first, last = _support(is_empty)
     edges, gaps = [float(line.edges[first])], []
     stretches: list[tuple[float, list[int]]] = []  # evidence, and bins
-    k = first
-    while k < last:
-        stop = k + 1
-        while stop < last and is_empty[stop] == is_empty[k]:
-            stop += 1
+    single = line.is_single()
+    changes = (first + 1 + np.flatnonzero(np.diff(is_empty[first:last]))).tolist()
+    for k, stop in pairwise([first, *changes, last]):
         before = len(edges) - 1
         if is_empty[k] and has_gaps:
             gaps.append(before)
             edges.append(float(line.edges[stop]))
         else:
-            edges += _bin_edges(line, rows, k, stop, mass)
+            edges += _bin_edges(line, rows, single, k, stop, mass)
             evidence = float(line.counts[k:stop].sum())
             evidence /= max(line.noise(k, stop), 1e-300)
             stretches.append((evidence, list(range(before, len(edges) - 1))))
-        k = stop
     if has_gaps:  # an isolated stretch must exceed the noise of a second release
         surest = max(stretches)[0]
         doubtful = [b for z, b in stretches if z < min(SURE, surest)]
@@ -512,25 +517,25 @@ def _nearest_end(
 
 
 def _bin_edges(
-    line: Line, rows: Floats, start: int, stop: int, mass: float
+    line: Line, rows: Floats, single: Flags, start: int, stop: int, mass: float
 ) -> list[float]:
     """Return the upper edges of the bins between two cells."""
     edges: list[float] = []
     left = float(line.edges[start])
-    single = line.is_single()
     bin_rows, was_single = 0.0, False
 
     def close(edge: float) -> None:
         if edge > (edges[-1] if edges else left):
             edges.append(edge)
 
-    for k in range(start, stop):
-        a, b = float(line.edges[k]), float(line.edges[k + 1])
-        is_full = rows[k] > 0.5 * mass
+    ends = pairwise(line.edges[start : stop + 1].tolist())
+    inside = rows[start:stop].tolist()  # numbers of Python: there may be thousands
+    for k, (a, b), row in zip(range(start, stop), ends, inside, strict=True):
+        is_full = row > 0.5 * mass
         is_spike = is_full and (single[k] or _is_spike(line, rows, k))
-        if rows[k] >= mass or is_spike:
+        if row >= mass or is_spike:
             close(a)
-            parts = 1 if is_spike else math.ceil(rows[k] / mass)
+            parts = 1 if is_spike else math.ceil(row / mass)
             inner = cut(a, b, parts, line.step)
             if is_spike and not single[k]:
                 inner = np.array(_single_value_edges(roundest(a, b, line), line))
@@ -538,11 +543,11 @@ def _bin_edges(
                 close(float(edge))
             close(b)
             bin_rows, was_single = 0.0, bool(is_spike)
-        elif bin_rows + rows[k] >= mass:
+        elif bin_rows + row >= mass:
             close(b)
             bin_rows, was_single = 0.0, False
         else:
-            bin_rows += rows[k]
+            bin_rows += row
     last = float(line.edges[stop])
     if not edges or edges[-1] < last:
         if bin_rows < 0.5 * mass and len(edges) > 1 and not was_single:

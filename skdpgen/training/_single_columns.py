@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ CELL_LENGTH_SCALES = (0.02, 0.05, 0.2, 0.8)  # as fractions of the column's cell
 ROUGHNESS = (0.02, 0.2, 1.0)  # a: the part of the variance that cells do not share
 CELL_STRENGTHS = (0.1, 0.3, 1.0, 2.0)  # t: deviations from the mean, in means
 FEWEST = 4  # fewer cells than this are not smoothed
+KEPT_CELLS, KEPT = 64, 64  # cells of a column whose axes are cached, and how many are
 PEAK_STDS, PEAK_TIMES = 6.0, 3.0  # a cell this far above the median is not smoothed
 FAR = 1e3  # stds below 0; from there the truncated mean is std / |ratio| very closely
 CERTAIN = 5.0  # stds above 0; from there truncation at 0 changes nothing
@@ -92,23 +94,17 @@ def _posterior_of_bins(
     mean, n = float(counts.mean()), len(counts)
     deviation = (counts - mean) / noise_std  # in noise stds
     signal = (np.array(CELL_STRENGTHS) * mean / noise_std) ** 2
-    distance = np.abs(places[:, None] - places[None, :]) / n
+    axes = _axes_of_cells if n > KEPT_CELLS else _kept_axes_of_cells
     evidence = [np.array([-0.5 * float((deviation**2).sum())])]
     means, variances = [np.zeros((1, n))], [np.zeros((1, n))]
-    for length in CELL_LENGTH_SCALES:
-        smooth = np.exp(-distance / length)
-        for part in ROUGHNESS:
-            prior = part * np.eye(n) + (1 - part) * smooth
-            prior -= prior.mean(axis=0)  # P on both sides: deviations sum to 0
-            prior -= prior.mean(axis=1, keepdims=True)
-            values, vectors = np.linalg.eigh(prior)
-            spread = signal[:, None] * np.maximum(values, 0.0)
-            rotated, shrinkage = vectors.T @ deviation, spread / (spread + 1.0)
-            # log evidence of N(0, spread + 1) in the eigenbasis, without constants
-            fit = rotated**2 / (spread + 1.0) + np.log(spread + 1.0)
-            evidence.append(-0.5 * fit.sum(axis=1))
-            means.append((shrinkage * rotated) @ vectors.T)
-            variances.append(shrinkage @ (vectors**2).T)
+    for values, vectors in axes(tuple(places.tolist())):
+        spread = signal[:, None] * np.maximum(values, 0.0)
+        rotated, shrinkage = vectors.T @ deviation, spread / (spread + 1.0)
+        # log evidence of N(0, spread + 1) in the eigenbasis, without constants
+        fit = rotated**2 / (spread + 1.0) + np.log(spread + 1.0)
+        evidence.append(-0.5 * fit.sum(axis=1))
+        means.append((shrinkage * rotated) @ vectors.T)
+        variances.append(shrinkage @ (vectors**2).T)
     logs, posterior = np.concatenate(evidence), np.concatenate(means)
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
@@ -116,6 +112,26 @@ def _posterior_of_bins(
     variance = weights @ (np.concatenate(variances) + posterior**2) - centre**2
     std = noise_std * np.sqrt(np.maximum(variance, 1e-12))
     return _above_zero(mean + noise_std * centre, std)
+
+
+def _axes_of_cells(places: tuple[int, ...]) -> list[tuple[Floats, Floats]]:
+    """Return the variances and the axes of each prior of cells at these places."""
+    n, at = len(places), np.array(places)
+    distance = np.abs(at[:, None] - at[None, :]) / n
+    axes = []
+    for length in CELL_LENGTH_SCALES:
+        smooth = np.exp(-distance / length)
+        for part in ROUGHNESS:
+            prior = part * np.eye(n) + (1 - part) * smooth
+            prior -= prior.mean(axis=0)  # P on both sides: deviations sum to 0
+            prior -= prior.mean(axis=1, keepdims=True)
+            values, vectors = np.linalg.eigh(prior)
+            axes.append((values, vectors))
+    return axes
+
+
+# Places follow from released counts, so nothing private is in the cache.
+_kept_axes_of_cells = lru_cache(maxsize=KEPT)(_axes_of_cells)
 
 
 def _above_zero(mean: Floats, std: Floats) -> Floats:

@@ -101,7 +101,7 @@ HOW_FAR_ROWS_MOVE = (
         "skdpgen.synthesizers.embedding:train_autoencoder",
         'is_paired = adjacency == "replace"',
         "is_paired = True",
-        (IMAGES + "[DPMERFSynthesizer, encoder-images in chunks-add_remove]",),
+        (IMAGES + "[DPMERFSynthesizer, encoder-images-add_remove]",),
     ),
     Bug(
         "pairs-by-label",
