@@ -282,19 +282,30 @@ def line_of_octaves(
     return replace(on_lattice(line, step), unseen=unseen)
 
 
-def has_fractions(
-    counts: Floats, noise_std: float, n_present: float, n_rows: float
-) -> bool:
+def has_fractions(counts: Floats, noise_std: float) -> bool:
     """Return whether RELEASED counts of octaves show numbers between 0 and 1.
 
     Rates may be near .05 in a fifth of the rows and 0 in all others. Their numbers of
-    decimals vary, so none exceeds the noise, but they fill one or two octaves.
+    decimals vary, so none exceeds the noise, but they fill a run of octaves, whose sum
+    does. Whole numbers alone pass in fewer than one in 10,000 columns.
+
+    Examples
+    --------
+    >>> counts = np.zeros(len(octave_edges(Kind.FLOAT)) - 1)
+    >>> counts[[206, 207]] = 40.0, 45.0  # from 1/16 to 1/4
+    >>> has_fractions(counts, 10.0), has_fractions(counts, 20.0)
+    (True, False)
     """
     edges = octave_edges(Kind.FLOAT)
-    is_open = _occupied(edges, counts, noise_std, n_present, n_rows)
-    sizes = np.abs(edges)
-    inner, outer = np.sort([sizes[:-1], sizes[1:]], axis=0)
-    return bool((is_open & (inner >= 2.0 ** USUAL[0]) & (outer <= 1.0)).any())
+    inner, outer = np.sort([np.abs(edges[:-1]), np.abs(edges[1:])], axis=0)
+    is_below_one = (inner >= 2.0 ** USUAL[0]) & (outer <= 1.0)
+    for is_of_sign in (edges[:-1] >= 0, edges[:-1] < 0):
+        octaves = counts[is_below_one & is_of_sign]
+        for width in range(1, WINDOW + 1):
+            sums = np.convolve(octaves, np.ones(width), "valid")
+            if sums.max() > max(SURE * noise_std * math.sqrt(width), 0.5):
+                return True
+    return False
 
 
 def on_lattice(line: Line, step: float | None) -> Line:

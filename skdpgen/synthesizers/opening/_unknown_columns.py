@@ -247,7 +247,7 @@ def _release_columns(
                 n_numbers,
                 noise_of_present,
                 has_fractions=kinds[name] is Kind.FLOAT
-                and has_fractions(counts[:-1], std, present, n_rows),
+                and has_fractions(counts[:-1], std),
             )
             if step == 1.0:
                 finer[name] = noise / n_rows
