@@ -14,17 +14,11 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skdpgen import (
-    DPGANSynthesizer,
-    SyntheticUtility,
-    all_synthesizers,
-    insecure_noise_seed,
-    load,
-)
+from skdpgen import DPGANSynthesizer, SyntheticUtility, all_synthesizers, load
 from skdpgen.datasets import load_example
-from skdpgen.privacy import PrivacyReport, gaussian_delta
+from skdpgen.exceptions import NothingLearnedWarning, NotPrivateWarning
+from skdpgen.privacy import PrivacyReport, gaussian_delta, insecure_noise_seed
 from skdpgen.tables import Rows
-from skdpgen.utils import NothingLearntWarning, NotPrivateWarning
 from tests._covering import parametrize_pairs
 from tests.synthesizers._tables import CASES, N_ROWS, assert_obeys, build, quick, split
 
@@ -90,7 +84,7 @@ def watched(cls, case):
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
-        warnings.simplefilter("ignore", NothingLearntWarning)  # these tables are small
+        warnings.simplefilter("ignore", NothingLearnedWarning)  # these tables are small
         patch.setattr(Rows, "read", classmethod(spy))
         returned = synth.fit(case.X, case.y)
     return Watched(synth, returned, before, tuple(caught), tuple(opened))
@@ -458,7 +452,7 @@ def test_the_number_of_rows_is_private_under_add_remove(cls, case):
 # -------------------------------------------------------------------- quality
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
 def test_quality_collapses_without_budget(cls, mixed):
     utility = SyntheticUtility(classifiers=("lda",), n_samples=1500)
     score = {}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import skdpgen
-from skdpgen.utils import SearchCostWarning
+from skdpgen.exceptions import SearchCostWarning
 from tests.benchmark._small_run import cells_computed
 
 ROOT = Path(__file__).parents[1]

@@ -15,7 +15,7 @@ from skdpgen.datasets import load_example
 from skdpgen.privacy import PrivacyReport
 from tests.benchmark._small_run import EITHER, cells_computed
 
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 SECRET = "Jane-Doe-disease"
 
 

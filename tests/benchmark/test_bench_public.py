@@ -10,11 +10,11 @@ from skdpgen.benchmark import BenchConfig, read_rows, run_cells, tabulate_rows
 from skdpgen.benchmark._cells import PUBLIC, REAL, Source
 from skdpgen.benchmark._own_table import digest, read_source
 from skdpgen.datasets import load_example
-from skdpgen.utils import ConfigError
+from skdpgen.exceptions import ConfigError
 from tests.benchmark._small_run import OWN, SMALL, command, write_small_run
 
 # rare values are found or not as the noise has it
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 BOTH = OWN | {"public": "theirs.csv"}
 WITH = {"class": "DPIndependentSynthesizer", "public": "all"}
 DRE = {"class": "DPDRESynthesizer", "public": "all"}

@@ -23,7 +23,7 @@ from skdpgen.benchmark._run_cells import CellStore, write_whole
 from tests.benchmark._small_run import SMALL, command, write_small_run
 
 # rare values are found or not as the noise has it
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from skdpgen.benchmark import BenchConfig, run_cells
 from skdpgen.benchmark._cells import Source
 from skdpgen.benchmark._own_table import digest, read_source
 from skdpgen.datasets import load_example
-from skdpgen.utils import ConfigError
+from skdpgen.exceptions import ConfigError
 
 DRE = {"class": "DPDRESynthesizer", "public": "all"}
 

@@ -12,12 +12,12 @@ from benchmarks import peers
 from benchmarks.__main__ import main
 from benchmarks.catalogue import CATALOGUE
 from skdpgen.benchmark import BenchConfig, run_cells
-from skdpgen.utils import ConfigError
+from skdpgen.exceptions import ConfigError
 from tests.benchmark._small_run import SMALL, write_small_run
 from tests.benchmarks._fake_peer import write_fake
 
 # rare values are found or not as the noise has it
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 
 PEER = SMALL | {"methods": ["mst"], "adjacency": "add_remove", "releases": 1}
 

@@ -30,7 +30,7 @@ STEPS = {"method": "sgd", "max_iter": 2, "discriminator_layer_sizes": (3,)}
 WAYS = {"one shot": {}, "steps": STEPS}
 each = pytest.mark.parametrize("cls", _variants.READ_PUBLIC_ROWS)
 # These tables differ in some values, and a generous budget sees it.
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.SupportWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SupportWarning")
 ADJACENCIES = ["replace", "add_remove"]
 both = pytest.mark.parametrize("adjacency", ADJACENCIES)
 

@@ -469,12 +469,12 @@ BUGS = (
         "skdpgen.synthesizers.base:EmbeddingSynthesizer.fit",
         """
             del X, y, opening
-            return self.refit()
+            return self.retrain()
         """,
         """
             first = len(X) if hasattr(X, "__len__") else 0
             del X, y, opening
-            self.refit().loss_curve_.insert(0, first)
+            self.retrain().loss_curve_.insert(0, first)
             return self
         """,
         (TABLES + "[DPHPSynthesizer-frame-add_remove]", IMAGES),

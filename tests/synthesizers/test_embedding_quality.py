@@ -11,6 +11,7 @@ from skdpgen import (
     DPIndependentSynthesizer,
     DPMERFSynthesizer,
     DPNTKSynthesizer,
+    Generator,
 )
 from skdpgen.tables import Boolean, Numeric, Schema
 from tests._covering import parametrize_pairs
@@ -167,7 +168,9 @@ def test_a_parameter_is_never_taken_from_the_rows():
     X, y = parity()
     found = []
     for table in (X, X.assign(a=0.5, flag=True)):
-        synth = DPMERFSynthesizer(schema=SCHEMA, classes=[0, 1], numbers="fourier")
+        synth = DPMERFSynthesizer(
+            schema=SCHEMA, classes=[0, 1], numeric_encoding="fourier"
+        )
         synth.set_params(
             random_state=0, n_features=20, max_iter=0, length_scale="public"
         )
@@ -181,7 +184,7 @@ def test_the_fourier_share_goes_by_public_facts():
     for epsilon in (0.1, 1.0, INF):
         for table in (X, X.assign(a=0.5, flag=True)):
             synth = DPMERFSynthesizer(
-                epsilon, schema=SCHEMA, classes=[0, 1], max_iter=0
+                epsilon, schema=SCHEMA, classes=[0, 1], generator=Generator(max_iter=0)
             )
             share = synth.set_params(n_features=20).fit(table, y).kernel_.share
             assert shares.setdefault(epsilon, share) == share

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skdpgen import DPIndependentSynthesizer, insecure_noise_seed
-from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
+from skdpgen import DPIndependentSynthesizer
+from skdpgen.exceptions import SchemaWarning
+from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, insecure_noise_seed
 from skdpgen.synthesizers.opening._first_look import (
     LOOK_SHARES,
     Unknown,
@@ -26,11 +27,10 @@ from skdpgen.tables import (
     TextKinds,
 )
 from skdpgen.tables._text_forms import place_of_number
-from skdpgen.utils import SchemaWarning
 
 N = 1000.0
 N_KINDS = TextKinds().n_cells
-seeded = pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+seeded = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
 
 
 def cell(text):
@@ -147,7 +147,7 @@ def written(**params):
     return X, days, amounts, DPIndependentSynthesizer(epsilon=100.0, **params).fit(X)
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 def test_dates_and_amounts_come_back_as_they_are_written():
     _, days, amounts, fitted = written()
     columns = fitted.schema_.columns
@@ -250,7 +250,7 @@ def test_noise_makes_no_iso_times(n_trials):
     assert dated <= n_trials // 1000  # seeded; five stds of noise are asked for
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 def test_public_rows_are_read_as_the_private_ones_are():
     X, days, *_ = written()
     fitted = written(public_data=X)[-1]

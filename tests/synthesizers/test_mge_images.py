@@ -134,7 +134,7 @@ def test_classifiers_learn_from_samples():
 
 
 def test_learnt_is_images():
-    assert fitted().learnt_ == "images"
+    assert fitted().relations_learned_ == "images"
     assert fitted().cells_ == {}
 
 
@@ -280,7 +280,7 @@ def test_a_saved_estimator_draws_the_same(how, prior, tmp_path):
         again = pickle.loads(pickle.dumps(synth))
     expected = synth.sample(30, random_state=1)[0]
     np.testing.assert_array_equal(again.sample(30, random_state=1)[0], expected)
-    again.refit()
+    again.retrain()
     np.testing.assert_array_equal(again.sample(30, random_state=1)[0], expected)
 
 
@@ -505,11 +505,11 @@ def test_what_was_paid_for_can_be_drawn_from_after_each_stage(monkeypatch):
             synth.sample(3)
         if k <= 4:  # range of pixels, tones, size, means
             with pytest.raises(NotFittedError):
-                synth.refit()
+                synth.retrain()
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            X, _ = synth.refit().sample(12, random_state=0)
+            X, _ = synth.retrain().sample(12, random_state=0)
         assert X.shape == (12, 8, 8)
         assert np.isfinite(synth.mixture_.roots).all()
         assert synth.deformations_ is None  # nobody voted

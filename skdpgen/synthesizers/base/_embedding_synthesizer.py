@@ -51,6 +51,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
     ``_map_pixels`` for images. One that ``_takes`` either alone has half of that.
     """
 
+    generator: Generator | None
     _presets: ClassVar[dict[str, Any]]  # by name; of tables
     _image_presets: ClassVar[dict[str, Any]]
     _takes: ClassVar[tuple[str, ...]] = ("tables", "images")

@@ -150,7 +150,7 @@ def parse_classes(labels: Iterable[str], layout: Layout | None) -> tuple[Any, ..
 
 
 def shares_of(
-    class_shares: Mapping[Any, float] | str, classes: Sequence[Any]
+    class_distribution: Mapping[Any, float] | str, classes: Sequence[Any]
 ) -> NDArray[np.float64]:
     """Return the share of each class to draw; a class that is not listed gets 0.
 
@@ -161,18 +161,22 @@ def shares_of(
     >>> shares_of({"yes": 0.75, "no": 0.25}, ["no", "perhaps", "yes"])
     array([0.25, 0.  , 0.75])
     """
-    if isinstance(class_shares, str) and class_shares == "balanced":
+    if isinstance(class_distribution, str) and class_distribution == "balanced":
         return np.full(len(classes), 1.0 / len(classes))
-    if not isinstance(class_shares, Mapping) or set(class_shares) - set(classes):
-        problem = f"Got {class_shares!r}"
-    elif not all(_is_share(share) for share in class_shares.values()):
-        problem = f"Got {class_shares!r}, with a share that is not a number from 0 to 1"
-    elif abs(math.fsum(class_shares.values()) - 1.0) > ROUNDING:
-        total = math.fsum(class_shares.values())
-        problem = f"Got {class_shares!r}, which sums to {total:.6g}"
+    if not isinstance(class_distribution, Mapping) or set(class_distribution) - set(
+        classes
+    ):
+        problem = f"Got {class_distribution!r}"
+    elif not all(_is_share(share) for share in class_distribution.values()):
+        problem = (
+            f"Got {class_distribution!r}, with a share that is not a number from 0 to 1"
+        )
+    elif abs(math.fsum(class_distribution.values()) - 1.0) > ROUNDING:
+        total = math.fsum(class_distribution.values())
+        problem = f"Got {class_distribution!r}, which sums to {total:.6g}"
     else:
         shares = np.array(
-            [class_shares.get(label, 0.0) for label in classes], dtype=float
+            [class_distribution.get(label, 0.0) for label in classes], dtype=float
         )
         return shares / shares.sum()
     raise ValueError(
