@@ -40,6 +40,7 @@ from skdpgen.tables import (
 from skdpgen.utils import (
     BudgetExceededError,
     IdentifierWarning,
+    InterchangeWarning,
     LargeDeltaWarning,
     NothingLearntWarning,
     NotPrivateWarning,
@@ -76,6 +77,7 @@ __all__ = [
     "Drop",
     "IdentifierWarning",
     "Integer",
+    "InterchangeWarning",
     "LargeDeltaWarning",
     "LessEqual",
     "MissingIf",

@@ -50,6 +50,10 @@ class IdentifierWarning(UserWarning):
     """
 
 
+class InterchangeWarning(UserWarning):
+    """Something cannot be said in the format of another tool, and was left out."""
+
+
 class NothingLearntWarning(UserWarning):
     """No relation between columns was learnt; samples have columns by class only.
 
