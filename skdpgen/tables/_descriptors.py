@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from skdpgen.tables._columns import Column, column_to_dict, seconds
+from skdpgen.tables._columns import Column, seconds
 from skdpgen.tables._text_forms import read_time, write_time
 from skdpgen.utils import InterchangeWarning, SchemaError, warn_caller
 
@@ -47,8 +47,8 @@ def read_json(source: Source, what: str) -> dict[str, Any]:
     is_text = isinstance(source, str) and source.lstrip().startswith(("{", "["))
     where = "the text" if is_text else str(source)
     try:
-        text = source if is_text else Path(source).read_text(encoding="utf-8-sig")
-        content = json.loads(text)
+        text = "" if is_text else Path(source).read_text(encoding="utf-8-sig")
+        content = json.loads(text or str(source))
     except json.JSONDecodeError as error:
         raise SchemaError(
             f"{what} must be JSON. Got {where}, which is none: {error.msg} in line "
@@ -213,18 +213,18 @@ def differences(column: Column, other: Column) -> list[str]:
     >>> differences(Numeric(0, 9, 0), Integer(0, 9))
     ['the type Numeric (Integer instead)']
     """
-    content, there = column_to_dict(column), column_to_dict(other)
     words = []
     if type(column) is not type(other):
         kinds = type(column).__name__, type(other).__name__
         words.append(f"the type {kinds[0]} ({kinds[1]} instead)")
-    names = {item.name for item in fields(column)} - {"origin"}
-    of_other = {item.name for item in fields(other)} - {"origin"}
-    for name in sorted(names):
-        value = content.get(name)
-        same = there.get(name, getattr(other, name, None))
-        if value != same and not (name not in of_other and value in (None, False)):
-            words.append(f"{name}={value!r}")
+    of_other = {item.name for item in fields(other)}
+    for item in fields(column):
+        value = getattr(column, item.name)
+        if item.name == "origin" or (item.name not in of_other and not value):
+            continue
+        if value != getattr(other, item.name, None):
+            shown = list(value) if isinstance(value, tuple) else value
+            words.append(f"{item.name}={shown!r}")
     return words
 
 

@@ -26,13 +26,12 @@ from skdpgen.tables._columns import (
     schema_toml,
     with_origin,
 )
+from skdpgen.tables._descriptors import Source as Descriptor
 from skdpgen.tables._descriptors import (
-    LeftOut,
     take_out_target,
     with_target,
     write_json,
 )
-from skdpgen.tables._descriptors import Source as Descriptor
 from skdpgen.tables._frames import pandas_kind, read_table
 from skdpgen.tables._frictionless import (
     OWN,
@@ -696,9 +695,11 @@ rules=())
         named = with_target(self.columns, self.target, target)
         content = frictionless_of_columns(named)
         whole = self.to_dict()
-        own = {key: whole[key] for key in ("other", "origin", "rules") if key in whole}
-        own |= {} if self.target is None else {"target": target}
-        content[OWN] = {"origin": self.origin} | own
+        own: dict[str, Any] = {"origin": self.origin}
+        own |= {key: whole[key] for key in ("other", "rules") if key in whole}
+        if self.target is not None:
+            own["target"] = target
+        content[OWN] = own
         write_json(content, path)
         return content
 

@@ -289,7 +289,9 @@ def sdv_of_columns(
         check_plain(name, column)
         entry = entry_of(column) if version == "V2" else _of_v1(entry_of(column))
         entries[name] = entry
-        left_out.add(f"column {name!r}", differences(column, read_entry(name, entry)[0]))
+        left_out.add(
+            f"column {name!r}", differences(column, read_entry(name, entry)[0])
+        )
     content = {
         "METADATA_SPEC_VERSION": version,
         "tables": {table: {"columns": entries}},
