@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -19,7 +20,7 @@ from skdpgen.cli._table_files import (
     text_options,
 )
 from skdpgen.cli._text_records import schema_of_text, target_of_text
-from skdpgen.tables import Chunks, Schema
+from skdpgen.tables import Chunks, Schema, format_of, read_json, take_out_target
 from skdpgen.utils import Rows, Synthesizer
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class FitOptions(TextOptions):
     delta: float | None
     method: str
     schema: Path | None
+    table: str | None
     classes: str | None
     task: str
     adjacency: str
@@ -57,7 +59,12 @@ class FitOptions(TextOptions):
     show_default=True,
     help="pairwise, independent, merf, ...: DP...Synthesizer.",
 )
-@click.option("--schema", type=FILE, help="TOML of what is public (skdpgen schema).")
+@click.option(
+    "--schema",
+    type=FILE,
+    help="What is public: TOML (skdpgen schema), SDV metadata or a Table Schema.",
+)
+@click.option("--table", help="Table that is meant if the schema describes several.")
 @click.option("--classes", help="Labels of the target if they are public: no,yes.")
 @click.option(
     "--task",
@@ -101,7 +108,11 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
             options["multiline"],
             options["missing"],
         )
-        schema = read_schema(options["schema"]) if options["schema"] else Schema()
+        schema = Schema()
+        if options["schema"]:
+            schema = read_schema(options["schema"], options["target"], options["table"])
+            if options["schema"].suffix != ".toml":
+                schema = known_schema(schema)
         about = About(
             check_columns(table, options["target"], schema),
             options["target"],
@@ -165,12 +176,44 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def read_schema(path: Path) -> Schema:
-    """Read a TOML file; raise if it is none."""
-    try:
-        return Schema.load(path)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{path} is no TOML: {error}.") from None
+def read_schema(
+    path: Path,
+    target: str | None = None,
+    table: str | None = None,
+    *,
+    is_detected: bool = True,
+) -> Schema:
+    """Read what is public of a file: our TOML or JSON, or JSON of another tool.
+
+    Of other tools' files columns without bounds or categories are left to discovery,
+    and the column that is the target is described as such.
+    """
+    if path.suffix == ".toml":
+        try:
+            return Schema.load(path)
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise click.UsageError(f"{path} is no TOML: {error}.") from None
+    content = read_json(path, "A schema that is no .toml file")
+    kind = format_of(content)
+    if kind == "skdpgen":
+        return Schema.from_dict(content)
+    read = Schema.from_sdv if kind == "sdv" else Schema.from_frictionless
+    schema = read(content, table=table, detected=is_detected)
+    if target in schema.columns and schema.target is None:
+        columns, column = take_out_target(schema.columns, target)
+        schema = replace(schema, columns=columns, target=column)
+    for line in schema.origin.splitlines():
+        click.echo(f"Warning: {path}: {line}. Certificates say so.", err=True)
+    return schema
+
+
+def known_schema(schema: Schema) -> Schema:
+    """Return a schema without columns that are open, and say which are discovered."""
+    names = schema.unfilled()
+    if names:
+        listed = ", ".join(names)
+        click.echo(f"Without bounds or categories, so discovered: {listed}.", err=True)
+    return schema.known()
 
 
 def check_columns(table: TableFile, target: str | None, schema: Schema) -> list[str]:
@@ -224,7 +267,7 @@ def private_rows(
 
 
 def _refuse_for_images(options: Mapping[str, object]) -> None:
-    for name in ("target", "schema", *TEXT_OPTIONS):
+    for name in ("target", "schema", "table", *TEXT_OPTIONS):
         if options[name] and options[name] != ".":  # the default of --decimal
             raise click.UsageError(f"--{name} is for tables. An .npz holds images.")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from skdpgen.tables._columns import Column, seconds
+from skdpgen.tables._columns import Column, Drop, Regenerate, seconds
 from skdpgen.tables._text_forms import read_time, write_time
 from skdpgen.utils import InterchangeWarning, SchemaError, warn_caller
 
@@ -142,6 +142,11 @@ def take_out_target(
         raise SchemaError(
             f"target must be a column of the file. Got {target!r}; the columns are "
             f"{', '.join(rest)}."
+        )
+    if isinstance(rest[target], Drop | Regenerate):
+        raise SchemaError(
+            f"target must be a column that is learnt. Got {target!r}, which the file "
+            "describes as an identifier or as unknown; correct its type."
         )
     return rest, rest.pop(target)
 

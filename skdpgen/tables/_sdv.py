@@ -207,7 +207,7 @@ def _categories(where: str, name: str, entry: Entry, nullable: bool) -> Column:
 
 def _relationships(content: Entry, table: str) -> list[str]:
     """Return how other tables hang together with this one."""
-    relationships = content.get("relationships", [])
+    relationships = content.get("relationships") or []
     named = [one for one in relationships if isinstance(one, Mapping)]
     return [
         f"{one.get('child_table_name')} refers to {one.get('parent_table_name')}"

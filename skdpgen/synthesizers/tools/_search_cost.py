@@ -27,7 +27,7 @@ from skdpgen.privacy import (
     renyi_epsilon,
 )
 from skdpgen.synthesizers.base import BaseSynthesizer
-from skdpgen.tables import INFERRED, READ_OFF, Schema
+from skdpgen.tables import INFERRED, TO_BE_PUBLIC, Schema
 
 EXPOSED = (
     " This delta is above 1 / rows: it may expose a row outright. Candidates with "
@@ -161,7 +161,7 @@ def _is_inferred(schema: Any) -> bool:
     if isinstance(schema, str) or schema is None:
         return schema == "infer"
     origin = Schema.of(schema).origin
-    return INFERRED in origin or READ_OFF in origin
+    return any(mark in origin for mark in (INFERRED, *TO_BE_PUBLIC))
 
 
 def _compose(
