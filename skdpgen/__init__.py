@@ -3,6 +3,7 @@
 from skdpgen.benchmark import compare
 from skdpgen.metrics import SyntheticUtility, total_variation
 from skdpgen.privacy import PrivacyReport, insecure_noise_seed
+from skdpgen.report import write_croissant
 from skdpgen.synthesizers import (
     Deformations,
     DPDRESynthesizer,
@@ -106,4 +107,5 @@ __all__ = [
     "search_cost",
     "search_generator",
     "total_variation",
+    "write_croissant",
 ]
