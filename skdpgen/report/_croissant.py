@@ -169,7 +169,7 @@ def write_croissant(
                 "@type": "cr:RecordSet",
                 "@id": ROWS,
                 "name": ROWS,
-                "description": "Synthetic rows; no row is that of a person.",
+                "description": "A record for each synthetic row.",
                 "field": [
                     _field(name, columns[name], types[name], file) for name in names
                 ],
