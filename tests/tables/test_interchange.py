@@ -4,6 +4,7 @@ import json
 import re
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -24,6 +25,7 @@ from skdpgen import (
     Regenerate,
     Schema,
     SchemaError,
+    search_cost,
 )
 from skdpgen.tables import FROM_PUBLIC, format_of
 from skdpgen.tables._descriptors import regex_of, template_of
@@ -629,6 +631,20 @@ def test_certificates_repeat_the_mark():
     X = pd.DataFrame({"x": [True, False] * 200})
     report = DPIndependentSynthesizer(schema=schema).fit(X).privacy_
     assert FROM_SDV in report.statements
+
+
+@pytest.mark.parametrize("detected", [True, False])
+def test_a_search_says_that_its_schema_may_be_detected(detected):
+    schema = Schema.from_sdv(sdv(sdtype="boolean"), detected=detected)
+    estimator = DPIndependentSynthesizer(schema=schema)
+    done = SimpleNamespace(
+        estimator=estimator,
+        n_splits_=3,
+        cv=3,
+        cv_results_={"params": [{"epsilon": 0.5}]},
+        refit=True,
+    )
+    assert search_cost(done).is_inferred == detected
 
 
 def test_formats_are_recognised_by_content():
