@@ -111,8 +111,6 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
         schema = Schema()
         if options["schema"]:
             schema = read_schema(options["schema"], options["target"], options["table"])
-            if options["schema"].suffix != ".toml":
-                schema = known_schema(schema)
         about = About(
             check_columns(table, options["target"], schema),
             options["target"],
@@ -182,11 +180,12 @@ def read_schema(
     table: str | None = None,
     *,
     is_detected: bool = True,
+    has_open: bool = False,
 ) -> Schema:
     """Read what is public of a file: our TOML or JSON, or JSON of another tool.
 
-    Of other tools' files columns without bounds or categories are left to discovery,
-    and the column that is the target is described as such.
+    Of other tools' files the column that is the target is described as such, and
+    columns without bounds or categories are left to discovery, unless ``has_open``.
     """
     if path.suffix == ".toml":
         try:
@@ -204,7 +203,7 @@ def read_schema(
         schema = replace(schema, columns=columns, target=column)
     for line in schema.origin.splitlines():
         click.echo(f"Warning: {path}: {line}. Certificates say so.", err=True)
-    return schema
+    return schema if has_open else known_schema(schema)
 
 
 def known_schema(schema: Schema) -> Schema:

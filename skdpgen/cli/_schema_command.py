@@ -118,10 +118,7 @@ def check(
 
     SCHEMA is TOML or JSON of skdpgen, metadata of SDV, or a Table Schema.
     """
-    public = read_schema(schema, target, table)
-    if schema.suffix != ".toml":
-        public = known_schema(public)
-    public.check()
+    public = read_schema(schema, target, table).check()
     summary = f"{len(public.columns)} columns described"
     if file is not None:
         names = check_columns(TableFile(file, **text), target, public)
@@ -163,7 +160,9 @@ def convert(
     left out with a warning.
     """
     _refuse_existing(out)
-    public = read_schema(schema, target, table, is_detected=not not_detected)
+    public = read_schema(
+        schema, target, table, is_detected=not not_detected, has_open=True
+    )
     endings = (".toml", ".json") if to == "skdpgen" else (".json",)
     if out.suffix not in endings:
         raise click.UsageError(

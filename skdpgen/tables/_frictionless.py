@@ -93,7 +93,7 @@ def columns_of_frictionless(
         )
     left_out = LeftOut()
     keys = content.get("primaryKey") or []
-    keys = [keys] if isinstance(keys, str) else list(keys)
+    keys = keys if isinstance(keys, list) else [keys] * isinstance(keys, str)
     missing = _texts(content.get("missingValues", [""]))
     columns: dict[str, Column] = {}
     for place, field in enumerate(fields, start=1):
@@ -242,7 +242,8 @@ def _identifier(limits: Entry, notes: list[str]) -> tuple[Column, list[str]]:
 def _boolean(where: str, field: Entry, values: Any, nullable: bool) -> Column:
     """Return truth values, or words where others stand for them."""
     words = [field.get("falseValues"), field.get("trueValues")]
-    if words == [None, None] and (values is None or set(values) == {False, True}):
+    are_truths = values is None or all(isinstance(value, bool) for value in values)
+    if words == [None, None] and are_truths:
         return Boolean(nullable)
     chosen = [
         sorted({"False", "True"} & usual) if own is None else _texts(own)

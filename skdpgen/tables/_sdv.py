@@ -225,7 +225,7 @@ def _of_table(entry: Entry, columns: Mapping[str, Column]) -> list[str]:
     lines = []
     for key in ("primary_key", "alternate_keys"):
         keys = entry.get(key) or []
-        keys = [keys] if isinstance(keys, str) else keys
+        keys = keys if isinstance(keys, list) else [keys]
         if any(not isinstance(columns.get(str(k)), Regenerate) for k in keys):
             lines.append(f"{key}: synthetic values need not differ in {_list(keys)}")
     if entry.get("sequence_key"):
