@@ -411,7 +411,8 @@ def field_of(name: str, column: Column) -> dict[str, Any]:
     """
     check_plain(name, column)
     field = {"name": name} | _field(column)
-    if not getattr(column, "nullable", True):
+    # a validator takes codes for missing cells, so it must not require a value there
+    if not getattr(column, "nullable", True) and not getattr(column, "codes", ()):
         field.setdefault("constraints", {})["required"] = True
     wanted = column_to_dict(column)
     own: dict[str, Any] = dict(wanted)  # what is read back without it needs no place

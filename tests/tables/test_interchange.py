@@ -565,6 +565,14 @@ def test_codes_may_lie_outside_the_bounds_of_a_table_schema():
     }
 
 
+def test_a_column_with_codes_is_not_required():
+    schema = Schema({"score": Integer(300, 850, nullable=False, codes=[-7])})
+    content = schema.to_frictionless()
+    assert "required" not in content["fields"][0]["constraints"]
+    assert content["fields"][0]["skdpgen"] == {"nullable": False}
+    assert Schema.from_frictionless(content) == schema
+
+
 def test_an_edit_of_the_standard_properties_counts():
     content = Schema({"a": Numeric(0, 9, 2), "b": Categorical(["x"], other="o")})
     content = content.to_frictionless()
