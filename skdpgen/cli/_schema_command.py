@@ -1,20 +1,18 @@
 """``skdpgen schema``: a file to fill in with what is public, and its check."""
 
+from __future__ import annotations
+
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from skdpgen.cli._fit_command import (
-    FILE,
-    check_columns,
-    known_schema,
-    read_schema,
-)
-from skdpgen.cli._table_files import TableFile, TextOptions, text_options
+from skdpgen.cli._fit_command import check_columns, known_schema, read_schema
+from skdpgen.cli._options import FILE, TextOptions, text_options
 
 if TYPE_CHECKING:
+    from skdpgen.cli._table_files import TableFile
     from skdpgen.tables import Schema
 
 HEAD = """\
@@ -82,13 +80,14 @@ def init(
     **text: Unpack[TextOptions],
 ) -> None:
     """Write a schema of FILE to fill in. Only its header is read."""
+    if out.suffix != ".toml":
+        raise click.UsageError(f"--out must be a .toml file. Got {out}.")
+    _refuse_existing(out)
+    from skdpgen.cli._table_files import TableFile
     from skdpgen.tables import Schema
 
     table = TableFile(file, **text)
     names = check_columns(table, target, Schema())
-    if out.suffix != ".toml":
-        raise click.UsageError(f"--out must be a .toml file. Got {out}.")
-    _refuse_existing(out)
     content = HEAD.format(file=file.name)
     if infer:
         click.echo(f"Warning: {INFERRED.format(file=file)}", err=True)
@@ -118,6 +117,8 @@ def check(
 
     SCHEMA is TOML or JSON of skdpgen, metadata of SDV, or a Table Schema.
     """
+    from skdpgen.cli._table_files import TableFile
+
     public = read_schema(schema, target, table).check()
     summary = f"{len(public.columns)} columns described"
     if file is not None:
@@ -182,7 +183,7 @@ def convert(
     click.echo(f"Wrote {out}.")
 
 
-def _add_open(out: Path, public: "Schema") -> None:
+def _add_open(out: Path, public: Schema) -> None:
     """Add the columns that are left to discovery, as comments to fill in."""
     open_columns = {name: public.columns[name] for name in public.unfilled()}
     blocks = [
