@@ -468,7 +468,9 @@ def parameters_without_effect(
     algorithm: str, start: str | None, *, is_image: bool
 ) -> dict[str, str]:
     """Return parameters without effect, each with the setting that would use it."""
-    unused = {} if algorithm == "latent" else {"lens": "algorithm='latent'"}
+    unused = {"precision": "methods that train on a release"}
+    if algorithm != "latent":
+        unused["lens"] = "algorithm='latent'"
     if algorithm != "finetune":
         unused["public_iter"] = "algorithm='finetune'"
     if algorithm == "latent":
