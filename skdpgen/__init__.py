@@ -39,6 +39,7 @@ from skdpgen.tables import (
 )
 from skdpgen.utils import (
     BudgetExceededError,
+    FileFormatError,
     IdentifierWarning,
     LargeDeltaWarning,
     NothingLearntWarning,
@@ -74,6 +75,7 @@ __all__ = [
     "Deformations",
     "Determines",
     "Drop",
+    "FileFormatError",
     "IdentifierWarning",
     "Integer",
     "LargeDeltaWarning",

@@ -22,7 +22,7 @@ MOST_SUBSETS = 100_000  # listed one by one up to here, drawn beyond
 
 
 @asked("map")
-@saved
+@saved("features.fourier")
 @dataclass(frozen=True, eq=False)
 class FourierFeatures:
     r"""Features of an average over subsets S of columns of products of kernels.

@@ -17,7 +17,6 @@ from skdpgen.utils import saved
 SAID = ", given by the user and taken as public"
 
 
-@saved
 @dataclass(frozen=True, eq=False)
 class ModuleLens:
     """An encoder of the user's own, with or without a way back.
@@ -209,7 +208,7 @@ LEVELLED = 0.5  # of a first filter's mean is taken off: edges count more than t
 THRESHOLD = 0.5  # at most, of a ReLU
 
 
-@saved
+@saved("lens.random")
 @dataclass(frozen=True)
 class RandomLens:
     r"""A convolutional network whose filters are random and fixed.

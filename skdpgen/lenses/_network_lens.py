@@ -202,7 +202,7 @@ def as_inputs(images: Tensor, side: int) -> Tensor:
 # A lens made of VGG-19.
 
 
-@saved
+@saved("lens.vgg19")
 @dataclass(frozen=True, eq=False)
 class VGG19Lens(NetworkLens):
     """Features of VGG-19, with weights that are public.
@@ -248,7 +248,7 @@ class VGG19Lens(NetworkLens):
 # A lens made of ResNet-18.
 
 
-@saved
+@saved("lens.resnet18")
 @dataclass(frozen=True, eq=False)
 class ResNet18Lens(NetworkLens):
     """Features of ResNet-18, with weights that are public.
@@ -294,7 +294,7 @@ RADIUS = {1: 40.0, 3: 47.0}  # norm of the codes of 99 % of public images
 BALANCE = 1.5, 1.2, 0.5  # of layers: fine places get most of a feature's norm
 
 
-@saved
+@saved("lens.shipped")
 @dataclass(frozen=True)
 class ShippedLens:
     """A small auto-encoder that was trained on public images and comes along.
@@ -416,7 +416,7 @@ def _content(kind: str) -> bytes:
 # The features of a lens as one bounded vector, with their squares.
 
 
-@saved
+@saved("features.perceptual")
 @dataclass(frozen=True, eq=False)
 class PerceptualMap:
     r"""Features f of a lens and, beside them, their squares.

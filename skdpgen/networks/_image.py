@@ -22,7 +22,7 @@ HALVED = 16  # from this many pixels a side on, "full" draws half as many
 UPSAMPLED = 16  # channels of the first map of "upsample"
 
 
-@saved
+@saved("network.image_shape")
 @dataclass(frozen=True)
 class ImageShape:
     """All that decides the shape of an :class:`ImageGenerator`.
@@ -70,6 +70,7 @@ class ImageShape:
         return max(math.ceil(math.log2(max(self.height, self.width) / SMALLEST)), 1)
 
 
+@saved("network.image")
 class ImageGenerator(nn.Module):
     """Images from latent vectors and labels; images of one label differ.
 

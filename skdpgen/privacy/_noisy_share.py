@@ -274,7 +274,7 @@ LEAST_SHARE = 1e-3  # of the budget of a party, for one question; fits ask for .
 MOST_QUESTIONS = 100  # of one fit; fits ask about ten
 
 
-@saved
+@saved("message.noisy_share")
 @dataclass(frozen=True, eq=False)
 class NoisyShare:
     """A masked answer; by itself it is uniform, and tells its length alone.

@@ -116,7 +116,7 @@ class Encoder(Protocol):
 
 
 @asked("query")
-@saved
+@saved("message.query")
 @dataclass(frozen=True, eq=False)
 class Query:
     """Sums over rows that are asked for: public, and answered wherever rows stand.
@@ -239,7 +239,7 @@ def sum_rows(
 
 
 @asked("shares")
-@saved
+@saved("message.noise_shares")
 @dataclass(frozen=True)
 class NoiseShares:
     r"""How many parties add noise, and how many of them may work for an attacker.
@@ -351,7 +351,7 @@ LONGEST_NAME = 1000
 
 
 @asked("noise")
-@saved
+@saved("message.noise_wanted")
 @dataclass(frozen=True, eq=False)
 class NoiseWanted:
     """What a release needs to be charged for, by whoever adds noise.
@@ -495,7 +495,7 @@ def query_of(
 
 
 @asked("question")
-@saved
+@saved("message.question")
 @dataclass(frozen=True)
 class Question:
     """A query, and how tables are read for it: public, and may be sent in the clear.
@@ -549,7 +549,7 @@ class Question:
         return _read(cls, data)
 
 
-@saved
+@saved("message.partial_sum")
 @dataclass(frozen=True, eq=False)
 class PartialSum:
     """Exact sums over some rows, in answer to a question; NOT private, without noise.

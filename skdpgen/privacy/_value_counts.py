@@ -18,7 +18,7 @@ from skdpgen.utils import saved
 # Partition selection: which values exist, without showing one that is unique.
 
 
-@saved
+@saved("block.selections")
 @dataclass(frozen=True)
 class Selections:
     """Counts of values that are not known beforehand; shown only above a threshold.
@@ -115,7 +115,7 @@ LEVELS = 12  # each for twice as many rows
 DENSE = 128  # with more than one slot in so many, all are written at once
 
 
-@saved
+@saved("sum.distinct_values")
 @dataclass(eq=False)
 class Seen:
     """What a column held so far: some values themselves, or slots that values took.
@@ -179,7 +179,7 @@ def _take(bits: NDArray[np.uint8], taken: Hashes) -> None:
     )
 
 
-@saved
+@saved("block.distinct_counts")
 @dataclass(frozen=True)
 class DistinctCounts:
     r"""How many different values each column holds; missing is none.
@@ -309,7 +309,7 @@ class OpenPlaces(Protocol):
     tokens: Mapping[Any, Tokens]  # name -> words
 
 
-@saved
+@saved("block.clipped_counts")
 @dataclass(frozen=True)
 class ClippedCounts:
     r"""Counts of open cells and words; a row that has many counts less in each.

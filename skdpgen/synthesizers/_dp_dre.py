@@ -44,11 +44,13 @@ from skdpgen.utils import (
     Rows,
     StrOptions,
     pick_device,
+    saved,
     seed_of,
     split_generator,
 )
 
 
+@saved("estimator.dre")
 @documented
 class DPDRESynthesizer(BaseSynthesizer):
     r"""Draws public rows as often as private ones are like them: a density ratio [1]_.

@@ -25,12 +25,13 @@ from skdpgen.synthesizers.base import (
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import HERMITE, HERMITE_IMAGES, affordable_subsets
 from skdpgen.tables import Cells
-from skdpgen.utils import Interval, RandomState, StrOptions
+from skdpgen.utils import Interval, RandomState, StrOptions, saved
 
 MOST_PAIRED = 2048  # functions of all pixels whose pairs are released, all of them
 RADIUS = 0.5  # where pairs are cut; 2 % of digits and 46 % of garments are beyond
 
 
+@saved("estimator.hp")
 @documented
 class DPHPSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images that matches private Hermite features [1]_.

@@ -24,9 +24,10 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
     release_columns,
 )
-from skdpgen.utils import Labels, RandomState, Rows
+from skdpgen.utils import Labels, RandomState, Rows, saved
 
 
+@saved("estimator.independent")
 @documented
 class DPIndependentSynthesizer(BaseSynthesizer):
     r"""Tabular synthesizer that knows columns given the class, and no more.

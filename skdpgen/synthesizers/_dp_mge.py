@@ -17,11 +17,12 @@ from skdpgen.synthesizers.gaussian import (
 )
 from skdpgen.synthesizers.models import CopulaModel, Deformations, PictureMixture
 from skdpgen.synthesizers.opening import discover_bins
-from skdpgen.utils import Interval, StrOptions, seed_of, split_generator
+from skdpgen.utils import Interval, StrOptions, saved, seed_of, split_generator
 
 MOST = 256  # prototypes of a class
 
 
+@saved("estimator.mge")
 @documented
 class DPMGESynthesizer(BaseSynthesizer):
     r"""Synthesizer of images and tables from a few private means and covariances.

@@ -27,7 +27,7 @@ from skdpgen.synthesizers.base import (
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import TANGENT, TANGENT_IMAGES
 from skdpgen.tables import Cells
-from skdpgen.utils import Interval, RandomState, StrOptions
+from skdpgen.utils import Interval, RandomState, StrOptions, saved
 
 # A layer by name, a function from the number of inputs to a network, or the preset's.
 Architecture: TypeAlias = (
@@ -37,6 +37,7 @@ Architecture: TypeAlias = (
 STRETCH = 4.0  # of numbers, so that their ends point different ways
 
 
+@saved("estimator.ntk")
 @documented
 class DPNTKSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images: matches private neural-tangent features [1]_.

@@ -23,7 +23,7 @@ from skdpgen.utils import SchemaError, asked, refuse_unless, saved
 # Columns that are not learnt from: dropped, or written anew for each row.
 
 
-@saved
+@saved("column.drop")
 @dataclass(frozen=True)
 class Drop:
     """A column that is not read and comes back empty of information: left out.
@@ -40,7 +40,7 @@ class Drop:
         """Nothing can be wrong."""
 
 
-@saved
+@saved("column.regenerate")
 @dataclass(frozen=True)
 class Regenerate:
     """An identifier or free text: not read, written anew for each sampled row.
@@ -79,7 +79,7 @@ MAX_CELLS = 2**31  # a lattice with more points than this counts as continuous
 
 
 @asked("column")
-@saved
+@saved("column.numeric")
 @dataclass(frozen=True)
 class Numeric:
     """A number between public bounds.
@@ -159,7 +159,7 @@ class Numeric:
 
 
 @asked("column")
-@saved
+@saved("column.integer")
 @dataclass(frozen=True)
 class Integer:
     """A whole number between public bounds, both included; see :class:`Numeric`.
@@ -210,7 +210,7 @@ class Integer:
 
 
 @asked("column")
-@saved
+@saved("column.datetime")
 @dataclass(frozen=True)
 class Datetime:
     """A point in time between public bounds (ISO strings or timestamps).
@@ -303,7 +303,7 @@ class Datetime:
         return math.floor((upper - lower) / DAY) + 1 if self.whole_days else None
 
 
-@saved
+@saved("column.categorical")
 @dataclass(frozen=True)
 class Categorical:
     """One of a public list of values.
@@ -381,7 +381,7 @@ class Categorical:
             )
 
 
-@saved
+@saved("column.ordinal")
 @dataclass(frozen=True)
 class Ordinal(Categorical):
     """Like :class:`Categorical`, with categories listed in their order.
@@ -393,7 +393,7 @@ class Ordinal(Categorical):
     """
 
 
-@saved
+@saved("column.boolean")
 @dataclass(frozen=True)
 class Boolean:
     """True or false.

@@ -46,7 +46,7 @@ def as_levels(values: Values) -> TokenColumn | Levels:
     return Levels(there, values.values)
 
 
-@saved
+@saved("encoder.open_words")
 @dataclass(frozen=True)
 class OpenWords:
     """Which text of a column counts as a word whose name is not known yet.
@@ -84,7 +84,7 @@ class OpenPlaces:
     tokens: Mapping[Any, TokenColumn]
 
 
-@saved
+@saved("encoder.asked")
 @dataclass(frozen=True, eq=False)
 class Asked:
     """What a release asks about rows that earlier ones left open.
@@ -122,7 +122,7 @@ Step = Callable[[Iterable[EncodedBatch]], Iterator[EncodedBatch]]
 
 
 @asked("encoder")
-@saved
+@saved("encoder")
 @dataclass(frozen=True, eq=False)
 class Encoder:
     """How rows become batches: fixed before a row is read, alike wherever rows stand.

@@ -11,7 +11,7 @@ from skdpgen.utils import are_whole, asked, is_whole, refuse_unless, saved
 
 
 @asked("groups")
-@saved
+@saved("cells.groups")
 @dataclass(frozen=True, eq=False)
 class CellGroups:
     """Which group each cell of a column belongs to.

@@ -19,7 +19,7 @@ LARGEST = 2**63 - 1024  # the greatest integer of 64 bits that float64 can say
 EPOCH = pd.Timestamp("2000-01-01")
 
 
-@saved
+@saved("layout.kind")
 class Kind(StrEnum):
     """The kind of a dtype; public, where the values are not."""
 
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 
 @asked("layout")
-@saved
+@saved("layout.table")
 @dataclass(frozen=True)
 class Layout:
     """Names and dtypes of a table, without anything that its values decide.
@@ -131,7 +131,7 @@ def _native(dtype: str) -> str:
 # Names of what a table has beside its columns.
 
 
-@saved
+@saved("layout.role")
 class Role(Enum):
     """Names that no column of a table can have."""
 

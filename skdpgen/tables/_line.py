@@ -51,7 +51,7 @@ UNIFORM = 128  # cells between public bounds
 UNSEEN = 2.0  # noise stds of rows in no open octave: others may be there
 
 
-@saved
+@saved("number_line")
 @dataclass(frozen=True, eq=False)
 class Line:
     """Cells of the whole number line, and estimates of their rows.
@@ -157,7 +157,7 @@ def octave_edges(kind: Kind) -> Floats:
     return np.concatenate([[-np.inf], -ends[:0:-1], [0.0], ends, [np.inf]])
 
 
-@saved
+@saved("cells.digits")
 @dataclass(frozen=True)
 class DigitCells:
     """How many decimals a number has; of times, whether it is a whole day.
@@ -579,7 +579,7 @@ def divided_again(line: Line, asked: Flags, most: int = FINE_PARTS) -> Line:
 
 
 @asked("cells")
-@saved
+@saved("cells.asked")
 @dataclass(frozen=True, eq=False)
 class AskedCells:
     """Some cells of a line, numbered from 0; every other value has no code.

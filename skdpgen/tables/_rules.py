@@ -19,7 +19,7 @@ from skdpgen.tables._columns import (
 from skdpgen.utils import SchemaError, saved
 
 
-@saved
+@saved("rule.less_equal")
 @dataclass(frozen=True)
 class LessEqual:
     """Column ``low`` is at most column ``high``, where neither is missing.
@@ -44,7 +44,7 @@ class LessEqual:
         return self.high
 
 
-@saved
+@saved("rule.sum_of")
 @dataclass(frozen=True)
 class SumOf:
     """Column ``total`` is the sum of ``parts``, where none of them is missing.
@@ -78,7 +78,7 @@ class SumOf:
         return self.total
 
 
-@saved
+@saved("rule.missing_if")
 @dataclass(frozen=True)
 class MissingIf:
     """Column ``column`` is missing in rows where ``given`` is ``value``.
@@ -104,7 +104,7 @@ class MissingIf:
         return self.column
 
 
-@saved
+@saved("rule.determines")
 @dataclass(frozen=True)
 class Determines:
     """The category of ``source`` fixes that of ``target``, as a mapping says.

@@ -276,7 +276,7 @@ INFERRED = (
 )
 
 
-@saved
+@saved("schema")
 @dataclass(frozen=True)
 class Schema:
     """Column types, bounds and categories, from public knowledge.

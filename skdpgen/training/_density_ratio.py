@@ -17,7 +17,7 @@ LARGEST = 100.0  # ratio, against that of a typical item
 LEAST = 1e-12
 
 
-@saved
+@saved("ratio.means")
 @dataclass(frozen=True, eq=False)
 class Told:
     """Means over private rows that a release tells, with the variance of each.

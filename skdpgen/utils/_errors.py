@@ -22,6 +22,10 @@ class ConfigError(ValueError):
     """A file that says what to run is incomplete, or holds what is not known."""
 
 
+class FileFormatError(ValueError):
+    """A file is damaged, of a newer version, or not one that this package wrote."""
+
+
 class RowsElsewhereError(ValueError):
     """Rows are in a cluster or with other parties, and would have to be here."""
 

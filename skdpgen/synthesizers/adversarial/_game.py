@@ -59,7 +59,7 @@ AT_ONCE = 1024
 REACH = 8.0  # of a code: so many usual deviations, if all codes have norm 1
 
 
-@saved
+@saved("kernel.codes")
 @dataclass(frozen=True, eq=False)
 class CodesKernel(ImageKernel):
     """An image becomes its codes v of a lens, of norm 1 at most (DP-GAN-MI).

@@ -3,6 +3,12 @@
 from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
 from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._embedding_synthesizer import EmbeddingSynthesizer
+from skdpgen.synthesizers.base._files import (
+    MIGRATIONS,
+    Content,
+    each_object,
+    read_estimator,
+)
 from skdpgen.synthesizers.base._parameters import (
     AdjacencyName,
     ClassShares,
@@ -18,13 +24,15 @@ from skdpgen.synthesizers.base._parameters import (
     SchemaLike,
     TaskName,
 )
-from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer, read_estimator
+from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer
 
 __all__ = [
+    "MIGRATIONS",
     "AdjacencyName",
     "BaseSynthesizer",
     "ClassShares",
     "ClassWeight",
+    "Content",
     "Device",
     "EmbeddingSynthesizer",
     "GeneratorName",
@@ -38,6 +46,7 @@ __all__ = [
     "TaskName",
     "TrainedAttributes",
     "documented",
+    "each_object",
     "read_estimator",
     "there",
 ]

@@ -9,7 +9,7 @@ from skdpgen.synthesizers.opening import Measured
 from skdpgen.utils import saved
 
 
-@saved
+@saved("measured.embedding")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredEmbedding(Measured):
     """The kernel and settings of a mean embedding, and releases beside the main one.

@@ -178,7 +178,7 @@ def measure_copula(
 
 
 @asked("step")
-@saved
+@saved("step.normal_scores")
 @dataclass(frozen=True, eq=False)
 class ScoresOfRows:
     """From cells of rows to the vectors whose products are summed, row by row."""

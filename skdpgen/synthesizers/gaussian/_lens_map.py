@@ -171,7 +171,7 @@ MOST = 20_000  # public images that are looked at
 SMALLEST = 1e-6  # of the largest variance
 
 
-@saved
+@saved("lens.public_basis")
 @dataclass(frozen=True, eq=False)
 class PublicBasis:
     r"""A lens whose codes stand along the principal directions of public images.

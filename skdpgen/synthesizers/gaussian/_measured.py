@@ -8,7 +8,7 @@ from skdpgen.synthesizers.opening import Measured
 from skdpgen.utils import saved
 
 
-@saved
+@saved("measured.mixture")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredMixture(Measured):
     """Gaussians, as far as releases have come.

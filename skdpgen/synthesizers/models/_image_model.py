@@ -36,7 +36,7 @@ DEFORMED_AT_ONCE = 4096
 SIZES = ("shift", "turn", "shear", "zoom", "warp")
 
 
-@saved
+@saved("deformations")
 @dataclass(frozen=True)
 class Deformations:
     """Small random shifts, turns, shears, zooms and elastic warps of images.
@@ -170,7 +170,7 @@ class Density:
         return found
 
 
-@saved
+@saved("model.image")
 @dataclass(frozen=True, eq=False)
 class ImageModel:
     """A generator of images with what is needed to draw from it.
@@ -362,7 +362,7 @@ def new_generator(
 AT_ONCE = 1024
 
 
-@saved
+@saved("model.codes")
 @dataclass(frozen=True, eq=False)
 class CodesModel:
     """Images decoded from generated codes.

@@ -24,7 +24,7 @@ ROWS_AT_ONCE = 4096
 LEAST = 1e-9  # least likelihood of a value, even if the release says it does not occur
 
 
-@saved
+@saved("model.table_mixture")
 @dataclass(frozen=True, eq=False)
 class MixtureModel:
     """Per class, equally likely products of columns over groups of cells.
@@ -140,7 +140,7 @@ DRAWN, N_ROUNDS = 2000, 8  # codes that centres are first placed by
 SEEN = 2000  # pictures that tell which tones decoded codes have
 
 
-@saved
+@saved("model.image_mixture")
 @dataclass(frozen=True, eq=False)
 class PictureMixture:
     """What is known of codes: per class a mixture of Gaussians that differ in place.
@@ -306,7 +306,7 @@ FARTHEST = 4.0  # that a score may be
 MANY = 100  # rows of a class, whose ranks tell where they stand
 
 
-@saved
+@saved("model.copula")
 @dataclass(frozen=True, eq=False)
 class CopulaModel:
     """Columns as in ``known``, whose ranks are correlated, class by class.
@@ -384,7 +384,7 @@ class CopulaModel:
 
 
 @asked("scores")
-@saved
+@saved("normal_scores")
 @dataclass(frozen=True, eq=False)
 class NormalScores:
     r"""What a row becomes: the normal score of the rank of each of its cells.

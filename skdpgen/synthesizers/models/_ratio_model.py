@@ -18,7 +18,7 @@ from skdpgen.utils import saved
 # Public rows as they are kept: to be drawn again, as they were.
 
 
-@saved
+@saved("public.items")
 @dataclass(frozen=True, eq=False)
 class PublicItems:
     """Public rows of a table, or public images, in their own order.
@@ -75,7 +75,7 @@ class PublicItems:
 Floats = NDArray[np.float64]
 
 
-@saved
+@saved("model.ratio")
 @dataclass(frozen=True, eq=False)
 class RatioModel:
     """Draws public items as often as private rows are like them.

@@ -36,7 +36,7 @@ NEAR = 0.25  # part of the targets' error below which training is not worthwhile
 CERTAIN = 1e-6  # least probability of a cell, even if the release says it is empty
 
 
-@saved
+@saved("model.table")
 @dataclass(frozen=True, eq=False)
 class TableModel:
     """A generator with what is needed to draw rows from it."""

@@ -23,7 +23,7 @@ from skdpgen.tables import (
 from skdpgen.utils import saved
 
 
-@saved
+@saved("facts")
 @dataclass(frozen=True)
 class Facts:
     """What an estimator may keep of a table: public, or released and paid for."""

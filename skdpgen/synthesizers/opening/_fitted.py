@@ -12,7 +12,7 @@ from skdpgen.tables import Cells
 from skdpgen.utils import saved
 
 
-@saved
+@saved("measured.columns")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Measured:
     """What a method chose and released while rows were open: all its model is made of.
@@ -48,7 +48,7 @@ class Measured:
 M = TypeVar("M", bound=Measured)
 
 
-@saved
+@saved("fit")
 @dataclass(frozen=True, eq=False)
 class Fitted(Generic[M]):
     """All that one fit leaves behind; attributes of the estimator are read off it.

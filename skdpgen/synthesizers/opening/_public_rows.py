@@ -44,7 +44,7 @@ MOST = 10_000_000  # counts of pairs that are kept; if there are more, not by cl
 NUMBERS = (Kind.FLOAT, Kind.INTEGER)
 
 
-@saved
+@saved("public.counts")
 @dataclass(frozen=True, eq=False)
 class PublicTables:
     """What is kept of public rows: counts of columns, and of pairs of columns.
@@ -232,7 +232,7 @@ OUTSIDE, SURE = 0.05, 1.5  # of the rows, and noise stds: public rows know too l
 MOST_CATEGORIES = 512  # the most frequent; more are other
 
 
-@saved
+@saved("cells.outside")
 @dataclass(frozen=True, eq=False)
 class Outside:
     """Two cells: values that a column's description knows or that miss, and others."""

@@ -147,7 +147,7 @@ def corrected(
 # Measuring pairs of columns: noisy histograms of pairs, jointly released.
 
 
-@saved
+@saved("release.pairs")
 @dataclass(frozen=True, eq=False)
 class PairRelease:
     r"""Noisy histograms of pairs, of each class or of all rows together.
@@ -189,7 +189,7 @@ class PairRelease:
 
 
 @asked("step")
-@saved
+@saved("step.pair_codes")
 @dataclass(frozen=True, eq=False)
 class PairCodes:
     """From cells of rows to groups of cells, row by row, as pairs count them.

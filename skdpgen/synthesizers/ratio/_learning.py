@@ -46,7 +46,7 @@ from skdpgen.utils import Key, SupportWarning, saved, warn_caller
 Floats = NDArray[np.float64]
 
 
-@saved
+@saved("ratio")
 @dataclass(frozen=True, eq=False)
 class LearntRatio:
     """Public items, and the log of the ratio of each with every label.
@@ -102,7 +102,7 @@ class LearntRatio:
         return RatioModel(self.items, weights, shares)
 
 
-@saved
+@saved("measured.ratio")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredRatio(Measured):
     """How much likelier public items are among private rows.
