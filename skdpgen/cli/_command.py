@@ -95,7 +95,7 @@ if __name__ == "__main__":
 # ----------------------------------------------------------------------------
 # The folder of a fitted model: arrays, certificate, and how the file looked.
 
-MODEL, ABOUT = "model.npz", "about.json"  # ABOUT is written last
+MODEL, ABOUT = "model.skdpgen", "about.json"  # ABOUT is written last
 CERTIFICATE, COLUMNS = "certificate", "columns.csv"
 
 

@@ -135,6 +135,12 @@ class NetworkLens:
             )
         object.__setattr__(self, "weights", weights_for(self._empty(), self.weights))
 
+    @classmethod
+    def check_read(cls, values: Mapping[str, object]) -> None:
+        """Raise if a saved file names another file in place of weights."""
+        if not isinstance(values["weights"], Mapping):
+            raise ValueError("A lens in a file must have its weights there.")
+
     def n_latent(self, shape: Shape) -> int:
         """Return how many codes an image of this shape has."""
         return int(self._shapes(shape)[-1][1])

@@ -50,7 +50,8 @@ def saved(name: str, **renamed: str) -> Callable[[T], T]:
     """Let files hold values of a type, under a name that stays; a decorator.
 
     A type is a dataclass, an enumeration, a network that is made of its ``shape``, or
-    has ``get_params``. Names and fields are promised: a test compares them with the
+    has ``get_params``. A class method ``check_read`` is asked about values from a file
+    before an object is made of them. Names and fields are promised: a test compares them with the
     list of each format (``tests/format``), and a change needs a migration.
 
     Parameters
@@ -204,9 +205,9 @@ class PlainWriter:
             return {"list": self._parts(value, place, folder)}
         if isinstance(value, bytes):
             return {"bytes": value.hex()}
-        for kind, written in TIMES.items():
-            if isinstance(value, kind):
-                return {written: value.isoformat()}
+        if isinstance(value, date | time):  # datetime is a kind of date
+            kind = next(kind for kind in TIMES if isinstance(value, kind))
+            return {TIMES[kind]: value.isoformat()}
         raise TypeError(NO_CODE.format(type(value).__name__, _said(place)))
 
     def _parts(self, values: Any, place: Place, folder: str) -> tuple[JSON, ...]:
@@ -301,7 +302,10 @@ class PlainReader:
         name = plain["object"]
         kind = saved_type(name)
         given = plain["fields"] if is_dataclass(kind) else plain["parameters"]
-        return kind(**self.named(kind, given))
+        values = self.named(kind, given)
+        if hasattr(kind, "check_read"):
+            kind.check_read(values)
+        return kind(**values)
 
     def named(self, kind: type, given: Any) -> dict[str, Any]:
         """Return values by the attributes of a type; each must be there, once."""

@@ -146,9 +146,7 @@ def _apart(writer: PlainWriter, value: object, place: tuple[str, ...]) -> JSON:
     is_of_fit = place == ("facts", "schema")
     are_text = all(type(name) is str for name in names)
     return {
-        "schema": SCHEMA
-        if place == ("facts", "schema")
-        else schema_form(writer, value),
+        "schema": SCHEMA if is_of_fit else schema_form(writer, value),
         "names": None if are_text else writer.plain(tuple(names), place),
     }
 
