@@ -205,7 +205,7 @@ WHAT_IS_SAID = (
     Bug(
         "no-alarm-in-the-file",
         "a saved estimator forgets LEAK and NOT PRIVATE",
-        "skdpgen.synthesizers.base._files:write_estimator",
+        "skdpgen.synthesizers.base:write_estimator",
         "certificate = fitted.certificate.to_dict()",
         """
             certificate = fitted.certificate.to_dict()
