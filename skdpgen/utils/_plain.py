@@ -51,8 +51,9 @@ def saved(name: str, **renamed: str) -> Callable[[T], T]:
 
     A type is a dataclass, an enumeration, a network that is made of its ``shape``, or
     has ``get_params``. A class method ``check_read`` is asked about values from a file
-    before an object is made of them. Names and fields are promised: a test compares them with the
-    list of each format (``tests/format``), and a change needs a migration.
+    before an object is made of them. Names and fields are promised: a test compares
+    them with the list of each format (``tests/format``), and a change needs a
+    migration.
 
     Parameters
     ----------

@@ -44,7 +44,9 @@ def _plain(column):
     series = pd.Series(column)
     values = [None if value is pd.NA else value for value in series.tolist()]
     kept = [
-        value if isinstance(value, bool | int | float) and value == value else str(value)
+        value
+        if isinstance(value, bool | int | float) and value == value
+        else str(value)
         for value in values
     ]
     return [str(series.dtype), kept]

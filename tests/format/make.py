@@ -181,7 +181,9 @@ def promised():
 def main(arguments):
     folder, listed = HERE / f"version_{FORMAT}", HERE / f"version_{FORMAT}.json"
     if folder.exists() and arguments != ["--again"]:
-        sys.exit(f"{folder} is there. Say --again to replace it, if it is not released.")
+        sys.exit(
+            f"{folder} is there. Say --again to replace it, if it is not released."
+        )
     folder.mkdir(exist_ok=True)
     for old in folder.iterdir():
         old.unlink()

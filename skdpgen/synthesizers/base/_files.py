@@ -13,7 +13,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from skdpgen.privacy import PrivacyReport
-from skdpgen.synthesizers.opening import Fitted
+from skdpgen.synthesizers.opening import Facts, Fitted, Measured
 from skdpgen.tables import Schema
 from skdpgen.utils import (
     FORMAT,
@@ -205,8 +205,8 @@ def read_estimator(path: str | Path) -> Any:
     data = path.read_bytes()
     try:
         return _estimator_of(_content_of(data))
-    except NewerFormatError:
-        raise
+    except NewerFormatError as error:
+        raise FileFormatError(str(error)) from None
     except FileFormatError as error:
         reason: BaseException = error
     except Exception as error:  # whatever a value says of what it is made of
@@ -255,11 +255,21 @@ def _estimator_of(content: Content) -> Any:
     )
     estimator = kind(**reader.named(kind, content.parameters))
     fitted = reader.value(content.fit)
-    if not isinstance(fitted, Fitted) or fitted.facts is None or fitted.model is None:
+    if not _is_complete(fitted):
         raise FileFormatError(f"{FIT} must hold a fit that is complete")
     estimator.set_output(transform=content.header["output"])
     estimator._keep(fitted)
     return estimator
+
+
+def _is_complete(fitted: object) -> bool:
+    return (
+        isinstance(fitted, Fitted)
+        and isinstance(fitted.certificate, PrivacyReport)
+        and isinstance(fitted.facts, Facts)
+        and isinstance(fitted.measured, Measured)
+        and fitted.model is not None
+    )
 
 
 def schema_of(
