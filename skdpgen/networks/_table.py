@@ -147,6 +147,11 @@ class TableShape:
             for head in self.heads
         ]
 
+    @property
+    def least_weights(self) -> int:
+        """How many numbers a generator has at least; a file with fewer is refused."""
+        return self.n_classes * sum(self.sizes)
+
 
 @saved("network.table")
 class TableGenerator(nn.Module):

@@ -328,7 +328,7 @@ class PlainReader:
         }
         shape = self.value(plain["shape"])
         most = max(sum(weight.numel() for weight in given.values()), LEAST_SIZE)
-        if _largest(shape) > most:
+        if max(_largest(shape), shape.least_weights) > most:
             raise FileFormatError(f"{name} is larger than its weights")
         made: nn.Module = kind(shape)
         if _forms(made.state_dict()) != _forms(given):
