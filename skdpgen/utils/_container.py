@@ -47,7 +47,9 @@ def pack(header: Mapping[str, JSON], members: Mapping[str, bytes]) -> bytes:
     file = io.BytesIO()
     with ZipFile(file, "w", ZIP_STORED) as archive:
         for name, data in {HEADER: json_bytes(content, indent=2), **members}.items():
-            archive.writestr(ZipInfo(name, EARLIEST), data)
+            info = ZipInfo(name, EARLIEST)
+            info.create_system = 3  # as on Unix, wherever it is written
+            archive.writestr(info, data)
     return file.getvalue()
 
 

@@ -124,7 +124,7 @@ class PlainWriter:
     Examples
     --------
     >>> PlainWriter().plain({"a": (1, float("nan")), "b": [True]})
-    {'map': {'a': [1, {'float': 'nan'}], 'b': {'list': [True]}}}
+    {'map': {'a': (1, {'float': 'nan'}), 'b': {'list': (True,)}}}
     """
 
     apart: Callable[["PlainWriter", object, Place], JSON] | None = None
