@@ -122,9 +122,9 @@ def images(
 ) -> None:
     """Measure a method on the sets of images NAMES, with pictures."""
     make = partial(all_synthesizers()[synthesizer], **read_settings(settings))
-    every = [*CLASSIFIERS["images"], "cnn"]
+    classifiers = [*CLASSIFIERS["images"], "cnn"]
     utility = SyntheticUtility(
-        classifiers=QUICK if models == "quick" else every,
+        classifiers=QUICK if models == "quick" else classifiers,
         n_samples=N_SAMPLES,
         n_jobs=jobs,
     )

@@ -63,7 +63,8 @@ quiet = pytest.mark.filterwarnings(
     "ignore::skdpgen.PrivacyLeakWarning", "ignore::skdpgen.SearchCostWarning"
 )
 searched = pytest.mark.filterwarnings("ignore::skdpgen.SearchCostWarning")
-CHEAP = SyntheticUtility(classifiers=("lda", "decision_tree"))
+FEW_ROWS = 1500  # are drawn for a score; 5,000 is the least by default
+CHEAP = SyntheticUtility(classifiers=("lda", "decision_tree"), n_samples=FEW_ROWS)
 
 
 def each_check():
@@ -166,9 +167,8 @@ def test_a_search_over_epsilon(cls, name):
     case = CASES[name]
     models = ("ridge", "lasso") if name == "regression" else CHEAP.classifiers
     grid = {"epsilon": [0.01, 8.0]}
-    search = GridSearchCV(
-        build(cls, case), grid, scoring=SyntheticUtility(classifiers=models), cv=2
-    )
+    score = SyntheticUtility(classifiers=models, n_samples=FEW_ROWS)
+    search = GridSearchCV(build(cls, case), grid, scoring=score, cv=2)
     with pytest.warns(SearchCostWarning), same_noise():
         search.fit(case.X, case.y)
     assert search.best_params_ == {"epsilon": 8.0}

@@ -332,7 +332,7 @@ REGRESSORS: dict[str, dict[str, ModelSpec]] = {
 
 
 # ----------------------------------------------------------------------------
-# What a model's predictions are worth, and what a guess is worth.
+# Scores of a model's predictions and of a constant guess.
 
 METRICS = {
     "binary": ("roc_auc", "average_precision", "f1", "accuracy"),
@@ -454,8 +454,8 @@ def yardsticks(real: Rows, synthetic: Rows) -> dict[str, float]:
     """Distances of one, two and three columns, detection, and error of queries.
 
     Each is the function of its name with defaults; their seeds are public and fixed, so
-    tables compare. The floor of each is what other real rows get. This reads real rows,
-    so it is outside the guarantee.
+    tables compare. The reference of each is the value for other real rows. This reads
+    real rows, so it is outside the guarantee.
 
     Parameters
     ----------

@@ -44,11 +44,11 @@ from skdpgen.utils import Interval, RandomState, StrOptions, saved
 class DPMERFSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images that matches one private mean embedding [1]_.
 
-    A row becomes a bounded vector: random Fourier features of its columns, which see
-    how columns depend on each other, beside its one-hot cells, which see each column
-    by itself. The sum of that vector, per class, is released once with Gaussian noise.
-    A neural network, with a head for every column, is then trained until its own mean
-    embedding comes near; that reads no row and costs nothing.
+    A row becomes a bounded vector: random Fourier features of its columns, which
+    capture relationships between columns, beside its one-hot cells, which capture
+    single columns. The sum of that vector, per class, is released once with Gaussian
+    noise. A neural network, with a head for every column, is then trained until its
+    mean embedding is close to the released one; that reads no row and is free.
 
     Let :math:`\phi(x)` be the features (norm 1), :math:`x_{1h}` the one-hot cells of d
     columns (norm :math:`\sqrt d`) and y the one-hot label. The release is
@@ -59,48 +59,48 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     and one row moves it by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced and 1 if
     added or removed (proof: :class:`~skdpgen.privacy.Weighted`). The one-hot part is
     divided among columns by the root of their number of cells. Where no column is
-    counted, class counts ride along: free if replaced, :math:`\sqrt 2` otherwise.
-    Images have Fourier features of all their pixels, and class counts; parameters that
-    speak of columns must be None.
+    counted, class counts are released as well: free if replaced, :math:`\sqrt 2`
+    otherwise. Images have Fourier features of all their pixels, and class counts;
+    parameters of columns must then be None.
 
     Parameters
     ----------
     {epsilon ... preset}
     numbers : {"binned", "fourier"} or None, default=None
-        "binned" (default) counts cells of every column, numbers too, and Fourier
-        features see all columns. "fourier" (paper) leaves numbers to Fourier features
+        "binned" (default) counts cells of every column, numbers included, and Fourier
+        features are of all columns. "fourier" (paper) has Fourier features of numbers
         and counts categories only.
     n_features : int or None, default=None
         Fourier features; even. None is 1000 (paper: 2000; its tables had others), of
         images 4000 (paper: 10,000).
     length_scale : float, array-like, "public" or None, default=None
-        Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank and
-        two categories are 1 apart; several take turns. None is (0.2, 0.5, 1.5), or for
-        the paper "public": the median distance of rows with uniform columns. Of images,
-        whose pixels run from 0 to 1, None is "public": 0.18 times the root of the
-        number of pixels that are seen, 2.5 for 14 x 14 (paper: 10.24).
+        Of the Gaussian kernels. Numbers are from 0 to 1 by rank, and two categories
+        have distance 1; several scales are used in turn. None is (0.2, 0.5, 1.5), or
+        for the paper "public": the median distance of rows with uniform columns. Pixels
+        of images are from 0 to 1, and None is "public": 0.18 times the root of the
+        number of pixels after pooling, 2.5 for 14 x 14 (paper: 10.24).
     n_together : int, "all" or None, default=None
-        How many columns a frequency looks at; None is 2: how pairs depend on each
-        other, given the class. The paper's is "all".
+        Columns in each frequency. None is 2, for relationships of pairs given the
+        class. The paper's is "all".
     fourier_norm : float or None, default=None
-        The number a², in (0, 1): how much of a row's norm its Fourier features get.
-        None is 0.1, or 0.02 where few rows, many classes or a small epsilon, all of
-        them public, leave relations no chance against the noise (paper: 0.5).
+        The number a², in (0, 1): the norm fraction of Fourier features. None is 0.1, or
+        0.02 if relationships would not exceed the noise because of few rows, many
+        classes or a small epsilon, which are public (paper: 0.5).
     release : {"one_shot", "minibatch"}, default="one_shot"
         "one_shot" releases one embedding. "minibatch" releases that of each of
-        ``n_minibatches`` random parts of the rows, as in the paper's section 5.2: each
-        part has the noise of the whole, so it is the noisier way.
+        ``n_minibatches`` random parts of the rows, as in the paper's section 5.2. Each
+        part gets the noise of the whole, so the result is noisier.
     n_minibatches : int or None, default=None
         Of "minibatch". None is 10.
     {models}
-        Behind a private encoder all classes share the decoder.
+        With a private encoder all classes share the decoder.
     {pooling ... generator}
     encoder : "private" or None, default=None
-        Of images: "private" first trains an auto-encoder by DP-SGD, the features are of
-        its codes, and its decoder ends the generator: the paper's section 3.3, whose
-        own encoder was not private. Its steps read rows, what ``pooling`` shows of
-        them, and are paid for. Pictures are smoother than without it, and models learn
-        less of them.
+        Of images: "private" first trains an auto-encoder by DP-SGD. Features are then
+        of its codes, and its decoder is the last part of the generator, as in the
+        paper's section 3.3, where the encoder was not private. Its steps read pooled
+        images and share the budget. Samples are smoother than without it, and
+        classifiers learn less from them.
     encoder_budget : float or None, default=None
         Part of the budget (of mu²) that the encoder gets. None is 0.5.
     {hidden_layer_sizes ... verbose}
@@ -111,7 +111,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
 
     See Also
     --------
-    DPIndependentSynthesizer : The floor: the one-hot part alone.
+    DPIndependentSynthesizer : The baseline: the one-hot part only.
     search_generator : Compares generator settings on one release.
 
     References
@@ -218,7 +218,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
 
     @property
     def _n_minibatches(self) -> int:
-        """Parts of the rows that are released one by one."""
+        """Number of parts of the rows that are released one by one."""
         return self.n_minibatches or 10 if self.release == "minibatch" else 1
 
     @property
@@ -227,13 +227,13 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         return self.encoder_budget or 0.5
 
     def _subsampling(self) -> Subsampling | None:
-        """Return how the private encoder looks at rows."""
+        """Return how the training of the private encoder samples rows."""
         if self.encoder is None:
             return None
         return Subsampling(RATE, STEPS, self._encoder_budget)
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
-        """Return parameters that this fit has no use for, and who has."""
+        """Return parameters without effect, each with the setting that uses it."""
         unused = {} if is_image else {"encoder": "images"}
         if self.release != "minibatch":
             unused["n_minibatches"] = "release='minibatch'"
@@ -244,7 +244,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     def _map_columns(
         self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
     ) -> RowKernel:
-        """Draw Fourier features of the columns that the settings ask for."""
+        """Draw Fourier features of the columns in the settings."""
         draw = waves_of_columns(settings, rng, settings.n_together)
         layout = "binned" if settings.numbers == "binned" else "split"
         return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_norm)
@@ -263,7 +263,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         settings: Any,
         rng: torch.Generator,
     ) -> ImageKernel:
-        """Train an encoder privately first, if there is to be one."""
+        """Train a private encoder first, if the user chose one."""
         if self.encoder is None:
             return super()._kernel_of_images(opening, cells, labels, settings, rng)
         return encoded_kernel(

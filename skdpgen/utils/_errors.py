@@ -19,7 +19,7 @@ class BudgetExceededError(RuntimeError):
 
 
 class ConfigError(ValueError):
-    """A file that says what to run is incomplete, or holds what is not known."""
+    """A configuration file is incomplete or has unknown entries."""
 
 
 class FileFormatError(ValueError):
@@ -57,9 +57,9 @@ class IdentifierWarning(UserWarning):
 class NothingLearntWarning(UserWarning):
     """No relation between columns was learnt; samples have columns by class only.
 
-    Nothing stood out of the noise, or no pairs of columns could be afforded. Said by
-    released and public quantities alone. Fewer columns, a schema, a larger epsilon or
-    more rows help.
+    No pair of columns exceeded the noise, or the budget allowed none. The warning
+    depends on released and public quantities only. Fewer columns, a schema, a larger
+    epsilon or more rows help.
     """
 
 
@@ -68,7 +68,7 @@ class RareValuesWarning(UserWarning):
 
 
 class SchemaWarning(UserWarning):
-    """What was said to be public does not fit what was released of the rows."""
+    """Statements of the schema contradict released values."""
 
 
 class SupportWarning(UserWarning):
@@ -113,7 +113,7 @@ OF_PARAMETERS = "InvalidParameterError"  # scikit-learn's; it quotes parameters 
 
 
 def in_a_line(error: BaseException) -> str:
-    """Return what to say of an error: our own words, never those of others.
+    """Return a message for an error: only messages of this package are quoted.
 
     Examples
     --------
@@ -130,6 +130,6 @@ def in_a_line(error: BaseException) -> str:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Say whether the last line that ran is in this package."""
+    """Return whether the last line that ran is in this package."""
     frames = traceback.extract_tb(error.__traceback__)
     return bool(frames) and PACKAGE in Path(frames[-1].filename).parents

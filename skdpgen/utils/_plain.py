@@ -62,6 +62,9 @@ def saved(name: str, **renamed: str) -> Callable[[T], T]:
     **renamed : str
         The name in files of a field that is called otherwise in the code.
 
+    Names are distinct in all modules. The same module may give a name again, as a
+    cell of a notebook does that runs twice.
+
     Examples
     --------
     >>> from skdpgen.privacy import Release
@@ -72,9 +75,11 @@ def saved(name: str, **renamed: str) -> Callable[[T], T]:
         raise TypeError(f"A name in files is like 'column.numeric'. Got {name!r}.")
 
     def register(value: T) -> T:
-        if name in SAVED:
+        known = SAVED.get(name)
+        if known is not None and known.__module__ != value.__module__:
             raise TypeError(
-                f"Saved types must have distinct names. Got {name!r} twice."
+                f"Saved types must have distinct names. Got {name!r} for {value!r} and "
+                f"for {known!r}."
             )
         SAVED[name], NAMES[value], RENAMED[value] = value, name, renamed
         return value
@@ -373,7 +378,10 @@ def saved_type(name: object, base: type = object) -> Any:
     """
     kind = SAVED.get(name) if isinstance(name, str) else None
     if kind is None or not issubclass(kind, base):
-        raise FileFormatError(f"it names a type that is not known: {name!r}")
+        raise FileFormatError(
+            f"it names a type that is not known: {name!r} (perhaps of a newer skdpgen, "
+            "or of a package that is not imported)"
+        )
     return kind
 
 

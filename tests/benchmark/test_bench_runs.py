@@ -176,6 +176,7 @@ def test_no_cell_begins_after_the_minutes(folder, tmp_path):
     assert "3 cells are not run yet; the same command goes on." in told
 
 
+@pytest.mark.usefixtures("computed")
 def test_printed_numbers_go_to_their_rows(folder, tmp_path):
     texts = {"mine": {"DPIndependentSynthesizer": {"1": ".8", "2": ".9"}}}
     content = SMALL | {"printed": texts, "releases": 1}

@@ -133,6 +133,7 @@ def test_some_of_the_rows(tmp_path):
         run_cells(config_of(too_many), tmp_path)
 
 
+@pytest.mark.usefixtures("computed")
 def test_public_images_and_some_of_the_images(tmp_path):
     rng = np.random.default_rng(0)
     for name, size in (("mnist", 12), ("usps", 6)):

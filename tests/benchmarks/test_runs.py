@@ -95,6 +95,7 @@ def test_a_peer_is_a_method_like_others(folder, tmp_path, peer):
     assert "privacy" not in row
 
 
+@pytest.mark.usefixtures("computed")
 def test_a_peer_that_is_not_installed_says_how(folder, tmp_path, peer):
     (row,) = run(PEER, folder, tmp_path / "out")
     assert row["error"] == "ConfigError"
@@ -135,6 +136,7 @@ def test_peers_are_installed_apart_or_not_at_all(peer, monkeypatch, tmp_path):
     assert not (tmp_path / "peers" / "dpmm").exists()
 
 
+@pytest.mark.usefixtures("computed")
 def test_sets_of_images_have_cells(tmp_path):
     pixels, labels = load_digits(return_X_y=True)
     pixels = np.rint(pixels.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)

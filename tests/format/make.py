@@ -1,12 +1,13 @@
 """Write one small file of each estimator, in the format of today: a promise for later.
 
-    python -m tests.format.make --again
+``python -m tests.format.make`` writes what is missing of `version_N/*.skdpgen`, of
+`version_N/samples.json` and of `version_N.json`, where N is the format: so a new method
+has a file, and its types are listed. What is there stays.
 
-writes `version_N/*.skdpgen`, `version_N/samples.json` and `version_N.json`, where N is
-the format. Without ``--again`` it refuses to replace files that are there. Once a
-version of skdpgen that writes format N is released, never replace its files again: a
-change raises `FORMAT` (`skdpgen/utils/_container.py`), adds a step to `MIGRATIONS`
-(`skdpgen/synthesizers/base/_files.py`), and the new files stand beside the old ones.
+``python -m tests.format.make --again`` replaces all of format N. Never do that once a
+version of skdpgen that writes format N is released. Then a change of what is listed
+raises `FORMAT` (`skdpgen/utils/_container.py`) and adds a step to `MIGRATIONS`
+(`skdpgen/synthesizers/base/_files.py`), and new files stand beside the old ones.
 """
 
 import json
@@ -44,6 +45,11 @@ from tests.format._samples import MACHINE, plain_sample
 from tests.guards import _neighbours, _variants
 
 HERE = Path(__file__).parent
+CHANGED = (
+    "What files hold has changed. Once the format is released: raise FORMAT, add a "
+    "step to MIGRATIONS, and store files of the new format. Before: remake the files "
+    "by `python -m tests.format.make --again`."
+)
 
 
 # ----------------------------------------------------------------------------
@@ -180,25 +186,41 @@ def promised():
 
 def main(arguments):
     folder, listed = HERE / f"version_{FORMAT}", HERE / f"version_{FORMAT}.json"
-    if folder.exists() and arguments != ["--again"]:
-        sys.exit(
-            f"{folder} is there. Say --again to replace it, if it is not released."
-        )
     folder.mkdir(exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
+    if arguments == ["--again"]:
+        for old in (*folder.iterdir(), listed):
+            old.unlink(missing_ok=True)
+    write_list(listed)
+    write_files(folder)
+
+
+def write_list(path):
+    """Add new names to the list; what it has stays."""
+    old = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    new = promised()
+    for part, names in old.items():
+        changed = [name for name in names if new[part].get(name) != names[name]]
+        if changed:
+            sys.exit(f"{path.name} promises otherwise: {', '.join(changed)}. {CHANGED}")
+    text = json.dumps(new, indent=1, sort_keys=True)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def write_files(folder):
+    """Write files that are not there, and samples of them."""
     warnings.simplefilter("ignore")  # few rows: nothing is learnt of relations
-    samples = {}
+    path = folder / "samples.json"
+    samples = json.loads(path.read_text("utf-8")) if path.exists() else {}
     for name, (synth, X, y) in cases().items():
+        if (folder / name).exists():
+            continue
         with insecure_noise_seed(0):
             synth.set_params(epsilon=10.0).fit(X, y)
             synth.save(folder / name)
-            samples[name] = plain_sample(synth)
+            samples[name] = {"made on": MACHINE, "sample": plain_sample(synth)}
         print(name, (folder / name).stat().st_size)
-    content = {"made on": MACHINE, "samples": samples}
-    (folder / "samples.json").write_text(json.dumps(content) + "\n", encoding="utf-8")
-    text = json.dumps(promised(), indent=1, sort_keys=True)
-    listed.write_text(text + "\n", encoding="utf-8")
+    lines = [f" {json.dumps(name)}: {json.dumps(samples[name])}" for name in samples]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -144,7 +144,7 @@ def test_names_in_files_are_distinct_and_say_what_a_value_is():
         with pytest.raises(TypeError, match=r"is like 'column\.numeric'"):
             saved(name)
     with pytest.raises(TypeError, match="must have distinct names"):
-        saved("test.renamed")(Settings)
+        saved("release")(Settings)
     assert SAVED["test.renamed"] is Renamed
 
 

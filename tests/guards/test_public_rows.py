@@ -86,7 +86,7 @@ def test_noisy_counts_alone_decide_which_columns_are_trusted(trusted, monkeypatc
 
     monkeypatch.setattr(_public_rows, "release", play)
     rows, ledger = Rows.read(frame), Ledger(PrivacyBudget(1.0, 1e-5))
-    assert list(_public_rows.agreed(rows, here, ledger, 100.0)) == [trusted]
+    assert list(_public_rows.accepted_columns(rows, here, ledger, 100.0)) == [trusted]
 
 
 @each

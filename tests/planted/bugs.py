@@ -3,7 +3,12 @@
 ``old`` is replaced by ``new`` in what ``where`` names, in whichever file it is
 (:mod:`tests.planted.source`). ``tests`` are those that are about the bug; the first
 one is what the docs name.
+
+A test file may have bugs of its own, beside the test that catches them: each
+``tests/**/test_*.py`` with a tuple ``PLANTED`` at its top level joins the list here.
 """
+
+import importlib
 
 from tests.planted.beside import WHAT_PUBLIC_ROWS_LET_IN
 from tests.planted.bug import (
@@ -24,6 +29,18 @@ from tests.planted.public import WHAT_PUBLIC_ROWS_DO
 from tests.planted.read import WHAT_A_RECORD_DECIDES
 from tests.planted.said import WHAT_IS_SAID
 from tests.planted.sampled import WHO_IS_DRAWN
+from tests.planted.source import ROOT
+
+
+def bugs_beside_tests() -> tuple[Bug, ...]:
+    """Return the bugs that test files have in ``PLANTED``, in the order of files."""
+    bugs: list[Bug] = []
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        if "\nPLANTED = (" in file.read_text("utf-8"):
+            name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+            bugs += importlib.import_module(name).PLANTED
+    return tuple(bugs)
+
 
 BUGS = (
     # ------------------------------------------------------ noise that is missing
@@ -114,8 +131,8 @@ BUGS = (
         "selection-by-exact-counts",
         "the exact count decides whether a value is shown",
         "skdpgen.privacy:_select",
-        "count > least.get(value, threshold)",
-        "counts.get(value, 0) > least.get(value, threshold)",
+        "count > thresholds.get(value, threshold)",
+        "counts.get(value, 0) > thresholds.get(value, threshold)",
         (
             "tests/privacy/test_selection.py::"
             "test_a_value_is_shown_as_often_as_its_noise_says",
@@ -125,8 +142,11 @@ BUGS = (
         "slopes-with-less-noise",
         "slopes of the kernel mean get noise over the root of their number",
         "skdpgen.privacy:functional_oracle",
-        "slopes[mine] += sigma * slope_noise(points[mine], scales)",
-        "slopes[mine] += sigma * slope_noise(points[mine], scales) / len(mine) ** 0.5",
+        "slopes[selected] += sigma * slope_noise(points[selected], scales)",
+        """
+            n = len(selected)
+            slopes[selected] += sigma * slope_noise(points[selected], scales) / n**0.5
+        """,
         (NOISE_OF_TABLES + "[DPKernelSynthesizer, steps-frame-replace]",),
     ),
     # ------------------------------------------------------------- what is charged
@@ -134,7 +154,7 @@ BUGS = (
         "gaussians-ignored-beside-steps",
         "sub-sampled steps are calibrated as if nothing else was released",
         "skdpgen.privacy:Ledger.charge_subsampled",
-        "self.mu * math.sqrt(max(0.0, left - share))",
+        "self.mu * math.sqrt(max(0.0, remaining - share))",
         "0.0",
         (JOINTLY,),
     ),
@@ -165,7 +185,7 @@ BUGS = (
     Bug(
         "first-look-for-nothing",
         "what text says and how many values there are is charged to nobody",
-        "skdpgen.synthesizers.opening:look_at_kinds",
+        "skdpgen.synthesizers.opening:release_text_types",
         "batches: Any = rows.batches(grids, distinct=names)",
         """
             batches: Any = rows.batches(grids, distinct=names)
@@ -180,13 +200,13 @@ BUGS = (
     Bug(
         "identifiers-by-exact-numbers",
         "the exact number of values decides whether text is an identifier",
-        "skdpgen.synthesizers.opening:look_at_kinds",
-        "found = counted.estimate(released.values[Key.DISTINCT][0], std)",
+        "skdpgen.synthesizers.opening:release_text_types",
+        "estimates = counted.estimate(released.values[Key.DISTINCT][0], std)",
         """
             total = counted.start(1)
             for batch in rows.batches({}, distinct=names):
                 total = counted.add(total, batch.parts[Key.DISTINCT], batch.labels)
-            found = counted.estimate(counted.value(total)[0], std)
+            estimates = counted.estimate(counted.value(total)[0], std)
         """,
         (TABLES + "[DPMERFSynthesizer-text that says more-replace]",),
     ),
@@ -242,7 +262,7 @@ BUGS = (
     Bug(
         "search-forgets-a-fold",
         "a search is charged for one training set less",
-        "skdpgen.synthesizers.tools:_times_trained",
+        "skdpgen.synthesizers.tools:_n_training_sets",
         "return int(search.n_splits_) - 1",
         "return int(search.n_splits_) - 2",
         ("tests/test_sklearn.py::test_the_cost_is_the_composition_of_all_fits",),
@@ -303,8 +323,8 @@ BUGS = (
         "moments-without-the-upper-end",
         "moments of a replaced row leave out what lies beyond the last place",
         "skdpgen.privacy:moments",
-        "[first, _binomial_moment(a, s, q, 1, beyond=edge)]",
-        "[first]",
+        "[below, _binomial_moment(a, s, q, 1, lower=edge)]",
+        "[below]",
         (
             "tests/privacy/test_pld.py::"
             "test_moments_of_a_replaced_row_are_those_of_its_pair",
@@ -342,10 +362,10 @@ BUGS = (
         "text-compared-as-it-came",
         "cells of text are compared before they are cleaned: one renames others",
         "skdpgen.tables:_read_tokens",
-        "codes, found = _numbered(marked)",
+        "codes, distinct = _numbered(marked)",
         """
             places = pd.factorize(series.to_numpy(dtype=object))[0].tolist()
-            codes, found = _numbered([marked[places.index(one)] for one in places])
+            codes, distinct = _numbered([marked[places.index(one)] for one in places])
         """,
         ("tests/tables/test_row_by_row.py::test_text_reads_as_its_rows_do_alone",),
     ),
@@ -382,8 +402,8 @@ BUGS = (
     Bug(
         "true-n-for-class-totals",
         "sums of codes are divided by the true number of rows, under add/remove",
-        "skdpgen.synthesizers.gaussian:_Measured.means",
-        "opening.facts.public_total(found.adjacency, self.rows.labels)",
+        "skdpgen.synthesizers.gaussian:_ImageReleases.means",
+        "opening.facts.public_total(release.adjacency, self.rows.labels)",
         "opening.rows._open.n_rows",
         (
             "tests/synthesizers/test_mge_privacy.py::"
@@ -411,8 +431,12 @@ BUGS = (
         "signed-features-for-root-two",
         "signed features beside their squares are charged as if none were negative",
         "skdpgen.privacy:SideBySide.structure",
-        "every = tuple(part.structure for part in self.parts)",
-        "every = tuple(Vectors(p.width, p.bound, True).structure for p in self.parts)",
+        "structures = tuple(part.structure for part in self.parts)",
+        """
+            structures = tuple(
+                Vectors(p.width, p.bound, True).structure for p in self.parts
+            )
+        """,
         (
             "tests/synthesizers/test_sensitivity.py::"
             "test_the_bound_holds_and_is_attained[side by side-replace]",
@@ -473,13 +497,13 @@ BUGS = (
         "error-with-a-count",
         "the error about classes says how many labels there are",
         "skdpgen.synthesizers.opening:discover_classes",
-        "return counts, least",
+        "return counts, threshold",
         """
             if not counts:
                 (batch,) = rows.batches({}, tokens=(TARGET,))
                 n = len(batch.parts["tokens"][TARGET].values)
                 raise SchemaRequiredError(f"None of {n} labels stood out: `classes=`")
-            return counts, least
+            return counts, threshold
         """,
         (TABLES,),
     ),
@@ -610,11 +634,11 @@ BUGS = (
     Bug(
         "ratio-by-the-exact-number-of-rows",
         "DP-DRE divides released sums by how many private rows there are",
-        "skdpgen.synthesizers.ratio:learn_at_once",
-        "told = Told(values / facts.n_rows, variances, units)",
+        "skdpgen.synthesizers.ratio:learn_from_means",
+        "released = ReleasedMeans(values / facts.n_rows, variances, units)",
         """
             exact = sum(len(b.labels) for b in opening.rows.batches({}, labels))
-            told = Told(values / exact, variances, units)
+            released = ReleasedMeans(values / exact, variances, units)
         """,
         (
             "tests/guards/test_public_rows.py::"
@@ -627,4 +651,6 @@ BUGS = (
     # ---------------------------------------------------------------- what is said
     *WHAT_PUBLIC_ROWS_DO,
     *WHAT_IS_SAID,
+    # -------------------------------------------------- beside the test of a method
+    *bugs_beside_tests(),
 )

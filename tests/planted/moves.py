@@ -35,10 +35,10 @@ HOW_FAR_ROWS_MOVE = (
         "a-value-in-two-slots",
         "of many rows a value takes two slots, and is charged for one",
         "skdpgen.privacy:Seen.add",
-        "_take(self.slots[level], taken)",
+        "_take(self.slots[level], slots)",
         """
-            _take(self.slots[level], taken)
-            _take(self.slots[level], (taken + np.uint64(1)) % np.uint64(SLOTS))
+            _take(self.slots[level], slots)
+            _take(self.slots[level], (slots + np.uint64(1)) % np.uint64(SLOTS))
         """,
         (
             "tests/privacy/test_distinct_of_many.py::"
@@ -74,8 +74,8 @@ HOW_FAR_ROWS_MOVE = (
         "signs-beyond-the-codes",
         "a code of a column that is no half counts as a half",
         "skdpgen.privacy:Parities.add",
-        "mine = codes[labels == label] == 1",
-        "mine = codes[labels == label] != 0",
+        "signs = codes[labels == label] == 1",
+        "signs = codes[labels == label] != 0",
         ("tests/privacy/test_products.py::test_sums_are_those_of_the_definition",),
     ),
     Bug(
@@ -101,7 +101,7 @@ HOW_FAR_ROWS_MOVE = (
         "skdpgen.synthesizers.embedding:train_autoencoder",
         'is_paired = adjacency == "replace"',
         "is_paired = True",
-        (IMAGES + "[DPMERFSynthesizer, encoder-images in chunks-add_remove]",),
+        (IMAGES + "[DPMERFSynthesizer, encoder-images-add_remove]",),
     ),
     Bug(
         "pairs-by-label",
@@ -127,8 +127,8 @@ HOW_FAR_ROWS_MOVE = (
         "single-precision-before-the-clip",
         "rows are cast to float32 before they are clipped and summed",
         "skdpgen.privacy:Vectors.add",
-        "some = rows[start : start + block].detach()",
-        "some = rows[start : start + block].detach().float()",
+        "batch = rows[start : start + block].detach()",
+        "batch = rows[start : start + block].detach().float()",
         (SUMS + "test_features_are_those_of_the_row_in_double_precision",),
     ),
     Bug(
@@ -167,11 +167,11 @@ HOW_FAR_ROWS_MOVE = (
         "labels-of-other-rows",
         "after the first chunk labels are joined to the rows one place on",
         "skdpgen.tables:_cut",
-        "yield some, None if target is None else target[rows]",
+        "yield cut, None if target is None else target[rows]",
         """
             last = start + at_once >= n_rows
             wrong = rows if not (start and last) else slice(start - 1, n_rows - 1)
-            yield some, None if target is None else target[wrong]
+            yield cut, None if target is None else target[wrong]
         """,
         (SUMS + "test_each_row_is_counted_once_with_its_own_label",),
     ),
@@ -222,8 +222,8 @@ HOW_FAR_ROWS_MOVE = (
         "the-last-rows-as-they-come",
         "the last rows of a step are mapped as they are, fewer than the others",
         "skdpgen.training:RowSlopes._filled",
-        "missing = self.at_once - len(some)",
-        "missing = 0 * len(some)",
+        "missing = self.at_once - len(batch)",
+        "missing = 0 * len(batch)",
         (
             "tests/training/test_private_descent.py::"
             "test_rows_are_mapped_in_batches_of_one_shape",
@@ -313,8 +313,8 @@ HOW_FAR_ROWS_MOVE = (
         "centred-at-the-mean-of-the-batch",
         "codes of images are taken from the mean of their batch, not from prototypes",
         "skdpgen.synthesizers.gaussian:from_centres",
-        "return codes - centres[np.maximum(labels, 0), near], near",
-        "return codes - codes.mean(axis=0), near",
+        "return codes - centres[np.maximum(labels, 0), indices], indices",
+        "return codes - codes.mean(axis=0), indices",
         (MGE + "test_no_picture_moves_a_release_further",),
     ),
     Bug(
@@ -371,12 +371,12 @@ HOW_FAR_ROWS_MOVE = (
         "skdpgen.synthesizers.gaussian:_in_one_shape",
         """
             pixels = np.zeros((AT_ONCE, n_pixels))
-            pixels[: len(known)] = as_pixels(images[some])
-            filled = np.full(AT_ONCE, -1, dtype=np.int64)
+            pixels[: len(labels)] = as_pixels(images[part])
+            padded = np.full(AT_ONCE, -1, dtype=np.int64)
         """,
         """
-            pixels = as_pixels(images[some]).astype(np.float64)
-            filled = np.full(len(known), -1, dtype=np.int64)
+            pixels = as_pixels(images[part]).astype(np.float64)
+            padded = np.full(len(labels), -1, dtype=np.int64)
         """,
         (MGE + "test_a_row_is_read_alike_wherever_it_stands",),
     ),
@@ -395,9 +395,9 @@ HOW_FAR_ROWS_MOVE = (
         "days-first-if-any-is",
         "dates are read day-first if one cell of the column can be read no other way",
         "skdpgen.tables:TextKinds.encode",
-        "table = [said(text, mark) for text, mark in pairs]",
+        "table = [type_of_text(text, mark) for text, mark in pairs]",
         """
-            table = [said(text, mark) for text, mark in pairs]
+            table = [type_of_text(text, mark) for text, mark in pairs]
             form = {DATES + k: cell for k, cell in enumerate(FORM_CELLS)}
             certain = {form.get(code, ("",))[0] for code in table}
             for k, code in enumerate(table):
@@ -415,13 +415,13 @@ HOW_FAR_ROWS_MOVE = (
         "months-first-if-none-is-read",
         "if no date of a chunk has the form of its column, months and days are swapped",
         "skdpgen.tables:read_text",
-        "read = [read_time(text, form) for text in texts]",
+        "parsed = [read_time(text, form) for text in texts]",
         """
-            read = [read_time(text, form) for text in texts]
-            if np.isnan(read).all():
+            parsed = [read_time(text, form) for text in texts]
+            if np.isnan(parsed).all():
                 form = form.replace("%d", "%_").replace("%m", "%d")
                 form = form.replace("%_", "%m")
-                read = [read_time(text, form) for text in texts]
+                parsed = [read_time(text, form) for text in texts]
         """,
         ("tests/tables/test_spelling.py::test_dates_are_read_row_by_row",),
     ),
@@ -429,19 +429,19 @@ HOW_FAR_ROWS_MOVE = (
         "decimal-comma-if-no-number-is-read",
         "if no number of a chunk has the decimal mark of its column, it takes another",
         "skdpgen.tables:read_text",
-        "read = [read_number(text) for text in texts]",
+        "parsed = [read_number(text) for text in texts]",
         """
-            read = [read_number(text) for text in texts]
-            if np.isnan(read).all():
+            parsed = [read_number(text) for text in texts]
+            if np.isnan(parsed).all():
                 other = NumberForm("," if written.format is None else ".")
-                read = [other.read(text) for text in texts]
+                parsed = [other.read(text) for text in texts]
         """,
         ("tests/tables/test_spelling.py::test_amounts_are_read_row_by_row",),
     ),
     Bug(
         "squares-by-the-largest-of-the-batch",
         "squares of codes are divided by the largest norm of their batch",
-        "skdpgen.synthesizers.gaussian:_Measured._squares",
+        "skdpgen.synthesizers.gaussian:_ImageReleases._squares",
         "return self._from_centres(labels, z) ** 2",
         """
             found = self._from_centres(labels, z) ** 2
@@ -453,8 +453,8 @@ HOW_FAR_ROWS_MOVE = (
         "public-basis-centred-by-the-batch",
         "codes along public directions are centred by the mean of their batch",
         "skdpgen.synthesizers.gaussian:PublicBasis.encode",
-        "return clipped((z - torch.from_numpy(self.mean).to(z)) @ turn)",
-        "return clipped((z - z.mean(dim=0)) @ turn)",
+        "return clipped((z - torch.from_numpy(self.mean).to(z)) @ matrix)",
+        "return clipped((z - z.mean(dim=0)) @ matrix)",
         (MGE + "test_a_row_is_read_alike_wherever_it_stands",),
     ),
 )

@@ -11,8 +11,8 @@ from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
 from skdpgen.synthesizers.opening._first_look import (
     LOOK_SHARES,
     Unknown,
-    look_at_kinds,
-    sorted_in,
+    release_text_types,
+    with_text_type,
 )
 from skdpgen.tables import (
     NUMBERS_FROM,
@@ -53,7 +53,7 @@ def counts(**said):
 
 def place(found, distinct=5.0, std=0.0):
     """Return where a column of text is put."""
-    left = sorted_in(Unknown({}, ("x",)), "x", found, (distinct, std), std, N)
+    left = with_text_type(Unknown({}, ("x",)), "x", found, (distinct, std), std, N)
     assert ("x" in left.texts) + ("x" in left.numbers) + len(left.truths) + len(
         left.identifiers
     ) == 1
@@ -97,7 +97,7 @@ def test_words_among_few_numbers_make_codes_and_among_many_stay_beside_them():
     assert place(counts(NUMBER=950), distinct=20.0) == "parsed"
     assert place(counts(NUMBER=800), distinct=600.0) == "parsed"
     found = counts(NUMBER=950)
-    left = sorted_in(Unknown({}, ("x",)), "x", found, (600.0, 0.0), 0.0, N)
+    left = with_text_type(Unknown({}, ("x",)), "x", found, (600.0, 0.0), 0.0, N)
     assert left.beside == {"x": 50.0}
 
 
@@ -224,7 +224,7 @@ def test_noise_hides_no_form_of_iso_times(n_trials):
     for _ in range(n_trials):
         found = rng.normal(0, 10.0, N_KINDS)
         found[-1] += N
-        left = sorted_in(Unknown({}, ("x",)), "x", found, (N, 10.0), 10.0, N)
+        left = with_text_type(Unknown({}, ("x",)), "x", found, (N, 10.0), 10.0, N)
         hidden += "x" not in left.written
     assert hidden < n_trials / 100  # noise of one cell instead of all: a twentieth
 
@@ -273,7 +273,7 @@ def rows(n):
 def test_the_look_is_cheap_or_not_taken(adjacency, epsilon, n):
     ledger = Ledger(PrivacyBudget(epsilon, 1e-5, adjacency))
     unknown = Unknown({"n": Kind.INTEGER}, ("t",))
-    found = look_at_kinds(rows(n), unknown, ledger, float(n))
+    found = release_text_types(rows(n), unknown, ledger, float(n))
     spent = 1 - ledger.remaining
     if ledger.entries:
         assert LOOK_SHARES[0] <= spent * (1 + 1e-9)
@@ -287,7 +287,7 @@ def test_the_look_is_cheap_or_not_taken(adjacency, epsilon, n):
 def test_nothing_to_look_at_costs_nothing():
     ledger = Ledger(PrivacyBudget(1.0, 1e-5, Adjacency.REPLACE))
     times = Rows.read(pd.DataFrame({"d": pd.date_range("2020", periods=99)}))
-    look_at_kinds(times, Unknown({"d": Kind.DATETIME}, ()), ledger, 99.0)
+    release_text_types(times, Unknown({"d": Kind.DATETIME}, ()), ledger, 99.0)
     assert not ledger.entries
 
 

@@ -19,7 +19,7 @@ from skdpgen.synthesizers.gaussian import _lens_map, _pictures
 from skdpgen.synthesizers.gaussian._lens_map import PublicBasis, nearest
 from skdpgen.synthesizers.gaussian._pictures import tones_of, wiener
 from skdpgen.synthesizers.models import Deformations
-from skdpgen.synthesizers.models._mixture_model import middles, shares_of_counts
+from skdpgen.synthesizers.models._mixture_model import cluster_means, shares_of_counts
 from tests._seeded import same_noise
 
 INF = float("inf")
@@ -34,7 +34,7 @@ def small(monkeypatch):
     """Small batches, and votes of networks that hardly learnt."""
     monkeypatch.setattr(_lens_map, "AT_ONCE", 128)
     monkeypatch.setattr(_pictures, "N_DRAWN", (300, 300))
-    monkeypatch.setattr(_pictures, "EACH", 60)
+    monkeypatch.setattr(_pictures, "ROWS_PER_STEP", 60)
 
 
 def build(**params):
@@ -542,7 +542,7 @@ def test_middles_of_groups_far_apart_are_their_means():
     rng = np.random.default_rng(0)
     places = np.array([[0.0, 0.0], [9.0, 0.0]])
     rows = places[np.arange(200) % 2] + 0.1 * rng.normal(size=(200, 2))
-    found = middles(rows, 2, rng)
+    found = cluster_means(rows, 2, rng)
     found = found[found[:, 0].argsort()]
     expected = [rows[::2].mean(axis=0), rows[1::2].mean(axis=0)]
     np.testing.assert_allclose(found, expected)

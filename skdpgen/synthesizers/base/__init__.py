@@ -1,6 +1,6 @@
 """What all estimators share: parameters, the frame of `fit`, sampling, saving."""
 
-from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
+from skdpgen.synthesizers.base._attributes import TrainedAttributes, require_fitted
 from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._embedding_synthesizer import EmbeddingSynthesizer
 from skdpgen.synthesizers.base._files import (
@@ -48,5 +48,5 @@ __all__ = [
     "documented",
     "each_object",
     "read_estimator",
-    "there",
+    "require_fitted",
 ]

@@ -158,8 +158,8 @@ y : Series or ndarray
 
 def by_first_word(texts: str) -> dict[str, str]:
     """Return texts, which blank lines part, by their first words."""
-    every = texts.strip().split("\n\n")
-    return {re.match(r"\w+", text)[0]: text for text in every}  # type: ignore[index]
+    paragraphs = texts.strip().split("\n\n")
+    return {re.match(r"\w+", text)[0]: text for text in paragraphs}  # type: ignore[index]
 
 
 OF_CLASS = by_first_word(CLASS)
@@ -172,10 +172,10 @@ OF_METHOD = {
 def documented(cls: T) -> T:
     """Fill places in the docstrings of a class and of its own methods; a decorator.
 
-    A place is a line of its own: ``{verbose}`` stands for one text, ``{task ...
-    models}`` for all from one to another in the order of this file. Methods have texts
-    of their own, by their names. What an estimator says beyond them follows in the
-    next line, indented.
+    A place is a separate line: ``{verbose}`` is replaced by one text, ``{task ...
+    models}`` by all texts from one to another in the order of this file. Methods have
+    their own texts, by their names. An estimator may add to a text in the next line,
+    indented.
 
     Examples
     --------
