@@ -307,6 +307,8 @@ class PlainReader:
         """Return a dataclass of its fields, or an object of its parameters."""
         name = plain["object"]
         kind = saved_type(name)
+        if not is_dataclass(kind) and not hasattr(kind, "get_params"):
+            raise FileFormatError(f"{name} has neither fields nor parameters")
         given = plain["fields"] if is_dataclass(kind) else plain["parameters"]
         values = self.named(kind, given)
         if hasattr(kind, "check_read"):

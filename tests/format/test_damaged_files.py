@@ -327,6 +327,8 @@ def test_values_are_of_known_types_with_all_their_fields(changed):
     for wrong, said in (
         (3, "must hold a fit"),
         ({"object": "release", "parameters": {}}, "does not fit"),
+        ({"object": "network.table", "parameters": {"shape": 1}}, "has neither"),
+        ({"object": "adjacency", "fields": {}}, "has neither"),
         ({"enum": "release", "value": 1}, "not known: 'release'"),
         ({"network": "release", "shape": 1, "weights": ""}, "not known"),
         ({"reduce": "os.system"}, "unknown entries: reduce"),

@@ -40,16 +40,23 @@ def test_a_stored_file_gives_the_samples_that_it_gave(name):
 
 @pytest.mark.parametrize("name", STORED)
 def test_a_stored_file_is_saved_again_as_it_was(name, tmp_path):
-    synth, parts = load(STORED[name]), []
+    synth = load(STORED[name])
     synth.save(tmp_path / "again.skdpgen")
     again = load(tmp_path / "again.skdpgen")
     assert again.privacy_ == synth.privacy_
     assert again.get_params().keys() == synth.get_params().keys()
     if name.startswith(f"version_{FORMAT}/"):
-        for path in (STORED[name], tmp_path / "again.skdpgen"):
-            header, members = unpack(path.read_bytes())
-            parts.append((header | {"skdpgen": "any version"}, members))
-        assert parts[0] == parts[1]
+        assert said(tmp_path / "again.skdpgen") == said(STORED[name])
+
+
+def said(path):
+    """Return what a file says, whatever the order of its fields."""
+    header, members = unpack(path.read_bytes())
+    parts = {
+        name: json.loads(data) if name.endswith(".json") else data
+        for name, data in members.items()
+    }
+    return header["estimator"], header["output"], parts
 
 
 def test_every_estimator_has_a_file_of_all_that_it_takes():

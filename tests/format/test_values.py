@@ -170,6 +170,21 @@ def fitted(schema=None, X=None):
     return DPIndependentSynthesizer(40.0, schema=schema, random_state=0).fit(X)
 
 
+@pytest.mark.parametrize("seed", [np.int64(3), 3, np.random.default_rng(3), None])
+def test_a_seed_is_kept_and_a_generator_is_not(seed, tmp_path):
+    synth = fitted().set_params(random_state=seed)
+    synth.save(tmp_path / "synth.skdpgen")
+    found = load(tmp_path / "synth.skdpgen").random_state
+    assert found == (3 if isinstance(seed, int | np.integer) else None)
+
+
+def test_a_certificate_without_noise_comes_back(tmp_path):
+    X = load_example(100)[0][["age"]]
+    synth = DPIndependentSynthesizer(math.inf).fit(X)
+    synth.save(tmp_path / "synth.skdpgen")
+    assert load(tmp_path / "synth.skdpgen").privacy_ == synth.privacy_
+
+
 def test_code_of_a_user_cannot_be_saved_and_leaves_no_file(tmp_path):
     synth = fitted()
     synth.task = colour

@@ -7,6 +7,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from skdpgen.utils import (
     PlainReader,
     PlainWriter,
     arrays_and_weights,
+    fields_of,
     json_bytes,
     members_of,
     pack,
@@ -107,7 +109,7 @@ def write_estimator(estimator: Any, path: str | Path) -> None:
             f"`@saved('estimator.pairwise')`. Got {kind.__name__} without."
         )
     given = estimator.get_params(deep=False)
-    if not isinstance(given.get("random_state"), int | None):
+    if not isinstance(given.get("random_state"), Integral | None):
         given["random_state"] = None  # a generator's state is no public parameter
     if estimator._reads_public_rows:
         given["public_data"] = None  # what was made of it is part of the state
@@ -121,8 +123,8 @@ def write_estimator(estimator: Any, path: str | Path) -> None:
     certificate = fitted.certificate.to_dict()
     texts = {
         PARAMETERS: {
-            name: writer.plain(value, ("parameters", name))
-            for name, value in given.items()
+            name: writer.plain(given[attribute], ("parameters", name))
+            for name, attribute in sorted(fields_of(kind).items())
         },
         SCHEMA: schema_form(writer, fitted.facts.schema),
         CERTIFICATE: {name: _leaf(writer, part) for name, part in certificate.items()},
