@@ -19,7 +19,7 @@ SUBSAMPLED = "Poisson sub-sampled Gaussian, q={:g} x {}"
 PROFILE = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)  # deltas
 
 
-@saved
+@saved("certificate.release")
 @dataclass(frozen=True)
 class LedgerEntry:
     """One release: its name, its sensitivity, and its noise."""
@@ -36,7 +36,7 @@ class LedgerEntry:
     """How many times noise of ``noise_std`` was drawn for it."""
 
 
-@saved
+@saved("certificate")
 @dataclass(frozen=True)
 class PrivacyReport:
     """The certificate of one fit; text when printed, :meth:`to_dict` for machines.

@@ -48,11 +48,13 @@ from skdpgen.utils import (
     RandomState,
     StrOptions,
     pick_device,
+    saved,
     seed_of,
     split_generator,
 )
 
 
+@saved("estimator.dre")
 @documented
 class DPDRESynthesizer(BaseSynthesizer):
     r"""Synthesizer that resamples public rows by a private density ratio [1]_.

@@ -41,11 +41,13 @@ from skdpgen.utils import (
     RandomState,
     StrOptions,
     pick_device,
+    saved,
     seed_of,
     split_generator,
 )
 
 
+@saved("estimator.gan")
 @documented
 class DPGANSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer by a private generative adversarial network: the baseline [1]_.

@@ -23,16 +23,13 @@ from skdpgen.synthesizers.base import (
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import HERMITE, HERMITE_IMAGES, affordable_subsets
 from skdpgen.tables import Cells
-from skdpgen.utils import (
-    Interval,
-    RandomState,
-    StrOptions,
-)
+from skdpgen.utils import Interval, RandomState, StrOptions, saved
 
 MOST_PAIRED = 2048  # functions of all pixels, up to which all pairs are released
 RADIUS = 0.5  # clipping norm of pairs; it clips 2 % of digits and 46 % of garments
 
 
+@saved("estimator.hp")
 @documented
 class DPHPSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images that matches private Hermite features [1]_.

@@ -25,12 +25,10 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
     release_columns,
 )
-from skdpgen.utils import (
-    Labels,
-    RandomState,
-)
+from skdpgen.utils import Labels, RandomState, saved
 
 
+@saved("estimator.independent")
 @documented
 class DPIndependentSynthesizer(BaseSynthesizer):
     r"""Tabular synthesizer with columns that are independent given the class.

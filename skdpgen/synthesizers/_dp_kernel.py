@@ -43,11 +43,13 @@ from skdpgen.utils import (
     RandomState,
     StrOptions,
     pick_device,
+    saved,
     seed_of,
     split_generator,
 )
 
 
+@saved("estimator.kernel")
 @documented
 class DPKernelSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer that matches the private kernel mean of images or rows [1]_.

@@ -47,14 +47,10 @@ from skdpgen.synthesizers.models import Deformations, Denoised, ImageModel
 from skdpgen.synthesizers.opening import Fitting, steps_share
 from skdpgen.synthesizers.presets import PERCEPTUAL_IMAGES
 from skdpgen.tables import Cells, Chunks, image_size
-from skdpgen.utils import (
-    Interval,
-    RandomState,
-    StrOptions,
-    pick_device,
-)
+from skdpgen.utils import Interval, RandomState, StrOptions, pick_device, saved
 
 
+@saved("estimator.mepf")
 @documented
 class DPMEPFSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of images: matches private means of perceptual features [1]_.

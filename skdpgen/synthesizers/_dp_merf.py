@@ -34,13 +34,10 @@ from skdpgen.synthesizers.embedding import (
 from skdpgen.synthesizers.opening import Fitting, steps_share
 from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES
 from skdpgen.tables import Cells
-from skdpgen.utils import (
-    Interval,
-    RandomState,
-    StrOptions,
-)
+from skdpgen.utils import Interval, RandomState, StrOptions, saved
 
 
+@saved("estimator.merf")
 @documented
 class DPMERFSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images that matches one private mean embedding [1]_.

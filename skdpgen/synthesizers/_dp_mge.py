@@ -36,6 +36,7 @@ from skdpgen.utils import (
     Labels,
     RandomState,
     StrOptions,
+    saved,
     seed_of,
     split_generator,
 )
@@ -43,6 +44,7 @@ from skdpgen.utils import (
 MOST_PROTOTYPES = 256  # of a class
 
 
+@saved("estimator.mge")
 @documented
 class DPMGESynthesizer(BaseSynthesizer):
     r"""Synthesizer of images and tables from a few private means and covariances.

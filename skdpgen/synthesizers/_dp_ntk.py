@@ -25,11 +25,7 @@ from skdpgen.synthesizers.base import (
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import TANGENT, TANGENT_IMAGES
 from skdpgen.tables import Cells
-from skdpgen.utils import (
-    Interval,
-    RandomState,
-    StrOptions,
-)
+from skdpgen.utils import Interval, RandomState, StrOptions, saved
 
 # A layer by name, a function from the number of inputs to a network, or the preset's.
 Architecture: TypeAlias = (
@@ -39,6 +35,7 @@ Architecture: TypeAlias = (
 STRETCH = 4.0  # factor of numbers, so that gradients at both ends are different
 
 
+@saved("estimator.ntk")
 @documented
 class DPNTKSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images: matches private neural-tangent features [1]_.

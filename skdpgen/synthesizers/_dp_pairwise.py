@@ -44,6 +44,7 @@ from skdpgen.utils import (
     RandomState,
     StrOptions,
     pick_device,
+    saved,
     seed_of,
     split_generator,
 )
@@ -51,6 +52,7 @@ from skdpgen.utils import (
 FINE_BINS = 256
 
 
+@saved("estimator.pairwise")
 @documented
 class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     r"""Tabular synthesizer from histograms of columns and of pairs of columns.

@@ -301,7 +301,7 @@ FROM_TABLE_SCHEMA = (
 TO_BE_PUBLIC = (READ_OFF, FROM_SDV, FROM_TABLE_SCHEMA)  # a reader must check these
 
 
-@saved
+@saved("schema")
 @dataclass(frozen=True)
 class Schema:
     """Column types, bounds and categories, from public knowledge.

@@ -15,6 +15,7 @@ from skdpgen.utils import (
 Network = Literal["full", "upsample", "decoder", "residual"]
 
 
+@saved("generator")
 class Generator(BaseEstimator):  # type: ignore[misc]
     """Settings of a generator and of its training.
 

@@ -47,7 +47,7 @@ DEVICE = re.compile(r"(cpu|cuda)(:\d{1,3})?")
 
 
 @asked("step")
-@saved
+@saved("step.encoding")
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """Rows through the map of a kernel, a few at a time, on a device."""
