@@ -7,10 +7,7 @@ from typing import Any, ClassVar, Literal
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from skdpgen.utils import (
-    Interval,
-    StrOptions,
-)
+from skdpgen.utils import Interval, StrOptions, saved
 
 Network = Literal["full", "upsample", "decoder", "residual"]
 
