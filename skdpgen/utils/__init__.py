@@ -1,5 +1,6 @@
 """What every other package may use; imports no other package of skdpgen."""
 
+from skdpgen.utils import _html as html
 from skdpgen.utils._asked import (
     are_amounts,
     are_whole,
@@ -73,6 +74,7 @@ __all__ = [
     "from_bytes",
     "from_plain",
     "has_role",
+    "html",
     "in_a_line",
     "is_amount",
     "is_whole",
