@@ -38,8 +38,8 @@ from skdpgen.tables._rules import (
     rule_from_dict,
     rule_to_dict,
 )
-from skdpgen.tables._text_forms import read_number
 from skdpgen.tables._schema_text import schema_html, schema_text
+from skdpgen.tables._text_forms import read_number
 from skdpgen.utils import (
     Frame,
     Labels,

@@ -8,6 +8,7 @@ from skdpgen.tables._columns import (
     Categorical,
     Column,
     Drop,
+    Numeric,
     Regenerate,
 )
 from skdpgen.utils import (
@@ -24,8 +25,8 @@ def values_of(column: Column) -> str:
     Examples
     --------
     >>> from skdpgen.tables import Categorical, Integer, Numeric
-    >>> values_of(Integer(0, 120)), values_of(Numeric()), values_of(Categorical("ab"))
-    ('0 to 120', '', 'a, b')
+    >>> values_of(Integer(0, 120)), values_of(Numeric()), values_of(Categorical(["a"]))
+    ('0 to 120', '', 'a')
     """
     if isinstance(column, Regenerate):
         return html.shortened(repr(column.template))
@@ -40,7 +41,9 @@ def values_of(column: Column) -> str:
 
 
 def _end(end: Any) -> str:
-    return f"{end:g}" if isinstance(end, float) else html.shortened(end)
+    if isinstance(end, float):
+        return f"{end:.10g}"
+    return html.shortened(str(end).removesuffix("T00:00:00"))
 
 
 def besides_of(column: Any) -> list[str]:
@@ -53,13 +56,13 @@ def besides_of(column: Any) -> list[str]:
     ['2 decimals', 'codes -9']
     """
     words = []
-    if getattr(column, "decimals", None) is not None:
+    if isinstance(column, Numeric) and column.decimals is not None:
         words.append(f"{column.decimals} decimals")
     if getattr(column, "whole_days", False):
         words.append("whole days")
     if getattr(column, "codes", ()):
         words.append(f"codes {html.listed(column.codes, 30)}")
-    if getattr(column, "other", None) is not None:
+    if getattr(column, "other", None) not in (None, "other"):
         words.append(f"other {html.shortened(column.other, 20)!r}")
     if getattr(column, "format", None) is not None:
         words.append(f"written {html.shortened(column.format, 30)!r}")
@@ -100,7 +103,9 @@ def schema_text(schema: Any) -> str:
         lines.append(f"… and {n - MOST_LINES} more columns")
     if schema.target is not None:
         lines.append(_line("target", schema.target))
-    lines += [f"rule: {html.shortened(rule, 200)}" for rule in schema.rules[:MOST_LINES]]
+    lines += [
+        f"rule: {html.shortened(rule, 200)}" for rule in schema.rules[:MOST_LINES]
+    ]
     if len(schema.rules) > MOST_LINES:
         lines.append(f"… and {len(schema.rules) - MOST_LINES} more rules")
     if schema.other != "other":

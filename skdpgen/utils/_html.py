@@ -18,6 +18,7 @@ STYLE = """
 .skdpgen th,.skdpgen td{text-align:left;padding:.1em .8em .1em 0;
 background:none;border-bottom:1px solid rgba(128,128,128,.3);vertical-align:top}
 .skdpgen th{font-weight:600}
+.skdpgen .whole{white-space:nowrap}
 .skdpgen summary{cursor:pointer}
 .skdpgen .alarm{color:#e5484d;font-weight:600}
 .skdpgen .faint{opacity:.7}
@@ -154,14 +155,15 @@ def listed(values: Sequence[object], most: int = MOST_CHARACTERS) -> str:
     Examples
     --------
     >>> listed(["a", "b"]), listed(range(100), 12)
-    ('a, b', '0, 1, … (100)')
+    ('a, b', '0, … (100)')
     """
     texts = [shortened(value, most) for value in values[:most]]
     whole = ", ".join(texts)
     if len(texts) == len(values) and len(whole) <= most:
         return whole
     ending = f", … ({len(values)})"
-    shown, length = [], len(ending)
+    shown: list[str] = []
+    length = len(ending)
     for text in texts:
         length += len(text) + 2
         if shown and length > most + 2:

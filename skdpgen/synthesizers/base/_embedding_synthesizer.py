@@ -54,6 +54,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
     _presets: ClassVar[dict[str, Any]]  # by name; of tables
     _image_presets: ClassVar[dict[str, Any]]
     _takes: ClassVar[tuple[str, ...]] = ("tables", "images")
+    generator: Generator | None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,

@@ -11,7 +11,6 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen import networks
@@ -20,6 +19,7 @@ from skdpgen.exceptions import (
 )
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base._mistakes import check_call
+from skdpgen.synthesizers.base._notebook import ShowsFit
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
 from skdpgen.synthesizers.base._sampling import ReportsColumns, SamplesInChunks
 from skdpgen.synthesizers.models import (
@@ -153,7 +153,7 @@ def check_retrained(parameters: Mapping[str, Any], names: Sequence[str]) -> None
         )
 
 
-class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: ignore[misc]
+class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
     _reads_public_rows: ClassVar[bool] = False  # of `fit(public_data=...)`
