@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from skdpgen.cli._fit_command import FILE, FOLDER
+from skdpgen.utils import progress_bar
 
 NOT_PRIVATE = (
     "Scores and distances read real rows and stand outside the guarantee; of a table "
@@ -202,8 +203,12 @@ class _Progress:
         if self.bar is None:
             if done and not self.is_quiet:
                 click.echo(f"{done} of {total} cells were there already.")
-            self.bar = tqdm(
-                total=total, initial=done, desc="cells", disable=self.is_quiet
+            self.bar = progress_bar(
+                "fits and scores",
+                total,
+                unit="cells",
+                is_shown=not self.is_quiet,
+                initial=done,
             )
             return
         self.bar.update(done - self.bar.n if not self.is_quiet else 0)

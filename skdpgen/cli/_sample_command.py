@@ -11,6 +11,7 @@ from skdpgen.cli._fit_command import FOLDER
 from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
 from skdpgen.utils import (
     Synthesizer,
+    progress_bar,
 )
 
 
@@ -43,10 +44,8 @@ def command(
         click.echo(f"Wrote {len(X)} synthetic rows to {out}.")
         return
     is_printed = str(out) == "-"
-    from tqdm import tqdm
-
     n_rows = synthesizer.n_samples_ if rows is None else rows
-    bar = tqdm(total=n_rows, desc="rows", unit_scale=True, disable=quiet)
+    bar = progress_bar("sampling", n_rows, unit="rows", is_shown=not quiet)
     with bar, TableWriter(out) as file:
         for piece in synthesizer.iter_sample(rows, random_state=seed):
             X, y = piece if isinstance(piece, tuple) else (piece, None)

@@ -10,7 +10,6 @@ import pandas as pd
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from skdpgen.lenses import lens_of
 from skdpgen.lenses._lens_of import LensLike
@@ -200,7 +199,7 @@ class DPDRESynthesizer(BaseSynthesizer):
                 ),
                 seed=seed_of(for_training),
                 device=device,
-                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+                progress=self._progress,
             )
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.retrain()

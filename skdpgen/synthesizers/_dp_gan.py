@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Literal, NoReturn, Self
 
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Subsampling
@@ -233,7 +232,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
                 public=public_data,
                 is_balanced=self.class_weight == "balanced",
                 device=device,
-                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+                progress=self._progress,
             )
         del X, y, opening  # private data ends here
         n_labelled, noise = start.totals.sum(), start.total_std

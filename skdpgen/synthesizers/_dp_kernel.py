@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import torch
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from skdpgen.features import FourierFeatures
 from skdpgen.privacy import Release, Subsampling
@@ -217,7 +216,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                 share=steps,
                 is_balanced=self.class_weight == "balanced",
                 device=device,
-                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+                progress=self._progress,
             )
         del X, y, opening  # private data ends here
         return self._keep_model(model, model.totals.sum(), noise, losses=losses)

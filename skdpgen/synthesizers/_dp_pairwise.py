@@ -259,7 +259,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             is_balanced=self.class_weight == "balanced",
             device=pick_device(self.device),
             seed=self._seed,
-            is_quiet=not self.verbose,
+            progress=self._progress,
         )
         self._keep_model(model, columns.totals.sum(), columns.total_std, losses=losses)
         return self._stating_relations(chosen["max_iter"] != 0)

@@ -41,6 +41,7 @@ from skdpgen.utils._plain import (
     to_bytes,
     to_plain,
 )
+from skdpgen.utils._progress import progress_bar, training_bar
 from skdpgen.utils._types import (
     Frame,
     Images,
@@ -81,6 +82,7 @@ __all__ = [
     "on_one_thread",
     "pick_device",
     "products_of_rows",
+    "progress_bar",
     "refuse_unless",
     "require",
     "saved",
@@ -89,5 +91,6 @@ __all__ = [
     "to_bytes",
     "to_plain",
     "torch_generator",
+    "training_bar",
     "warn_caller",
 ]

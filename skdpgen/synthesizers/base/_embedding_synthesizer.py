@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import torch
 from numpy.random import Generator as RandomGenerator
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
@@ -342,5 +341,5 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
             mix=mix,
             device=pick_device(self.device),
             seed=self._seed,
-            progress=lambda steps: tqdm(steps, "training", disable=not self.verbose),
+            progress=self._progress,
         )

@@ -1,7 +1,7 @@
 """The base class of all estimators: parameters, opening rows, decoding, saving."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
 from pathlib import Path
@@ -55,6 +55,7 @@ from skdpgen.utils import (
     from_plain,
     split_generator,
     to_plain,
+    training_bar,
     warn_caller,
 )
 
@@ -226,6 +227,10 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
     def _subsampling(self) -> Subsampling | None:
         """Return what ``fit`` sub-samples, from parameters alone; None is nothing."""
         return None
+
+    def _progress(self, steps: Iterable[int]) -> Iterable[int]:
+        """Return steps of a training, with a progress bar if one was asked for."""
+        return training_bar(steps, is_shown=bool(self.verbose))
 
     def _check_call(self, X: PrivateRows, y: Labels | None) -> None:
         """Raise for parameters and arguments that `fit` does not take."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Generic
 
 import numpy as np
-from tqdm import tqdm
 
 from skdpgen.exceptions import (
     IdentifierWarning,
@@ -63,6 +62,7 @@ from skdpgen.tables import (
     Schema,
 )
 from skdpgen.utils import (
+    progress_bar,
     warn_caller,
 )
 
@@ -229,8 +229,8 @@ class Opening:
         Pays for what is released.
     statements : list of str
         What the certificate will say was taken as public.
-    progress : tqdm
-        Counts stages, never rows.
+    progress : bar of tqdm
+        Counts stages that are done, never rows.
     opened : Known
         What was public when the rows were opened; ``known`` may learn from a release.
     unknown : Unknown or None
@@ -278,9 +278,9 @@ class Opening:
         return isinstance(self.rows.layout, ImageLayout)
 
     def step(self, name: str) -> None:
-        """Advance the progress bar."""
-        self.progress.set_description(name)
+        """Say which stage begins; the one before it is done."""
         self.progress.update()
+        self.progress.set_description(name)
 
     def release(
         self,
@@ -484,7 +484,9 @@ def open_rows(
         check_size(rows.n_rows)
         if public is None:  # which may leave less to discover
             check_feasible(unknown, float(rows.n_rows), ledger)
-    progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
+    progress = progress_bar(
+        "opening", N_STAGES, unit="stages", is_shown=bool(verbose), is_timed=False
+    )
     statements = _stated(X, rows, known, budget)
     statements.insert(1, delta_stated(budget, delta))
     if public is not None:
