@@ -202,8 +202,8 @@ def large(what: str, folder: str, rest: tuple[str, ...]) -> None:
 
     \b
       large make FOLDER 10_000_000
-      large fit FOLDER floor
-      large sample FOLDER floor 10_000_000 rows.parquet
+      large fit FOLDER baseline
+      large sample FOLDER baseline 10_000_000 rows.parquet
     """  # noqa: D301 - click wants the character itself
     run_large(what, folder, *rest)
 
@@ -216,7 +216,7 @@ def large(what: str, folder: str, rest: tuple[str, ...]) -> None:
 def wide(axis: str, size: str, method: str, rest: tuple[str, ...]) -> None:
     """Fit a table of many columns, classes or categories once, and draw from it.
 
-    After the method (floor, pairwise or merf) may stand `public` and an epsilon.
+    After the method (baseline, pairwise or merf) may stand `public` and an epsilon.
     """
     run_wide(axis, size, method, *rest)
 

@@ -1,11 +1,11 @@
 """Large and wide tables: seconds, CPU seconds and peak memory of fits and samples.
 
 ``python -m benchmarks large make FOLDER 10_000_000`` writes a folder of Parquet;
-``large fit FOLDER floor`` reads it and ``large sample FOLDER floor 10_000_000 FILE``
-fits a few rows of it and draws many. ``wide columns 2000 pairwise`` fits 20,000 rows of
-2,000 columns, ``wide classes 1000 merf`` a target of 1,000 classes, ``wide categories
-10000 floor`` a column of 10,000 categories; with ``public`` the schema is, a number is
-epsilon. Each is a process of its own.
+``large fit FOLDER baseline`` reads it and ``large sample FOLDER baseline 10_000_000
+FILE`` fits a few rows of it and draws many. ``wide columns 2000 pairwise`` fits 20,000
+rows of 2,000 columns, ``wide classes 1000 merf`` a target of 1,000 classes, ``wide
+categories 10000 baseline`` a column of 10,000 categories; with ``public`` the schema is,
+a number is epsilon. Each is a process of its own.
 """
 
 import os
@@ -27,7 +27,7 @@ from skdpgen.synthesizers import (
 AT_ONCE = 500_000  # rows of a file
 DELTA = 1e-9  # well below one over the rows
 METHODS: dict[str, Any] = {
-    "floor": DPIndependentSynthesizer,
+    "baseline": DPIndependentSynthesizer,
     "pairwise": DPPairwiseSynthesizer,
     "merf": DPMERFSynthesizer,
 }

@@ -1,8 +1,13 @@
 """Sphinx: builds offline, and every warning is an error (`make docs`)."""
 
 import re
+import sys
+from pathlib import Path
 
 import skdpgen
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for the tests, which list bugs
+from tests.planted.__main__ import table as table_of_bugs
 
 project = "skdpgen"
 author = "skdpgen developers"
@@ -45,7 +50,15 @@ def _link_pages_of_the_laboratory(app, docname, source):
     source[0] = re.sub(r"\]\(((?:\.\./)+benchmarks/)", r"](path:\1", source[0])
 
 
+def _put_in_planted_bugs(app, docname, source):
+    """Make the table of planted bugs: it is a list that builds itself."""
+    if docname == "how_we_test":
+        place = "<!-- table of planted bugs -->"
+        source[0] = source[0].replace(place, table_of_bugs())
+
+
 def setup(app):
+    app.connect("source-read", _put_in_planted_bugs)
     app.connect("source-read", _link_pages_of_the_laboratory)
     # before numpydoc, which gives each docstring's references a name of their own
     app.connect("autodoc-process-docstring", _unlink_references, priority=100)

@@ -67,7 +67,7 @@ OF_IMAGES = {
 ENDLESS = 40.0  # where ε = ∞ is drawn
 LINES = {
     "real": {"color": "0.4", "linestyle": "--", "label": "real rows"},
-    "DPIndependentSynthesizer": {"color": "tab:blue", "label": "floor"},
+    "DPIndependentSynthesizer": {"color": "tab:blue", "label": "baseline"},
     "DPPairwiseSynthesizer": {"color": "tab:orange", "label": "DP-Pairwise"},
 }
 SAID = {DIGITS: "Digits", GARMENTS: "Garments", BY_STEPS: "DP-Kernel by steps"}

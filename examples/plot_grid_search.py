@@ -14,8 +14,8 @@ from matplotlib import pyplot as plt
 from sklearn.model_selection import GridSearchCV, KFold
 
 from skdpgen import DPIndependentSynthesizer, SyntheticUtility, search_cost
-from skdpgen.exceptions import SearchCostWarning
 from skdpgen.datasets import load_example
+from skdpgen.exceptions import SearchCostWarning
 
 X, y = load_example(20_000)
 search = GridSearchCV(

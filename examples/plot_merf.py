@@ -37,8 +37,8 @@ plot_marginals(X, X_synthetic, max_columns=8).savefig("merf_marginals.png", dpi=
 plot_pairs(X, X_synthetic, max_pairs=4).savefig("merf_pairs.png", dpi=70)
 
 # %%
-# The mean distance of all pairs, beside that of the floor, which knows single columns
-# only.
-floor = DPIndependentSynthesizer(**shared).fit(X, y)
-for name, rows in (("merf", X_synthetic), ("floor", floor.sample()[0])):
+# The mean distance of all pairs, beside that of the baseline, which knows single
+# columns only.
+baseline = DPIndependentSynthesizer(**shared).fit(X, y)
+for name, rows in (("merf", X_synthetic), ("baseline", baseline.sample()[0])):
     print(name, round(total_variation(X, rows, order=2), 4))

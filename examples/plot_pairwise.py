@@ -49,8 +49,8 @@ completed, _ = pairwise.sample(conditions=jobs)
 print(completed.groupby("job")["weekly_hours"].mean())
 
 # %%
-# The mean distance of all pairs, beside that of the floor, which knows single columns
-# only.
-floor = DPIndependentSynthesizer(**shared).fit(X, y)
-for name, rows in (("pairwise", X_synthetic), ("floor", floor.sample()[0])):
+# The mean distance of all pairs, beside that of the baseline, which knows single
+# columns only.
+baseline = DPIndependentSynthesizer(**shared).fit(X, y)
+for name, rows in (("pairwise", X_synthetic), ("baseline", baseline.sample()[0])):
     print(name, round(total_variation(X, rows, order=2), 4))

@@ -1,4 +1,4 @@
-"""Comparisons: synthesizers between the real-data ceiling and a simple floor."""
+"""Comparisons: synthesizers between the real-data ceiling and a simple baseline."""
 
 from skdpgen.benchmark._bench_config import PUBLIC_METHODS, BenchConfig
 from skdpgen.benchmark._cells import Catalogue, KnownTable, OtherMethod

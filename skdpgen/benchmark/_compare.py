@@ -1,4 +1,4 @@
-"""Synthesizers side by side, between the real-data ceiling and a simple floor."""
+"""Synthesizers side by side, between the real-data ceiling and a simple baseline."""
 
 import time
 import warnings
@@ -18,8 +18,8 @@ from skdpgen.exceptions import (
 from skdpgen.metrics import SyntheticUtility, draw_samples, unwrap, yardsticks
 
 SHARED_PARAMETERS = ("epsilon", "delta", "schema", "classes", "adjacency")
-FLOOR_NOTE = (
-    "The floor (DPIndependentSynthesizer) was added. It is another paid release on "
+BASELINE_NOTE = (
+    "The baseline (DPIndependentSynthesizer) was added. It is another paid release on "
     "the same rows: the comparison as a whole costs more than any one epsilon."
 )
 COST_NOTE = (
@@ -42,7 +42,7 @@ class Comparison:
         A row for "real" and for each synthesizer: mean of the models, best of them and
         two-way distance first; then the standard deviation of the mean over releases,
         other ranking metrics, :func:`~skdpgen.metrics.yardsticks` against the real
-        test rows (for "real", their floor), seconds, epsilon.
+        test rows (for "real", their baseline), seconds, epsilon.
     runs : DataFrame
         Every score: a row per synthesizer, release and model.
     notes : tuple of str
@@ -74,15 +74,15 @@ def compare(
     *,
     utility: SyntheticUtility | None = None,
     n_releases: int = 1,
-    floor: bool = True,
+    baseline: bool = True,
     random_state: int | None = 0,
 ) -> Comparison:
     """Fit clones of synthesizers, sample, and score with twelve models each.
 
-    The ceiling, "real", trains the models on ``X_train`` itself. The floor is a
+    The ceiling, "real", trains the models on ``X_train`` itself. The baseline is a
     :class:`~skdpgen.synthesizers.DPIndependentSynthesizer` with the first
     synthesizer's budget, schema, classes and adjacency; it is added unless there is one
-    already. **Every release of every synthesizer is paid for, the floor's too.**
+    already. **Every release of every synthesizer is paid for, the baseline's too.**
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def compare(
         How to score; None is ``SyntheticUtility()``.
     n_releases : int, default=1
         Independent fits of each synthesizer.
-    floor : bool, default=True
-        Whether to add the floor.
+    baseline : bool, default=True
+        Whether to add the baseline.
     random_state : int or None, default=0
         Seed of all but the privacy noise; release k uses ``random_state + k``.
 
@@ -116,7 +116,7 @@ def compare(
     ...         return self.rows_
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> y = (X[:, 0] > 0).astype(int)
-    >>> result = compare({"copy": Copy()}, X, y, X, y, floor=False,
+    >>> result = compare({"copy": Copy()}, X, y, X, y, baseline=False,
     ...                  utility=SyntheticUtility(classifiers=["lda"]))
     >>> bool((result.scores["copy"] == result.scores["real"]).all())
     True
@@ -129,7 +129,7 @@ def compare(
     if n_releases < 1:
         raise ValueError(f"n_releases must be at least 1. Got {n_releases} instead.")
     utility = utility or SyntheticUtility()
-    entrants, notes = _with_floor(dict(synthesizers), floor)
+    entrants, notes = _with_baseline(dict(synthesizers), baseline)
     test = X_test, y_test
     runs: list[_Run] = []
     for name, synthesizer in entrants.items():
@@ -248,13 +248,13 @@ def _mean(facts: list[dict[str, float]]) -> dict[str, float]:
     return {key: float(np.mean([one[key] for one in facts])) for key in facts[0]}
 
 
-def _with_floor(
-    entrants: dict[str, Any], floor: bool
+def _with_baseline(
+    entrants: dict[str, Any], baseline: bool
 ) -> tuple[dict[str, Any], list[str]]:
-    """Put the floor first, with what the first synthesizer was given."""
-    if not floor or "floor" in entrants:
+    """Put the baseline first, with what the first synthesizer was given."""
+    if not baseline or "baseline" in entrants:
         return entrants, []
-    # imported only now: without a floor any estimator with `sample` can compare
+    # imported only now: without a baseline any estimator with `sample` can compare
     from skdpgen.synthesizers import DPIndependentSynthesizer
 
     lasts = [_last(entrant) for entrant in entrants.values()]
@@ -264,9 +264,9 @@ def _with_floor(
     shared = {key: given[key] for key in SHARED_PARAMETERS if key in given}
     added = clone(DPIndependentSynthesizer(**shared))
     first = next(iter(entrants.values()))
-    if isinstance(first, Pipeline):  # the same transformed rows reach the floor
-        added = Pipeline([*first.steps[:-1], ("floor", added)])
-    return {"floor": added, **entrants}, [FLOOR_NOTE]
+    if isinstance(first, Pipeline):  # the same transformed rows reach the baseline
+        added = Pipeline([*first.steps[:-1], ("baseline", added)])
+    return {"baseline": added, **entrants}, [BASELINE_NOTE]
 
 
 def _last(estimator: Any) -> Any:

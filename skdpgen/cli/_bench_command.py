@@ -67,7 +67,7 @@ def run(
     out: Path | None,
     **asked: Any,
 ) -> None:
-    """Run the cells of the TOML file CONFIG, or the floor and DPPairwise on a table.
+    """Run the cells of the TOML file CONFIG, or the baseline and DPPairwise on a table.
 
     With --public, DPPairwise is run with and without public rows, and DPDRE with them.
     Each cell (a table, a method, an epsilon, a release) has a process of its own and

@@ -41,8 +41,8 @@ def detection_auc(
     Returns
     -------
     float
-        .5 is the floor: real rows against other real rows come within .02 of it, with
-        thousands of rows. 1 is told apart at once. Below .5 stand tables that share
+        .5 is the best: real rows against other real rows come within .02 of it, with
+        thousands of rows. 1 is detected at once. Below .5 stand tables that share
         rows: a copy counts for the other side. Trees choose one column after the
         other, so a relation of three columns without any of two may stay unseen.
 

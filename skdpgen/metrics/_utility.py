@@ -459,7 +459,7 @@ def yardsticks(real: Rows, synthetic: Rows) -> dict[str, float]:
     """Distances of one, two and three columns, detection, and error of queries.
 
     Each is the function of its name with defaults; their seeds are public and fixed, so
-    tables compare. The floor of each is what other real rows get. This reads real rows,
+    tables compare. The best of each is what other real rows get. This reads real rows,
     so it is outside the guarantee.
 
     Parameters

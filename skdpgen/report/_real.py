@@ -57,7 +57,7 @@ def beside_real(
         Synthetic rows, and real ones that were fitted, with the same columns or pixels.
     test : table, images, or tuple (X, y), or None, default=None
         Real rows that were not fitted; models are tested on them, and they are the
-        floor of all distances. None takes a quarter of ``real`` for both.
+        baseline of all distances. None takes a quarter of ``real`` for both.
     task : {"classification", "regression"} or None, default=None
         What the fit took the target for, ``task_``. None goes by its dtype, of which
         an integer with many values is a class for each.
@@ -89,7 +89,7 @@ def beside_real(
             rows = {
                 "synthetic": synthetic,
                 # what single columns alone are worth
-                "floor": kind.without_relations(synthetic, task, random_state),
+                "baseline": kind.without_relations(synthetic, task, random_state),
                 "real": train,
             }
             scores = _scores(utility, rows, held_out)

@@ -1,4 +1,4 @@
-"""DP-DRE: public rows, drawn as often as private ones are like them."""
+"""DP-DRE: public rows, resampled by a private density ratio."""
 
 from dataclasses import replace
 from numbers import Integral, Real
@@ -14,7 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from skdpgen.lenses import lens_of
 from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Subsampling
-from skdpgen.synthesizers.adversarial import game_share, has_images, images_stated
+from skdpgen.synthesizers.adversarial import (
+    game_share,
+    has_images,
+    public_image_statements,
+)
 from skdpgen.synthesizers.base import (
     AdjacencyName,
     BaseSynthesizer,
@@ -32,9 +36,9 @@ from skdpgen.synthesizers.models import decode_target
 from skdpgen.synthesizers.ratio import (
     LearntRatio,
     calibration,
-    given_items,
+    check_public_data,
     learn_ratio,
-    tell_support,
+    warn_about_support,
 )
 from skdpgen.training import effective_size
 from skdpgen.utils import (
@@ -50,18 +54,19 @@ from skdpgen.utils import (
 
 @documented
 class DPDRESynthesizer(BaseSynthesizer):
-    r"""Draws public rows as often as private ones are like them: a density ratio [1]_.
+    r"""Synthesizer that resamples public rows by a private density ratio [1]_.
 
-    Rows come back as they are, with all that a real row has; only *how often* is
-    private: the ratio r of the density of private rows to that of public ones.
+    Public rows are returned unchanged. Only their *weights* are learnt from private
+    rows: the ratio r of the density of private rows to that of public ones.
 
-    ``algorithm="one_shot"`` releases means of codes by class, of tables the histograms
-    of columns, once; :math:`\log r` is linear in the codes and shrunk by the noise.
-    ``algorithm="sgd"`` trains a small discriminator s by DP-SGD to tell private rows
-    from public ones, and takes :math:`\log r = s`: the paper's way.
+    ``algorithm="one_shot"`` releases means of codes by class once; the codes of a table
+    are the cells of its columns. :math:`\log r` is linear in the codes and shrunk by
+    the known noise. ``algorithm="sgd"`` trains a small discriminator s of private
+    against public rows by DP-SGD, and takes :math:`\log r = s`, as in the paper.
 
-    Values that no public row has no weight brings back: a
-    :class:`~skdpgen.exceptions.SupportWarning` says where that shows.
+    Values that no public row has cannot be sampled. A
+    :class:`~skdpgen.exceptions.SupportWarning` names the columns in which the release
+    shows that.
 
     Parameters
     ----------
@@ -69,17 +74,18 @@ class DPDRESynthesizer(BaseSynthesizer):
     algorithm : {"one_shot", "sgd"}, default="one_shot"
         One release, or a discriminator by private steps.
     power : float, default=0.5
-        Of the ratio. 1 matches private rows as well as it can; less keeps more of the
-        public rows, from which classifiers gain. 0 leaves public rows as they are.
+        Exponent of the ratio. 1 matches private rows best. Less keeps more of the
+        public rows, which helps classifiers. 0 leaves public rows unweighted.
     lens : Lens, network or None, default=None
-        Of images: what turns them into codes, without a look at private ones. None has
-        the 64 lowest frequencies of a cosine transform.
+        Turns images into codes; it must not depend on private images. None is a cosine
+        transform with its 64 lowest frequencies.
     discriminator_layer_sizes : array-like of int, default=(16,)
         Hidden layers of the discriminator (paper: one of 1 to 16).
     max_iter, learning_rate : int, float, default=500, 0.01
-        Steps of the discriminator, which **share the budget**, and their length.
+        Steps of the discriminator, which **share the budget**, and their learning rate.
     sampling_rate, max_grad_norm : float, default=0.02, 1.0
-        How likely a step looks at a row, and to which each row's gradient is clipped.
+        Probability that a step samples a row, and the norm to which the gradient of
+        each row is clipped.
     {device ... verbose}
 
     Attributes
@@ -88,9 +94,9 @@ class DPDRESynthesizer(BaseSynthesizer):
     weights_ : ndarray of shape (n_public,)
         Weight of each public row, in their order; they sum to 1.
     effective_size_ : float
-        How many rows of equal weight vary as much as these.
+        Effective sample size of the weighted public rows.
     release_ : Release
-        What the ratio was made of; of "sgd" the class counts.
+        The release that the ratio was computed from; of "sgd" the class counts.
     cells_ : dict
         The cells of each column.
     {classes_ ... n_features_in_}
@@ -188,7 +194,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         """
         self._check_call(X, y)
         device = pick_device(self.device)
-        lens = given_items(public_data, X, self.lens)
+        lens = check_public_data(public_data, X, self.lens)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y, public_data, groups) as opening:
             learn_ratio(
@@ -205,12 +211,12 @@ class DPDRESynthesizer(BaseSynthesizer):
         return self.retrain()
 
     def retrain(self, **parameters: Any) -> Self:
-        """Weigh public rows anew by the ratio that is known; free, needs no data.
+        """Compute the weights again from the learnt ratio; free, needs no data.
 
         Parameters
         ----------
         **parameters
-            ``power``, instead of the estimator's, this once.
+            ``power``, which replaces the estimator's value in this call.
 
         Returns
         -------
@@ -219,14 +225,14 @@ class DPDRESynthesizer(BaseSynthesizer):
         check_is_fitted(self, "_ratio")
         check_retrained(parameters, ("power",))
         power = parameters.get("power", self.power)
-        ratio = self._ratio.learnt()
+        ratio = self._ratio.with_logs()
         self._keep_model(
             ratio.model(power),
             ratio.totals.sum(),
             ratio.total_std,
             measured=replace(self._measured, ratio=ratio),
         )
-        stated = tell_support(self.calibration_, self.weights_)
+        stated = warn_about_support(self.calibration_, self.weights_)
         self._fitted = self._state.stating(*stated)
         return self
 
@@ -241,7 +247,7 @@ class DPDRESynthesizer(BaseSynthesizer):
 
     @property
     def effective_size_(self) -> float:
-        """How many rows of equal weight vary as much as these."""
+        """Effective sample size of the weighted public rows."""
         return effective_size(self.weights_)
 
     @property
@@ -251,9 +257,9 @@ class DPDRESynthesizer(BaseSynthesizer):
 
     @property
     def calibration_(self) -> pd.DataFrame | None:
-        """Released shares of cells beside those of public rows, plain and weighed.
+        """Released shares of cells beside those of public rows, plain and weighted.
 
-        A data frame, a line for each cell and class; None for ``algorithm="sgd"``.
+        A data frame with a row for each cell and class; None for ``algorithm="sgd"``.
         """
         check_is_fitted(self)
         return calibration(self._ratio, self._model.weights, self.cells_)
@@ -266,13 +272,14 @@ class DPDRESynthesizer(BaseSynthesizer):
         replace: bool = True,
         random_state: RandomState = None,
     ) -> Sample:
-        """Draw public rows by their weights; free, and as often as wanted.
+        """Draw public rows by their weights; free, any number of times.
 
         Parameters
         ----------
         {n_samples ... class_distribution}
         replace : bool, default=True
-            Whether a row may come again. Without, the more are drawn the flatter.
+            Whether a row may be drawn again. Without replacement, weights matter less
+            the more rows are drawn.
         {random_state}
 
         Returns
@@ -294,12 +301,15 @@ class DPDRESynthesizer(BaseSynthesizer):
         return None if has_images(public_data) else public_data
 
     def _stated(self, public_data: Any) -> list[str]:
-        """Say which images and which lens were taken as public."""
+        """State which images and which lens were taken as public."""
         lens = None if self.lens is None else lens_of(self.lens)
-        return [*super()._stated(public_data), *images_stated(public_data, lens)]
+        return [
+            *super()._stated(public_data),
+            *public_image_statements(public_data, lens),
+        ]
 
     def _subsampling(self) -> Subsampling | None:
-        """Return how steps look at rows; None if there are none."""
+        """Return how steps sample rows; None for one release."""
         if self.algorithm != "sgd":
             return None
         return Subsampling(self.sampling_rate, self.max_iter, game_share("nothing"))

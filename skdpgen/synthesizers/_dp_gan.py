@@ -12,11 +12,11 @@ from skdpgen.synthesizers.adversarial import (
     check_public,
     game_share,
     has_images,
-    images_stated,
     lens_of_game,
+    parameters_without_effect,
+    public_image_statements,
     release_start,
-    train_against,
-    without_game,
+    train_adversarially,
 )
 from skdpgen.synthesizers.base import (
     AdjacencyName,
@@ -49,20 +49,22 @@ from skdpgen.utils import (
 class DPGANSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer by a private generative adversarial network: the baseline [1]_.
 
-    A discriminator s learns to tell rows from generated ones, given the class, by
-    DP-SGD; a generator G learns to deceive it, and sees nothing else:
+    A discriminator s learns by DP-SGD to distinguish real rows from generated ones,
+    given the class. A generator G is trained against it, and depends on nothing else:
 
     .. math:: \min_s E\,\log(1 + e^{-s(x, y)}) + E\,\log(1 + e^{s(G(z, y), y)}), \quad
               \min_G E\,\log(1 + e^{-s(G(z, y), y)}).
 
-    Only the first term sees rows: its gradient is clipped row by row, and noise is
-    added. That of the second is free, and clipped as well, or it would outweigh the
-    first. Layers of the discriminator are scaled down to a bounded spectral norm after
-    each step, and it takes several to one of the generator [2]_, which is averaged.
+    Only the first term reads real rows: its gradient is clipped row by row, and noise
+    is added. The gradient of the second term is free. It is clipped as well; else it
+    would outweigh the first. Layers of the discriminator are scaled to a bounded
+    spectral norm after each step. It takes several steps for each step of the generator
+    [2]_, whose weights are averaged.
 
-    It is the papers' baseline, and mostly worse than what matches one release: steps
-    share the budget, and their noise is not known to the generator. Tables start from
-    what cannot be lost, columns by class; ``preset="paper"`` starts from nothing.
+    It is the baseline of the papers, and mostly worse than methods that match one
+    release: steps share the budget, and the generator cannot correct for their noise.
+    For tables, columns by class are released first and kept; ``preset="paper"`` starts
+    from nothing.
 
     Parameters
     ----------
@@ -70,22 +72,22 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     {class_weight}
     {preset}
     algorithm : {"scratch", "finetune", "latent"}, default="scratch"
-        "finetune" plays on public rows first, for free (DP-GAN-FT); "latent" plays
-        among codes of a public lens, of images alone (DP-GAN-MI).
+        "finetune" trains on public rows first, for free (DP-GAN-FT). "latent" trains on
+        codes of a public lens, for images only (DP-GAN-MI).
     lens : name, lens, module, pair of callables or None, default=None
-        Of "latent"; with a way back. None is "shipped". See :mod:`skdpgen.lenses`.
+        Lens of "latent", with a decoder. None is "shipped". See :mod:`skdpgen.lenses`.
     start : {"columns", "means", "nothing"} or None, default=None
-        What the generator starts from, and keeps. "columns", of tables (None), spends
-        half of the budget on columns by class; "means", of images (None), a tenth on
-        the mean of each class. "nothing" counts classes alone (paper).
+        The release that the generator starts from. "columns" uses half of the budget
+        for columns by class (None, for tables); "means" a tenth for the mean of each
+        class (None, for images). "nothing" counts classes only (paper).
     public_iter : int or None, default=None
         Discriminator steps on public rows. None is 1,000.
     sampling_rate : float or None, default=None
-        How likely a row is looked at in a step. None is 0.08 (paper: 0.01).
+        Probability that a step samples a row. None is 0.08 (paper: 0.01).
     max_grad_norm : float or None, default=None
-        To which the gradient of each row is clipped. None is 1 (paper: 1.1).
+        Norm to which the gradient of each row is clipped. None is 1 (paper: 1.1).
     n_discriminator_steps : int or None, default=None
-        Steps of the discriminator to one of the generator. None is 2, and 1 for
+        Steps of the discriminator for each step of the generator. None is 2, and 1 for
         images (paper: 1).
     discriminator_learning_rate : float or None, default=None
         Learning rate of the discriminator's Adam. None is 0.005 (paper: 0.001).
@@ -101,7 +103,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     ----------
     {privacy_ ... schema_}
     release_ : Release
-        What the generator started with: noisy columns by class, or class counts.
+        The release that the generator started from: columns by class, or class counts.
     {kernel_ ... generator_}
     loss_curve_ : list of float
         Loss of the generator at each of its steps.
@@ -225,7 +227,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
             steps = steps_share(opening, game_share(settings.start))
             seed = seed_of(for_training)
             start = release_start(opening, settings, steps=steps, seed=seed, lens=lens)
-            model, losses = train_against(
+            model, losses = train_adversarially(
                 opening,
                 start,
                 share=steps,
@@ -239,16 +241,18 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         return self._keep_model(model, n_labelled, noise, losses=losses)
 
     def _public_table(self, public_data: Any) -> Any:
-        """Return a public table; public images are read by the discriminator."""
+        """Return public rows of a table; public images are read in the game."""
         return None if has_images(public_data) else public_data
 
     def _stated(self, public_data: Any) -> list[str]:
-        """Say which images, and which lens, were taken as public."""
-        stated = images_stated(public_data, lens_of_game(self.algorithm, self.lens))
+        """State which images, and which lens, were taken as public."""
+        stated = public_image_statements(
+            public_data, lens_of_game(self.algorithm, self.lens)
+        )
         return [*super()._stated(public_data), *stated]
 
     def retrain(self, **parameters: Any) -> NoReturn:
-        """Raise: a discriminator cannot be trained anew without rows; use ``fit``."""
+        """Raise: a discriminator cannot be trained again without rows; use ``fit``."""
         del parameters
         check_is_fitted(self, "release_")
         raise ValueError(
@@ -257,12 +261,12 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         )
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
-        return without_game(self.algorithm, self.start, is_image=is_image)
+        return parameters_without_effect(self.algorithm, self.start, is_image=is_image)
 
     def _subsampling(self) -> Subsampling | None:
-        """Return how steps look at rows; tables and images have the same presets."""
+        """Return how steps sample rows; tables and images have the same presets."""
         settings = ADVERSARIAL[self.preset].filled(
             with_generator(self.get_params(deep=False))
         )
-        part = game_share("nothing")  # the most that any start leaves
+        part = game_share("nothing")  # the largest fraction that any start leaves
         return Subsampling(settings.sampling_rate, settings.max_iter, part)

@@ -29,19 +29,19 @@ from skdpgen.utils import (
     StrOptions,
 )
 
-MOST_PAIRED = 2048  # functions of all pixels whose pairs are released, all of them
-RADIUS = 0.5  # where pairs are cut; 2 % of digits and 46 % of garments are beyond
+MOST_PAIRED = 2048  # functions of all pixels, up to which all pairs are released
+RADIUS = 0.5  # clipping norm of pairs; it clips 2 % of digits and 46 % of garments
 
 
 @documented
 class DPHPSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images that matches private Hermite features [1]_.
 
-    A Gaussian kernel on a number is a series of Hermite functions whose terms fall off
-    geometrically, so a few say nearly all: where random features need thousands, these
-    need (order + 1) a column, and (order + 1)² for a pair of columns. The *sum kernel*
-    sees each column by itself, the *product kernel* sees small sets of columns
-    together. Both are released once, per class, with one noise.
+    A Gaussian kernel on a number is a series of Hermite functions whose terms decrease
+    geometrically, so a few terms suffice: (order + 1) for a column and (order + 1)² for
+    a pair of columns, where random features need thousands. The *sum kernel* is of
+    single columns, the *product kernel* of small sets of columns. Both are released
+    once, per class, with one noise.
 
     Let :math:`h_j` be the functions of column j (norm at most 1), S the subsets and y
     the one-hot label. The release is
@@ -50,19 +50,19 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
               \big(\textstyle\bigotimes_{j \in S_k} h_j(x_{ij})\big)_k\Big]
               \otimes y_i + noise, \qquad a^2 / b^2 = \gamma,
 
-    where s, the sum kernel's part, are one-hot cells of every column by default: what
-    Hermite functions of high order and small length scale come to, exact and without
-    negative entries. With ``order`` it is the paper's: functions of numbers beside
-    one-hot categories, and products are of numbers. One row moves the release by at
-    most :math:`\sqrt{4a^2 + 2b^2}` if replaced (with ``order``, a² is the part of all
-    Hermite functions) and by 1 if added or removed (proof:
-    :class:`~skdpgen.privacy.Weighted`); where no column is counted, class counts ride
-    along: free if replaced, :math:`\sqrt 2` otherwise. Products are released per class
-    as all else is; the published code had one of all classes with the noise of one.
+    where s, the part of the sum kernel, has the one-hot cells of every column by
+    default. They are the limit of Hermite functions of high order and small length
+    scale, exact and without negative entries. With ``order`` it is the paper's:
+    functions of numbers beside one-hot categories, and products of numbers only. One
+    row moves the release by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced (with
+    ``order``, a² is the part of all Hermite functions) and by 1 if added or removed
+    (proof: :class:`~skdpgen.privacy.Weighted`). If no column is counted, class counts
+    are released as well: free if replaced, :math:`\sqrt 2` otherwise. Products are
+    released per class like all else; the published code released one sum for all
+    classes, with the noise of one.
 
-    Of images products are of all pairs of pixels, as differences from a black image
-    (:class:`~skdpgen.features.HermitePairs`): hand over images on white as
-    ``255 - X``.
+    For images, products are of all pairs of pixels, as differences from a black image
+    (:class:`~skdpgen.features.HermitePairs`): pass images on white as ``255 - X``.
 
     Parameters
     ----------
@@ -77,19 +77,18 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         Highest function of each column in the product kernel. None is 4 (paper: 9), of
         pixels 1 (paper: 20).
     interaction_degree : int or None, default=None
-        Number of columns in a product. None is 2: how pairs depend on each other.
+        Columns in a product. None is 2, for relationships of pairs.
     n_subsets : int or None, default=None
-        Subsets of columns, drawn at random and fixed. None is all of them, as far as
-        products stay below 4,000 features; of pixels all pairs up to 2,048 functions
-        (paper: 10 subsets).
+        Random subsets of columns. None is all of them, up to 4,000 features of
+        products; of pixels all pairs, up to 2,048 functions (paper: 10 subsets).
     length_scale : float or None, default=None
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank;
         0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.2 (paper: 0.15).
     product_weight : float or None, default=None
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
-        of the release. None is 1/9, or 1/49 where few rows, many classes or a small
-        epsilon, all of them public, leave relations no chance; 1 with an ``order``, 5
-        for pixels (paper: 5).
+        of the release. None is 1/9, or 1/49 if relationships would not exceed the noise
+        because of few rows, many classes or a small epsilon, which are public; 1 with
+        an ``order``, 5 for pixels (paper: 5).
     {pooling ... verbose}
 
     Attributes
@@ -179,7 +178,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     def _map_columns(
         self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
     ) -> RowKernel:
-        """Draw the product kernel; beside it the sum kernel, unless cells are it."""
+        """Draw the product kernel and, unless it is cells, the sum kernel."""
         is_binned = settings.order == "cells"
 
         def draw(
@@ -199,7 +198,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
             )
             if is_binned:
                 return product
-            each = HermiteFeatures.draw(
+            singles = HermiteFeatures.draw(
                 widths,
                 are_numbers,
                 settings.order,
@@ -207,14 +206,14 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
                 n_together=1,
                 rng=rng,
             )
-            return JointFeatures((each, product), (1.0, settings.product_weight))
+            return JointFeatures((singles, product), (1.0, settings.product_weight))
 
         if is_binned:
             share = settings.product_weight and settings.product_weight / (
                 1.0 + settings.product_weight
             )
             return RowKernel.of(cells, draw, share=share)
-        # categories, numbers and products count 1 : 1 : product_weight
+        # The weights of categories, numbers and products are 1 : 1 : product_weight.
         share = (1.0 + settings.product_weight) / (2.0 + settings.product_weight)
         return RowKernel.of(cells, draw, layout="split", share=share)
 
@@ -249,6 +248,6 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
 
         n_subsets = settings.n_subsets
         n_subsets = n_subsets or affordable_subsets(n_pixels, together, order)
-        each = draw(settings.order, 1, n_pixels)
+        singles = draw(settings.order, 1, n_pixels)
         product = draw(order, together, n_subsets)
-        return JointFeatures((each, product), (1.0, settings.product_weight))
+        return JointFeatures((singles, product), (1.0, settings.product_weight))

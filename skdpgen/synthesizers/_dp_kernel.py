@@ -54,20 +54,20 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     Let k be a mean of Gaussian kernels and :math:`f_D = \sum_i k(x_i, \cdot) \otimes
     e_{y_i}` the kernel mean of the data, a function of norm 1 a row. With the noise of
     a Gaussian process of covariance k it is private as a function [2]_. A generator is
-    trained until its own kernel mean comes near. There are two honest ways to it:
+    trained until its own kernel mean is close to it. There are two private ways:
 
     * ``algorithm="one_shot"`` releases the function once, in a fixed basis of random
       cosines (as :class:`DPMERFSynthesizer` does; for tables beside the cells of every
-      column), and trains on it for free. It is the less noisy one, and ``retrain``
-      costs nothing.
-    * ``algorithm="per_step"`` is the paper's algorithm made sound: every step reads a
-      secret sample of the rows and releases the *slopes* of the function at the
+      column), and trains on it for free. It is less noisy, and ``retrain`` is
+      free.
+    * ``algorithm="per_step"`` is the paper's algorithm, corrected: every step takes a
+      secret sample of the rows and releases the *gradients* of the function at the
       generated points, with the exact noise that a Gaussian process has there (proof:
       :func:`~skdpgen.privacy.functional_oracle`), and all steps are accounted for.
 
-    The published algorithm is not private as it was run: noise was added to the loss
-    apart from its gradient, so each update held the exact slope of the private
-    function. A test of ours shows it, and that ``per_step`` passes.
+    The published implementation is not private: noise was added to the loss but not to
+    its gradient, so each update had the exact gradient of the private function. A test
+    in this package shows that, and that ``per_step`` is not affected.
 
     Parameters
     ----------
@@ -78,18 +78,18 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     algorithm : {"one_shot", "per_step"}, default="one_shot"
         See above.
     length_scale : float, array-like or None, default=None
-        Of the Gaussians, whose mean is the kernel. Pixels and the ranks of numbers run
-        from 0 to 1, two categories are 1 apart. None is (0.3, 1, 3) for tables, and for
-        images 0.18 times the root of the number of pixels that are seen, 2.5 for 14 x
-        14 (paper: 0.5, 1, 2, 4, 8).
+        Of the Gaussians, whose mean is the kernel. Pixels and the ranks of numbers are
+        from 0 to 1, and two categories have distance 1. None is (0.3, 1, 3) for tables,
+        and for images 0.18 times the root of the number of pixels after pooling, 2.5
+        for 14 x 14 (paper: 0.5, 1, 2, 4, 8).
     n_features : int or None, default=None
         Cosines and sines of "one_shot"; even. None is 4,000 (paper: 10,000).
     sampling_rate : float or None, default=None
-        Of "per_step": how likely a row is looked at in a step. None is 0.1 (paper:
+        Of "per_step": probability that a step samples a row. None is 0.1 (paper:
         0.001).
     n_points : int or None, default=None
-        Of "per_step": generated points of a class and step, 64 at most. None is 8; the
-        noise takes seconds a step beyond 30.
+        Of "per_step": generated points of a class and step, 64 at most. None is 8;
+        with more than 30, drawing the noise takes seconds for each step.
     {pooling}
     {generator}
         **Its steps of "per_step" share the budget**: more of them are noisier.
@@ -222,7 +222,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         return self._keep_model(model, model.totals.sum(), noise, losses=losses)
 
     def _learn(self, kernel: Any, released: Release) -> Denoised:
-        """Return what a release says; slopes leave none to learn from."""
+        """Return the denoised release; "per_step" has none to train on."""
         if kernel.phi is None:
             raise ValueError(
                 "retrain needs a release to train on, and algorithm='per_step' reads "
@@ -244,7 +244,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         return waves_of_pixels(n_pixels, settings, rng)
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
-        """Return parameters that this way to release has no use for, and who has."""
+        """Return parameters without effect, each with the setting that uses it."""
         del is_image
         steps, once = "algorithm='per_step'", "algorithm='one_shot'"
         if self.algorithm == "one_shot":
@@ -252,7 +252,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         return {"n_features": once, "batch_size": once}
 
     def _subsampling(self) -> Subsampling | None:
-        """Return how steps look at rows; tables and images have the same presets."""
+        """Return how steps sample rows; tables and images have the same presets."""
         if self.algorithm == "one_shot":
             return None
         settings = self._presets[self.preset].filled(

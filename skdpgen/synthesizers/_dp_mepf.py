@@ -37,7 +37,7 @@ from skdpgen.synthesizers.embedding import (
     size_seen,
 )
 from skdpgen.synthesizers.gaussian import (
-    MILD,
+    MILD_CHOICES,
     Pictures,
     choose_augmentation,
     given_augmentation,
@@ -59,20 +59,21 @@ from skdpgen.utils import (
 class DPMEPFSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of images: matches private means of perceptual features [1]_.
 
-    A public lens turns an image into features f that tell strokes, textures and shapes
-    apart: the maps of a network with random filters, or of one that was trained on
-    public images, or wavelet scattering. Their mean by class is released once, beside
-    that of their squares and of Fourier features of pixels, with one noise; a generator
-    is trained until its own images have the same:
+    A public lens turns an image into features f that distinguish strokes, textures and
+    shapes: the maps of a network with random filters, of one that was trained on public
+    images, or wavelet scattering. Their mean by class is released once, beside the mean
+    of their squares and of Fourier features of pixels, with one noise. A generator is
+    trained until its images have the same means:
 
     .. math:: \sum_i \Big[ a\,\frac{f_i}{\|f_i\|} ;\; b\,\frac{f_i^2}{\|f_i^2\|} ;\;
               c\,\phi_{Fourier}(x_i) \Big] \otimes y_i + noise,
               \qquad a^2 + b^2 + c^2 = 1.
 
     One image moves it by at most :math:`\sqrt{2 a^2 + 2 b^2 + 4 c^2}` if replaced, as
-    features are never negative (4 a² through a lens whose are), and class counts of
-    squared weight :math:`\beta = c^2` are free beside it; by :math:`\sqrt{1 + \beta}`
-    if added or removed (proof: :class:`~skdpgen.privacy.SideBySide`).
+    features are never negative (4 a² for a lens with negative features), and class
+    counts of squared weight :math:`\beta = c^2` are free beside it; by
+    :math:`\sqrt{1 + \beta}` if added or removed (proof:
+    :class:`~skdpgen.privacy.SideBySide`).
 
     Parameters
     ----------
@@ -80,36 +81,35 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     {class_weight}
     {preset}
     lens : {{"random", "shipped", "scattering", "private"}}, lens, module or None
-        How images are seen, with features to compare them by; public. None is
-        "random", filters that nothing was learnt for. See :mod:`skdpgen.lenses`; the
-        paper has ``VGG19Lens(weights)``.
-        "private" trains one by DP-SGD on a part of the budget, as in appendix F.
+        Public features of images. None is "random", with untrained filters. See
+        :mod:`skdpgen.lenses`; the paper has ``VGG19Lens(weights)``. "private" trains a
+        lens by DP-SGD on a part of the budget, as in appendix F.
     lens_budget : float or None, default=None
         Part of the budget (of mu²) that a private lens gets. None is 0.5.
     second_norm : float or None, default=None
-        In [0, 1): how much of what the lens sees the squares get. None is 0.5; 0
-        releases means alone.
+        In [0, 1): the norm fraction of squares among the features of the lens. None is
+        0.5; 0 releases means only.
     pixel_norm : float or None, default=None
-        The number c², in [0, 1): how much of an image's norm Fourier features of its
-        pixels get. None is 0.75, against speckle, which filters do not see; paper: 0.
+        The number c², in [0, 1): the norm fraction of Fourier features of the pixels.
+        None is 0.75, which prevents speckle that filters do not detect; paper: 0.
     loss : {{"distance", "moving_average"}} or None, default=None
-        What the generator goes down along: the squared distance of a batch (None), or
-        moving averages of it, as in the paper.
+        The generator's loss: the squared distance of a batch (None), or moving averages
+        of it, as in the paper.
     stopping_budget : float or None, default=None
-        Part of the budget that pays for a second release, of the lens's codes by class:
-        the generator that comes nearest to it on the way is kept. None is 0 (paper:
-        0.01, where it was not paid for).
+        Part of the budget for a second release, of the lens's codes by class: training
+        keeps the generator that is closest to it. None is 0 (paper: 0.01, which was not
+        accounted for).
     augmentation : {{"auto", "deformations"}}, Deformations or None, default="auto"
-        Whether samples are shifted, turned, sheared, zoomed and warped a little.
-        "auto" asks the rows how far: a vote for .02 of the budget, of classifiers that
-        learnt from samples. Without classes it does nothing.
+        Whether samples are shifted, turned, sheared, zoomed and warped a little. "auto"
+        chooses how far by a private vote of the rows, on classifiers trained on
+        samples; it uses 2 % of the budget, and nothing without classes.
     {pooling ... verbose}
 
     Attributes
     ----------
     {privacy_ ... n_features_in_}
     deformations_ : Deformations or None
-        Those of sampled images.
+        Deformations of sampled images.
 
     See Also
     --------
@@ -202,18 +202,18 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         return self.lens_budget or 0.5
 
     def _subsampling(self) -> Subsampling | None:
-        """Return how a private lens looks at rows while it is trained."""
+        """Return how the training of a private lens samples rows."""
         if not self._is_private:
             return None
         return Subsampling(RATE, STEPS, self._lens_budget)
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
-        """Return parameters that this fit has no use for, and who has."""
+        """Return parameters without effect, each with the setting that uses it."""
         del is_image
         return {} if self._is_private else {"lens_budget": "lens='private'"}
 
     def _fill_settings(self, X: Any) -> Any:
-        """Return the settings; a lens that cannot see such images fails now."""
+        """Return the settings; a lens that cannot encode such images raises here."""
         settings = super()._fill_settings(X)
         if not self._is_private and not isinstance(X, Chunks):
             size = image_size(X)
@@ -229,7 +229,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         settings: Any,
         rng: torch.Generator,
     ) -> ImageKernel:
-        """Look through the lens; pay for what training stops at, if it does."""
+        """Make the kernel of the lens; release what training stops by, if it does."""
         lens = None if self._is_private else self._lens()
         if lens is None:
             share = steps_share(opening, self._lens_budget)
@@ -242,29 +242,31 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     def _kept_share(
         self, opening: Fitting[MeasuredEmbedding], labels: Cells | None
     ) -> float:
-        """Keep what a vote costs, if there is one."""
+        """Reserve the budget fraction of the vote, if there is one."""
         return vote_share(opening, labels, self.augmentation)
 
     def _after_release(self, opening: Fitting[MeasuredEmbedding]) -> None:
-        """Let rows vote on deformations, of images drawn after a short training."""
+        """Let rows vote on deformations, with samples after a short training."""
         measured, deform = opening.measured, given_augmentation(self.augmentation)
         labels = measured.labels
         opening.measured = replace(measured, deformations=deform)
         if vote_share(opening, labels, self.augmentation):
             model = early_model(opening, device=pick_device(self.device))
             rng = np.random.default_rng(measured.seed)
-            choose_augmentation(Pictures(opening, labels, None), model, MILD, rng)
+            choose_augmentation(
+                Pictures(opening, labels, None), model, MILD_CHOICES, rng
+            )
 
     def _train(
         self, denoised: Denoised, kernel: Any, settings: Any
     ) -> tuple[ImageModel, list[float]]:
-        """Return a generator whose images are deformed as was voted."""
+        """Return a generator with the deformations that the vote chose."""
         model, losses = super()._train(denoised, kernel, settings)
         return replace(model, deform=self.deformations_), losses
 
     @property
     def stopping_release_(self) -> Release:
-        """Means of codes by class, which training stops by."""
+        """Means of codes by class, by which training chooses the best generator."""
         return there(self._measured.stopping_release, "stopping_release_")
 
     @property
@@ -274,16 +276,16 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
 
     @property
     def deformations_(self) -> Deformations | None:
-        """Those of sampled images."""
+        """Deformations of sampled images."""
         return self._measured.deformations
 
     def _lens(self) -> Any:
-        """Return the public lens that was asked for."""
+        """Return the public lens that the user chose."""
         if self.lens is None:
             return RandomLens()
         return lens_of(self.lens, needs_features=True)
 
     def _stated(self, public_data: Any) -> list[str]:
-        """Say which lens was taken as public."""
+        """State which lens was taken as public."""
         lens = [] if self._is_private else [f"lens: {self._lens().name}"]
         return [*super()._stated(public_data), *lens]

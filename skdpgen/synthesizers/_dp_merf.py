@@ -45,11 +45,11 @@ from skdpgen.utils import (
 class DPMERFSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images that matches one private mean embedding [1]_.
 
-    A row becomes a bounded vector: random Fourier features of its columns, which see
-    how columns depend on each other, beside its one-hot cells, which see each column
-    by itself. The sum of that vector, per class, is released once with Gaussian noise.
-    A neural network, with a head for every column, is then trained until its own mean
-    embedding comes near; that reads no row and costs nothing.
+    A row becomes a bounded vector: random Fourier features of its columns, which
+    capture relationships between columns, beside its one-hot cells, which capture
+    single columns. The sum of that vector, per class, is released once with Gaussian
+    noise. A neural network, with a head for every column, is then trained until its
+    mean embedding is close to the released one; that reads no row and is free.
 
     Let :math:`\phi(x)` be the features (norm 1), :math:`x_{1h}` the one-hot cells of d
     columns (norm :math:`\sqrt d`) and y the one-hot label. The release is
@@ -60,9 +60,9 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     and one row moves it by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced and 1 if
     added or removed (proof: :class:`~skdpgen.privacy.Weighted`). The one-hot part is
     divided among columns by the root of their number of cells. Where no column is
-    counted, class counts ride along: free if replaced, :math:`\sqrt 2` otherwise.
-    Images have Fourier features of all their pixels, and class counts; parameters that
-    speak of columns must be None.
+    counted, class counts are released as well: free if replaced, :math:`\sqrt 2`
+    otherwise. Images have Fourier features of all their pixels, and class counts;
+    parameters of columns must then be None.
 
     Parameters
     ----------
@@ -70,29 +70,36 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     {class_weight}
     {preset}
     numeric_encoding : {"binned", "fourier"} or None, default=None
-        "binned" (default) counts cells of every column, numbers too, and Fourier
-        features see all columns. "fourier" (paper) leaves numbers to Fourier features
+        "binned" (default) counts cells of every column, numbers included, and Fourier
+        features are of all columns. "fourier" (paper) has Fourier features of numbers
         and counts categories only.
     n_features : int or None, default=None
         Fourier features; even. None is 1000 (paper: 2000; its tables had others), of
         images 4000 (paper: 10,000).
     length_scale : float, array-like, "public" or None, default=None
-        Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank and
-        two categories are 1 apart; several take turns. None is (0.2, 0.5, 1.5), or for
-        the paper "public": the median distance of rows with uniform columns. Of images,
-        whose pixels run from 0 to 1, None is "public": 0.18 times the root of the
-        number of pixels that are seen, 2.5 for 14 x 14 (paper: 10.24).
+        Of the Gaussian kernels. Numbers are from 0 to 1 by rank, and two categories
+        have distance 1; several scales are used in turn. None is (0.2, 0.5, 1.5), or
+        for the paper "public": the median distance of rows with uniform columns. Pixels
+        of images are from 0 to 1, and None is "public": 0.18 times the root of the
+        number of pixels after pooling, 2.5 for 14 x 14 (paper: 10.24).
     interaction_degree : int, "all" or None, default=None
-        How many columns a Fourier feature depends on. None is 2: how pairs depend on
-        each other, given the class. The paper's is "all".
+        Columns in each frequency. None is 2, for relationships of pairs given the
+        class. The paper's is "all".
     fourier_norm : float or None, default=None
-        The number a², in (0, 1): how much of a row's norm its Fourier features get.
-        None is 0.1, or 0.02 where few rows, many classes or a small epsilon, all of
-        them public, leave relations no chance against the noise (paper: 0.5).
+        The number a², in (0, 1): the norm fraction of Fourier features. None is 0.1, or
+        0.02 if relationships would not exceed the noise because of few rows, many
+        classes or a small epsilon, which are public (paper: 0.5).
     n_minibatches : int, default=1
-        1 releases one embedding of all rows. More release that of each of as many
-        random parts of the rows (paper, section 5.2: 10): each part has the noise of
-        the whole, so this is noisier.
+        1 releases one embedding of all rows. A larger number releases that of each of
+        as many random parts of the rows, as in the paper's section 5.2 (10). Each part
+        gets the noise of the whole, so the result is noisier.
+    encoder_budget : float or None, default=None
+        Of images: part of the budget (of mu²), such as 0.5, for an auto-encoder that is
+        trained first, by DP-SGD. Features are then of its codes, and its decoder is the
+        last part of the generator, as in the paper's section 3.3, where the encoder was
+        not private. Its steps read pooled images. Samples are smoother than without it,
+        and classifiers learn less from them. None trains none.
+    {pooling ... verbose}
     encoder_budget : float or None, default=None
         Of images: part of the budget (of mu²), such as 0.5, to train an auto-encoder
         by DP-SGD first. Features are then of its codes, and its decoder ends the
@@ -107,7 +114,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
 
     See Also
     --------
-    DPIndependentSynthesizer : The floor: the one-hot part alone.
+    DPIndependentSynthesizer : The baseline: the one-hot part only.
     search_generator : Compares generator settings on one release.
 
     References
@@ -195,23 +202,23 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
 
     @property
     def _n_minibatches(self) -> int:
-        """Parts of the rows that are released one by one."""
+        """Number of parts of the rows that are released one by one."""
         return self.n_minibatches
 
     def _subsampling(self) -> Subsampling | None:
-        """Return how the private encoder looks at rows."""
+        """Return how the training of the private encoder samples rows."""
         if self.encoder_budget is None:
             return None
         return Subsampling(RATE, STEPS, self.encoder_budget)
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
-        """Return parameters that this fit has no use for, and who has."""
+        """Return parameters without effect, each with the setting that uses it."""
         return {} if is_image else {"encoder_budget": "images"}
 
     def _map_columns(
         self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
     ) -> RowKernel:
-        """Draw Fourier features of the columns that the settings ask for."""
+        """Draw Fourier features of the columns in the settings."""
         draw = waves_of_columns(settings, rng, settings.interaction_degree)
         layout = "binned" if settings.numeric_encoding == "binned" else "split"
         return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_norm)
@@ -230,7 +237,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         settings: Any,
         rng: torch.Generator,
     ) -> ImageKernel:
-        """Train an encoder privately first, if there is to be one."""
+        """Train a private encoder first, if the user chose one."""
         if self.encoder_budget is None:
             return super()._kernel_of_images(opening, cells, labels, settings, rng)
         return encoded_kernel(

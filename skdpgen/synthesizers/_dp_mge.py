@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.lenses import lens_of
+from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.base import (
     AdjacencyName,
@@ -39,7 +40,7 @@ from skdpgen.utils import (
     split_generator,
 )
 
-MOST = 256  # prototypes of a class
+MOST_PROTOTYPES = 256  # of a class
 
 
 @documented
@@ -47,30 +48,30 @@ class DPMGESynthesizer(BaseSynthesizer):
     r"""Synthesizer of images and tables from a few private means and covariances.
 
     **Images.** A public lens turns an image into a vector of codes v, by default the
-    low frequencies of a cosine transform. Released are sums of v, of counts and of
-    :math:`v v^\top` by class, around prototypes that are found on the way; a sample is
-    a Gaussian around a prototype, decoded, with the tones of real pixels, and deformed
-    a little as any picture may be. There is nothing to train: a fit takes seconds.
+    low frequencies of a cosine transform. Sums of v, counts, and sums of
+    :math:`v v^\top` are released by class, around prototypes that earlier releases
+    define. A sample is a Gaussian around a prototype, decoded, with the grey levels of
+    real pixels and small random deformations. Nothing is trained: a fit takes seconds.
 
-    **Tables.** Each column is released by class; then the normal scores of its ranks
+    **Tables.** Each column is released by class. The normal scores of its ranks then
     make a vector v, and :math:`\sum v v^\top` their correlations: a Gaussian copula.
-    It has the relations that are monotone, and no others.
+    It models monotone relationships only.
 
     A row moves a sum of v with its counts by 2 if replaced, a sum of
     :math:`v v^\top` by :math:`\sqrt 2` (proofs: :class:`~skdpgen.privacy.WithCounts`,
-    :class:`~skdpgen.privacy.OuterProducts`). What noise does to covariances is known:
-    their eigenvalues are shrunk by it.
+    :class:`~skdpgen.privacy.OuterProducts`). The effect of noise on covariances is
+    known: their eigenvalues are shrunk accordingly.
 
     Parameters
     ----------
     {epsilon ... task}
     preset : {{"default", "paper"}}, default="default"
-        Of images. "paper" is one Gaussian a class, with a variance for each code, from
-        one release: no prototypes, tones or deformations.
+        Of images. "paper" is one Gaussian for each class, with a variance for each
+        code, from one release: no prototypes, grey levels or deformations.
     lens : {{"cosine"}}, lens, pair of callables or None, default=None
-        How images are seen, with a way back from codes to images; public. None is a
-        cosine transform with 160 frequencies (100 each, in colour) that gives high
-        ones more weight ("paper": the same weight). See :mod:`skdpgen.lenses`.
+        Public encoder and decoder of images. None is a cosine transform with 160
+        frequencies (100 each, in colour) that gives high ones more weight ("paper": the
+        same weight). See :mod:`skdpgen.lenses`.
     n_prototypes : int or None, default=None
         Prototypes of each class of images; None is as many as the noise allows.
     covariance : {{"full", "pooled", "diagonal"}} or None, default=None
@@ -78,8 +79,8 @@ class DPMGESynthesizer(BaseSynthesizer):
         noise, or only a variance for each code and class.
     augmentation : {{"auto", "deformations"}}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little, which
-        costs nothing. "auto" asks the rows how far: a vote for .02 of the budget, of
-        classifiers that learnt from samples. Without classes it does nothing.
+        is free. "auto" chooses how far by a private vote of the rows, on classifiers
+        trained on samples; it uses 2 % of the budget, and nothing without classes.
     {random_state}
     verbose : int, default=0
         1 shows a progress bar over the stages.
@@ -90,9 +91,9 @@ class DPMGESynthesizer(BaseSynthesizer):
     release_ : Release
         Histograms of columns by class, or means of codes by class.
     mixture_ : CopulaModel or PictureMixture
-        What all releases say.
+        The model, estimated from all releases.
     deformations_ : Deformations or None
-        Those of sampled images.
+        Deformations of sampled images.
     cells_ : dict
         The cells of each column that histograms were released on; empty for images.
     {classes_ ... n_features_in_}
@@ -119,7 +120,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         **BaseSynthesizer._parameter_constraints,
         "preset": [StrOptions({"default", "paper"})],
         "lens": "no_validation",
-        "n_prototypes": [Interval(Integral, 1, MOST, closed="both"), None],
+        "n_prototypes": [Interval(Integral, 1, MOST_PROTOTYPES, closed="both"), None],
         "covariance": [StrOptions({"full", "pooled", "diagonal"}), None],
         "augmentation": [StrOptions({"auto", "deformations"}), Deformations, None],
     }
@@ -133,10 +134,10 @@ class DPMGESynthesizer(BaseSynthesizer):
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
         preset: PresetName = "default",
-        lens: Any = None,
+        lens: LensLike | None = None,
         n_prototypes: int | None = None,
         covariance: Literal["full", "pooled", "diagonal"] | None = None,
-        augmentation: Literal["auto", "deformations"] | Deformations | None = "auto",
+        augmentation: Deformations | Literal["auto", "deformations"] | None = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -162,7 +163,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         public_data: Any = None,
         groups: Any = None,
     ) -> Self:
-        """Release means, prototypes and products, each once.
+        """Release what the model needs, in a few steps, and compute it.
 
         Parameters
         ----------
@@ -190,10 +191,10 @@ class DPMGESynthesizer(BaseSynthesizer):
         return self.retrain()
 
     def retrain(self, **parameters: Any) -> Self:
-        """Make the model anew from what was released; costs nothing, needs no data.
+        """Compute the model again from the stored releases; free, needs no data.
 
-        ``fit`` ends with it. If it was interrupted after the first release, the budget
-        is spent, ``privacy_`` says so, and this finishes the work.
+        ``fit`` calls it at the end. If ``fit`` was interrupted after the first release,
+        the budget is used, as ``privacy_`` states, and this completes the fit.
 
         Parameters
         ----------
@@ -212,7 +213,7 @@ class DPMGESynthesizer(BaseSynthesizer):
 
     @property
     def mixture_(self) -> CopulaModel | PictureMixture:
-        """What all releases say."""
+        """The model, estimated from all releases."""
         return there(self._measured.mixture, "mixture_")
 
     @property
@@ -222,7 +223,7 @@ class DPMGESynthesizer(BaseSynthesizer):
 
     @property
     def deformations_(self) -> Deformations | None:
-        """Those of sampled images."""
+        """Deformations of sampled images."""
         return self._measured.deformations
 
     def sample(
@@ -232,7 +233,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         class_distribution: ClassShares = None,
         random_state: RandomState = None,
     ) -> Sample:
-        """Draw synthetic rows; free, and as often as wanted.
+        """Draw synthetic rows; free, any number of times.
 
         Parameters
         ----------
@@ -257,13 +258,13 @@ class DPMGESynthesizer(BaseSynthesizer):
         return self._with_target(X, labels, y, shares, rng)
 
     def _method_for(self, X: Any, public_data: Any) -> GaussianMethod:
-        """Return the method for images or for a table; both have all parameters."""
+        """Return the method for images or for a table, with all parameters."""
         params = self.get_params(deep=False) | {"public_data": public_data}
         is_images = self._is_given_images(X)
         return ImageGaussians(params) if is_images else TableCopula(params)
 
     def _stated(self, public_data: Any) -> list[str]:
-        """Say which lens and images were taken as public."""
+        """State which lens and images were taken as public."""
         lines = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
         if public_data is not None:
             lines.append(f"{len(public_data)} public images: taken as public")

@@ -36,7 +36,7 @@ Architecture: TypeAlias = (
     Literal["mlp", "layer_norm"] | Callable[[int], torch.nn.Module] | None
 )
 
-STRETCH = 4.0  # of numbers, so that their ends point different ways
+STRETCH = 4.0  # factor of numbers, so that gradients at both ends are different
 
 
 @documented
@@ -44,10 +44,10 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images: matches private neural-tangent features [1]_.
 
     A row becomes the gradient of an untrained network by all of its weights, divided by
-    its norm. Mean gradients tell data apart as well as an infinitely wide network of
-    that kind could, and no weight is ever trained on private data. Their mean is
-    released once, per class, with one noise, beside one-hot cells of every column; a
-    generator is trained until its own rows have the same.
+    its norm. Mean gradients distinguish distributions as well as an infinitely wide
+    network of that kind, and no weight is trained on private data. Their mean is
+    released once, per class, with one noise, beside one-hot cells of every column. A
+    generator is trained until its rows have the same mean.
 
     Let :math:`\phi(x)` be the gradient (norm 1), :math:`x_{1h}` the one-hot cells of d
     columns (norm :math:`\sqrt d`) and y the one-hot label. The release is
@@ -57,10 +57,10 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
     and one row moves it by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced and 1 if
     added or removed (proof: :class:`~skdpgen.privacy.Weighted`). With
-    ``tangent_norm=1``, as in the paper, only gradients are released; class counts
-    ride along, free if replaced. Images have gradients by the hidden layer alone, none
-    of them negative: :math:`\sqrt 2` if replaced, with their counts
-    :math:`\sqrt{2.2}`. Labels are drawn as often as these noisy counts say.
+    ``tangent_norm=1``, as in the paper, only gradients and class counts are released;
+    counts are free if a row is replaced. Images have gradients by the hidden layer
+    only, which are never negative: :math:`\sqrt 2` if replaced, with their counts
+    :math:`\sqrt{2.2}`. Labels are drawn in proportion to these noisy counts.
 
     Parameters
     ----------
@@ -71,19 +71,19 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         The network that is differentiated: ReLU layers ("mlp", default), or each
         normalised first ("layer_norm": paper). A callable gets the number
         of inputs and returns any ``torch.nn.Module`` with *public* weights that treats
-        each row by itself; ``width`` and ``depth`` are not used then, gradients go
-        through ``torch.func``, and the estimator can be pickled but not saved. Its
+        rows independently. ``width`` and ``depth`` are then not used, gradients come
+        from ``torch.func``, and the estimator can be pickled but not saved. Its
         ``forward`` runs on private rows, in double precision: one that stores, prints
-        or sends what it sees is outside any guarantee. Take smooth activations (SiLU,
-        GELU): the slope of a ReLU of yours is a switch that no generator can learn.
+        or sends its inputs voids the guarantee. Use smooth activations (SiLU, GELU):
+        the gradient of a ReLU is a step, along which no generator can be trained.
     width : int or None, default=None
         Units of a hidden layer. None is 20 (paper: 100), for images 800.
     depth : int or None, default=None
         Hidden layers. None is 1.
     tangent_norm : float or None, default=None
-        The number a², in (0, 1]: how much of a row's norm its gradient gets. None is
-        0.1, or 0.02 where few rows, many classes or a small epsilon, all of them
-        public, leave relations no chance (paper: 1, which counts no cells).
+        The number a², in (0, 1]: the norm fraction of the gradient. None is 0.1, or
+        0.02 if relationships would not exceed the noise because of few rows, many
+        classes or a small epsilon, which are public (paper: 1, which counts no cells).
     {pooling ... verbose}
 
     Attributes
@@ -187,7 +187,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     def _map_pixels(
         self, n_pixels: int, settings: Any, rng: torch.Generator
     ) -> NTKFeatures | ModuleNTKFeatures:
-        """Draw the weights of a network that sees all pixels."""
+        """Draw the weights of a network on all pixels."""
         if callable(settings.architecture):
             network = settings.architecture(n_pixels)
             return ModuleNTKFeatures(check_network(network, n_pixels))
@@ -202,7 +202,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
 
 def input_scales(widths: Sequence[int], are_numbers: Sequence[bool]) -> list[float]:
-    """Return what inputs are multiplied by: numbers, 0 to 1 by rank, are stretched.
+    """Return the factors of inputs: numbers, from 0 to 1 by rank, are stretched.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def input_scales(widths: Sequence[int], are_numbers: Sequence[bool]) -> list[flo
 
 
 def check_network(network: Any, n_inputs: int) -> torch.nn.Module:
-    """Return a network that gradients can be taken of, row by row, or say why not."""
+    """Return a network if it has gradients row by row; else raise with the reason."""
     if not isinstance(network, torch.nn.Module):
         raise ValueError(
             "architecture must return a torch.nn.Module. Got "
@@ -224,14 +224,16 @@ def check_network(network: Any, n_inputs: int) -> torch.nn.Module:
     try:
         with torch.no_grad():
             pure = copy.deepcopy(network).eval()
-            whole = pure(rows)
-            each = torch.cat([pure(row[None]) for row in rows])
+            together = pure(rows)
+            separately = torch.cat([pure(row[None]) for row in rows])
     except RuntimeError as error:
         raise ValueError(
             f"architecture(n_inputs) must take rows of n_inputs={n_inputs} numbers. "
             f"Got a network that fails on them: {error}"
         ) from error
-    if whole.shape != each.shape or not torch.allclose(whole, each, atol=1e-4):
+    if together.shape != separately.shape or not torch.allclose(
+        together, separately, atol=1e-4
+    ):
         raise ValueError(
             "architecture must return a network that treats each row by itself. Got "
             "one whose output depends on the other rows."

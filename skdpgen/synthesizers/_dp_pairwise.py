@@ -53,46 +53,50 @@ FINE_BINS = 256
 
 @documented
 class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
-    r"""Tabular synthesizer that knows all pairs of columns it can afford.
+    r"""Tabular synthesizer from histograms of columns and of pairs of columns.
 
-    Four releases: every column by class; for a thirtieth of the budget, what three and
-    more columns only say together; all pairs of columns, coarsely; then, with most of
-    the rest, the pairs that matter, by class. A mixture of products of columns is
-    trained until it has them, exactly, without sampling. It takes seconds on a CPU.
+    Four releases: every column by class; for a thirtieth of the budget, parities, which
+    are relationships of three and more columns that no pair shows; all pairs of
+    columns, coarsely; then, with most of the rest, the pairs that matter, by class. A
+    mixture of products of columns is trained on their exact moments, without sampling.
+    It takes seconds on a CPU.
 
-    Of columns and pairs rows are one-hot, scaled to norm 1, not negative: so one row
-    moves the sum by at most :math:`\sqrt 2` if replaced and by 1 if added or removed
-    (:class:`~skdpgen.privacy.Weighted`); of sets of columns they are signs
-    (:class:`~skdpgen.privacy.SignProducts`). How finely it looks is public or released.
-    With too few rows for pairs, it does what :class:`DPIndependentSynthesizer` does.
+    For columns and pairs, rows are one-hot vectors, scaled to norm 1, without negative
+    entries: one row moves the sum by at most :math:`\sqrt 2` if replaced and by 1 if
+    added or removed (:class:`~skdpgen.privacy.Weighted`). For sets of columns they are
+    signs (:class:`~skdpgen.privacy.SignProducts`). The resolution of histograms is
+    public or released. With too few rows for pairs, the method is that of
+    :class:`DPIndependentSynthesizer`.
+
+    This method comes from no paper.
 
     Parameters
     ----------
     {epsilon ... task}
     {class_weight}
     n_rounds : {1, 2}, default=2
-        2 looks at all pairs first and then measures those that stand out; 1 measures
-        all of them once.
+        2 releases all pairs coarsely first, and then those that exceed the noise; 1
+        releases all of them once.
     pair_budget : float, default=0.5
         Part of the budget (of mu², after discovery) that pairs get; the rest goes to
         single columns.
     n_groups : int or None, default=None
-        Groups of cells that a column has in pairs. None takes as many as the noise
-        allows, 4 to 12, and up to 24 beside a column of fewer cells.
+        Groups of cells of a column in pairs. None is as many as the noise allows, 4 to
+        12, and up to 24 beside a column of fewer cells.
     n_components : int or None, default=None
-        Products of columns that are mixed, for each class. None is 200, or 20,000 in
-        all if there are more than 100 classes.
+        Components of the mixture, for each class. None is 200, or 20,000 in all if
+        there are more than 100 classes.
     max_iter : int or None, default=None
         Training steps; None is 200, and up to 600 where noise is small.
     learning_rate : float, default=0.1
-        Of Adam, at its height.
+        Peak learning rate of Adam.
     {device ... verbose}
 
     Attributes
     ----------
     {privacy_ ... schema_}
     release_ : Release
-        The noisy histograms of single columns; of two levels, what they make of them.
+        The noisy histograms of single columns; if there are two levels, their estimate.
     pair_releases_ : tuple of PairRelease
         The noisy histograms of pairs, round by round; empty if there were none.
     parity_release_ : ParityRelease or None
@@ -101,12 +105,12 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         How the cells of each column are grouped in pairs.
     {cells_}
     loss_curve_ : list of float
-        Loss of each training step; independent columns are at 1.
+        Loss of each training step; independent columns have a loss of 1.
     {n_iter_ ... n_features_in_}
 
     See Also
     --------
-    DPIndependentSynthesizer : Single columns alone; the floor.
+    DPIndependentSynthesizer : Single columns only; the baseline.
     DPMERFSynthesizer : Fourier features instead of histograms of pairs.
 
     Examples
@@ -216,16 +220,16 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         return self.retrain()
 
     def retrain(self, **parameters: Any) -> Self:
-        """Train the mixture anew on the stored releases; free, needs no data.
+        """Train the mixture again on the stored releases; free, needs no data.
 
-        ``fit`` ends with it. If it was interrupted after the releases, the budget is
-        spent, ``privacy_`` says so, and this finishes the work.
+        ``fit`` calls it at the end. If ``fit`` was interrupted after the releases, the
+        budget is used, as ``privacy_`` states, and this completes the fit.
 
         Parameters
         ----------
         **parameters
-            Any of ``n_components``, ``max_iter`` and ``learning_rate``, instead of the
-            estimator's, this once.
+            Any of ``n_components``, ``max_iter`` and ``learning_rate``, which replace
+            the estimator's values in this call.
 
         Returns
         -------
@@ -287,15 +291,15 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         class_distribution: ClassShares = None,
         random_state: RandomState = None,
     ) -> Sample:
-        """Draw synthetic rows; free, and as often as wanted.
+        """Draw synthetic rows; free, any number of times.
 
         Parameters
         ----------
         {n_samples ... y}
         conditions : DataFrame or None, default=None
-            Some columns of rows to complete, one each; the others, and labels unless
-            ``y`` has them, are drawn from what the mixture says of such rows. They come
-            back as they are: given private values, the result is private too.
+            Some columns of rows to complete. The other columns, and labels without
+            ``y``, are drawn from the mixture given these values. They are returned
+            unchanged: if they are private, the result is private data, too.
         {class_distribution ... random_state}
 
         Returns

@@ -9,7 +9,7 @@ from skdpgen.training._adversarial import (
     play,
     score_real,
 )
-from skdpgen.training._columns_together import Related, columns_together
+from skdpgen.training._columns_together import RelatedColumns, columns_together
 from skdpgen.training._covariance import (
     class_correlations,
     class_covariances,
@@ -18,10 +18,10 @@ from skdpgen.training._covariance import (
     shrink_symmetric,
 )
 from skdpgen.training._density_ratio import (
-    Told,
+    ReleasedMeans,
     effective_size,
     log_ratios,
-    weighed,
+    ratio_weights,
 )
 from skdpgen.training._matching import (
     Checkpoints,
@@ -38,7 +38,7 @@ from skdpgen.training._mixture import (
     fit_mixture,
     mean_signs,
     mixture_parities,
-    stand_out,
+    significant_parities,
 )
 from skdpgen.training._pairs import PairPrior, fit_pair, smooth_bins, smooth_pair
 from skdpgen.training._private_descent import (
@@ -49,12 +49,12 @@ from skdpgen.training._private_descent import (
 )
 from skdpgen.training._public_columns import (
     ClassConditional,
-    Seen,
+    NoisyColumn,
     class_conditional_model,
     column_counts,
     public_shares,
     raked,
-    with_public,
+    shrunk_to_public,
 )
 from skdpgen.training._single_columns import (
     class_totals,
@@ -75,17 +75,17 @@ __all__ = [
     "Goal",
     "Latents",
     "LossWeight",
+    "NoisyColumn",
     "PairPrior",
     "PairTarget",
     "ParityTarget",
     "PrivateDescent",
     "PublicDescent",
-    "Related",
+    "RelatedColumns",
+    "ReleasedMeans",
     "RowSlopes",
     "Rules",
-    "Seen",
     "Steps",
-    "Told",
     "class_conditional_model",
     "class_correlations",
     "class_covariances",
@@ -112,16 +112,16 @@ __all__ = [
     "project_to_total",
     "public_shares",
     "raked",
+    "ratio_weights",
     "score_real",
     "shrink_embedding",
     "shrink_symmetric",
+    "shrunk_to_public",
+    "significant_parities",
     "smooth_bins",
     "smooth_pair",
     "sobol",
-    "stand_out",
     "strata",
     "train_classifier",
-    "weighed",
-    "with_public",
     "without_empty_cells",
 ]

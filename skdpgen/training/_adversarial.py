@@ -1,4 +1,4 @@
-"""A generator and a discriminator in turns; only the latter's steps see rows."""
+"""A generator and a discriminator trained in turns; only the latter reads rows."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -28,10 +28,11 @@ class Descent(Protocol):
 
 
 class Generated:
-    """The discriminator's loss of generated rows, clipped as that of real rows is.
+    """The discriminator's loss on generated rows, clipped like that on real rows.
 
-    If only real rows were clipped, generated ones would outweigh them, and the game
-    would not end where both are alike. All of it is free: no row is private.
+    If only gradients of real rows were clipped, those of generated rows would outweigh
+    them, and the equilibrium would not be at equal distributions. All of it is free: no
+    generated row is private.
     """
 
     def __init__(
@@ -46,19 +47,19 @@ class Generated:
     def __call__(
         self, x: Tensor, one_hots: Tensor, weights: Tensor
     ) -> Callable[[nn.Module], Tensor]:
-        """Return a loss of the network, linear in its weights, with these slopes.
+        """Return a loss that is linear in the network's weights, with this gradient.
 
-        ``weights`` has one number for each class; all rows of a class weigh as much.
+        ``weights`` has one number for each class, the weight of each row of the class.
         """
         labels = one_hots.argmax(dim=1).cpu().numpy()
         total = self._sums.start(len(weights))
         total = self._sums.add(total, self._slopes((x, one_hots)), labels)
-        flat = weights.double().cpu() @ torch.from_numpy(total)
-        slopes = self._slopes.to_weights(flat)
+        gradient = weights.double().cpu() @ torch.from_numpy(total)
+        gradients = self._slopes.to_weights(gradient)
 
         def loss(network: nn.Module) -> Tensor:
             parts = [
-                (weight * slopes[name].to(weight)).sum()
+                (weight * gradients[name].to(weight)).sum()
                 for name, weight in network.named_parameters()
             ]
             return torch.stack(parts).sum()
@@ -79,7 +80,7 @@ def score_real(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
 
 
 class PublicDescent:
-    """Plain Adam on public rows, with the steps of a private descent.
+    """Adam on public rows, with the interface of a private descent.
 
     Parameters
     ----------
@@ -109,9 +110,9 @@ class PublicDescent:
 
     def step(self, public_loss: Callable[[nn.Module], Tensor] | None = None) -> None:
         """Step along a batch of public rows, and along ``public_loss``."""
-        some = torch.randint(len(self._x), (self._batch_size,), generator=self._rng)
+        batch = torch.randint(len(self._x), (self._batch_size,), generator=self._rng)
         device = next(iter(self._network.parameters())).device
-        x, labels = self._x[some].to(device), self._labels[some].to(device)
+        x, labels = self._x[batch].to(device), self._labels[batch].to(device)
         loss = softplus(-self._network(x, labels)).mean()
         if public_loss is not None:
             loss = loss + public_loss(self._network)
@@ -122,19 +123,19 @@ class PublicDescent:
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of the game between a generator and a discriminator.
+    """Settings of the game between a generator and a discriminator.
 
     Parameters
     ----------
     n_latent, n_between, batch_size : int
-        Length of latent vectors; steps of the discriminator to one of the generator;
-        generated rows of each.
+        Length of latent vectors; discriminator steps for each step of the generator;
+        generated rows of a step.
     learning_rate : float
         Of the generator's Adam; it falls to 0 in the second half.
     spectral_bound : float
-        Of every layer of the discriminator.
+        Bound of the spectral norm of every layer of the discriminator.
     norm_bound : float or None, default=None
-        To which slopes of generated rows are clipped, as those of real ones are.
+        Bound to which gradients of generated rows are clipped, as of real rows.
     """
 
     n_latent: int
@@ -147,7 +148,7 @@ class Rules:
 
 @dataclass(frozen=True, eq=False)
 class ClassWeights:
-    """How often each class is among real rows, and its weight for the generator."""
+    """Share of each class among real rows, and its weight in the generator's loss."""
 
     shares: Tensor
     weights: Tensor
@@ -155,9 +156,9 @@ class ClassWeights:
 
 @dataclass(frozen=True)
 class Anchor:
-    """A loss of outputs that the generator goes down as well: what is known already.
+    """A second loss of the generator: distance of its outputs from released values.
 
-    Before the game it takes ``warm_up`` steps along that loss alone.
+    Before the game the generator takes ``warm_up`` steps along this loss alone.
     """
 
     loss: Callable[[Outputs], Tensor]
@@ -177,16 +178,16 @@ def play(
     rng: Generator,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> list[float]:
-    r"""Let a generator and a discriminator take turns; return the generator's losses.
+    r"""Train a generator and a discriminator in turns; return the generator's losses.
 
-    The discriminator s goes down :math:`E\,\mathrm{softplus}(-s(x, y))` of real rows,
-    by ``descent``, plus :math:`E\,\mathrm{softplus}(s(G(z, y), y))` of generated ones,
-    which is free. After each ``n_between`` of its steps the generator takes one, down
-    :math:`E\,\mathrm{softplus}(-s(G(z, y), y))`. Many discriminator steps to one of the
-    generator are what makes private GANs work (Bie, Kamath & Zhang, 2023).
+    The discriminator s minimises :math:`E\,\mathrm{softplus}(-s(x, y))` over real rows,
+    by ``descent``, plus :math:`E\,\mathrm{softplus}(s(G(z, y), y))` over generated
+    ones, which is free. After ``n_between`` of its steps the generator takes one along
+    :math:`E\,\mathrm{softplus}(-s(G(z, y), y))`. Several discriminator steps for each
+    step of the generator are essential in private GANs (Bie, Kamath & Zhang, 2023).
 
-    *Why it is private.* Rows are seen by ``descent`` alone; the generator sees weights
-    of the discriminator, which are made of its noisy sums.
+    *Why it is private.* Only ``descent`` reads rows. The generator depends on weights
+    of the discriminator, which are functions of noisy sums.
 
     Parameters
     ----------
@@ -195,7 +196,7 @@ def play(
     descent : PrivateDescent or PublicDescent
         Steps of the discriminator.
     view : callable
-        From outputs of the generator to rows, as the discriminator sees them.
+        From outputs of the generator to inputs of the discriminator.
     classes : ClassWeights
     rules : Rules
     n_steps : int
@@ -227,8 +228,10 @@ def play(
         if generated is None and rules.norm_bound is not None:
             generated = Generated(discriminator, rules.norm_bound, (x, one_hots))
         if generated is None:
-            real = (shares / n_each)[labels]
-            descent.step(lambda look: (real * softplus(look(x, one_hots))).sum())  # noqa: B023
+            share_weights = (shares / n_each)[labels]
+            descent.step(
+                lambda network: (share_weights * softplus(network(x, one_hots))).sum()  # noqa: B023
+            )
         else:
             descent.step(generated(x, one_hots, shares / n_each))
         discriminator.limit(rules.spectral_bound)

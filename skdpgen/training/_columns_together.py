@@ -1,4 +1,4 @@
-"""Single columns together: what noise hides of one, others may show."""
+"""Single columns estimated jointly, by their public relationships."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,46 +19,46 @@ from skdpgen.utils import (
 # Normal signals of several parts in known noise: the variances of the parts.
 
 Floats = NDArray[np.float64]
-START, LEAST_VARIANCE, MOST_VARIANCE = 0.04, 1e-10, 1e4  # variances
-FIRM = 0.1  # cases like the others of a family that are imagined of each part
+START, LEAST_VARIANCE, MOST_VARIANCE = 0.04, 1e-10, 1e4  # of the variances of parts
+FIRM = 0.1  # pseudo-count of the prior that holds parts of a family together
 STEPS = 25
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What is known of a signal that was seen in noise.
+    """The posterior of a signal that was observed in noise.
 
     Parameters
     ----------
     mean : ndarray of shape (n,)
     inverse : ndarray of shape (n, n)
-        Of the covariance of what is seen.
-    log : float
-        Evidence.
+        Inverse of the covariance of the observations.
+    log_evidence : float
     """
 
     mean: Floats
     inverse: Floats
-    log: float
+    log_evidence: float
 
 
 @on_one_thread
 def fit_parts(
-    seen: Floats, noise: Floats, factors: Sequence[Floats], family: NDArray[np.int64]
+    signal: Floats, noise: Floats, factors: Sequence[Floats], family: NDArray[np.int64]
 ) -> Posterior:
-    r"""Return the posterior of :math:`\sum_p F_p g_p`, seen in normal noise.
+    r"""Return the posterior of :math:`\sum_p F_p g_p`, observed in normal noise.
 
-    :math:`g_p` is normal with variance :math:`a_p`, which is found by maximising the
+    :math:`g_p` is normal with variance :math:`a_p`, estimated by maximising the
     evidence: :math:`a_p \leftarrow a_p \sqrt{|F_p^\top V^{-1} s|^2 /
-    \mathrm{tr}(F_p^\top V^{-1} F_p)}`, V the covariance of what is seen, s. These
-    steps never lower the evidence (Zhou et al., 2019). Parts of a family are held near
-    their geometric mean by a prior that is worth ``FIRM`` of a case.
+    \mathrm{tr}(F_p^\top V^{-1} F_p)}`, with V the covariance of the observations s.
+    These steps never lower the evidence (Zhou et al., 2019). A prior with the weight
+    ``FIRM`` of a case holds the variances of a family near their geometric mean.
 
     Parameters
     ----------
-    seen : ndarray of shape (n,)
+    signal : ndarray of shape (n,)
+        The observations.
     noise : ndarray of shape (n, n)
-        Its covariance; at least the identity, so that all is stable.
+        Covariance of their noise; at least the identity, for numerical stability.
     factors : sequence of ndarray of shape (n, width)
     family : ndarray of int of shape (n_parts,)
 
@@ -66,71 +66,78 @@ def fit_parts(
     --------
     >>> rng = np.random.default_rng(0)
     >>> parts = [np.eye(400)[:, :200], np.eye(400)[:, 200:]]
-    >>> seen = np.repeat([10.0, 1.0], 200) * rng.normal(size=400)
-    >>> found = fit_parts(seen, np.eye(400), parts, np.arange(2))
-    >>> kept = found.mean / seen
+    >>> signal = np.repeat([10.0, 1.0], 200) * rng.normal(size=400)
+    >>> posterior = fit_parts(signal, np.eye(400), parts, np.arange(2))
+    >>> kept = posterior.mean / signal
     >>> bool(kept[:200].mean() > 0.97), bool(kept[200:].mean() < 0.2)
     (True, True)
     """
-    wide = np.concatenate(factors, axis=1)
-    part = np.repeat(np.arange(len(factors)), [one.shape[1] for one in factors])
-    together = (family[:, None] == family).astype(float)
-    together /= together.sum(axis=1, keepdims=True)
+    factor_matrix = np.concatenate(factors, axis=1)
+    part = np.repeat(np.arange(len(factors)), [factor.shape[1] for factor in factors])
+    family_weights = (family[:, None] == family).astype(float)
+    family_weights /= family_weights.sum(axis=1, keepdims=True)
     variances = np.full(len(factors), START)
     for _ in range(STEPS):
-        root = cholesky(_covariance(noise, wide, variances[part]), lower=True)
-        near = solve_triangular(root, np.column_stack([wide, seen]), lower=True)
-        near, rest = near[:, :-1], near[:, -1]
-        pull = np.bincount(part, (rest @ near) ** 2, len(factors))
-        push = np.bincount(part, np.square(near).sum(axis=0), len(factors))
-        usual = np.exp(together @ np.log(variances))
-        pull = variances**2 * pull + 2 * FIRM * usual
-        variances = np.sqrt(pull / (push + 2 * FIRM / variances))
+        root = cholesky(_covariance(noise, factor_matrix, variances[part]), lower=True)
+        whitened = solve_triangular(
+            root, np.column_stack([factor_matrix, signal]), lower=True
+        )
+        whitened, rotated = whitened[:, :-1], whitened[:, -1]
+        data_term = np.bincount(part, (rotated @ whitened) ** 2, len(factors))
+        prior_term = np.bincount(part, np.square(whitened).sum(axis=0), len(factors))
+        family_mean = np.exp(family_weights @ np.log(variances))
+        data_term = variances**2 * data_term + 2 * FIRM * family_mean
+        variances = np.sqrt(data_term / (prior_term + 2 * FIRM / variances))
         variances = np.clip(variances, LEAST_VARIANCE, MOST_VARIANCE)
-    root = cholesky(_covariance(noise, wide, variances[part]), lower=True)
-    inverse = cho_solve((root, True), np.eye(len(seen)))
-    fit = inverse @ seen
-    mean = (wide * variances[part]) @ (wide.T @ fit)
-    log = -0.5 * float(seen @ fit) - float(np.log(np.diag(root)).sum())
-    return Posterior(mean, inverse, log)
+    root = cholesky(_covariance(noise, factor_matrix, variances[part]), lower=True)
+    inverse = cho_solve((root, True), np.eye(len(signal)))
+    fit = inverse @ signal
+    mean = (factor_matrix * variances[part]) @ (factor_matrix.T @ fit)
+    log_evidence = -0.5 * float(signal @ fit) - float(np.log(np.diag(root)).sum())
+    return Posterior(mean, inverse, log_evidence)
 
 
 def log_given_others(
-    seen: Floats, inverse: Floats, blocks: Sequence[NDArray[np.int64]]
+    signal: Floats, inverse: Floats, blocks: Sequence[NDArray[np.int64]]
 ) -> Floats:
-    r"""Return the log density of each block of what is seen, given all the others.
+    r"""Return the log density of each block of the observations, given all others.
 
-    Up to what does not depend on the model. The conditional of a block of a normal
-    vector has the precision that stands in the inverse, :math:`P_{bb}`, and is off by
-    :math:`P_{bb}^{-1} (P s)_b`.
+    A constant that does not depend on the model is left out. With P the inverse of the
+    covariance, the conditional of block b of a normal vector has precision
+    :math:`P_{bb}`, and s differs from its mean by :math:`P_{bb}^{-1} (P s)_b`.
     """
-    fit, found = inverse @ seen, []
+    fit, logs = inverse @ signal, []
     for block in blocks:
-        mine = inverse[np.ix_(block, block)]
-        off = fit[block] @ np.linalg.solve(mine, fit[block])
-        found.append(0.5 * (float(np.linalg.slogdet(mine)[1]) - off))
-    return np.array(found)
+        precision = inverse[np.ix_(block, block)]
+        quadratic = fit[block] @ np.linalg.solve(precision, fit[block])
+        logs.append(0.5 * (float(np.linalg.slogdet(precision)[1]) - quadratic))
+    return np.array(logs)
 
 
-def _covariance(noise: Floats, wide: Floats, variances: Floats) -> Floats:
-    return np.asarray(noise + (wide * variances) @ wide.T)
+def _covariance(noise: Floats, factor_matrix: Floats, variances: Floats) -> Floats:
+    return np.asarray(noise + (factor_matrix * variances) @ factor_matrix.T)
 
 
 # ----------------------------------------------------------------------------
-# Single columns together: what noise hides of one, others may show.
+# Single columns estimated jointly: a column of which noise hides a change may be
+# related to another column that shows it.
 
 POWERS = (0.5, 1.0)  # 1/2: rare cells deviate more, relative to their size
-ROUGH, LENGTH = 0.2, 0.8  # of deviations along ordered cells, in quantiles
-OF_CLASS = 10.0  # rows like those of all classes that each class is given
-RAREST = 1e-4  # share of a cell
-WIDE = (0.3, 1.0, 3.0, 9.0)  # of columns that go their own way, from even cells
-ALIKE = (0.0, 0.5, 0.9)  # part of it that all classes have
+# The prior of deviations along ordered cells: a part ROUGH is independent, the rest is
+# correlated over LENGTH, in quantiles.
+ROUGH, LENGTH = 0.2, 0.8
+OF_CLASS = 10.0  # pseudo-count of public rows of all classes in each class
+RAREST = 1e-4  # least share of a cell in the scale of its prior
+# The alternative prior, of columns that are unrelated to public rows: its standard
+# deviations around equal cells, and its correlations between classes.
+STRENGTHS = (0.3, 1.0, 3.0, 9.0)
+CLASS_CORRELATIONS = (0.0, 0.5, 0.9)
 LEAST_SHARE = 1e-7
-QUIETEST = 1e-5  # noise of a share
+QUIETEST = 1e-5  # least noise of a share
 
 
 @dataclass(frozen=True, eq=False)
-class Related:
+class RelatedColumns:
     """Noisy columns, and public counts of all pairs of them.
 
     Parameters
@@ -155,63 +162,63 @@ class Related:
     n_ordered: Sequence[int]
 
     @cached_property
-    def places(self) -> list[slice]:
-        """Where the cells of each column stand."""
-        ends = np.cumsum([0, *(one.shape[1] for one in self.counts)])
+    def slices(self) -> list[slice]:
+        """The places of each column's cells."""
+        ends = np.cumsum([0, *(counts.shape[1] for counts in self.counts)])
         return [slice(a, b) for a, b in pairwise(ends)]
 
     @cached_property
     def noise_std(self) -> Floats:
         """Noise of the share of each cell, (S,)."""
-        sizes = [one.shape[1] for one in self.counts]
+        sizes = [counts.shape[1] for counts in self.counts]
         std = np.sqrt(np.repeat(self.variances, sizes)) / self.n_rows
         return np.maximum(std, QUIETEST)
 
     @cached_property
     def public(self) -> tuple[Floats, Floats]:
         """Public columns given the class, (n_classes, S), and covariances of cells."""
-        whole = np.diagonal(self.pairs, axis1=1, axis2=2)
-        sizes = np.max([whole[:, one].sum(axis=1) for one in self.places], axis=0)
+        counts = np.diagonal(self.pairs, axis1=1, axis2=2)
+        sizes = np.max([counts[:, cells].sum(axis=1) for cells in self.slices], axis=0)
         sizes = sizes[:, None, None]
         common = self.pairs.sum(axis=0) / max(float(sizes.sum()), 1.0)
         moments = (self.pairs + OF_CLASS * common) / (sizes + OF_CLASS)
-        found = np.diagonal(moments, axis1=1, axis2=2).copy()
-        covariances = moments - found[:, :, None] * found[:, None, :]
-        for one in self.places:  # what has no cell is left out
-            found[:, one] += LEAST_SHARE
-            found[:, one] /= found[:, one].sum(axis=1, keepdims=True)
+        conditionals = np.diagonal(moments, axis1=1, axis2=2).copy()
+        covariances = moments - conditionals[:, :, None] * conditionals[:, None, :]
+        for cells in self.slices:  # rows without a cell are left out
+            conditionals[:, cells] += LEAST_SHARE
+            conditionals[:, cells] /= conditionals[:, cells].sum(axis=1, keepdims=True)
             for axes in ((0, 1, 2), (0, 2, 1)):
-                turned = covariances.transpose(axes)
-                sums = turned[:, one].sum(axis=1, keepdims=True)
-                turned[:, one] -= found[:, one, None] * sums
-        return found, covariances
+                transposed = covariances.transpose(axes)
+                sums = transposed[:, cells].sum(axis=1, keepdims=True)
+                transposed[:, cells] -= conditionals[:, cells, None] * sums
+        return conditionals, covariances
 
     @property
-    def of_all(self) -> "Related":
-        """The same of all classes together."""
+    def of_all(self) -> "RelatedColumns":
+        """The same columns with all classes added up."""
         return replace(
             self,
-            counts=[one.sum(axis=0, keepdims=True) for one in self.counts],
-            variances=[len(self.shares) * one for one in self.variances],
+            counts=[counts.sum(axis=0, keepdims=True) for counts in self.counts],
+            variances=[len(self.shares) * variance for variance in self.variances],
             shares=np.ones(1),
             pairs=self.pairs.sum(axis=0, keepdims=True),
         )
 
 
 @on_one_thread
-def columns_together(seen: Related) -> tuple[list[Floats], Floats]:
+def columns_together(columns: RelatedColumns) -> tuple[list[Floats], Floats]:
     r"""Return each column given the class, and how far to trust this.
 
-    Private rows differ from public ones in something, say in age; then they differ in
-    all that goes with age. If a private row of class c is :math:`e^{f_j(x_j)}` times as
-    likely as a public one, f small, the shares of all cells move by
+    If private rows differ from public ones in age, say, they also differ in all columns
+    that are related to age. If a private row of class c is :math:`e^{f_j(x_j)}` times
+    as likely as a public one, f small, the shares of all cells move by
     :math:`\omega_c \Gamma_c f_j`, with :math:`\omega_c` the share of the class and
     :math:`\Gamma_c` the public covariance of its one-hot cells. Each :math:`f_j` is
-    normal, with a variance of its own for what all classes share, for what each has,
-    and for both once more where column j moves alone. Private rows are a sample, which
-    has the covariance :math:`\omega_c \Gamma_c / n` besides noise. All is normal, so
-    that the posterior is exact. Trust is the evidence of a column given all others,
-    against its evidence if it goes its own way from even cells.
+    normal and has four parts with a variance each: common to all classes or of one
+    class, and moving all columns or column j only. Private rows are a sample, which has
+    the covariance :math:`\omega_c \Gamma_c / n` in addition to noise. All distributions
+    are normal, so the posterior is exact. Trust compares the evidence of a column,
+    given all others, with its evidence under a prior around equal cells.
 
     Returns
     -------
@@ -224,50 +231,56 @@ def columns_together(seen: Related) -> tuple[list[Floats], Floats]:
     >>> pairs = np.diag([50.0, 50.0, 50.0, 50.0])[None]
     >>> pairs[0, [0, 1, 2, 3], [2, 3, 0, 1]] = 50.0  # two columns that are the same
     >>> counts = [np.array([[80.0, 20.0]]), np.array([[50.0, 50.0]])]
-    >>> seen = Related(counts, [4.0, 2500.0], np.ones(1), 100.0, pairs, [0, 0])
-    >>> tables, trust = columns_together(seen)
+    >>> shares, variances = np.ones(1), [4.0, 2500.0]
+    >>> columns = RelatedColumns(counts, variances, shares, 100.0, pairs, [0, 0])
+    >>> tables, trust = columns_together(columns)
     >>> bool(tables[1][0, 0] > 0.52), bool(trust[1] > 0.5)
     (True, True)
     """
-    public, covariances = seen.public
-    expected = seen.shares[:, None] * public
-    std = np.tile(seen.noise_std, len(seen.shares))
-    raw = _without_means(np.concatenate(seen.counts, axis=1) / seen.n_rows, seen.places)
-    rest = (raw - _without_means(expected, seen.places)).ravel() / std
-    sampled = _diagonal(seen.shares[:, None, None] * covariances / seen.n_rows)
+    public, covariances = columns.public
+    expected = columns.shares[:, None] * public
+    std = np.tile(columns.noise_std, len(columns.shares))
+    raw = _without_means(
+        np.concatenate(columns.counts, axis=1) / columns.n_rows, columns.slices
+    )
+    differences = (raw - _without_means(expected, columns.slices)).ravel() / std
+    sampled = _diagonal(columns.shares[:, None, None] * covariances / columns.n_rows)
     noise = np.eye(len(std)) + sampled / std[:, None] / std
     fits: list[Posterior] = []
     for power in POWERS:
-        factors = [one / std[:, None] for one in _factors(seen, power)]
-        family = np.arange(len(factors)) % (len(factors) // len(seen.places))
-        fits.append(fit_parts(rest, noise, factors, family))
-    weights = np.exp(np.array([one.log for one in fits]) - max(one.log for one in fits))
+        factors = [factor / std[:, None] for factor in _factors(columns, power)]
+        family = np.arange(len(factors)) % (len(factors) // len(columns.slices))
+        fits.append(fit_parts(differences, noise, factors, family))
+    log_evidence = np.array([fit.log_evidence for fit in fits])
+    weights = np.exp(log_evidence - log_evidence.max())
     weights = weights[:, None] / weights.sum()
-    moved = (weights * [one.mean for one in fits]).sum(axis=0) * std
-    blocks = _blocks(seen)
-    told = [log_given_others(rest, one.inverse, blocks) for one in fits]
-    trust, _ = pooled_trust(logsumexp(told, axis=0, b=weights) - _alone(seen, raw))
-    found = np.maximum(expected + moved.reshape(raw.shape), LEAST_SHARE)
-    tables = [found[:, one] for one in seen.places]
-    return [one / one.sum(axis=1, keepdims=True) for one in tables], trust
+    shift = (weights * [fit.mean for fit in fits]).sum(axis=0) * std
+    blocks = _blocks(columns)
+    logs = [log_given_others(differences, fit.inverse, blocks) for fit in fits]
+    trust, _ = pooled_trust(
+        logsumexp(logs, axis=0, b=weights) - _log_evidence_alone(columns, raw)
+    )
+    shares = np.maximum(expected + shift.reshape(raw.shape), LEAST_SHARE)
+    tables = [shares[:, cells] for cells in columns.slices]
+    return [table / table.sum(axis=1, keepdims=True) for table in tables], trust
 
 
-def _factors(seen: Related, power: float) -> list[Floats]:
-    """Return how each part moves all cells of all classes, (n_classes * S, width)."""
-    public, covariances = seen.public
-    moves = seen.shares[:, None, None] * covariances  # (n_classes, S, S)
-    marginal = seen.shares @ public
-    found = []
-    for one, n_ordered in zip(seen.places, seen.n_ordered, strict=True):
-        root = _root(marginal[one], n_ordered, power)
-        everywhere = moves[:, :, one] @ root
-        alone = np.zeros_like(everywhere)
-        alone[:, one] = everywhere[:, one]
-        for part in (everywhere, alone):
-            found.append(np.concatenate(part))
+def _factors(columns: RelatedColumns, power: float) -> list[Floats]:
+    """Return the effect of each part on all cells, (n_classes * S, width)."""
+    public, covariances = columns.public
+    moves = columns.shares[:, None, None] * covariances  # (n_classes, S, S)
+    marginal = columns.shares @ public
+    factors = []
+    for cells, n_ordered in zip(columns.slices, columns.n_ordered, strict=True):
+        root = _root(marginal[cells], n_ordered, power)
+        effect = moves[:, :, cells] @ root
+        own_effect = np.zeros_like(effect)
+        own_effect[:, cells] = effect[:, cells]
+        for part in (effect, own_effect):
+            factors.append(np.concatenate(part))
             if len(part) > 1:
-                found.append(_diagonal(part))
-    return found
+                factors.append(_diagonal(part))
+    return factors
 
 
 def _root(marginal: Floats, n_ordered: int, power: float) -> Floats:
@@ -275,51 +288,57 @@ def _root(marginal: Floats, n_ordered: int, power: float) -> Floats:
     covariance = np.eye(len(marginal))
     if n_ordered >= 3:
         middle = np.cumsum(marginal[:n_ordered]) - 0.5 * marginal[:n_ordered]
-        near = np.exp(-np.abs(middle[:, None] - middle) / LENGTH)
+        correlation = np.exp(-np.abs(middle[:, None] - middle) / LENGTH)
         covariance[:n_ordered, :n_ordered] *= ROUGH
-        covariance[:n_ordered, :n_ordered] += (1 - ROUGH) * near
+        covariance[:n_ordered, :n_ordered] += (1 - ROUGH) * correlation
     scale = np.maximum(marginal, RAREST) ** (power - 1.0)
     return np.asarray(scale[:, None] * np.linalg.cholesky(covariance))
 
 
-def _alone(seen: Related, raw: Floats) -> Floats:
-    """Return the log evidence of columns that go their own way, of even cells."""
-    shares = seen.shares
-    found = []
-    for one in seen.places:
-        n_cells = one.stop - one.start
-        std = seen.noise_std[one][0]
-        mine = raw[:, one] / std  # even cells are 0 without their mean
+def _log_evidence_alone(columns: RelatedColumns, raw: Floats) -> Floats:
+    """Return the log evidence of each column under the prior around equal cells."""
+    shares = columns.shares
+    evidence = []
+    for cells in columns.slices:
+        n_cells = cells.stop - cells.start
+        std = columns.noise_std[cells][0]
+        scaled = raw[:, cells] / std  # equal cells are 0 once the mean is subtracted
         logs = []
-        for alike in ALIKE if len(shares) > 1 else ALIKE[:1]:
-            prior = alike + (1 - alike) * np.eye(len(shares))
+        for correlation in (
+            CLASS_CORRELATIONS if len(shares) > 1 else CLASS_CORRELATIONS[:1]
+        ):
+            prior = correlation + (1 - correlation) * np.eye(len(shares))
             prior = np.outer(shares, shares) * prior / (n_cells * std) ** 2
             values, vectors = np.linalg.eigh(prior)
-            squares = ((vectors.T @ mine) ** 2).sum(axis=1)
-            for wide in WIDE:
-                total = wide**2 * np.maximum(values, 0.0) + 1.0
+            squares = ((vectors.T @ scaled) ** 2).sum(axis=1)
+            for strength in STRENGTHS:
+                total = strength**2 * np.maximum(values, 0.0) + 1.0
                 fit = squares / total + (n_cells - 1) * np.log(total)
                 logs.append(-0.5 * float(fit.sum()))
-        found.append(logsumexp(logs) - np.log(len(logs)))
-    return np.array(found)
+        evidence.append(logsumexp(logs) - np.log(len(logs)))
+    return np.array(evidence)
 
 
-def _blocks(seen: Related) -> list[NDArray[np.int64]]:
-    """Return where the cells of each column stand, in all classes."""
-    width = len(seen.noise_std)
-    starts = np.arange(len(seen.shares))[:, None] * width
-    return [(starts + np.arange(one.start, one.stop)).ravel() for one in seen.places]
+def _blocks(columns: RelatedColumns) -> list[NDArray[np.int64]]:
+    """Return the places of each column's cells, in all classes."""
+    width = len(columns.noise_std)
+    starts = np.arange(len(columns.shares))[:, None] * width
+    return [
+        (starts + np.arange(cells.start, cells.stop)).ravel()
+        for cells in columns.slices
+    ]
 
 
 def _diagonal(tables: Floats) -> Floats:
-    """Return tables of classes as one, with blocks on the diagonal."""
+    """Return a block-diagonal matrix of the tables of classes."""
     n, rows, columns = tables.shape
-    found = np.zeros((n, rows, n, columns))
-    found[np.arange(n), :, np.arange(n)] = tables
-    return found.reshape(n * rows, n * columns)
+    blocks = np.zeros((n, rows, n, columns))
+    blocks[np.arange(n), :, np.arange(n)] = tables
+    return blocks.reshape(n * rows, n * columns)
 
 
-def _without_means(shares: Floats, places: Sequence[slice]) -> Floats:
-    """Return shares less the mean of each column in each class."""
-    parts = [shares[:, one] for one in places]
-    return np.concatenate([one - one.mean(axis=1, keepdims=True) for one in parts], 1)
+def _without_means(shares: Floats, slices: Sequence[slice]) -> Floats:
+    """Subtract the mean of each column in each class."""
+    parts = [shares[:, cells] for cells in slices]
+    centred = [part - part.mean(axis=1, keepdims=True) for part in parts]
+    return np.concatenate(centred, 1)

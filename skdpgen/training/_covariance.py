@@ -1,4 +1,4 @@
-"""Noisy second moments, denoised by what is known of their noise."""
+"""Noisy second moments, denoised by their known noise."""
 
 import math
 
@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 LEAST_EIGENVALUE = 1e-3
 N_BANDS = 10
-ROUNDED = 1e-9  # of the largest eigenvalue: what sums in another order change
-WEAK = 0.5  # least spread of scores that is made up for
-CLOSEST = 0.9  # correlation that is made of a weaker one
-FLATTEST, STEEPEST = 0.3, 3.0  # of the mean, what the diagonal may be
+ROUNDED = 1e-9  # relative size of an eigenvalue that may be rounding
+WEAK = 0.5  # least spread of scores that correlations are corrected for
+CLOSEST = 0.9  # largest correlation that this correction gives
+FLATTEST, STEEPEST = 0.3, 3.0  # range of the diagonal, relative to its mean
 
 
 def shrink_symmetric(noisy: Floats, noise_std: float) -> Floats:
-    r"""Return a symmetric matrix without what its noise alone would show.
+    r"""Shrink the eigenvalues of a noisy symmetric matrix.
 
     If entries off the diagonal have noise of standard deviation s, noise alone has
-    eigenvalues within :math:`2 s \sqrt d`, and a large eigenvalue of the exact matrix
-    is seen farther out than it is, along a direction that is partly wrong. The values
+    eigenvalues within :math:`2 s \sqrt d`. A large eigenvalue of the exact matrix
+    appears larger than it is, along a direction that is partly wrong. The values
 
     .. math:: \operatorname{sign}(\lambda) \sqrt{(\lambda^2 - 4 s^2 d)_+}
 
@@ -39,7 +39,7 @@ def shrink_symmetric(noisy: Floats, noise_std: float) -> Floats:
     """
     values, vectors = np.linalg.eigh((noisy + noisy.T) / 2)
     size, edge = np.abs(values), 2.0 * noise_std * math.sqrt(len(noisy))
-    # root of the difference of squares, where squares may vanish
+    # The root of size² - edge² as a product: the squares might underflow.
     kept = np.sign(values) * (
         np.sqrt(np.maximum(size - edge, 0.0)) * np.sqrt(size + edge)
     )
@@ -47,7 +47,7 @@ def shrink_symmetric(noisy: Floats, noise_std: float) -> Floats:
 
 
 def nearest_correlation(matrix: Floats) -> Floats:
-    """Return a correlation matrix near a symmetric one: no eigenvalue is negative.
+    """Return a positive definite correlation matrix near a symmetric one.
 
     Examples
     --------
@@ -56,9 +56,9 @@ def nearest_correlation(matrix: Floats) -> Floats:
            [1., 1.]])
     """
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    whole = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
-    scale = 1.0 / np.sqrt(np.diag(whole))
-    return np.asarray(whole * scale * scale[:, None])
+    positive = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
+    scale = 1.0 / np.sqrt(np.diag(positive))
+    return np.asarray(positive * scale * scale[:, None])
 
 
 def class_correlations(
@@ -69,11 +69,10 @@ def class_correlations(
 ) -> Floats:
     r"""Return a correlation matrix of each group from noisy sums of products.
 
-    Rows were scaled to norm 1 at most, which makes variances smaller and leaves
-    correlations: what counts are products relative to the diagonal. The mean over
-    groups is shrunk towards independence (:func:`shrink_symmetric`), then the
-    difference of each group from it towards 0: groups differ as far as noise does not
-    explain it.
+    Rows were scaled to norm 1 at most. This changes variances but not correlations, so
+    products are used relative to the diagonal. The mean over groups is shrunk towards
+    independence (:func:`shrink_symmetric`), then the difference of each group from it
+    towards 0: groups differ only as far as noise does not explain it.
 
     Parameters
     ----------
@@ -84,8 +83,9 @@ def class_correlations(
     totals : ndarray of shape (n_groups,)
         Rows of each group.
     spreads : ndarray of shape (d,) or None
-        Standard deviations of scores that stand for a range of ranks each. If ranks
-        have a correlation of r, such scores have about r times those of both.
+        Standard deviations of scores, where each score stands for a range of ranks. If
+        ranks have a correlation of r, the scores of two columns have a correlation of
+        about r times both standard deviations.
 
     Examples
     --------
@@ -95,43 +95,49 @@ def class_correlations(
     """
     moments = (moments + moments.transpose(0, 2, 1)) / 2
     std = noise_std / math.sqrt(2)  # of the mean of two entries
-    weaker = np.maximum(np.ones(moments.shape[1]) if spreads is None else spreads, WEAK)
+    attenuation = np.maximum(
+        np.ones(moments.shape[1]) if spreads is None else spreads, WEAK
+    )
     pooled, unit = _off_diagonal(moments.sum(axis=0), float(np.sum(totals)))
     shrunk = shrink_symmetric(pooled, std * math.sqrt(len(moments)) / unit)
-    found = []
+    correlations = []
     for group, total in zip(moments, totals, strict=True):
-        own = shrunk.copy()
+        estimate = shrunk.copy()
         if len(moments) > 1:
-            each, unit = _off_diagonal(group, float(total))
-            own += shrink_symmetric(each - shrunk, std / unit)
-        most = np.maximum(np.abs(own), CLOSEST)
-        own = np.clip(own / weaker / weaker[:, None], -most, most)
-        np.fill_diagonal(own, 1.0)
-        found.append(nearest_correlation(own))
-    return np.stack(found)
+            noisy, unit = _off_diagonal(group, float(total))
+            estimate += shrink_symmetric(noisy - shrunk, std / unit)
+        largest = np.maximum(np.abs(estimate), CLOSEST)
+        estimate = np.clip(
+            estimate / attenuation / attenuation[:, None], -largest, largest
+        )
+        np.fill_diagonal(estimate, 1.0)
+        correlations.append(nearest_correlation(estimate))
+    return np.stack(correlations)
 
 
 def _off_diagonal(moments: Floats, n_rows: float) -> tuple[Floats, float]:
     """Return products relative to the diagonal, which becomes 0, and their unit.
 
-    The diagonal of a row of norm 1 sums to 1: one far from its mean is noise.
+    The diagonals of rows of norm 1 sum to the number of rows. So an entry of the
+    diagonal that is far from its mean is noise, and is clipped.
     """
     d = len(moments)
     unit = max(float(np.trace(moments)), 0.1 * max(n_rows, 1.0)) / d
     root = np.sqrt(np.clip(np.diag(moments), FLATTEST * unit, STEEPEST * unit))
-    found = np.clip(moments / root / root[:, None], -1.0, 1.0)
-    np.fill_diagonal(found, 0.0)
-    return found, unit
+    relative = np.clip(moments / root / root[:, None], -1.0, 1.0)
+    np.fill_diagonal(relative, 0.0)
+    return relative, unit
 
 
 def class_covariances(
     products: Floats, noise_std: float, totals: Floats
 ) -> tuple[Floats, Floats]:
-    r"""Return a root of each class's covariance, and variances besides.
+    r"""Return a root of each class's covariance, and the variances that are left.
 
     The mean of all classes is shrunk (:func:`shrink_symmetric`), and so is the
-    difference of each class from it. Noise hides small eigenvalues: what is left of the
-    diagonal is averaged over bands of neighbouring entries, and kept as it is.
+    difference of each class from it. Shrinkage removes small eigenvalues. What the
+    diagonal has beyond the shrunken matrix is averaged over bands of neighbouring
+    entries.
 
     Parameters
     ----------
@@ -158,14 +164,14 @@ def class_covariances(
     base = shrink_symmetric(pooled, std * math.sqrt(len(products)) / n)
     roots, rests = [], []
     for product, total in zip(products, np.maximum(totals, 1.0), strict=True):
-        own = (product + product.T) / 2 / total
-        whole = base
+        of_class = (product + product.T) / 2 / total
+        estimate = base
         if len(products) > 1:
-            whole = base + shrink_symmetric(own - base, std / total)
-        values, vectors = np.linalg.eigh(whole)
-        least = ROUNDED * max(float(values[-1]), 0.0)
-        root = vectors * np.sqrt(np.where(values > least, values, 0.0)) @ vectors.T
-        rest = np.diag(own) - (root**2).sum(axis=1)
+            estimate = base + shrink_symmetric(of_class - base, std / total)
+        values, vectors = np.linalg.eigh(estimate)
+        smallest = ROUNDED * max(float(values[-1]), 0.0)
+        root = vectors * np.sqrt(np.where(values > smallest, values, 0.0)) @ vectors.T
+        rest = np.diag(of_class) - (root**2).sum(axis=1)
         for band in np.array_split(np.arange(len(rest)), N_BANDS):
             if len(band):
                 rest[band] = max(float(rest[band].mean()), 0.0)
@@ -177,7 +183,8 @@ def class_covariances(
 def class_variances(squares: Floats, noise_std: float, totals: Floats) -> Floats:
     """Return variances of each class from noisy sums of squares.
 
-    What a class has more than all together is kept as far as noise does not explain it.
+    The difference of a class from all classes is kept as far as noise does not explain
+    it.
 
     Parameters
     ----------
@@ -195,10 +202,10 @@ def class_variances(squares: Floats, noise_std: float, totals: Floats) -> Floats
     >>> class_variances(squares, 100.0, np.array([4.0, 1.0])).tolist()
     [[1.8, 0.6], [1.8, 0.6]]
     """
-    each = np.maximum(totals, 1.0)[:, None]
+    n_rows = np.maximum(totals, 1.0)[:, None]
     base = squares.sum(axis=0) / max(float(totals.sum()), 1.0)
-    apart = squares / each - base
-    noise = (noise_std / each) ** 2
-    energy = (apart**2).mean(axis=1, keepdims=True)
-    seen = np.maximum(energy - noise, 0.0) / np.maximum(energy, np.finfo(float).tiny)
-    return np.asarray(np.maximum(base + seen * apart, 0.0))
+    differences = squares / n_rows - base
+    noise = (noise_std / n_rows) ** 2
+    energy = (differences**2).mean(axis=1, keepdims=True)
+    kept = np.maximum(energy - noise, 0.0) / np.maximum(energy, np.finfo(float).tiny)
+    return np.asarray(np.maximum(base + kept * differences, 0.0))

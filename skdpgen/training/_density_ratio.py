@@ -1,4 +1,4 @@
-"""How much likelier an item is among private rows than among public ones."""
+"""Density ratio of private to public rows, from released means (DP-DRE)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,23 +13,26 @@ from skdpgen.utils import (
 )
 
 Floats = NDArray[np.float64]
-OF_CODE, OF_CLASS = 0.4, 0.2  # usual size of what a code adds to the log of the ratio
-STEPS, MEMORY = 200, 20
-LARGEST = 100.0  # ratio, against that of a typical item
+# Prior standard deviations of what a code adds to the log ratio: for all classes, and
+# for one class beyond that. Chosen on public tables.
+OF_CODE, OF_CLASS = 0.4, 0.2
+STEPS, MEMORY = 200, 20  # of L-BFGS
+LARGEST = 100.0  # ratio of an item, against that of a typical item
 LEAST = 1e-12
 
 
 @saved
 @dataclass(frozen=True, eq=False)
-class Told:
-    """Means over private rows that a release tells, with the variance of each.
+class ReleasedMeans:
+    """Means of codes over private rows, as released, with the variance of each.
 
     Parameters
     ----------
     means, variances : ndarray of shape (n_classes, n_codes)
-        Mean over ALL rows of each code in each class: not per row of the class.
+        Sum of each code in each class, divided by the number of ALL rows, not of the
+        rows of the class.
     units : ndarray of shape (n_codes,)
-        Size of each code.
+        Scale of each code.
     """
 
     means: Floats
@@ -37,16 +40,16 @@ class Told:
     units: Floats
 
 
-def log_ratios(codes: Any, base: Floats, told: Told) -> Floats:
+def log_ratios(codes: Any, base: Floats, released: ReleasedMeans) -> Floats:
     r"""Return the log of the density ratio of every public item, by its label.
 
     The model is an exponential tilt: :math:`\log r(v, y) = v^\top (a + b_y)` up to a
-    constant, with codes v. It is linear or quadratic in what v holds, and so has the
-    form that the ratio of two Gaussians has. Its means over public items, weighed by
-    r, shall be those that were released; the noise of these is known, and a and b are
-    Gaussian beforehand: a code adds about .4, and .2 more in a class. What was
-    released decides as far as it stands out of its noise; the rest stays as public
-    rows have it. One smooth problem; no row is private here.
+    constant, with codes v. If v holds numbers and their squares, this is the form of
+    the ratio of two Gaussians. The means over public items, weighted by r, must agree
+    with the released ones. The noise of these is known, and a and b have a Gaussian
+    prior (standard deviations .4 and .2). So a code follows its released mean as far as
+    that exceeds its noise, and otherwise stays as it is in public rows. The problem is
+    smooth and convex up to the normalisation; no private row is read here.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ def log_ratios(codes: Any, base: Floats, told: Told) -> Floats:
     base : ndarray of shape (n_items, n_classes)
         Shares of public items and labels; they sum to 1. An item of unknown label has
         a share in every class.
-    told : Told
+    released : ReleasedMeans
 
     Returns
     -------
@@ -63,63 +66,66 @@ def log_ratios(codes: Any, base: Floats, told: Told) -> Floats:
     Examples
     --------
     >>> codes = np.array([[1.0, 0.0], [0.0, 1.0]])
-    >>> told = Told(np.array([[0.75, 0.25]]), np.full((1, 2), 1e-6), np.ones(2))
-    >>> ratios = log_ratios(codes, np.full((2, 1), 0.5), told)
-    >>> weighed(np.full((2, 1), 0.5), ratios).round(2).ravel().tolist()
+    >>> means = np.array([[0.75, 0.25]])
+    >>> released = ReleasedMeans(means, np.full((1, 2), 1e-6), np.ones(2))
+    >>> ratios = log_ratios(codes, np.full((2, 1), 0.5), released)
+    >>> ratio_weights(np.full((2, 1), 0.5), ratios).round(2).ravel().tolist()
     [0.75, 0.25]
     """
-    n_classes, n_codes = told.means.shape
+    n_classes, n_codes = released.means.shape
     sizes = [np.full(n_codes, OF_CODE)]
     if n_classes > 1:
         sizes.append(np.full(n_classes * n_codes, OF_CLASS))
-    scale = np.concatenate(sizes) / np.tile(told.units, 1 + n_classes * (n_classes > 1))
+    scale = np.concatenate(sizes) / np.tile(
+        released.units, 1 + n_classes * (n_classes > 1)
+    )
     log_base = np.log(np.maximum(base, LEAST)) + np.where(base > 0, 0.0, -np.inf)
-    precision = 1.0 / np.maximum(told.variances, LEAST)
+    precision = 1.0 / np.maximum(released.variances, LEAST)
     transposed = codes.T.tocsr() if hasattr(codes, "tocsr") else codes.T
 
-    def ratio_of(z: Floats) -> Floats:
+    def log_ratio_at(z: Floats) -> Floats:
         parts = (scale * z).reshape(-1, n_codes)
         slopes = parts[:1] + parts[1:] if n_classes > 1 else parts
         return np.asarray(codes @ slopes.T)
 
     def loss(z: Floats) -> tuple[float, Floats]:
-        logs = ratio_of(z) + log_base
+        logs = log_ratio_at(z) + log_base
         weights = np.exp(logs - logsumexp(logs))
         means = np.asarray(transposed @ weights).T
-        errors = (told.means - means) * precision
+        errors = (released.means - means) * precision
         along = np.asarray(codes @ errors.T)
         pull = weights * (along - float((weights * along).sum()))
         slope = -np.asarray(transposed @ pull).T
         parts = [slope.sum(axis=0), slope.ravel()] if n_classes > 1 else [slope.ravel()]
-        value = 0.5 * float(((told.means - means) * errors).sum() + z @ z)
+        value = 0.5 * float(((released.means - means) * errors).sum() + z @ z)
         return value, scale * np.concatenate(parts) + z
 
-    found = minimize(
+    solution = minimize(
         loss,
         np.zeros(len(scale)),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": STEPS, "maxcor": MEMORY},
     )
-    return ratio_of(found.x)
+    return log_ratio_at(solution.x)
 
 
-def weighed(base: Floats, log_ratio: Floats, power: float = 1.0) -> Floats:
-    """Return weights of items and labels that sum to 1; the largest ratios are cut.
+def ratio_weights(base: Floats, log_ratio: Floats, power: float = 1.0) -> Floats:
+    """Return weights of items and labels that sum to 1; extreme ratios are clipped.
 
     Parameters
     ----------
     power : float, default=1.0
-        Of the ratio: below 1 weights are flatter, and more items count.
+        Exponent of the ratio. Below 1 weights are flatter, and more items count.
     """
-    usual = float((base * log_ratio).sum())
-    cut = np.clip(log_ratio - usual, -np.log(LARGEST), np.log(LARGEST))
-    weights = base * np.exp(power * cut)
+    mean = float((base * log_ratio).sum())
+    clipped = np.clip(log_ratio - mean, -np.log(LARGEST), np.log(LARGEST))
+    weights = base * np.exp(power * clipped)
     return np.asarray(weights / weights.sum())
 
 
 def effective_size(weights: Floats) -> float:
-    """Return how many items of equal weight vary as much as these.
+    """Return the effective sample size (Kish) of weighted items.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class SquaredError(torch.autograd.Function):
 
 
 # ----------------------------------------------------------------------------
-# What is known of a noisy embedding before any training: shrinkage, at no cost.
+# Shrinkage of a noisy embedding before training; free.
 
 Floats = NDArray[np.float64]
 
@@ -48,19 +48,18 @@ Floats = NDArray[np.float64]
 def shrink_embedding(
     noisy: Floats, start: Floats, shares: Floats, noise_std: float
 ) -> tuple[Floats, float]:
-    r"""Shrink an embedding towards a simpler one, as far as its noise calls for.
+    r"""Shrink a noisy embedding towards a simpler one, by its known noise.
 
-    The excess of the embedding over ``start`` (what independent columns would give)
-    is split into what all classes have in common, weighted by their shares
-    :math:`\omega_c`, and what each has of its own. Relations between columns are
+    The excess of the embedding over ``start`` (the embedding of independent columns)
+    is split into a common part of all classes, weighted by their shares
+    :math:`\omega_c`, and a part of each class. Relationships between columns are
     mostly common, and there the noise averages out. Each part is multiplied by the
     James-Stein factor :math:`(1 - D s^2 / \|part\|^2)_+` for its own noise s [1]_.
 
     Parameters
     ----------
     noisy, start : ndarray of shape (n_classes, D)
-        Released embedding, per class and per row of the table, and a simple guess at
-        it.
+        Released embedding, per class and per row of the table, and the simpler one.
     shares : ndarray of shape (n_classes,)
         Share of each class.
     noise_std : float
@@ -70,7 +69,7 @@ def shrink_embedding(
     -------
     embedding : ndarray of shape (n_classes, D)
     error : float
-        Roughly the squared error that is left in it: the kept part of the noise.
+        Approximate squared error that is left: the part of the noise that was kept.
 
     References
     ----------
@@ -97,25 +96,25 @@ def shrink_embedding(
 
 
 def _shrink(part: Floats, variance: float) -> tuple[Floats, float]:
-    """Return a part shrunk, and the noise that was kept."""
+    """Return the shrunken part, and the energy of the noise left in it."""
     energy, noise = float(part @ part), len(part) * variance
     kept = max(1.0 - noise / energy, 0.0) if energy else 0.0
     return part * kept, noise * kept
 
 
 # ----------------------------------------------------------------------------
-# The best state of a generator on the way, by a score that costs nothing more.
+# The best state of a generator during training, by a score that is free.
 
 EVERY = 100  # steps
 
 
 class Checkpoints:
-    """Scores a generator now and then, and keeps the state with the lowest score.
+    """Scores a generator every 100 steps, and keeps the state with the lowest score.
 
     Parameters
     ----------
     score : callable
-        From a generator to a number; must see nothing private but what was released.
+        From a generator to a number; of private data it must use releases only.
     """
 
     def __init__(self, score: Callable[[nn.Module], float]) -> None:
@@ -123,14 +122,14 @@ class Checkpoints:
         self._least = float("inf")
         self._state: dict[str, Any] = {}
 
-    def see(self, generator: nn.Module, step: int) -> None:
-        """Score the generator every 100 steps."""
+    def update(self, generator: nn.Module, step: int) -> None:
+        """Score the generator if this is one of every 100 steps."""
         if (step + 1) % EVERY == 0:
             self._compare(generator)
             generator.train()
 
     def choose(self, generator: nn.Module) -> None:
-        """Give the generator the best state; the last one counts as well."""
+        """Load the best state into the generator; the last one is a candidate, too."""
         self._compare(generator)
         if self._state:
             generator.load_state_dict(self._state)
@@ -138,35 +137,37 @@ class Checkpoints:
     def _compare(self, generator: nn.Module) -> None:
         generator.eval()
         with torch.no_grad():
-            found = self._score(generator)
-        if found < self._least:
-            self._least = found
+            score = self._score(generator)
+        if score < self._least:
+            self._least = score
             self._state = copy.deepcopy(generator.state_dict())
 
 
 # ----------------------------------------------------------------------------
-# The training loop: brings a generator's mean embedding near the released one.
+# The training loop: brings the mean embedding of a generator near the released one.
 
 Embedding = Mapping[str, Tensor]  # block name -> (n_classes, width)
-WARM_UP, SETTLED, COOLING = 0.1, 0.8, 0.9  # parts of the iterations
-MEMORY, RECENT = 0.98, 0.9  # of the averages of weights, and of errors
+# Parts of the iterations: the learning rate rises until WARM_UP, loss weights change
+# until SETTLED, and from COOLING on training is not ended early.
+WARM_UP, SETTLED, COOLING = 0.1, 0.8, 0.9
+MEMORY, RECENT = 0.98, 0.9  # decay of moving averages: of weights, and of errors
 
 
 @dataclass(frozen=True)
 class LossWeight:
-    """How much a block counts in the loss, at first and in the end."""
+    """Weight of a block in the loss, at the start and at the end."""
 
     first: float
     last: float
 
     def at(self, progress: float) -> float:
-        """Return the weight; between the two it grows by a steady factor."""
+        """Return the weight at a part of the iterations, interpolated geometrically."""
         return float(self.first * (self.last / self.first) ** min(progress, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """What the mean embeddings of a generator are to come near.
+    """The targets of a generator's mean embeddings, and their loss.
 
     Parameters
     ----------
@@ -175,10 +176,11 @@ class Goal:
     shares : Tensor of shape (n_classes,)
         Share of each class.
     weights : mapping of block name to LossWeight
-        How much each block counts.
+        Weight of each block in the loss.
     noise_energy : mapping of block name to float
-        Squared errors that noise alone would leave in the blocks that matter. Training
-        ends early where they are reached.
+        Squared errors that noise alone would leave, for the blocks that may end
+        training. It ends early once all of them are reached: a closer fit would fit
+        the noise.
     mix : Tensor of shape (n_classes, n_classes) or None, default=None
         The matrix S: weights of classes, or a kernel between them.
     """
@@ -192,7 +194,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Steps:
-    """How a generator is trained.
+    """Steps of training: number, batch size and learning rate.
 
     Parameters
     ----------
@@ -200,10 +202,10 @@ class Steps:
         Length of latent vectors.
     max_iter, batch_size : int
     learning_rate : float
-        The highest of the cycle.
+        Peak of the cycle.
     moving_rate : float or None, default=None
-        Follow moving averages of errors, which Adam makes at this rate, instead of the
-        errors of one batch (:class:`MovingErrors`).
+        Follow moving averages of errors instead of the errors of one batch; Adam
+        updates them at this rate (:class:`MovingErrors`).
     """
 
     n_latent: int
@@ -214,7 +216,7 @@ class Steps:
 
     @classmethod
     def of(cls, settings: Any, moving_rate: float | None = None) -> "Steps":
-        """Return the steps that the settings of an estimator ask for."""
+        """Return the steps in the settings of an estimator."""
         return cls(
             settings.n_latent,
             settings.max_iter,
@@ -237,26 +239,24 @@ def match_embedding(
     r"""Train a generator in place; return the loss of every step.
 
     Minimises :math:`\sum_k w_k \|S (T_k - \omega \cdot E_k)\|^2` over blocks k, where
-    :math:`E_k` is the mean embedding of what the generator makes of each class. The
-    learning rate goes through one cycle, and the generator's weights are averaged over
-    the last steps. Once errors have come down to what noise alone would leave, training
-    jumps to the end of the cycle.
+    :math:`E_k` is the mean embedding of generated rows of each class. The learning rate
+    goes through one cycle, and the generator's weights are averaged over the last
+    steps. Once errors are as small as noise alone would leave them, training jumps to
+    the end of the cycle.
 
     Parameters
     ----------
     generator : Module
         From latent vectors and labels to a list of outputs.
     embeds : sequence of callables
-        From those outputs, class by class, to the mean embedding of each class. They
-        take turns, as targets do.
+        From those outputs, ordered by class, to the mean embedding of each class. They
+        are used in turn, as targets are.
     goal : Goal
-        Targets, and how much each part of them counts.
     steps : Steps
-        How many there are, and of which size.
     rng : Generator
         Public randomness: latent vectors.
     checkpoints : Checkpoints or None, default=None
-        Keeps the best state on the way, which the generator ends with.
+        Keeps the best state, which the generator has in the end.
     """
     shares, mix, targets = goal.shares, goal.mix, goal.targets
     device, n_classes = shares.device, len(shares)
@@ -297,9 +297,9 @@ def match_embedding(
         losses.append(loss.item())
         averages.update(generator, step)
         if checkpoints is not None:
-            checkpoints.see(generator, step)
-        for name, now in errors.items():
-            smooth[name] = RECENT * smooth.get(name, now) + (1.0 - RECENT) * now
+            checkpoints.update(generator, step)
+        for name, latest in errors.items():
+            smooth[name] = RECENT * smooth.get(name, latest) + (1.0 - RECENT) * latest
         done += 1.0 / steps.max_iter
         is_near = all(
             smooth[name] <= energy for name, energy in goal.noise_energy.items()
@@ -325,23 +325,24 @@ def one_cycle(done: float) -> float:
 class MovingErrors:
     r"""Errors averaged over batches by Adam, as in DP-MEPF.
 
-    The squared error of one batch is too large by the variance of its mean, which pulls
-    images of a class together. An average m of past errors e has less of it: the
-    generator goes along :math:`2 m^\top \nabla e`, and m along :math:`e - m`.
+    The squared error of one batch is too large by the variance of its mean, and so
+    training would reduce the variety of a class. An average m of past errors e has less
+    variance: the generator descends along :math:`2 m^\top \nabla e`, and m follows
+    :math:`e - m`.
     """
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
-        self._every: dict[str, Tensor] = {}
+        self._means: dict[str, Tensor] = {}
         self._adam: dict[str, Adam] = {}
 
     def follow(self, name: str, error: Tensor) -> Tensor:
-        """Return what the generator goes down along; the average follows."""
-        if name not in self._every:
+        """Return the linearised loss of the generator, and update the average."""
+        if name not in self._means:
             mean = error.detach().clone()
-            self._every[name] = mean
+            self._means[name] = mean
             self._adam[name] = Adam([mean])
-        mean = self._every[name]
+        mean = self._means[name]
         mean.grad = mean - error.detach()
         self._adam[name].step(self._rate)
         return 2.0 * mean.detach() * error
@@ -365,7 +366,7 @@ class Averages:
                     self._state[name].lerp_(value, 1.0 - memory)
 
     def load_into(self, generator: nn.Module) -> None:
-        """Give the averages to the generator."""
+        """Load the averages into the generator."""
         if self._state:
             generator.load_state_dict(self._state)
 
@@ -394,11 +395,11 @@ def descend(
 ) -> list[float]:
     r"""Train a generator in place on the slopes of a private function.
 
-    Half the squared distance of kernel means, :math:`\|f_G - f_D\|^2 / 2`, falls
+    Half the squared distance of kernel means, :math:`\|f_G - f_D\|^2 / 2`, decreases
     fastest if each generated point w moves along :math:`\nabla f_D(w) - \nabla f_G(w)`.
-    The first comes with noise from ``slopes``, the second from the other generated
-    points. **Nothing else of the data is seen**: what is handed to the generator is a
-    function of the noisy slopes alone.
+    The first gradient comes with noise from ``slopes``, the second is exact and comes
+    from the generated points. **No other function of the data is used**: the
+    generator's gradient is a function of the noisy slopes only.
 
     Parameters
     ----------
@@ -434,11 +435,15 @@ def descend(
         points = points_of(
             generator(latents.draw().to(device), latents.labels.to(device))
         )
-        at = points.detach().cpu().double().numpy()
-        uphill = -slopes(at, labels)
+        places = points.detach().cpu().double().numpy()
+        uphill = -slopes(places, labels)
         for label, share in enumerate(shares):
-            mine = labels == label
-            uphill[mine] += share / n_points * kernel_slopes(at[mine], at[mine], scales)
+            of_class = labels == label
+            uphill[of_class] += (
+                share
+                / n_points
+                * kernel_slopes(places[of_class], places[of_class], scales)
+            )
         uphill *= weights
         optimiser.clear()
         points.backward(torch.as_tensor(uphill).to(points))

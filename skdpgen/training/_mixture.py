@@ -19,23 +19,24 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Parities: what several columns say only together, as moments of a mixture.
+# Parities: relationships of several columns that no pair shows, as moments of a
+# mixture.
 #
 # Each column has two halves, and a sign on each. The parity of a set A of columns in
 # class c is :math:`t = E[\prod_{j \in A} s_j \mid c]`: 0 if signs are independent and
 # even, 1 or -1 if each sign follows from the others. No pair of columns shows it.
 
 Floats = NDArray[np.float64]
-RISK = 0.01  # that noise alone shows a parity, in all that are asked for
-MOST_PARITIES = 12  # parities that a mixture is given
-USUAL = 0.5  # standard deviation of parities that stand out, before they are seen
-FAINT = 0.1  # parities that need no components of their own
-PUREST = 0.99  # mean sign of a column in a component, at the start
+ERROR_RATE = 0.01  # probability that any parity is kept though all of them are noise
+MOST_PARITIES = 12  # parities that a mixture is trained on
+PRIOR_STD = 0.5  # prior standard deviation of a parity that exceeds its noise
+FAINT = 0.1  # smaller parities get no components at the start
+PUREST = 0.99  # largest mean sign of a column in a component, at the start
 
 
 @dataclass(frozen=True, eq=False)
 class ParityTarget:
-    """What the parities of a mixture should be.
+    """Target values of the parities of a mixture.
 
     Parameters
     ----------
@@ -65,20 +66,21 @@ def mixture_parities(means: Floats, orders: Sequence[int]) -> Floats:
     >>> mixture_parities(np.array([[[1.0, -1.0]], [[1.0, -1.0]]]), [1, 2]).tolist()
     [[0.0, 0.0, 1.0]]
     """
-    found = [
+    parities = [
         part.mean(axis=-1)
         for order in orders
         for part in products_of_rows(means, order)
     ]
-    return np.concatenate(found).T
+    return np.concatenate(parities).T
 
 
-def stand_out(
+def significant_parities(
     sums: Floats, std: float, expected: Floats, n_rows: Floats
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Return which noisy sums of products surely differ from what is expected.
+    """Return the noisy sums of products that differ significantly from expected ones.
 
-    The chance that any does by noise and by the drawing of rows alone is 1 % at most.
+    The probability that any is returned because of noise and sampling of rows alone is
+    1 % at most (Bonferroni).
 
     Parameters
     ----------
@@ -90,27 +92,30 @@ def stand_out(
 
     Returns
     -------
-    found : ndarray of int
-        The strongest first.
-    shifts : ndarray of shape (n_classes, n_found)
-        By how much means are off, less what may be noise.
+    significant : ndarray of int
+        Indices of subsets, the strongest first.
+    shifts : ndarray of shape (n_classes, n_significant)
+        Differences of means, shrunk by their noise.
 
     Examples
     --------
     >>> sums = np.array([[900.0, 30.0], [-1000.0, 10.0]])
-    >>> found, shifts = stand_out(sums, 20.0, np.zeros((2, 2)), np.full(2, 1000.0))
-    >>> found.tolist(), shifts.round(2).T.tolist()
+    >>> expected, n_rows = np.zeros((2, 2)), np.full(2, 1000.0)
+    >>> significant, shifts = significant_parities(sums, 20.0, expected, n_rows)
+    >>> significant.tolist(), shifts.round(2).T.tolist()
     ([0], [[0.89, -0.99]])
     """
     n_rows = np.maximum(n_rows, 1.0)[:, None]
     variance = std**2 + n_rows
-    off = sums - n_rows * expected
-    score = (off**2 / variance).sum(axis=0)
-    limit = chi2.isf(RISK / sums.shape[1], len(sums))
+    difference = sums - n_rows * expected
+    score = (difference**2 / variance).sum(axis=0)
+    limit = chi2.isf(ERROR_RATE / sums.shape[1], len(sums))
     order = np.argsort(-score, kind="stable")[:MOST_PARITIES]
-    found = order[score[order] > limit]
-    signal = (USUAL * n_rows) ** 2
-    return found, (off / n_rows * signal / (signal + variance))[:, found]
+    significant = order[score[order] > limit]
+    signal = (PRIOR_STD * n_rows) ** 2
+    return significant, (difference / n_rows * signal / (signal + variance))[
+        :, significant
+    ]
 
 
 def component_signs(
@@ -120,15 +125,16 @@ def component_signs(
     n_components: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return mean signs of the columns in components that have parities of one class.
+    """Return mean signs of columns in components that have the parities of one class.
 
-    Signs of a component multiply to the sign of each parity; else they are even, also
-    two at a time. Columns without a parity have 0.
+    The signs of a component multiply to the sign of each parity. Otherwise signs are
+    balanced over components, also for each pair of columns. Columns without a parity
+    have 0.
 
     Parameters
     ----------
     subsets : sequence of tuple of int
-        The strongest first; one whose columns are all taken is left out.
+        The strongest first. A subset is left out if all its columns have signs already.
     goals : ndarray of shape (n_subsets,)
 
     Returns
@@ -144,30 +150,30 @@ def component_signs(
     """
     signs = np.zeros((n_components, n_columns))
     purity = np.zeros(n_columns)
-    places, n_free = np.arange(n_components), 0
-    for which, goal in zip(subsets, goals, strict=True):
-        new = [j for j in which if not purity[j]]
-        if not new or abs(goal) < FAINT:
+    index, n_free = np.arange(n_components), 0
+    for subset, goal in zip(subsets, goals, strict=True):
+        unset = [j for j in subset if not purity[j]]
+        if not unset or abs(goal) < FAINT:
             continue
-        for j in new:
+        for j in unset:
             if 2 ** (n_free + 1) <= n_components:
-                signs[:, j] = 1.0 - 2.0 * (places >> n_free & 1)
+                signs[:, j] = 1.0 - 2.0 * (index >> n_free & 1)
             else:
                 signs[:, j] = rng.choice([-1.0, 1.0], n_components)
-            n_free += j != new[-1]
-        signs[:, new[-1]] = np.sign(goal)
-        for j in which:
-            if j != new[-1]:
-                signs[:, new[-1]] *= signs[:, j]
-        pure = min(abs(goal) ** (1 / len(which)), PUREST)
-        purity[list(which)] = np.maximum(purity[list(which)], pure)
+            n_free += j != unset[-1]
+        signs[:, unset[-1]] = np.sign(goal)
+        for j in subset:
+            if j != unset[-1]:
+                signs[:, unset[-1]] *= signs[:, j]
+        pure = min(abs(goal) ** (1 / len(subset)), PUREST)
+        purity[list(subset)] = np.maximum(purity[list(subset)], pure)
     return signs * purity
 
 
 def starting_logits(
     target: ParityTarget, sizes: Sequence[int], n_components: int, seed: int
 ) -> Floats:
-    """Return what is added to logits at the start, (n_classes, n_components, S)."""
+    """Return what parities add to logits at the start, (n_classes, n_components, S)."""
     rng = np.random.default_rng(seed)
     column = np.repeat(np.arange(len(sizes)), sizes)
     means = [
@@ -177,83 +183,86 @@ def starting_logits(
     return np.arctanh(np.array(means))[:, :, column] * target.signs
 
 
-class Pulling(Protocol):
-    """A loss of tables, and what it is weighted by."""
+class MixtureLoss(Protocol):
+    """A loss of tables, with its scale and the weights of classes."""
 
     scale: float
     shares: Tensor
     weights: Tensor
 
-    def on(self, some: slice, tables: Tensor) -> tuple[float, Tensor]:
-        """Return the loss of some classes and its slope in their tables."""
+    def value_and_slope(self, classes: slice, tables: Tensor) -> tuple[float, Tensor]:
+        """Return the loss of some classes and its gradient by their tables."""
 
 
-class PullOfParities:
-    """The loss of a mixture, with squared errors of parities beside it.
+class ParityLoss:
+    """The loss of pairs plus squared errors of parities.
 
     Parameters
     ----------
-    pull : Pulling
-        The loss of pairs; it is scaled so that both together start at 1 or so.
+    pair_loss : PairLoss
+        Its scale is changed, so that both losses together start at about 1.
     target : ParityTarget
     columns : Tensor of shape (S, n_columns)
-        Which column a group belongs to, one-hot.
+        The column that a group belongs to, one-hot.
     """
 
-    def __init__(self, pull: "Pull", target: ParityTarget, columns: Tensor) -> None:
-        self.pull, self.columns = pull, columns
+    def __init__(
+        self, pair_loss: "PairLoss", target: ParityTarget, columns: Tensor
+    ) -> None:
+        self.pair_loss, self.columns = pair_loss, columns
         self.signs = torch.as_tensor(target.signs).to(columns)
         self.goals = torch.as_tensor(target.goals).to(columns)
-        self.subsets = [list(which) for which in target.subsets]
-        factor = (pull.weights * pull.shares)[:, 0]
+        self.subsets = [list(subset) for subset in target.subsets]
+        factor = (pair_loss.weights * pair_loss.shares)[:, 0]
         energy = float((factor * self.goals).square().sum())
-        pull.scale = 1.0 / (1.0 / pull.scale + energy)
+        pair_loss.scale = 1.0 / (1.0 / pair_loss.scale + energy)
 
-    def on(self, some: slice, tables: Tensor) -> tuple[float, Tensor]:
-        """Return the loss of some classes and its slope in their tables."""
-        loss, slope = self.pull.on(some, tables)
+    def value_and_slope(self, classes: slice, tables: Tensor) -> tuple[float, Tensor]:
+        """Return the loss of some classes and its gradient by their tables."""
+        loss, slope = self.pair_loss.value_and_slope(classes, tables)
         means = (tables * self.signs) @ self.columns  # (classes, n_components, columns)
-        rise = torch.zeros_like(means)
-        factor = (self.pull.weights * self.pull.shares)[some, :, 0]
-        rate = 2.0 * self.pull.scale / means.shape[1] * factor**2
-        for f, which in enumerate(self.subsets):
-            parts = means[:, :, which]
+        slope_of_means = torch.zeros_like(means)
+        factor = (self.pair_loss.weights * self.pair_loss.shares)[classes, :, 0]
+        rate = 2.0 * self.pair_loss.scale / means.shape[1] * factor**2
+        for f, subset in enumerate(self.subsets):
+            signs = means[:, :, subset]
             others = torch.stack(
                 [
-                    parts[:, :, _but(i, len(which))].prod(dim=2)
-                    for i in range(len(which))
+                    signs[:, :, _all_but(i, len(subset))].prod(dim=2)
+                    for i in range(len(subset))
                 ],
                 dim=2,
             )
-            product = parts[:, :, 0] * others[:, :, 0]
-            off = product.mean(dim=1, keepdim=True) - self.goals[some, f : f + 1]
-            loss += self.pull.scale * float((factor * off).square().sum())
-            rise[:, :, which] += (rate * off)[:, :, None] * others
-        slope += (rise @ self.columns.T) * self.signs
+            product = signs[:, :, 0] * others[:, :, 0]
+            goals = self.goals[classes, f : f + 1]
+            difference = product.mean(dim=1, keepdim=True) - goals
+            loss += self.pair_loss.scale * float((factor * difference).square().sum())
+            slope_of_means[:, :, subset] += (rate * difference)[:, :, None] * others
+        slope += (slope_of_means @ self.columns.T) * self.signs
         return loss, slope
 
 
-def _but(i: int, n: int) -> list[int]:
+def _all_but(i: int, n: int) -> list[int]:
     return [k for k in range(n) if k != i]
 
 
 # ----------------------------------------------------------------------------
-# Cells of many columns, some at a time: most tiles of a wide table have no pair.
+# Cells of many columns, in tiles: most tiles of a wide table have no measured pair.
 
-WHOLE = 1_000  # cells that are worked on together
-TILE = 256  # of more cells
+WHOLE = 1_000  # up to this many cells there are no tiles
+TILE = 256  # cells of a tile
 
 Slices = tuple[slice, slice]
 
 
-def meetings(width: int) -> Iterator[Slices]:
-    """Yield which cells meet which: all at once, or tiles on and above the diagonal.
+def cell_blocks(width: int) -> Iterator[Slices]:
+    """Yield blocks of the matrix of cells: all of it, or tiles of its upper triangle.
 
     Examples
     --------
-    >>> list(meetings(300))
+    >>> list(cell_blocks(300))
     [(slice(0, 300, None), slice(0, 300, None))]
-    >>> len(list(meetings(4_000)))
+    >>> len(list(cell_blocks(4_000)))
     136
     """
     step = width if width <= WHOLE else TILE
@@ -261,45 +270,47 @@ def meetings(width: int) -> Iterator[Slices]:
     return combinations_with_replacement(tiles, 2)
 
 
-def runs(sizes: Sequence[int]) -> list[list[int]]:
-    """Return the cells of columns, in runs of whole columns.
+def column_runs(sizes: Sequence[int]) -> list[list[int]]:
+    """Split columns into runs of about one tile of cells; columns stay whole.
 
     Examples
     --------
-    >>> runs([3, 2, 4]), runs([600, 100, 100, 300])
+    >>> column_runs([3, 2, 4]), column_runs([600, 100, 100, 300])
     ([[3, 2, 4]], [[600], [100, 100], [300]])
     """
     most = WHOLE if sum(sizes) <= WHOLE else TILE
-    found: list[list[int]] = [[]]
+    lists: list[list[int]] = [[]]
     for size in sizes:
-        if found[-1] and sum(found[-1]) + size > most:
-            found.append([])
-        found[-1].append(size)
-    return found
+        if lists[-1] and sum(lists[-1]) + size > most:
+            lists.append([])
+        lists[-1].append(size)
+    return lists
 
 
 # ----------------------------------------------------------------------------
 # Mixtures of products of columns, trained on their exact two-way moments.
 
-SPREAD = 0.3  # of the logits at the start
-OWN_RATE = 0.1  # learning rate of what is a class's own, against what all share
+SPREAD = 0.3  # standard deviation of the logits at the start
+# Learning rate of the parameters of single classes, relative to shared ones: where the
+# data of a class are noise, its components stay those of all classes.
+OWN_RATE = 0.1
 SINGLES = 30.0  # weight of single columns in the loss
 RAREST = 1e-3  # least share that a balanced loss divides by
-LEAST = 1e-6  # energy of relations that losses are measured in
-CERTAIN = 1e-6  # probability of a cell that the release says is empty
+LEAST = 1e-6  # least energy of relationships; losses are relative to the energy
+CERTAIN = 1e-6  # probability of a cell that is empty in the release
 MOST_LOGIT, TOO_FAR = (
     60.0,
     1e6,
 )  # logits: what single precision holds, what has diverged
-AT_ONCE = 2**18  # probabilities that are worked on together
+AT_ONCE = 2**18  # probabilities that are computed together; they fit into a cache
 
 
 @dataclass(frozen=True, eq=False)
 class PairTarget:
-    r"""What two-way moments should be, for columns of S cells side by side.
+    r"""Target values of two-way moments, for columns with S cells side by side.
 
     The moment of class c is :math:`\omega_c (p_c p_c^\top + E) + O_c`: independent
-    columns, what classes have in common above that, and what each has of its own.
+    columns, the common excess of all classes, and the excess of the class.
 
     Parameters
     ----------
@@ -308,15 +319,15 @@ class PairTarget:
     shares : ndarray of shape (n_classes,)
     common : ndarray of shape (S, S)
     own : ndarray of shape (n_classes, S, S) or None
-    seen : ndarray of bool of shape (S, S)
-        Where a pair was measured.
+    is_measured : ndarray of bool of shape (S, S)
+        Whether the pair of columns was measured.
     """
 
     singles: Floats
     shares: Floats
     common: Floats
     own: Floats | None
-    seen: NDArray[np.bool_]
+    is_measured: NDArray[np.bool_]
 
     @property
     def energies(self) -> Floats:
@@ -332,7 +343,7 @@ class PairTarget:
         return np.asarray(total + squares + 2 * self.shares * mixed)
 
     def weights(self, *, is_balanced: bool) -> Floats:
-        """Return what errors of a class are multiplied by; evened out, or 1."""
+        """Return the weight of each class's errors: balanced, or 1."""
         if not is_balanced:
             return np.ones(len(self.shares))
         weights = 1.0 / np.maximum(self.shares, RAREST)
@@ -340,10 +351,10 @@ class PairTarget:
 
 
 class Mixture:
-    """Logits of the components: start + of a class + of a component + of both.
+    """Logits of the components: start + of the class + of the component + of both.
 
-    Slopes are worked out by hand, some classes at a time, as many as a cache holds:
-    autograd would hold what it made of all of them.
+    Gradients are computed by hand, for as many classes at a time as fit into a cache.
+    Autograd would keep intermediate values of all classes in memory.
     """
 
     def __init__(
@@ -352,60 +363,62 @@ class Mixture:
         n_classes, width = start.shape
         shared = torch.randn(n_components, width, generator=rng)
         self.start = start[:, None]
-        self.columns = [one_hot_columns(run, start.device) for run in runs(sizes)]
+        self.columns = [
+            one_hot_columns(run, start.device) for run in column_runs(sizes)
+        ]
         self.shared = shared.to(start.device).mul_(SPREAD)
         self.of_class = torch.zeros_like(self.start)
         self.own = self.shared.new_zeros(n_classes, n_components, width)
-        for one in self.parts:
-            one.grad = torch.zeros_like(one)
+        for part in self.parts:
+            part.grad = torch.zeros_like(part)
 
     @property
     def parts(self) -> tuple[Tensor, ...]:
-        """What is learnt: of all, of a class, of a component of a class."""
+        """Parameters: of a component, of a class, of a component of a class."""
         return self.shared, self.of_class, self.own
 
     @property
     def blocks(self) -> list[slice]:
-        """Classes that are worked on together."""
+        """Classes that are computed together."""
         n_classes, n_components, width = self.own.shape
         at_once = max(AT_ONCE // (n_components * width), 1)
         return [slice(a, a + at_once) for a in range(0, n_classes, at_once)]
 
-    def tables(self, some: slice) -> Tensor:
+    def tables(self, classes: slice) -> Tensor:
         """Return the probabilities of all cells, (classes, n_components, S)."""
-        logits = self.own[some] + self.shared
-        logits += self.start[some] + self.of_class[some]
+        logits = self.own[classes] + self.shared
+        logits += self.start[classes] + self.of_class[classes]
         masses = logits.clamp_(-MOST_LOGIT, MOST_LOGIT).exp_()
         return masses.div_(self._sums(masses))
 
-    def follow(self, pull: Pulling) -> float:
-        """Set the gradients to the slope of the loss, and return the loss."""
-        shared, of_class, own = (one.grad for one in self.parts)
+    def set_gradients(self, objective: MixtureLoss) -> float:
+        """Set the gradients of all parameters, and return the loss."""
+        shared, of_class, own = (part.grad for part in self.parts)
         assert shared is not None
         assert of_class is not None
         assert own is not None
         shared.zero_()
         total = 0.0
-        for some in self.blocks:
-            tables = self.tables(some)
-            loss, slope = pull.on(some, tables)
+        for classes in self.blocks:
+            tables = self.tables(classes)
+            loss, slope = objective.value_and_slope(classes, tables)
             slope *= tables  # through the softmax of each column
             slope -= tables * self._sums(slope)
-            own[some] = slope
-            of_class[some] = slope.sum(dim=1, keepdim=True)
+            own[classes] = slope
+            of_class[classes] = slope.sum(dim=1, keepdim=True)
             shared += slope.sum(dim=0)
             total += loss
         return total
 
     def _sums(self, values: Tensor) -> Tensor:
-        """Return at each cell the sum over its column."""
+        """Return, at each cell, the sum over its column."""
         widths = [len(columns) for columns in self.columns]
         parts = zip(values.split(widths, dim=-1), self.columns, strict=True)
-        return torch.cat([(part @ one) @ one.T for part, one in parts], dim=-1)
+        return torch.cat([(x @ one_hot) @ one_hot.T for x, one_hot in parts], dim=-1)
 
 
 def one_hot_columns(sizes: Sequence[int], device: torch.device) -> Tensor:
-    """Return which column a cell belongs to, (S, n_columns).
+    """Return the column that a cell belongs to, one-hot, (S, n_columns).
 
     Examples
     --------
@@ -417,35 +430,35 @@ def one_hot_columns(sizes: Sequence[int], device: torch.device) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting:
-    """Some cells beside some others, and what their moments should be.
+class CellBlock:
+    """A block of the matrix of cells, and the target values of its moments.
 
-    Without ``goals``, which are worked out once for all steps, classes have what is
-    ``common`` beyond independent columns.
+    ``goals`` are computed once for all steps. They are None if classes differ from
+    independent columns only by the ``common`` excess.
     """
 
     rows: slice
     columns: slice
-    seen: Tensor
+    is_measured: Tensor
     common: Tensor
     goals: Tensor | None
 
-    def error(self, some: slice, tables: Tensor, singles: Tensor) -> Tensor:
-        """Return how far moments of some classes are off, where pairs were measured."""
-        mine, others = tables[..., self.rows], tables[..., self.columns]
-        error = mine.mT @ (others / tables.shape[1])
+    def error(self, classes: slice, tables: Tensor, singles: Tensor) -> Tensor:
+        """Return the errors of moments of some classes, where pairs were measured."""
+        row_tables, column_tables = tables[..., self.rows], tables[..., self.columns]
+        error = row_tables.mT @ (column_tables / tables.shape[1])
         if self.goals is not None:
-            error *= self.seen
-            error -= self.goals[some]
+            error *= self.is_measured
+            error -= self.goals[classes]
             return error
         error -= singles[..., self.rows].mT * singles[..., self.columns]
         error -= self.common
-        error *= self.seen
+        error *= self.is_measured
         return error
 
 
-class Pull:
-    """The loss of a mixture: how far moments and single columns are from a target."""
+class PairLoss:
+    """The loss of a mixture: squared errors of moments and of single columns."""
 
     def __init__(
         self, target: PairTarget, *, is_balanced: bool, device: torch.device
@@ -460,43 +473,47 @@ class Pull:
         self.shares = tensor(shares)[:, None, None]
         self.weights = tensor(weights)[:, None, None]
         self.scale = 1.0 / max(energy, LEAST)
-        self.meetings = []
-        for a, b in meetings(target.singles.shape[1]):
-            if not target.seen[a, b].any():
+        self.cell_blocks = []
+        for a, b in cell_blocks(target.singles.shape[1]):
+            if not target.is_measured[a, b].any():
                 continue
-            seen, common = tensor(target.seen[a, b]), tensor(target.common[a, b])
+            is_measured, common = (
+                tensor(target.is_measured[a, b]),
+                tensor(target.common[a, b]),
+            )
             goals = None
             if target.own is not None:
                 goals = tensor(target.own[:, a, b]) / self.shares
                 for goal, single in zip(goals, self.singles, strict=True):
                     goal += single[:, a].mT * single[:, b]
                     goal += common
-                    goal *= seen
-            self.meetings.append(Meeting(a, b, seen, common, goals))
+                    goal *= is_measured
+            self.cell_blocks.append(CellBlock(a, b, is_measured, common, goals))
 
-    def on(self, some: slice, tables: Tensor) -> tuple[float, Tensor]:
-        """Return the loss of some classes and its slope in their tables.
+    def value_and_slope(self, classes: slice, tables: Tensor) -> tuple[float, Tensor]:
+        """Return the loss of some classes and its gradient by their tables.
 
-        Numbers of a class that are the same in all pairs multiply what is short.
+        Factors of a class that are the same in all pairs are multiplied at the end,
+        with the smaller arrays.
         """
         n_components = tables.shape[1]
-        factor = self.weights[some] * self.shares[some]
-        singles = self.singles[some]
-        off = factor * (tables.mean(dim=1, keepdim=True) - singles)
-        loss = SINGLES * off.square().sum()
+        factor = self.weights[classes] * self.shares[classes]
+        singles = self.singles[classes]
+        difference = factor * (tables.mean(dim=1, keepdim=True) - singles)
+        loss = SINGLES * difference.square().sum()
         slope = torch.zeros_like(tables)
-        for one in self.meetings:
-            error = one.error(some, tables, singles)
+        for block in self.cell_blocks:
+            error = block.error(classes, tables, singles)
             norms = torch.linalg.vector_norm(error, dim=(1, 2), keepdim=True)
             squares = (factor * norms).square().sum()
-            slope[..., one.columns] += tables[..., one.rows] @ error
+            slope[..., block.columns] += tables[..., block.rows] @ error
             loss += squares
-            if one.rows != one.columns:  # and what is below the diagonal
-                slope[..., one.rows] += tables[..., one.columns] @ error.mT
+            if block.rows != block.columns:  # and what is below the diagonal
+                slope[..., block.rows] += tables[..., block.columns] @ error.mT
                 loss += squares
         rate = 2.0 * self.scale / n_components * factor
         slope *= 2.0 * rate * factor
-        slope += SINGLES * rate * off
+        slope += SINGLES * rate * difference
         return self.scale * float(loss), slope
 
 
@@ -516,33 +533,33 @@ def fit_mixture(
     r"""Fit a mixture of equally likely products of columns to two-way moments.
 
     With :math:`A_c` the probabilities of the components of a class, its moments are
-    :math:`\omega_c A_c^\top A_c / K`, exactly: no batch is drawn, the loss has no
-    sampling noise. All classes share one set of components, which each bends a
-    little: relations between columns are mostly common, and where nothing is known of a
-    class the rest keeps the relations of all. With ``parities`` components start
-    with these, and errors of them count beside those of pairs.
+    :math:`\omega_c A_c^\top A_c / K`, exactly: no batch is drawn, and the loss has no
+    sampling noise. All classes share one set of components, which each class modifies a
+    little: relationships between columns are mostly common, and a class of which little
+    is known keeps those of all classes. With ``parities`` components start with
+    these, and the loss includes errors of them.
 
     Returns
     -------
     tables : ndarray of shape (n_classes, n_components, S)
     losses : list of float
-        Of each step; 1 is the loss of independent columns, without relations.
+        Loss of each step; independent columns have a loss of 1.
     """
     rng = torch.Generator().manual_seed(seed)
     start = torch.as_tensor(np.log(np.maximum(target.singles, CERTAIN)))
     mixture = Mixture(start.float().to(device), sizes, n_components, rng)
-    pull: Any = Pull(target, is_balanced=is_balanced, device=device)
+    objective: Any = PairLoss(target, is_balanced=is_balanced, device=device)
     if parities is not None:
-        first = starting_logits(parities, sizes, n_components, seed)
-        mixture.own += torch.as_tensor(first).to(mixture.own)
-        pull = PullOfParities(pull, parities, one_hot_columns(sizes, device))
+        parity_logits = starting_logits(parities, sizes, n_components, seed)
+        mixture.own += torch.as_tensor(parity_logits).to(mixture.own)
+        objective = ParityLoss(objective, parities, one_hot_columns(sizes, device))
     optimiser = Adam(mixture.parts, betas=(0.9, 0.95))
     losses: list[float] = []
     for step in paced(progress(range(max_iter))):
-        losses.append(mixture.follow(pull))
+        losses.append(mixture.set_gradients(objective))
         rate = learning_rate * one_cycle(step / max_iter)
         optimiser.step((rate, rate, OWN_RATE * rate))
         if not (math.isfinite(losses[-1]) and mixture.shared.abs().max() < TOO_FAR):
             raise FloatingPointError("Training diverged; try a smaller learning_rate.")
-    found = [mixture.tables(some).double().cpu() for some in mixture.blocks]
-    return torch.cat(found).numpy(), losses
+    tables = [mixture.tables(classes).double().cpu() for classes in mixture.blocks]
+    return torch.cat(tables).numpy(), losses

@@ -1,4 +1,4 @@
-"""Noisy histograms of pairs of columns, denoised by what is known of their noise."""
+"""Noisy histograms of pairs of columns, denoised by their known noise."""
 
 import math
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from skdpgen.utils import (
 )
 
 Floats = NDArray[np.float64]
-STRENGTHS = (0.03, 0.1, 0.3, 0.9)
+STRENGTHS = (0.03, 0.1, 0.3, 0.9)  # standard deviations of candidate priors
 LENGTH_SCALES = (None, 0.4, 1.6)  # in quantiles of the column; None is unordered
 
 
 @dataclass(frozen=True, eq=False)
 class PairPrior:
-    """How one column may take part in relations: eigenvectors of candidate priors.
+    """Candidate priors of one column in relationships, by their eigenvectors.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class PairPrior:
     def of(cls, marginal: Floats, n_ordered: int) -> "PairPrior":
         """Return the candidates K = P hᵃ ρ hᵃ Pᵀ of a column with marginal h.
 
-        As for single columns: a says whether rare cells may deviate more relative to
-        their size, ρ whether neighbours deviate alike, and P removes the sum.
+        As for single columns: the power a allows rare cells to deviate more relative to
+        their size, ρ correlates neighbours, and P removes the sum.
         """
         centre = np.eye(len(marginal)) - marginal[:, None]
         middle = np.cumsum(marginal[:n_ordered]) - 0.5 * marginal[:n_ordered]
@@ -65,8 +65,8 @@ def smooth_pair(
 
     The prior of the excess is N(0, t² K ⊗ K'), a Kronecker product of one candidate of
     each column, or it is 0. The noise is known, so evidence and posterior mean of each
-    candidate are exact, and posterior means are averaged, weighted by evidence: a pair
-    without a relation returns to 0.
+    candidate are exact. Posterior means are averaged, weighted by evidence: a pair
+    without a relationship is shrunk to 0.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def smooth_pair(
     Examples
     --------
     >>> prior = PairPrior.of(np.array([0.5, 0.5]), 0)
-    >>> found = smooth_pair(np.array([[0.2, -0.2], [-0.2, 0.2]]), 1e-4, prior, prior)
-    >>> found.round(2).tolist()
+    >>> mean = smooth_pair(np.array([[0.2, -0.2], [-0.2, 0.2]]), 1e-4, prior, prior)
+    >>> mean.round(2).tolist()
     [[0.2, -0.2], [-0.2, 0.2]]
     """
     return fit_pair(excess, variance, first, second, scale=scale)[0]
@@ -97,7 +97,7 @@ def fit_pair(
     *,
     scale: float = 1.0,
 ) -> tuple[Floats, float]:
-    """Return what :func:`smooth_pair` does, and the log evidence of its priors."""
+    """Return the result of :func:`smooth_pair`, and the log evidence of its priors."""
     if variance == 0:
         return excess, 0.0
     rotated = first.vectors.transpose(0, 2, 1) @ excess @ second.vectors
@@ -105,19 +105,19 @@ def fit_pair(
     signal = scale * np.square(STRENGTHS)[:, None, None, None] * spread
     total = signal + variance
     evidence = -0.5 * (rotated**2 / total + np.log(total)).sum(axis=(2, 3))
-    nothing = -0.5 * (excess**2 / variance + np.log(variance)).sum()
-    best = max(float(evidence.max()), float(nothing))
+    null_evidence = -0.5 * (excess**2 / variance + np.log(variance)).sum()
+    best = max(float(evidence.max()), float(null_evidence))
     weights = np.exp(evidence - best)
-    whole = weights.sum() + np.exp(nothing - best)
-    weights /= whole
+    total_weight = weights.sum() + np.exp(null_evidence - best)
+    weights /= total_weight
     kept = (weights[:, :, None, None] * signal / total).sum(axis=0) * rotated
-    back = first.vectors @ kept @ second.vectors.transpose(0, 2, 1)
-    log = best + float(np.log(whole / (evidence.size + 1)))
-    return np.asarray(back.sum(axis=0)), log
+    contributions = first.vectors @ kept @ second.vectors.transpose(0, 2, 1)
+    log_evidence = best + float(np.log(total_weight / (evidence.size + 1)))
+    return np.asarray(contributions.sum(axis=0)), log_evidence
 
 
 # ----------------------------------------------------------------------------
-# Pairs of columns given the bins of a number, of which neighbours are alike.
+# Pairs of columns given the bins of a numeric target; neighbouring bins are similar.
 
 
 @on_one_thread
@@ -128,20 +128,20 @@ def smooth_bins(
     second: PairPrior,
     shares: Floats,
 ) -> Floats:
-    r"""Return the posterior mean of what each bin has of its own in a pair.
+    r"""Return the posterior mean of the excess of each bin over all bins, in a pair.
 
-    The prior is that of a pair, times one of bins: all of them together are
-    :math:`N(0, t^2 D R D \otimes K \otimes K')`, with D the standard deviations that
-    bins have by their size and R, which decays along the bins or not, without their
-    sum, which is 0; or they are 0. So a slow change along the target is told from
-    noise where no bin alone could tell it.
+    The prior is that of a pair, times one of bins: all excesses together are
+    :math:`N(0, t^2 D R D \otimes K \otimes K')`, or they are 0. D has the standard
+    deviations of bins by their size. R decays along the bins, or is the identity; their
+    sum, which is 0, is projected out. So a slow change along the target is detected
+    even where the change of each bin is smaller than its noise.
 
     Parameters
     ----------
     excess : ndarray of shape (n_bins, n_cells, n_cells of the other)
-        What a bin has beyond its share of the excess of all.
+        Excess of a bin over its share of the excess of all bins.
     variance : float
-        Of the noise of each entry of a bin, before that share was taken off.
+        Of the noise of each entry of a bin, before that share was subtracted.
     first, second : PairPrior
     shares : ndarray of shape (n_bins,)
 
@@ -149,26 +149,26 @@ def smooth_bins(
     --------
     >>> prior = PairPrior.of(np.array([0.5, 0.5]), 0)
     >>> slope = np.array([-0.01, 0.0, 0.01])[:, None, None]
-    >>> seen = slope * np.array([[1.0, -1.0], [-1.0, 1.0]])
-    >>> found = smooth_bins(seen, 1e-8, prior, prior, np.full(3, 1 / 3))
-    >>> bool(np.abs(found - seen).max() < 1e-4)
+    >>> excess = slope * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> mean = smooth_bins(excess, 1e-8, prior, prior, np.full(3, 1 / 3))
+    >>> bool(np.abs(mean - excess).max() < 1e-4)
     True
     """
     if variance == 0:
         return excess
     spread = shares * (1 - shares)
     noise = variance * ((1 - shares) ** 2 + (len(shares) - 1) * shares**2)
-    floor = np.sqrt(noise)
-    seen = excess / floor[:, None, None]  # noise 1
-    scale = np.sqrt(spread) / floor
-    logs, means = [-0.5 * float((seen**2).sum())], [np.zeros_like(seen)]
+    noise_std = np.sqrt(noise)
+    scaled = excess / noise_std[:, None, None]  # noise 1
+    scale = np.sqrt(spread) / noise_std
+    logs, means = [-0.5 * float((scaled**2).sum())], [np.zeros_like(scaled)]
     pairs = first.values[:, None, :, None] * second.values[None, :, None, :]
-    rotated = np.einsum("ixa,cxy,jyb->ijcab", first.vectors, seen, second.vectors)
+    rotated = np.einsum("ixa,cxy,jyb->ijcab", first.vectors, scaled, second.vectors)
     centre = np.eye(len(shares)) - shares[:, None]
     for alike in correlations(shares, len(shares)):
         prior = scale[:, None] * (centre @ alike @ centre.T) * scale
-        values, turn = np.linalg.eigh(prior)
-        turned = np.einsum("dc,ijdab->ijcab", turn, rotated)
+        values, axes = np.linalg.eigh(prior)
+        turned = np.einsum("dc,ijdab->ijcab", axes, rotated)
         signal = np.maximum(values, 0.0)[:, None, None] * pairs[:, :, None]
         for strength in STRENGTHS:
             total = strength**2 * signal + 1.0
@@ -176,12 +176,14 @@ def smooth_bins(
             best = float(fit.max())
             weights = np.exp(fit - best)
             kept = weights[:, :, None, None, None] / weights.sum() * (1 - 1 / total)
-            back = np.einsum("cd,ijdab->ijcab", turn, kept * turned)
+            contributions = np.einsum("cd,ijdab->ijcab", axes, kept * turned)
             means.append(
-                np.einsum("ixa,ijcab,jyb->cxy", first.vectors, back, second.vectors)
+                np.einsum(
+                    "ixa,ijcab,jyb->cxy", first.vectors, contributions, second.vectors
+                )
             )
             logs.append(best + math.log(weights.sum() / weights.size))
     odds = np.exp(np.array(logs) - max(logs))
     odds /= odds.sum()
     mean = np.einsum("m,mcxy->cxy", odds, np.array(means))
-    return np.asarray(mean * floor[:, None, None])
+    return np.asarray(mean * noise_std[:, None, None])

@@ -1,4 +1,4 @@
-"""DP-SGD: a network trained on private rows, through the door that privacy keeps."""
+"""DP-SGD: a network trained on private rows, through the oracle of `privacy`."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,13 +18,13 @@ from skdpgen.privacy import Layer, Ledger, private_oracle
 from skdpgen.training._matching import Averages
 
 # ----------------------------------------------------------------------------
-# Layers that multiply one matrix by what they get at each place of a row.
+# Layers that multiply their inputs, at each place of a row, by one matrix.
 
 Shapes = Mapping[str, list[torch.Size]]  # of outputs at each call, by layer
 
 
 class Matrix:
-    r"""A linear layer, or a convolution, which is one over the patches of an image.
+    r"""A linear layer, or a convolution: a linear layer on the patches of an image.
 
     Its outputs are :math:`y_t = W v_t + b` at places t, so its gradient is
     :math:`\sum_t u_t (v_t, 1)^\top`, where u is the slope of the loss along y.
@@ -32,7 +32,7 @@ class Matrix:
     Parameters
     ----------
     name : str
-        In the network.
+        Name of the layer in the network.
     module : Linear or Conv2d
     """
 
@@ -45,46 +45,46 @@ class Matrix:
         self.shape = (n_out, module.weight.numel() // n_out + (self.bias is not None))
 
     @staticmethod
-    def is_one(module: nn.Module) -> bool:
-        """Return whether a layer is understood; others, and subclasses, are not."""
+    def is_supported(module: nn.Module) -> bool:
+        """Return whether a layer can be handled as a matrix; subclasses cannot."""
         if type(module) is nn.Conv2d:
             plain = module.groups == 1 and module.padding_mode == "zeros"
             return plain and not isinstance(module.padding, str)
         return type(module) is nn.Linear
 
     def n_places(self, outputs: list[torch.Size]) -> int:
-        """Return at how many places of a row it is, over all calls."""
+        """Return the number of places of a row, over all calls."""
         return sum(shape.numel() for shape in outputs) // self.shape[0]
 
     def slopes(self, outputs: list[Tensor]) -> Tensor:
-        """Return slopes along outputs, (n, places, a), of all calls."""
-        return _together([self._by_place(one) for one in outputs])
+        """Return gradients by the outputs of all calls, (n, places, a)."""
+        return _all_places([self._by_place(output) for output in outputs])
 
     def inputs(self, inputs: list[Tensor]) -> Tensor:
-        """Return what goes in, (n, places, b), with ones for the bias."""
-        found = self._inputs(inputs)
+        """Return the inputs of all calls, (n, places, b), with ones for the bias."""
+        values = self._inputs(inputs)
         if self.bias is None:
-            return found
-        return torch.cat([found, found.new_ones(*found.shape[:2], 1)], dim=2)
+            return values
+        return torch.cat([values, values.new_ones(*values.shape[:2], 1)], dim=2)
 
     def formed(self, outputs: list[Tensor], inputs: list[Tensor]) -> Tensor:
-        """Return the gradient itself, (n, a * b)."""
+        """Return the full gradient by the matrix, (n, a * b)."""
         u = self.slopes(outputs)
-        found = u.mT @ self._inputs(inputs)
+        gradients = u.mT @ self._inputs(inputs)
         if self.bias is not None:
-            found = torch.cat([found, u.sum(dim=1)[:, :, None]], dim=2)
-        return found.flatten(1)
+            gradients = torch.cat([gradients, u.sum(dim=1)[:, :, None]], dim=2)
+        return gradients.flatten(1)
 
     def to_weights(self, gradient: Tensor) -> dict[str, Tensor]:
         """Return a gradient by the names of the weights."""
         gradient = gradient.view(self.shape)
         n_in = self.shape[1] - (self.bias is not None)
         shape = self.module.weight.shape
-        found = {self.weight: gradient[:, :n_in].reshape(shape)}
-        return found if self.bias is None else found | {self.bias: gradient[:, -1]}
+        named = {self.weight: gradient[:, :n_in].reshape(shape)}
+        return named if self.bias is None else named | {self.bias: gradient[:, -1]}
 
     def _inputs(self, inputs: list[Tensor]) -> Tensor:
-        return _together([self._by_place(self._patches(one)) for one in inputs])
+        return _all_places([self._by_place(self._patches(x)) for x in inputs])
 
     def _by_place(self, values: Tensor) -> Tensor:
         """Return (n, places, width)."""
@@ -93,12 +93,12 @@ class Matrix:
         return values.reshape(len(values), -1, values.shape[-1])
 
     def _patches(self, images: Tensor) -> Tensor:
-        """Return patches of images, (n, ..., width, places, 1); others as they are."""
+        """Return patches of images, (n, ..., width, places, 1); other inputs as is."""
         module = self.module
         if type(module) is not nn.Conv2d:
             return images
         flat = images.reshape(-1, *images.shape[-3:])
-        assert not isinstance(module.padding, str)  # `is_one` refuses "same"
+        assert not isinstance(module.padding, str)  # `is_supported` excludes "same"
         patches = unfold(
             flat,
             module.kernel_size,
@@ -109,13 +109,13 @@ class Matrix:
         return patches.view(*images.shape[:-3], *patches.shape[1:], 1)
 
 
-def _together(calls: list[Tensor]) -> Tensor:
-    """Return the places of all calls; of a single one without a copy."""
+def _all_places(calls: list[Tensor]) -> Tensor:
+    """Join the places of all calls; one call is not copied."""
     return torch.cat(calls, dim=1) if len(calls) > 1 else calls[0]
 
 
 def matrices(network: nn.Module) -> dict[str, Matrix]:
-    """Return the layers of a network that are matrices with weights of their own."""
+    """Return the layers of a network that are matrices and share no weight."""
     owners: dict[int, list[str]] = {}
     for name, module in network.named_modules(remove_duplicate=False):
         for weight in module._parameters.values():
@@ -125,99 +125,107 @@ def matrices(network: nn.Module) -> dict[str, Matrix]:
     return {
         name: Matrix(name, module)
         for name, module in network.named_modules()
-        if Matrix.is_one(module) and name not in tied
+        if Matrix.is_supported(module) and name not in tied
     }
 
 
 @contextmanager
-def shapes_of(layers: Mapping[str, Matrix]) -> Iterator[dict[str, list[torch.Size]]]:
-    """Yield a record of the shapes of outputs, filled as the network is called."""
-    found: dict[str, list[torch.Size]] = {name: [] for name in layers}
+def recorded_shapes(
+    layers: Mapping[str, Matrix],
+) -> Iterator[dict[str, list[torch.Size]]]:
+    """Record the shapes of outputs while the network is called."""
+    record: dict[str, list[torch.Size]] = {name: [] for name in layers}
 
     def listen(name: str) -> RemovableHandle:
-        def hook(module: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> None:
-            del module, given
-            found[name].append(output.shape)
+        def hook(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+            del module, inputs
+            record[name].append(output.shape)
 
         return layers[name].module.register_forward_hook(hook)
 
     handles = [listen(name) for name in layers]
     try:
-        yield found
+        yield record
     finally:
         for handle in handles:
             handle.remove()
 
 
 @contextmanager
-def tapped(
+def recorded_inputs(
     layers: Mapping[str, Matrix], taps: Mapping[str, list[Tensor]]
 ) -> Iterator[dict[str, list[Tensor]]]:
-    """Add a tap to each output, and yield a record of what goes in."""
-    found: dict[str, list[Tensor]] = {name: [] for name in taps}
-    calls = {name: iter(some) for name, some in taps.items()}
+    """Add a tap to each output, and record the inputs of each call.
+
+    A tap is 0, so outputs do not change; its gradient is the gradient by the output.
+    """
+    record: dict[str, list[Tensor]] = {name: [] for name in taps}
+    calls = {name: iter(taps_of_calls) for name, taps_of_calls in taps.items()}
 
     def listen(name: str) -> RemovableHandle:
         def hook(
-            module: nn.Module, given: tuple[Tensor, ...], output: Tensor
+            module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor
         ) -> Tensor:
             del module
-            found[name].append(given[0])
+            record[name].append(inputs[0])
             return output + next(calls[name])
 
         return layers[name].module.register_forward_hook(hook)
 
     handles = [listen(name) for name in taps]
     try:
-        yield found
+        yield record
     finally:
         for handle in handles:
             handle.remove()
 
 
 # ----------------------------------------------------------------------------
-# Gradients of a loss for each row by itself; thin layers give theirs as factors.
+# Gradients of a loss for each row independently; those of thin layers as factors.
 
 Call = Callable[..., Any]  # the network
-PyTree: TypeAlias = Any  # a tensor, or a tuple or dict of them, one line a row in each
-RowLoss = Callable[[Call, Any], Tensor]  # of one row
+PyTree: TypeAlias = (
+    Any  # a tensor, or a tuple or dict of tensors; one line for each row
+)
+RowLoss = Callable[[Call, Any], Tensor]  # loss of one row
 LayerRows = Tensor | tuple[Tensor, Tensor]  # gradients of a layer, or their factors
-MOST_ROWS, NUMBERS = 128, 2**24  # rows that are mapped together, and their gradients
-MIXING = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
+MOST_ROWS = 128  # rows that are mapped together
+NUMBERS = 2**24  # numbers in the gradients of these rows; 128 MiB
+MIXING_LAYERS = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 
 
 class RowSlopes:
-    r"""The gradient of each row's loss, as the layers that privacy clips and sums.
+    r"""The gradient of each row's loss, in the layers that `privacy` clips and sums.
 
-    Of a linear layer or a convolution the gradient is :math:`\sum_t u_t (v_t,
-    1)^\top` over places t, where u is the slope of the loss along its outputs and v
-    what went in: two thin factors. They are kept as they are where they are smaller
-    than the gradient. All other weights give their gradient by ``vmap(grad(loss))``.
+    The gradient by a linear layer or a convolution is :math:`\sum_t u_t (v_t,
+    1)^\top` over places t, where u is the gradient of the loss by its outputs and v its
+    inputs: two thin factors. They are not multiplied if they are smaller than the
+    product. Gradients by all other weights come from ``vmap(grad(loss))``.
 
-    *Each row by itself.* ``vmap`` maps a function of one row, so no row enters another
-    one's gradient; layers that mix rows or draw random numbers are refused. How a sum
-    is rounded may depend on the shape of a batch: so all batches have one shape (the
-    last one is filled with zeros), in double precision, and what is left is some
-    1e-16 of a smooth function. **A jump makes more of it**: unless ``is_smooth``, rows
-    go one by one.
+    *Independence of rows.* ``vmap`` maps a function of one row, so no row enters the
+    gradient of another; layers that mix rows or draw random numbers are refused. The
+    rounding of a sum may depend on the shape of a batch. So all batches have one shape
+    (the last one is filled with zeros) and double precision, and what is left is about
+    1e-16 of a smooth function. **A jump would amplify it**: unless ``is_smooth``, rows
+    are mapped one by one.
 
     Parameters
     ----------
     network : Module
         Not changed; its weights are read at each call.
     loss : callable
-        ``loss(call, row)``, a scalar of one row, that reaches the weights through
-        ``call``, which is the network.
+        ``loss(call, row)``, a scalar for one row; ``call`` is the network.
     empty : tensor or tuple of tensors
-        A batch of no rows: their shape and dtype.
+        A batch without rows, for their shape and dtype.
     is_smooth : bool, default=False
-        Whether the slopes of network and loss have no jump: tanh, SiLU, GELU, softplus
-        and squares, but not ReLU, max-pooling and absolute values.
+        Whether gradients of network and loss are continuous: those of tanh, SiLU, GELU,
+        softplus and squares are, those of ReLU, max-pooling and absolute values are
+        not.
 
     Attributes
     ----------
     layers : tuple of int or (int, int)
-        What a call returns, as :class:`~skdpgen.privacy.Layers` takes it.
+        Shapes of the layers that a call returns, for :class:`~skdpgen.privacy.Layers`.
     width : int
         Number of weights.
     at_once : int
@@ -244,19 +252,21 @@ class RowSlopes:
         *,
         is_smooth: bool = False,
     ) -> None:
-        _check_rows_apart(network)
+        _check_rows_independent(network)
         self._network, self._loss = network, loss
         self._matrices = matrices(network)
         self._shapes = self._trace(empty)
         self._matrices = {name: self._matrices[name] for name in self._shapes}
-        own = {one.weight for one in self._matrices.values()}
-        own |= {one.bias for one in self._matrices.values() if one.bias is not None}
+        handled = {matrix.weight for matrix in self._matrices.values()}
+        handled |= {m.bias for m in self._matrices.values() if m.bias is not None}
         weights = dict(network.named_parameters())
         self._rest = {
-            name: weight.shape for name, weight in weights.items() if name not in own
+            name: weight.shape
+            for name, weight in weights.items()
+            if name not in handled
         }
         places = [self._matrices[k].n_places(self._shapes[k]) for k in self._shapes]
-        shapes = [one.shape for one in self._matrices.values()]
+        shapes = [matrix.shape for matrix in self._matrices.values()]
         self._is_thin = [
             n * (a + b) < a * b for n, (a, b) in zip(places, shapes, strict=True)
         ]
@@ -265,10 +275,10 @@ class RowSlopes:
             for is_thin, (a, b) in zip(self._is_thin, shapes, strict=True)
         ) + tuple(shape.numel() for shape in self._rest.values())
         self.width = sum(weight.numel() for weight in weights.values())
-        numbers = sum(one for one in self.layers if isinstance(one, int))
+        numbers = sum(layer for layer in self.layers if isinstance(layer, int))
         numbers += sum(n * (a + b) for n, (a, b) in zip(places, shapes, strict=True))
-        most = min(max(NUMBERS // max(numbers, 1), 1), MOST_ROWS)
-        self.at_once = most if is_smooth else 1
+        largest = min(max(NUMBERS // max(numbers, 1), 1), MOST_ROWS)
+        self.at_once = largest if is_smooth else 1
 
     def __call__(self, rows: PyTree) -> list[LayerRows]:
         """Return the layers of each row's gradient."""
@@ -285,35 +295,37 @@ class RowSlopes:
         def of_one(
             rest: dict[str, Tensor], taps: dict[str, list[Tensor]], row: PyTree
         ) -> tuple[Tensor, dict[str, list[Tensor]]]:
-            with tapped(self._matrices, taps) as inputs:
+            with recorded_inputs(self._matrices, taps) as inputs:
                 value = self._loss(self._caller({**state, **rest}), row)
             return value, inputs
 
-        each = vmap(grad(of_one, argnums=(0, 1), has_aux=True), in_dims=(None, None, 0))
-        found = []
+        gradients = vmap(
+            grad(of_one, argnums=(0, 1), has_aux=True), in_dims=(None, None, 0)
+        )
+        parts = []
         for first in range(0, n, self.at_once):
-            some = tree_map(lambda one: self._filled(one, first), rows)  # noqa: B023
-            (flat, u), v = each(rest, taps, some)
-            found.append(self._layers_of(flat, u, v, min(n - first, self.at_once)))
-        if len(found) == 1:
-            return found[0]
-        by_layer = zip(*found, strict=True)
-        return [tree_map(lambda *parts: torch.cat(parts), *one) for one in by_layer]
+            batch = tree_map(lambda part: self._filled(part, first), rows)  # noqa: B023
+            (flat, u), v = gradients(rest, taps, batch)
+            parts.append(self._layers_of(flat, u, v, min(n - first, self.at_once)))
+        if len(parts) == 1:
+            return parts[0]
+        by_layer = zip(*parts, strict=True)
+        return [tree_map(lambda *x: torch.cat(x), *layer) for layer in by_layer]
 
     def to_weights(self, flat: Tensor) -> dict[str, Tensor]:
         """Return a sum of gradients by the names of the weights."""
-        sizes = [a * b for a, b in (one.shape for one in self._matrices.values())]
+        sizes = [a * b for a, b in (matrix.shape for matrix in self._matrices.values())]
         sizes += [shape.numel() for shape in self._rest.values()]
         parts = iter(flat.split(sizes))
-        found: dict[str, Tensor] = {}
-        for one in self._matrices.values():
-            found |= one.to_weights(next(parts))
-        return found | {k: next(parts).view(shape) for k, shape in self._rest.items()}
+        named: dict[str, Tensor] = {}
+        for matrix in self._matrices.values():
+            named |= matrix.to_weights(next(parts))
+        return named | {k: next(parts).view(shape) for k, shape in self._rest.items()}
 
     def _trace(self, empty: PyTree) -> Shapes:
-        """Return how a row of zeros passes matrices: public, as all rows are alike."""
+        """Return output shapes of matrices for a row of zeros; they are public."""
         zeros = tree_map(
-            lambda one: one.new_zeros(1, *one.shape[1:]), self._prepared(empty)
+            lambda part: part.new_zeros(1, *part.shape[1:]), self._prepared(empty)
         )
         state = self._state()
 
@@ -321,9 +333,9 @@ class RowSlopes:
             self._loss(self._caller(state), row)
             return row
 
-        with torch.no_grad(), shapes_of(self._matrices) as found:
+        with torch.no_grad(), recorded_shapes(self._matrices) as record:
             vmap(of_one)(zeros)
-        return {name: shapes for name, shapes in found.items() if shapes}
+        return {name: shapes for name, shapes in record.items() if shapes}
 
     def _layers_of(
         self,
@@ -333,52 +345,52 @@ class RowSlopes:
         n: int,
     ) -> list[LayerRows]:
         """Return the layers of the first ``n`` rows of a batch."""
-        found: list[LayerRows] = []
+        layers: list[LayerRows] = []
         named = zip(self._matrices.items(), self._is_thin, strict=True)
         for (name, matrix), is_thin in named:
-            left = [one[:n].detach() for one in u[name]]
-            right = [one[:n].detach() for one in v[name]]
+            slopes = [slope[:n].detach() for slope in u[name]]
+            inputs = [x[:n].detach() for x in v[name]]
             if is_thin:
-                found.append((matrix.slopes(left), matrix.inputs(right)))
+                layers.append((matrix.slopes(slopes), matrix.inputs(inputs)))
             else:
-                found.append(matrix.formed(left, right))
-        return found + [flat[name][:n].detach().flatten(1) for name in self._rest]
+                layers.append(matrix.formed(slopes, inputs))
+        return layers + [flat[name][:n].detach().flatten(1) for name in self._rest]
 
     def _state(self) -> dict[str, Tensor]:
         """Return weights and buffers in double precision."""
-        both = [*self._network.named_parameters(), *self._network.named_buffers()]
+        state = [*self._network.named_parameters(), *self._network.named_buffers()]
         return {
-            name: one.detach().double() if one.is_floating_point() else one
-            for name, one in both
+            name: value.detach().double() if value.is_floating_point() else value
+            for name, value in state
         }
 
     def _caller(self, state: dict[str, Tensor]) -> Call:
-        return lambda *given: functional_call(self._network, state, given)
+        return lambda *inputs: functional_call(self._network, state, inputs)
 
     def _prepared(self, rows: PyTree) -> PyTree:
         """Return rows in double precision, on the network's device."""
         device = next(iter(self._network.parameters())).device
 
-        def one(part: Tensor | NDArray[Any]) -> Tensor:
+        def prepared(part: Tensor | NDArray[Any]) -> Tensor:
             if not isinstance(part, Tensor):
                 part = torch.from_numpy(np.array(part))
             part = part.to(device)
             return part.double() if part.is_floating_point() else part
 
-        return tree_map(one, rows)
+        return tree_map(prepared, rows)
 
     def _filled(self, part: Tensor, first: int) -> Tensor:
-        """Return a batch of the one shape, filled up with zeros."""
-        some = part[first : first + self.at_once]
-        missing = self.at_once - len(some)
+        """Return a batch of ``at_once`` rows, filled up with zeros."""
+        batch = part[first : first + self.at_once]
+        missing = self.at_once - len(batch)
         if not missing:
-            return some
-        return torch.cat([some, some.new_zeros(missing, *some.shape[1:])])
+            return batch
+        return torch.cat([batch, batch.new_zeros(missing, *batch.shape[1:])])
 
 
-def _check_rows_apart(network: nn.Module) -> None:
+def _check_rows_independent(network: nn.Module) -> None:
     for name, module in network.named_modules():
-        if isinstance(module, MIXING):
+        if isinstance(module, MIXING_LAYERS):
             raise ValueError(
                 f"network must treat each row by itself. Layer {name!r} is a "
                 f"{type(module).__name__}; use a LayerNorm or GroupNorm instead."
@@ -388,13 +400,13 @@ def _check_rows_apart(network: nn.Module) -> None:
 
 
 # ----------------------------------------------------------------------------
-# DP-SGD: a network trained on private rows, through the door that privacy keeps.
+# DP-SGD: a network trained on private rows, through the oracle of `privacy`.
 
 Network = TypeVar("Network", bound=nn.Module)
 
 
 class RowsInMemory(Protocol):
-    """What a secret sample is taken of."""
+    """Rows in memory, of which secret samples are taken."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -405,11 +417,11 @@ class RowsInMemory(Protocol):
         ...
 
 
-QUIET = 6.0  # noise of a mean gradient, in clipping norms, that needs no slower steps
+QUIET = 6.0  # noise of a step, in clipping norms, above which steps get shorter
 
 
 class PrivateDescent:
-    """Steps of DP-SGD, one at a time: between them other networks may be trained."""
+    """Steps of DP-SGD, one at a time; other networks may be trained in between."""
 
     def __init__(
         self,
@@ -432,8 +444,8 @@ class PrivateDescent:
         Parameters
         ----------
         public_loss : callable or None, default=None
-            ``public_loss(network)``, of quantities that are public or made of
-            releases, such as generated rows: its gradient is added, exactly and free.
+            ``public_loss(network)``, of quantities that are public or computed from
+            releases, such as generated rows. Its exact gradient is added, for free.
         """
         progress = self.n_done / self._n_steps
         self.n_done += 1
@@ -450,7 +462,7 @@ class PrivateDescent:
         self._averages.update(self._network, self.n_done - 1)
 
     def average(self) -> None:
-        """Give the network the moving average of its weights; free."""
+        """Load the moving average of its weights into the network; free."""
         self._averages.load_into(self._network)
 
 
@@ -480,14 +492,13 @@ def private_descent(
     .. math:: \frac{1}{q\,n} \Big( \sum_{i \in S} \mathrm{clip}_C(\nabla \ell_i)
               + \mathcal{N}(0, \sigma^2 C^2 I) \Big).
 
-    *Why it is private.* :class:`RowSlopes` gives each row's gradient by itself, and
-    :func:`~skdpgen.privacy.private_oracle` samples, clips, sums and adds noise: a row
-    moves the sum by at most C when it joins or leaves. All else, the optimiser, its
-    averages, ``public_loss``, sees nothing but noisy sums. Gradients are computed in
-    double precision: it costs less than twice the time, and linear layers, whose
-    gradients are not formed, gain more than that.
+    *Why it is private.* :class:`RowSlopes` computes each row's gradient independently
+    of others, and :func:`~skdpgen.privacy.private_oracle` samples, clips, sums and adds
+    noise: a row moves the sum by at most C when it joins or leaves. The optimiser, its
+    averages and ``public_loss`` depend on noisy sums only. Double precision takes less
+    than twice the time, and factors of linear layers save more than that.
 
-    Memory does not grow with the sample: rows come in chunks.
+    Memory does not grow with the sample: rows are read in chunks.
 
     Parameters
     ----------
@@ -497,8 +508,8 @@ def private_descent(
         ``loss(call, row)``: the loss of one row, without a dimension for the batch;
         ``call`` is the network.
     rows : object with ``len`` and ``take(indices)``
-        ``take`` returns a tensor or array, or a tuple of them, one line a row; it is
-        also asked for no rows, to tell their shape.
+        ``take`` returns a tensor or array, or a tuple of them, with one line for each
+        row. It is also called with no indices, for the shape of rows.
     ledger : Ledger
         Charged on entry.
     name : str
@@ -508,16 +519,16 @@ def private_descent(
     sampling_rate, n_steps, norm_bound, expected_rows
         As in :func:`~skdpgen.privacy.private_oracle`.
     learning_rate : float
-        At its highest: it is lower if the noise is above ``quiet``, and falls to 0 in
+        The highest rate: it is lower if the noise exceeds ``quiet``, and falls to 0 in
         the second half.
     momentum : float, default=0.9
-        Of stochastic gradient descent.
+        Of stochastic gradient descent, or the first beta of Adam.
     is_adam : bool, default=False
-        Use Adam instead, which scales noise up as much as gradients.
+        Use Adam instead. It rescales gradients with their noise.
     quiet : float, default=6.0
         Norm of a step's noise, in clipping norms, up to which the learning rate stays.
     is_smooth : bool, default=False
-        See :class:`RowSlopes`; rows go one by one if False.
+        See :class:`RowSlopes`; rows are mapped one by one if False.
 
     Yields
     ------

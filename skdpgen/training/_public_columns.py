@@ -1,4 +1,4 @@
-"""Single columns, where public rows say what to expect of them."""
+"""Single columns given the class, with a prior from public rows if there are any."""
 
 import math
 from collections.abc import Container, Mapping, Sequence
@@ -27,25 +27,28 @@ from skdpgen.utils import (
 )
 
 Floats = NDArray[np.float64]
-STRENGTHS = (0.0, 0.03, 0.1, 0.3, 0.9)  # of what private rows have beyond public ones
-WIDE = (0.3, 1.0, 3.0, 9.0)  # of what any column may have beyond even cells
-OF_CELL = 0.5  # rows that every cell is given before public rows are counted
-SOFT = 0.1  # of a cell's scale does not go by public rows
-MANY = 256  # categories: relations between their shares are left out
-ROUNDS, CLOSE = 30, 1e-6
+# Standard deviations of priors: of differences between private and public rows, and of
+# differences between any column and equal cells.
+STRENGTHS = (0.0, 0.03, 0.1, 0.3, 0.9)
+WIDE = (0.3, 1.0, 3.0, 9.0)
+OF_CELL = 0.5  # pseudo-count of each cell in public rows
+SOFT = 0.1  # part of a cell's prior scale that does not depend on public rows
+MANY = 256  # categories, above which covariances between cells are ignored
+ROUNDS, CLOSE = 30, 1e-6  # of raking
 LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """Released counts of a column, and what is known of it.
+class NoisyColumn:
+    """Released counts of a column, and public counts of the same cells.
 
     Parameters
     ----------
     counts : ndarray of shape (n_classes, n_cells)
-        Noisy; -inf where a cell was found to be empty.
+        Noisy; -inf for a cell that was judged to be empty.
     noise_std : float
     n_ordered : int
+        Number of leading cells that are ordered.
     public : ndarray of shape (n_classes, n_cells) or (1, n_cells)
         Counts of public rows, by class if their labels are known.
     """
@@ -57,48 +60,55 @@ class Seen:
 
     @property
     def is_full(self) -> NDArray[np.bool_]:
-        """Which cells were not found to be empty."""
+        """Whether a cell was not judged to be empty."""
         return np.asarray(np.isfinite(self.counts).all(axis=0))
 
 
-def with_public(
-    today: "ClassConditional", seen: Mapping[Any, Seen]
+def shrunk_to_public(
+    without_public: "ClassConditional", columns: Mapping[Any, NoisyColumn]
 ) -> "ClassConditional":
-    r"""Return columns given the class, shrunk towards what public rows have.
+    r"""Return columns given the class, shrunk towards public rows.
 
-    First the marginal. Its prior is :math:`N(q, t^2 K)`, q the public marginal and K as
-    for the excess of a class (see ``conditional_histogram``); against it stands a prior
-    around even cells, under which the column stays as it is without public rows. Then
-    what classes have beyond their shares: around the public excess, moved to the new
-    marginal, or around 0. Evidence is exact in all of them and decides; what is usual
-    among columns, as how far private and public ones are apart, is learnt from all.
+    First the marginal. Its prior is :math:`N(q, t^2 K)`, with q the public marginal and
+    K as for the excess of a class (see ``conditional_histogram``). The alternative is a
+    prior around equal cells, under which the estimate without public rows is kept. Then
+    the excess of classes over their shares: its prior is around the public excess,
+    moved to the new marginal, or around 0. Candidates are weighted by their exact
+    evidence; their frequencies, such as the distance between private and public rows,
+    are estimated from all columns.
     """
-    shares = np.asarray(today.totals / today.totals.sum())
-    total = float(today.totals.sum())
-    marginals = _marginals(today, seen, total)
-    looks = {
+    shares = np.asarray(without_public.totals / without_public.totals.sum())
+    total = float(without_public.totals.sum())
+    marginals = _marginals(without_public, columns, total)
+    excesses = {
         name: _Excess.of(
-            one,
+            column,
             marginals[name],
-            _moved(today.conditionals[name], today.marginals[name], marginals[name]),
+            _with_marginal(
+                without_public.conditionals[name],
+                without_public.marginals[name],
+                marginals[name],
+            ),
             shares,
             total,
         )
-        for name, one in seen.items()
+        for name, column in columns.items()
     }
-    conditionals = {name: one.without for name, one in looks.items()}
-    told = {name: one for name, one in looks.items() if one.logs is not None}
-    if told:
-        logs = np.concatenate([one.logs for one in told.values()])
+    conditionals = {name: excess.without_public for name, excess in excesses.items()}
+    with_evidence = {
+        name: excess for name, excess in excesses.items() if excess.logs is not None
+    }
+    if with_evidence:
+        logs = np.concatenate([excess.logs for excess in with_evidence.values()])
         weights = pooled_weights(logs, prior_of(logs.shape[1] // 2, logs.shape[1]))
-        parts = np.split(weights, len(told))
-        for (name, one), weight in zip(told.items(), parts, strict=True):
-            conditionals[name] = one.combined(weight)
-    return replace(today, marginals=marginals, conditionals=conditionals)
+        parts = np.split(weights, len(with_evidence))
+        for (name, excess), weight in zip(with_evidence.items(), parts, strict=True):
+            conditionals[name] = excess.combined(weight)
+    return replace(without_public, marginals=marginals, conditionals=conditionals)
 
 
 def public_shares(counts: Floats) -> tuple[Floats, Floats]:
-    """Return the marginal of public counts, and each class; few rows say little.
+    """Return the marginal of public counts, and each class shrunk towards it.
 
     Examples
     --------
@@ -113,7 +123,7 @@ def public_shares(counts: Floats) -> tuple[Floats, Floats]:
 
 
 def raked(table: Floats, rows: Floats, columns: Floats) -> Floats:
-    """Scale rows and columns of a table until it has the given sums.
+    """Scale rows and columns of a table until they have the given sums (raking).
 
     Examples
     --------
@@ -131,132 +141,148 @@ def raked(table: Floats, rows: Floats, columns: Floats) -> Floats:
     return np.asarray(left[..., None] * table * above[..., None, :])
 
 
-def looks_at(
+def evidence_around_public(
     raw: Floats, public: Floats, noise: float, n_ordered: int
 ) -> tuple[Floats, Floats]:
-    """Return log evidence of noisy shares around public and even ones, and means.
+    """Return log evidence of priors around public and equal shares, and means.
 
-    The last of the former are those around even shares; means are of the others.
+    The evidence of priors around equal shares comes last. Posterior means are those of
+    the priors around public shares.
     """
     unit = np.ones((1, 1))
     public = public / public.sum()
     even = np.full(len(raw), 1.0 / len(raw))
     softer = (1 - SOFT) * public + SOFT * even
     kernels = _kernels(softer, n_ordered, None)
-    near = _without_mean((raw - public)[None])
-    logs, means = candidates(near, noise * unit, unit, kernels, STRENGTHS)
-    far = _without_mean((raw - even)[None])
-    null, _ = candidates(far, noise * unit, unit, [even**2], WIDE)
+    around_public = _without_mean((raw - public)[None])
+    logs, means = candidates(around_public, noise * unit, unit, kernels, STRENGTHS)
+    around_even = _without_mean((raw - even)[None])
+    null, _ = candidates(around_even, noise * unit, unit, [even**2], WIDE)
     return np.concatenate([logs, null], axis=1), public + means[0]
 
 
 def _marginals(
-    today: "ClassConditional", seen: Mapping[Any, Seen], total: float
+    without_public: "ClassConditional", columns: Mapping[Any, NoisyColumn], total: float
 ) -> dict[Any, Floats]:
-    """Return marginals: shrunk to public ones, as far as these can be trusted."""
-    noise_of_one = math.sqrt(len(today.totals)) / total
-    found = []
-    for one in seen.values():
-        full = one.is_full
-        raw = one.counts[:, full].sum(axis=0) / total
-        public = public_shares(one.public)[0][full]
-        noise = noise_of_one * one.noise_std
-        found.append(
-            (full, *looks_at(raw, public, noise, _n_full(full, one.n_ordered)))
-        )
-    logs = np.concatenate([log for _, log, _ in found])
+    """Return marginals, shrunk to public ones as far as the evidence supports these."""
+    noise_of_one = math.sqrt(len(without_public.totals)) / total
+    evidence = []
+    for column in columns.values():
+        full = column.is_full
+        raw = column.counts[:, full].sum(axis=0) / total
+        public = public_shares(column.public)[0][full]
+        noise = noise_of_one * column.noise_std
+        n_ordered = _n_ordered_full(full, column.n_ordered)
+        evidence.append((full, *evidence_around_public(raw, public, noise, n_ordered)))
+    logs = np.concatenate([log for _, log, _ in evidence])
     weights = pooled_weights(logs, prior_of(logs.shape[1] - len(WIDE), logs.shape[1]))
     marginals = {}
-    for name, weight, (full, _, means) in zip(seen, weights, found, strict=True):
-        mine = today.marginals[name]
+    for name, weight, (full, _, means) in zip(columns, weights, evidence, strict=True):
+        alone = without_public.marginals[name]
         trusted = weight[: len(means)]
         mean = trusted @ means / max(trusted.sum(), LEAST)
-        theirs = np.zeros(len(full))
-        theirs[full] = project_to_total(mean, 1.0)
-        marginals[name] = trusted.sum() * theirs + (1 - trusted.sum()) * mine
+        with_public = np.zeros(len(full))
+        with_public[full] = project_to_total(mean, 1.0)
+        marginals[name] = trusted.sum() * with_public + (1 - trusted.sum()) * alone
     return marginals
 
 
 @dataclass(frozen=True, eq=False)
 class _Excess:
-    """What classes have beyond their share of a column's cells, as candidates say."""
+    """The excess of classes over their share of each cell, by candidate priors."""
 
     full: NDArray[np.bool_]  # cells that are not empty
     marginal: Floats
     shares: Floats
-    without: Floats  # conditionals without public rows
+    without_public: Floats  # conditionals without public rows
     even: Floats | None = None  # shares if all classes were alike
-    theirs: Floats | None = None  # the public excess
+    public_excess: Floats | None = None  # the public excess
     logs: Floats | None = None  # (n_classes, candidates): public ones, then others
     means: Floats | None = None  # of public ones
 
     @classmethod
     def of(
-        cls, one: Seen, marginal: Floats, mine: Floats, shares: Floats, total: float
+        cls,
+        column: NoisyColumn,
+        marginal: Floats,
+        without_public: Floats,
+        shares: Floats,
+        total: float,
     ) -> "_Excess":
-        """Look at a column around the public excess, and around 0."""
-        full = (marginal > 0) & one.is_full
+        """Compute evidence of priors around the public excess and around 0."""
+        full = (marginal > 0) & column.is_full
         marginal = marginal[full] / marginal[full].sum()
-        if len(one.public) != len(shares) or len(shares) == 1:
-            return cls(full, marginal, shares, mine)
+        if len(column.public) != len(shares) or len(shares) == 1:
+            return cls(full, marginal, shares, without_public)
         even = shares[:, None] * marginal
-        raw = _without_mean(one.counts[:, full] / total - even)
-        public = public_shares(one.public)[1][:, full]
-        theirs = raked(shares[:, None] * public, shares, marginal) - even
+        raw = _without_mean(column.counts[:, full] / total - even)
+        public = public_shares(column.public)[1][:, full]
+        public_excess = raked(shares[:, None] * public, shares, marginal) - even
         is_huge = len(marginal) > MANY
         centre = None if is_huge else np.eye(len(marginal)) - marginal[:, None]
-        kernels = _kernels(marginal, _n_full(full, one.n_ordered), centre)
-        noise = np.full((len(shares), 1), one.noise_std / total)
+        kernels = _kernels(marginal, _n_ordered_full(full, column.n_ordered), centre)
+        noise = np.full((len(shares), 1), column.noise_std / total)
         scale = np.sqrt(shares * (1 - shares))[:, None]
-        both = np.concatenate([raw - theirs, raw])  # kernels are taken apart once
-        noise, scale = (np.concatenate([one, one]) for one in (noise, scale))
-        logs, means = candidates(both, noise, scale, kernels, STRENGTHS)
-        every = np.concatenate(np.split(logs, 2), axis=1)
+        residuals = np.concatenate(
+            [raw - public_excess, raw]
+        )  # kernels are taken apart once
+        noise, scale = (np.concatenate([x, x]) for x in (noise, scale))
+        logs, means = candidates(residuals, noise, scale, kernels, STRENGTHS)
+        all_logs = np.concatenate(np.split(logs, 2), axis=1)
         means = means[: len(raw)]
-        return cls(full, marginal, shares, mine, even, theirs, every, means)
+        return cls(
+            full, marginal, shares, without_public, even, public_excess, all_logs, means
+        )
 
     def combined(self, weights: Floats) -> Floats:
         """Return conditionals, given how probable candidates are in each class."""
         assert self.even is not None  # `of` sets all four, or none
-        assert self.theirs is not None
+        assert self.public_excess is not None
         assert self.means is not None
         trusted = weights[:, : weights.shape[1] // 2]
         trust = trusted.sum(axis=1, keepdims=True)
         mean = np.einsum("cg,cgk->ck", trusted / np.maximum(trust, LEAST), self.means)
-        table = np.maximum(self.even + self.theirs + mean, 0.0)
-        theirs = _given(raked(table, self.shares, self.marginal), self.full)
-        return np.asarray(trust * theirs + (1 - trust) * self.without)
+        table = np.maximum(self.even + self.public_excess + mean, 0.0)
+        with_public = _given(raked(table, self.shares, self.marginal), self.full)
+        return np.asarray(trust * with_public + (1 - trust) * self.without_public)
 
 
-def _moved(given: Floats, before: Floats, after: Floats) -> Floats:
-    """Return columns given the class, changed as little as their marginal was.
+def _with_marginal(conditional: Floats, before: Floats, after: Floats) -> Floats:
+    """Return columns given the class, adjusted to a new marginal.
 
-    What cells lose they lose in proportion, what they gain all classes gain alike.
+    A cell that loses rows loses them in proportion in all classes. A cell that gains
+    rows gains the same share in each class.
     """
     kept = np.minimum(after / np.maximum(before, LEAST), 1.0)
-    found = given * kept + np.maximum(after - before, 0.0)
-    return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), LEAST))
+    moved = conditional * kept + np.maximum(after - before, 0.0)
+    return np.asarray(moved / np.maximum(moved.sum(axis=1, keepdims=True), LEAST))
 
 
 def _kernels(marginal: Floats, n_ordered: int, centre: Floats | None) -> list[Floats]:
-    """Return h^a rho h^a for all candidates, without sums; as many for categories.
+    """Return h^a rho h^a for all candidates, without sums.
 
-    Of very many categories only the diagonal, which nearly is all of it.
+    Categories have no order, so their kernels are repeated: all columns must have
+    equally many candidates. For very many categories only the diagonal is returned;
+    other entries are small.
     """
-    found = []
+    kernels = []
     for power in POWERS:
         scale = marginal**power
         if len(marginal) > MANY and n_ordered < 3:
-            found += [scale**2] * (1 + len(LENGTH_SCALES))
+            kernels += [scale**2] * (1 + len(LENGTH_SCALES))
             continue
-        some = []
+        kernels_of_power = []
         for correlation in correlations(marginal, n_ordered):
             kernel = scale[:, None] * correlation * scale
             if centre is not None:
                 kernel = centre @ kernel @ centre.T
-            some.append(_centred(kernel))
-        found += some if len(some) > 1 else some * (1 + len(LENGTH_SCALES))
-    return found
+            kernels_of_power.append(_centred(kernel))
+        kernels += (
+            kernels_of_power
+            if len(kernels_of_power) > 1
+            else kernels_of_power * (1 + len(LENGTH_SCALES))
+        )
+    return kernels
 
 
 def _given(table: Floats, full: NDArray[np.bool_]) -> Floats:
@@ -266,7 +292,7 @@ def _given(table: Floats, full: NDArray[np.bool_]) -> Floats:
     return result
 
 
-def _n_full(full: NDArray[np.bool_], n_ordered: int) -> int:
+def _n_ordered_full(full: NDArray[np.bool_], n_ordered: int) -> int:
     return int(full[:n_ordered].sum())
 
 
@@ -281,32 +307,32 @@ def _centred(kernel: Floats) -> Floats:
 
 
 # ----------------------------------------------------------------------------
-# How often classes are, where public rows say what to expect.
+# Class counts, with a prior from public rows.
 
-LEAST_SHARE = 0.25  # of its public share, that a class keeps if noise may hide it
+LEAST_SHARE = 0.25  # part of its public share that a class keeps, at most the noise
 
 
 def public_labels(columns: Sequence[Floats]) -> Floats:
-    """Return how many public rows each class has; of one class if none is known.
+    """Return the number of public rows of each class; of one class without labels.
 
-    A row without a cell in a column is not counted there: the fullest column says it.
+    A column does not count rows without a cell, so the column with most rows is used.
 
     Examples
     --------
     >>> public_labels([np.array([[3.0, 0.0], [1.0, 1.0]]), np.array([[3.0], [1.0]])])
     array([3., 2.])
     """
-    return np.asarray(max((one.sum(axis=1) for one in columns), key=np.sum))
+    return np.asarray(max((counts.sum(axis=1) for counts in columns), key=np.sum))
 
 
 def trusted_totals(
     totals: Floats, noisy: Floats, noise_std: float, public: Floats, *, are_bins: bool
 ) -> Floats:
-    """Return class counts, shrunk to public shares as far as the release agrees.
+    """Return class counts, shrunk to public shares as far as the evidence supports it.
 
-    A class that is rarer than its noise would else be lost, or be any size. The
-    evidence is that of single columns (``with_public``), of a column of classes. Noise
-    alone makes no class vanish: a part of its public share is left, at most the noise.
+    The count of a class that is smaller than its noise would else be lost, or be far
+    too large. Evidence is computed as for a single column (``shrunk_to_public``). Noise
+    alone never removes a class: it keeps a part of its public share, at most the noise.
 
     Parameters
     ----------
@@ -332,29 +358,34 @@ def trusted_totals(
         return totals
     total = float(totals.sum())
     n_ordered = len(totals) if are_bins else 0
-    logs, means = looks_at(
+    logs, means = evidence_around_public(
         noisy / total, public + OF_CELL, noise_std / total, n_ordered
     )
     prior = prior_of(len(means), len(means) + len(WIDE))
     weights = pooled_weights(logs, prior)[0, : len(means)]
     trust = float(weights.sum())
     noise = noise_std / total
-    least = np.minimum(LEAST_SHARE * public / max(public.sum(), LEAST), noise)
-    theirs = np.maximum(weights @ means / max(trust, LEAST), least)
-    theirs = project_to_total(theirs, 1.0)
-    theirs = np.maximum(theirs, least) / np.maximum(theirs, least).sum()
-    return np.asarray(trust * total * theirs + (1 - trust) * totals)
+    smallest = np.minimum(LEAST_SHARE * public / max(public.sum(), LEAST), noise)
+    public_estimate = np.maximum(weights @ means / max(trust, LEAST), smallest)
+    public_estimate = project_to_total(public_estimate, 1.0)
+    public_estimate = (
+        np.maximum(public_estimate, smallest)
+        / np.maximum(public_estimate, smallest).sum()
+    )
+    return np.asarray(trust * total * public_estimate + (1 - trust) * totals)
 
 
 # ----------------------------------------------------------------------------
-# The class-conditional model: every column by itself, given the class.
+# The class-conditional model: columns that are independent given the class.
 
-ALL, SURE = 0.98, 4.0  # of the rows have a class, or noise stds less
-SHORTEST = 3  # lattices shorter than this keep their ends
+# Earlier counts are used if at least this part of the rows has a class; the estimate of
+# this part may be low by this number of noise stds.
+ALL, SURE = 0.98, 4.0
+SHORTEST = 3  # lattices with fewer cells keep their empty ends
 
 
 class ColumnCells(Protocol):
-    """What must be known about a column's cells; attributes that are only read."""
+    """Attributes of a column's cells that denoising reads."""
 
     @property
     def n_cells(self) -> int: ...
@@ -417,20 +448,20 @@ def class_conditional_model(
     n_rows : float or None
         Number of rows, if it is public and every row counts.
     discovered : container of names
-        Columns whose range is not public knowledge: its empty ends are left out.
-        What no row may have at all, as "missing", is left out of any that seems to
-        have none.
+        Columns whose range is not public: cells at its ends that seem to be empty are
+        dropped. In all columns, cells that may have no row at all, such as "missing",
+        are dropped if they seem to be empty.
     scales : sequence of float or None
-        What one row counts in each column; None means 1.
+        Weight of one row in each column; None means 1.
     earlier : mapping of name to (ndarray, ndarray) or None
-        Counts of cells that were released before, all classes together, and their
-        variances; they join the new ones, if nearly all rows have a class.
+        Counts of cells that were released before, of all classes together, and their
+        variances. They are joined with the new counts if nearly all rows have a class.
     n_counted : float, default=0
-        Rows that were counted before.
+        Rows in the earlier counts.
     are_bins : bool, default=False
         Whether classes are bins of a number, in order.
     public : mapping of name to ndarray or None
-        Counts of public rows, (n_classes, n_cells) or (1, n_cells): what to expect.
+        Counts of public rows, (n_classes, n_cells) or (1, n_cells), for the prior.
     """
     sizes = np.array([column.n_cells for column in cells.values()])
     blocks, stds = column_counts(released, sizes, scales)
@@ -438,28 +469,30 @@ def class_conditional_model(
     std_of_class = inverse_root_sum(stds**2 * sizes)
     total_std = math.sqrt(len(totals)) * std_of_class
     if public and std_of_class:
-        theirs = public_labels(list(public.values()))
+        public_counts = public_labels(list(public.values()))
         noisy = class_sums(blocks, stds)
-        totals = trusted_totals(totals, noisy, std_of_class, theirs, are_bins=are_bins)
+        totals = trusted_totals(
+            totals, noisy, std_of_class, public_counts, are_bins=are_bins
+        )
     has_all = totals.sum() + SURE * total_std > ALL * n_counted
-    known = earlier if earlier and has_all else {}
+    earlier_counts = earlier if earlier and has_all else {}
     marginals, conditionals = {}, {}
-    seen: dict[Any, Seen] = {}
+    noisy_columns: dict[Any, NoisyColumn] = {}
     for (name, column), counts, std in zip(cells.items(), blocks, stds, strict=True):
         pooled_std = std * math.sqrt(len(counts))
-        if name in known:
-            counts = joined(counts, std, *known[name])
-            pooled_std = _joined_std(pooled_std, known[name][1])
+        if name in earlier_counts:
+            counts = join_counts(counts, std, *earlier_counts[name])
+            pooled_std = _std_of_joined(pooled_std, earlier_counts[name][1])
         n_ordered = column.n_known if column.is_ordered else 0
         may_cut = column.is_lattice and n_ordered >= SHORTEST and name in discovered
         counts = without_empty_cells(
             counts,
             pooled_std / math.sqrt(len(counts)),
             n_ordered=n_ordered if may_cut else 0,
-            rare=_may_be_empty(column),
+            rare=_maybe_empty_cells(column),
             gaps=column.gaps,
-            other_sign=_of_other_sign(column),
-            outward=_outward(column),
+            other_sign=_negative_gaps(column),
+            outward=_outward_gaps(column),
             total=(float(totals.sum()), total_std if n_rows is None else 0.0),
         )
         marginals[name], conditionals[name] = conditional_histogram(
@@ -471,47 +504,47 @@ def class_conditional_model(
             pooled_std=pooled_std,
         )
         if public and std:
-            seen[name] = Seen(counts, std, n_ordered, public[name])
-    found = ClassConditional(totals, total_std, marginals, conditionals)
-    return with_public(found, seen) if seen else found
+            noisy_columns[name] = NoisyColumn(counts, std, n_ordered, public[name])
+    model = ClassConditional(totals, total_std, marginals, conditionals)
+    return shrunk_to_public(model, noisy_columns) if noisy_columns else model
 
 
-def joined(
+def join_counts(
     counts: Floats, noise_std: float, earlier: Floats, variances: Floats
 ) -> Floats:
-    """Return counts that agree with what was counted before, as far as noise allows.
+    """Join counts by class with earlier counts of all classes: least squares.
 
-    The two estimates of a cell's total are averaged by precision, and the difference
-    is shared by the classes alike, since their noise is: the least squares solution.
+    The two estimates of a cell's total are averaged, weighted by precision. The
+    correction is divided equally among the classes, which have equal noise.
 
     Examples
     --------
-    >>> joined(np.array([[4.0], [6.0]]), 1.0, np.array([16.0]), np.array([2.0])).T
+    >>> join_counts(np.array([[4.0], [6.0]]), 1.0, np.array([16.0]), np.array([2.0])).T
     array([[5.5, 7.5]])
     """
-    own = len(counts) * noise_std**2
-    weight = own / (own + variances) if own else np.zeros(len(variances))
+    variance = len(counts) * noise_std**2
+    weight = variance / (variance + variances) if variance else np.zeros(len(variances))
     return np.asarray(counts + weight * (earlier - counts.sum(axis=0)) / len(counts))
 
 
-def _joined_std(noise_std: float, variances: Floats) -> float:
-    """Return the usual noise of a cell of all classes that was counted twice.
+def _std_of_joined(noise_std: float, variances: Floats) -> float:
+    """Return the root mean square noise of cells that were counted twice.
 
     Examples
     --------
-    >>> round(_joined_std(3.0, np.array([9.0, 9.0])) ** 2, 6)
+    >>> round(_std_of_joined(3.0, np.array([9.0, 9.0])) ** 2, 6)
     4.5
-    >>> _joined_std(3.0, np.array([np.inf])), _joined_std(0.0, np.array([0.0]))
+    >>> _std_of_joined(3.0, np.array([np.inf])), _std_of_joined(0.0, np.array([0.0]))
     (3.0, 0.0)
     """
-    own = noise_std**2
-    if not own or not variances.all():
+    variance = noise_std**2
+    if not variance or not variances.all():
         return 0.0
-    return float(np.sqrt(np.mean(own / (1.0 + own / variances))))
+    return float(np.sqrt(np.mean(variance / (1.0 + variance / variances))))
 
 
-def _may_be_empty(column: ColumnCells) -> list[int]:
-    """Return the cells that stand for what may not be there at all."""
+def _maybe_empty_cells(column: ColumnCells) -> list[int]:
+    """Return the cells "other" and "missing", which may have no row at all."""
     cells = [] if column.other is None else [column.other]
     return [*cells, column.n_cells - 1] if column.nullable else cells
 
@@ -535,8 +568,8 @@ def inverse_root_sum(variances: Floats) -> float:
     return float(1.0 / math.sqrt((1.0 / variances).sum()))
 
 
-def _outward(column: ColumnCells) -> list[list[int]]:
-    """Return the gaps at both ends, each from the range outward."""
+def _outward_gaps(column: ColumnCells) -> list[list[int]]:
+    """Return the gaps at both ends of the range, each listed outward."""
     gaps, n = set(column.gaps), column.n_known
     inside = [k for k in range(n) if k not in gaps] if gaps else []
     if not inside:
@@ -544,8 +577,8 @@ def _outward(column: ColumnCells) -> list[list[int]]:
     return [list(range(inside[0]))[::-1], list(range(inside[-1] + 1, n))]
 
 
-def _of_other_sign(column: Any) -> list[int]:
-    """Return the gaps of negative numbers, where every other cell is not negative."""
+def _negative_gaps(column: Any) -> list[int]:
+    """Return the gaps of negative numbers, if no other cell has negative numbers."""
     numbers = getattr(column, "numbers", column)
     if not column.gaps or numbers.is_time:
         return []

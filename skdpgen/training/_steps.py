@@ -11,64 +11,65 @@ from torch import Generator, Tensor, nn
 from torch.nn.functional import cross_entropy
 
 # ----------------------------------------------------------------------------
-# As many threads as are quick: all of them on a quiet machine, one on a busy one.
+# The number of threads: all of them on a quiet machine, one on a busy one.
 
-TRIED = 4  # steps at first, one thread and all of them in turns
-AGAIN = 16  # steps until the slower way is tried again; twice as many each time
-MOST_APART = 256
-_in_charge = threading.Lock()  # threads are counted for the whole process
+TRIED = 4  # first steps, with one thread and with all of them in turns
+AGAIN = 16  # steps until the slower way is tried again; doubled after each trial
+MOST_APART = 256  # most steps between two trials
+# torch's number of threads is global: only one training at a time may change it.
+_in_charge = threading.Lock()
 
 
 def paced(steps: Iterable[int]) -> Iterator[int]:
-    """Yield steps, each to be computed with the number of threads that is quickest.
+    """Yield steps, and set the number of threads that is quickest for them.
 
     A step of training is a hundred small operations, and at the end of each all threads
-    wait for the last one. Where other programs want the cores as well, that one has to
-    wait for its turn: a step takes ten to a hundred times as long as on one thread.
-    So both ways are timed, the quicker one is taken, and the other is tried again now
-    and then.
+    wait for the last one. If other programs use the cores as well, that thread waits
+    for its turn, and a step takes ten to a hundred times as long as on one thread. So
+    one thread and all threads are timed, the quicker way is taken, and the other is
+    tried again at growing intervals.
 
-    Only for steps that read no private row: what was timed then depends on nothing
-    that is secret, as the last digits of the steps, which depend on the number of
-    threads, do not either. With one thread (``OMP_NUM_THREADS=1``) nothing is timed.
+    Only for steps that read no private row. The number of threads changes the last
+    digits of a step, and it depends on measured times; both must not depend on secrets.
+    With one thread (``OMP_NUM_THREADS=1``) nothing is timed.
 
     Examples
     --------
     >>> list(paced(range(3)))
     [0, 1, 2]
     """
-    most = torch.get_num_threads()
-    if most == 1 or not _in_charge.acquire(blocking=False):
+    all_threads = torch.get_num_threads()
+    if all_threads == 1 or not _in_charge.acquire(blocking=False):
         yield from steps
         return
     try:
-        yield from _timed(steps, most)
+        yield from _timed(steps, all_threads)
     finally:  # also where a step raised: the loop held the only reference
-        torch.set_num_threads(most)
+        torch.set_num_threads(all_threads)
         _in_charge.release()
 
 
-def _timed(steps: Iterable[int], most: int) -> Iterator[int]:
-    seconds = {1: 0.0, most: 0.0}  # of a step
-    turn, apart = TRIED + AGAIN, AGAIN
+def _timed(steps: Iterable[int], all_threads: int) -> Iterator[int]:
+    seconds = {1: 0.0, all_threads: 0.0}  # of a step
+    next_trial, interval = TRIED + AGAIN, AGAIN
     for k, step in enumerate(steps):
         quick, slow = sorted(seconds, key=seconds.__getitem__)
         if k < TRIED:
-            now = (1, most)[k % 2]
-        elif k == turn:
-            now = slow
+            n_threads = (1, all_threads)[k % 2]
+        elif k == next_trial:
+            n_threads = slow
         else:
-            now = quick
-        torch.set_num_threads(now)
+            n_threads = quick
+        torch.set_num_threads(n_threads)
         start = time.perf_counter()
         yield step
         spent = time.perf_counter() - start
-        is_trial = k < TRIED or k == turn  # what was known before is of old
-        seconds[now] = spent if is_trial else (seconds[now] + spent) / 2
-        if k == turn:
-            won = seconds[slow] < seconds[quick]
-            apart = AGAIN if won else min(2 * apart, MOST_APART)
-            turn = k + apart
+        is_trial = k < TRIED or k == next_trial  # older times are out of date
+        seconds[n_threads] = spent if is_trial else (seconds[n_threads] + spent) / 2
+        if k == next_trial:
+            is_quicker = seconds[slow] < seconds[quick]
+            interval = AGAIN if is_quicker else min(2 * interval, MOST_APART)
+            next_trial = k + interval
 
 
 # ----------------------------------------------------------------------------
@@ -96,20 +97,20 @@ class Adam:
         self, tensors: Iterable[Tensor], betas: tuple[float, float] = (0.9, 0.999)
     ) -> None:
         self._tensors = list(tensors)
-        self._means = [torch.zeros_like(one).detach() for one in self._tensors]
-        self._squares = [torch.zeros_like(one).detach() for one in self._tensors]
+        self._means = [torch.zeros_like(t).detach() for t in self._tensors]
+        self._squares = [torch.zeros_like(t).detach() for t in self._tensors]
         self._betas, self._steps = betas, 0
 
     def clear(self) -> None:
-        """Forget the slopes."""
-        for one in self._tensors:
-            one.grad = None
+        """Forget the gradients."""
+        for tensor in self._tensors:
+            tensor.grad = None
 
     @torch.no_grad()
     def step(self, rate: float | Sequence[float]) -> None:
         """Move all tensors; rates may differ."""
         self._steps += 1
-        slopes = cast("list[Tensor]", [one.grad for one in self._tensors])
+        slopes = cast("list[Tensor]", [tensor.grad for tensor in self._tensors])
         first, second = self._betas
         torch._foreach_lerp_(self._means, slopes, 1.0 - first)
         torch._foreach_mul_(self._squares, second)
@@ -118,13 +119,13 @@ class Adam:
         torch._foreach_div_(sizes, math.sqrt(1.0 - second**self._steps))
         torch._foreach_add_(sizes, TINY)
         rates = rate if isinstance(rate, Sequence) else [rate] * len(slopes)
-        by = [-one / (1.0 - first**self._steps) for one in rates]
-        torch._foreach_addcdiv_(self._tensors, self._means, sizes, by)
+        factors = [-r / (1.0 - first**self._steps) for r in rates]
+        torch._foreach_addcdiv_(self._tensors, self._means, sizes, factors)
 
 
 def trained(network: nn.Module) -> list[Tensor]:
     """Return the weights of a network that are trained."""
-    return [one for one in network.parameters() if one.requires_grad]
+    return [weight for weight in network.parameters() if weight.requires_grad]
 
 
 # ----------------------------------------------------------------------------
@@ -169,8 +170,8 @@ class Latents:
         shape = (self._n_classes, 1, self._places.shape[1])
         shifts = torch.rand(shape, generator=self._rng)
         places = (self._places + shifts) % 1.0
-        both = torch.cat([places, 1.0 - places], dim=1)
-        return normal(both).flatten(0, 1)
+        mirrored = torch.cat([places, 1.0 - places], dim=1)
+        return normal(mirrored).flatten(0, 1)
 
 
 def sobol(n: int, width: int, rng: Generator) -> Tensor:
@@ -200,7 +201,7 @@ def normal(places: Tensor) -> Tensor:
 
 
 # ----------------------------------------------------------------------------
-# Training of a classifier on rows that were drawn, and cost nothing.
+# Training of a classifier on synthetic rows; free.
 
 PEAK = 3e-3  # learning rate
 BATCH = 128
@@ -213,8 +214,8 @@ def train_classifier(
     optimiser = Adam(trained(network))
     for step in paced(range(max_iter)):
         rate = PEAK * min(10 * (step + 1), max_iter - step) / max_iter
-        some = torch.randint(len(rows), (BATCH,), generator=rng)
-        loss = cross_entropy(network(rows[some]), labels[some])
+        batch = torch.randint(len(rows), (BATCH,), generator=rng)
+        loss = cross_entropy(network(rows[batch]), labels[batch])
         optimiser.clear()
         loss.backward()
         optimiser.step(rate)

@@ -1,4 +1,4 @@
-"""How far to trust what public rows say: the evidence of a release, pooled."""
+"""How far to trust public rows: the evidence of a release, pooled over columns."""
 
 from collections.abc import Sequence
 
@@ -7,19 +7,20 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 STEPS = 50
-FOR, AGAINST = 9.0, 1.0  # imagined cases: who gives public rows expects them to help
+# Pseudo-counts of cases for and against public rows: a user who gives public rows
+# expects them to help.
+FOR, AGAINST = 9.0, 1.0
 
 
 def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
-    r"""Return how probable it is that public rows are right, case by case and overall.
+    r"""Return the probability that public rows are right, for each case and overall.
 
-    Each case k, a column or a pair, has the evidence of the release with the public
-    prior and without: :math:`\ell_k` is the log of their ratio. The part
-    :math:`\pi` of the cases in which public rows are right is found from all of them
-    (EM, with nine cases for them and one against imagined besides), and is the prior
-    of each:
-    :math:`w_k = \pi e^{\ell_k} / (\pi e^{\ell_k} + 1 - \pi)`. So a case that is lost in
-    its noise goes by the others.
+    A case k is a column or a pair. :math:`\ell_k` is the log ratio of the evidence of
+    the release with the public prior and without it. The part :math:`\pi` of the cases
+    in which public rows are right is estimated from all cases (EM, with pseudo-counts
+    of nine cases for them and one against), and is the prior of each:
+    :math:`w_k = \pi e^{\ell_k} / (\pi e^{\ell_k} + 1 - \pi)`. So a case whose release
+    is mostly noise follows the other cases.
 
     Examples
     --------
@@ -28,19 +29,19 @@ def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
     ([1.0, 1.0, 0.8, 0.0], 0.8)
     """
     overall = FOR / (FOR + AGAINST)
-    each = np.full(len(log_odds), overall)
+    trust = np.full(len(log_odds), overall)
     for _ in range(STEPS):
         prior = np.log(overall) - np.log1p(-overall)
-        each = 0.5 * (1.0 + np.tanh(0.5 * (log_odds + prior)))
-        overall = float((each.sum() + FOR) / (len(log_odds) + FOR + AGAINST))
-    return each, overall
+        trust = 0.5 * (1.0 + np.tanh(0.5 * (log_odds + prior)))
+        overall = float((trust.sum() + FOR) / (len(log_odds) + FOR + AGAINST))
+    return trust, overall
 
 
 def pooled_weights(logs: Floats, prior: Floats) -> Floats:
-    """Return how probable each candidate is in each case, and let cases learn alike.
+    """Return the probability of each candidate in each case.
 
-    How often a candidate is right is found from all cases (EM), from what ``prior``
-    imagines of it besides: cases, at least a little of each.
+    The frequency of a candidate is estimated from all cases (EM), with the positive
+    pseudo-counts ``prior``.
 
     Parameters
     ----------
@@ -54,18 +55,18 @@ def pooled_weights(logs: Floats, prior: Floats) -> Floats:
     >>> pooled_weights(logs, np.ones(2)).round(1).tolist()
     [[1.0, 0.0], [1.0, 0.0], [0.7, 0.3]]
     """
-    usual = prior / prior.sum()
-    each = np.empty_like(logs)
+    frequencies = prior / prior.sum()
+    weights = np.empty_like(logs)
     for _ in range(STEPS):
-        each = logs + np.log(usual)
-        each = np.exp(each - each.max(axis=1, keepdims=True))
-        each /= each.sum(axis=1, keepdims=True)
-        usual = (each.sum(axis=0) + prior) / (len(logs) + prior.sum())
-    return each
+        weights = logs + np.log(frequencies)
+        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        frequencies = (weights.sum(axis=0) + prior) / (len(logs) + prior.sum())
+    return weights
 
 
 def prior_of(n_public: int, n: int) -> Floats:
-    """Return cases to imagine of n candidates, of which the first are public."""
+    """Return pseudo-counts of n candidates; the first ``n_public`` are public."""
     return np.repeat(
         [FOR / n_public, AGAINST / (n - n_public)],
         [n_public, n - n_public],
@@ -115,6 +116,6 @@ def candidates(
 
 
 def _axes(kernel: Floats) -> tuple[Floats, Floats]:
-    """Return variances and the axes that they belong to."""
+    """Return the eigenvalues and eigenvectors of a kernel."""
     values, vectors = np.linalg.eigh(kernel)
     return np.asarray(values), np.asarray(vectors)

@@ -23,14 +23,20 @@ T = TypeVar("T", bound=type)
 def saved(value: T) -> T:
     """Let a dataclass or an enumeration be part of a saved estimator; a decorator.
 
+    Names are distinct in all modules. The same module may define a name again, as a
+    cell of a notebook does that runs twice.
+
     Examples
     --------
     >>> from skdpgen.privacy import Release
     >>> SAVED["Release"] is Release
     True
     """
-    if value.__name__ in SAVED:
-        raise TypeError(f"Saved values must have distinct names. Got {value!r} twice.")
+    known = SAVED.get(value.__name__)
+    if known is not None and known.__module__ != value.__module__:
+        raise TypeError(
+            f"Saved values must have distinct names. Got {value!r} beside {known!r}."
+        )
     SAVED[value.__name__] = value
     return value
 

@@ -24,7 +24,7 @@ def halves():
 def test_ceiling_and_synthesizers_side_by_side(halves):
     entrants = {"good": Bootstrap(), "bad": Bootstrap(epsilon=0.5, shuffle=True)}
     before = [clone(one).get_params() for one in entrants.values()]
-    result = compare(entrants, *halves, utility=FAST, n_releases=2, floor=False)
+    result = compare(entrants, *halves, utility=FAST, n_releases=2, baseline=False)
     assert list(result.scores.columns) == ["real", "good", "bad"]
     assert list(result.scores.index) == ["lda", "decision_tree", "mean", "best"]
     assert result.scores.loc["mean", "good"] > 0.8 > result.scores.loc["mean", "bad"]
@@ -41,7 +41,7 @@ def test_ceiling_and_synthesizers_side_by_side(halves):
 def test_releases_differ_and_the_whole_repeats(halves):
     entrants = {"good": Bootstrap()}
     one, two = (
-        compare(entrants, *halves, utility=FAST, n_releases=2, floor=False)
+        compare(entrants, *halves, utility=FAST, n_releases=2, baseline=False)
         for _ in range(2)
     )
     pd.testing.assert_frame_equal(one.runs, two.runs)
@@ -49,7 +49,7 @@ def test_releases_differ_and_the_whole_repeats(halves):
 
 
 def test_prints_and_markdown(halves):
-    result = compare({"a|b": Bootstrap()}, *halves, utility=FAST, floor=False)
+    result = compare({"a|b": Bootstrap()}, *halves, utility=FAST, baseline=False)
     assert "outside the guarantee" in repr(result)
     lines = result.to_markdown().splitlines()
     assert lines[0] == r"|  | real | a\|b |"
@@ -62,7 +62,7 @@ def test_regression_and_pipelines(halves):
     entrants = {"piped": make_pipeline(StandardScaler(), Bootstrap())}
     utility = SyntheticUtility(classifiers=["ridge"])
     data = X, 3 * X["a"], X_test, 3 * X_test["a"]
-    result = compare(entrants, *data, utility=utility, floor=False)
+    result = compare(entrants, *data, utility=utility, baseline=False)
     assert result.scores.loc["mean", "piped"] > 0.9
     assert result.summary.loc["piped", "one_way_tv"] < 0.3
 
@@ -78,8 +78,8 @@ def test_bad_parameters(halves):
 
 def test_floor_is_added_with_the_budget_of_the_first(halves):
     result = compare({"mine": Bootstrap(epsilon=3.0)}, *halves, utility=FAST)
-    assert list(result.scores.columns) == ["real", "floor", "mine"]
-    assert result.summary.loc["floor", "epsilon"] == 3.0
+    assert list(result.scores.columns) == ["real", "baseline", "mine"]
+    assert result.summary.loc["baseline", "epsilon"] == 3.0
     assert any("another paid release" in note for note in result.notes)
     own = DPIndependentSynthesizer(classes=["no", "yes"])
     alone = compare({"own": own}, *halves, utility=FAST)

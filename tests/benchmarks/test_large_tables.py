@@ -33,21 +33,21 @@ def test_tables_have_the_size_that_is_asked_for(axis, size):
 
 @pytest.mark.usefixtures("few_rows")
 def test_a_wide_table_is_fitted_by_the_command():
-    done = CliRunner().invoke(main, ["wide", "categories", "50", "floor", "public"])
+    done = CliRunner().invoke(main, ["wide", "categories", "50", "baseline", "public"])
     first, second = done.output.splitlines()
-    assert first.startswith("floor categories 50 public, fitted: ")
+    assert first.startswith("baseline categories 50 public, fitted: ")
     assert "10000 rows drawn" in second
 
 
 def test_a_folder_is_made_fitted_and_drawn_from(tmp_path):
     folder = str(tmp_path / "rows")
     drawn = str(tmp_path / "drawn.parquet")
-    steps = (["make", folder, "3_000"], ["fit", folder, "floor"])
-    steps = (*steps, ["sample", folder, "floor", "500", drawn])
+    steps = (["make", folder, "3_000"], ["fit", folder, "baseline"])
+    steps = (*steps, ["sample", folder, "baseline", "500", drawn])
     texts = [CliRunner().invoke(main, ["large", *step]).output for step in steps]
     assert texts[0] == ""
-    assert texts[1].startswith("floor, 3000 rows fitted: ")
-    assert texts[2].startswith("floor, 500 rows drawn: ")
+    assert texts[1].startswith("baseline, 3000 rows fitted: ")
+    assert texts[2].startswith("baseline, 500 rows drawn: ")
 
 
 @pytest.mark.slow

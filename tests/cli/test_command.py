@@ -184,7 +184,7 @@ def test_report_beside_real_rows_says_so(folder, tmp_path):
     assert len(page) < 2e6
     real = content["real"]
     assert {one["name"] for one in real["scores"]["models"]} >= {"xgboost", "lda"}
-    assert set(real["scores"]["seconds"]) == {"synthetic", "floor", "real"}
+    assert set(real["scores"]["seconds"]) == {"synthetic", "baseline", "real"}
 
 
 FIT = ("fit", "{}/people.csv", "--out", "{}/new")

@@ -3,7 +3,12 @@
 ``old`` is replaced by ``new`` in what ``where`` names, in whichever file it is
 (:mod:`tests.planted.source`). ``tests`` are those that are about the bug; the first
 one is what the docs name.
+
+A test file may have bugs of its own, beside the test that catches them: each
+``tests/**/test_*.py`` with a tuple ``PLANTED`` at its top level joins the list here.
 """
+
+import importlib
 
 from tests.planted.beside import WHAT_PUBLIC_ROWS_LET_IN
 from tests.planted.bug import (
@@ -24,6 +29,18 @@ from tests.planted.public import WHAT_PUBLIC_ROWS_DO
 from tests.planted.read import WHAT_A_RECORD_DECIDES
 from tests.planted.said import WHAT_IS_SAID
 from tests.planted.sampled import WHO_IS_DRAWN
+from tests.planted.source import ROOT
+
+
+def bugs_beside_tests() -> tuple[Bug, ...]:
+    """Return the bugs that test files have in ``PLANTED``, in the order of files."""
+    bugs: list[Bug] = []
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        if "\nPLANTED = (" in file.read_text("utf-8"):
+            name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+            bugs += importlib.import_module(name).PLANTED
+    return tuple(bugs)
+
 
 BUGS = (
     # ------------------------------------------------------ noise that is missing
@@ -382,8 +399,8 @@ BUGS = (
     Bug(
         "true-n-for-class-totals",
         "sums of codes are divided by the true number of rows, under add/remove",
-        "skdpgen.synthesizers.gaussian:_Measured.means",
-        "opening.facts.public_total(found.adjacency, self.rows.labels)",
+        "skdpgen.synthesizers.gaussian:_ImageReleases.means",
+        "opening.facts.public_total(release.adjacency, self.rows.labels)",
         "opening.rows._open.n_rows",
         (
             "tests/synthesizers/test_mge_privacy.py::"
@@ -610,11 +627,11 @@ BUGS = (
     Bug(
         "ratio-by-the-exact-number-of-rows",
         "DP-DRE divides released sums by how many private rows there are",
-        "skdpgen.synthesizers.ratio:learn_at_once",
-        "told = Told(values / facts.n_rows, variances, units)",
+        "skdpgen.synthesizers.ratio:learn_from_means",
+        "released = ReleasedMeans(values / facts.n_rows, variances, units)",
         """
             exact = sum(len(b.labels) for b in opening.rows.batches({}, labels))
-            told = Told(values / exact, variances, units)
+            released = ReleasedMeans(values / exact, variances, units)
         """,
         (
             "tests/guards/test_public_rows.py::"
@@ -627,4 +644,6 @@ BUGS = (
     # ---------------------------------------------------------------- what is said
     *WHAT_PUBLIC_ROWS_DO,
     *WHAT_IS_SAID,
+    # -------------------------------------------------- beside the test of a method
+    *bugs_beside_tests(),
 )

@@ -6,12 +6,12 @@ WHAT_A_GAME_IS_TOLD = (
     Bug(
         "discriminator-centred-by-rows",
         "the discriminator subtracts the exact mean of private rows",
-        "skdpgen.synthesizers.adversarial:private_turns",
+        "skdpgen.synthesizers.adversarial:private_steps",
         "points = PointRows(kernel, batches)",
         """
             points = PointRows(kernel, batches)
             everyone = points.take(list(range(len(points))))
-            look.centre.copy_(torch.as_tensor(everyone.x.mean(axis=0)))
+            discriminator.centre.copy_(torch.as_tensor(everyone.x.mean(axis=0)))
         """,
         (TABLES + "[DPGANSynthesizer-frame-replace]",),
     ),
@@ -23,7 +23,8 @@ WHAT_A_GAME_IS_TOLD = (
         """
             if settings.start == "means":
                 exact = np.zeros_like(released.values[Key.FEATURES])
-                for batch in shown(kernel, opening.rows.batches(cells, labels)):
+                rows = opening.rows.batches(cells, labels)
+                for batch in discriminator_inputs(kernel, rows):
                     known = np.asarray(batch.labels) >= 0
                     x = np.asarray(batch.parts[Key.FEATURES])[known]
                     np.add.at(exact, np.asarray(batch.labels)[known], x)
@@ -35,7 +36,7 @@ WHAT_A_GAME_IS_TOLD = (
     Bug(
         "balanced-by-exact-labels",
         "class_weight='balanced' weighs by how many private rows have each label",
-        "skdpgen.synthesizers.adversarial:train_against",
+        "skdpgen.synthesizers.adversarial:train_adversarially",
         "weights = torch.full_like(shares, 1 / n_classes) if is_balanced else shares",
         """
             weights = shares

@@ -222,8 +222,8 @@ HOW_FAR_ROWS_MOVE = (
         "the-last-rows-as-they-come",
         "the last rows of a step are mapped as they are, fewer than the others",
         "skdpgen.training:RowSlopes._filled",
-        "missing = self.at_once - len(some)",
-        "missing = 0 * len(some)",
+        "missing = self.at_once - len(batch)",
+        "missing = 0 * len(batch)",
         (
             "tests/training/test_private_descent.py::"
             "test_rows_are_mapped_in_batches_of_one_shape",
@@ -313,8 +313,8 @@ HOW_FAR_ROWS_MOVE = (
         "centred-at-the-mean-of-the-batch",
         "codes of images are taken from the mean of their batch, not from prototypes",
         "skdpgen.synthesizers.gaussian:from_centres",
-        "return codes - centres[np.maximum(labels, 0), near], near",
-        "return codes - codes.mean(axis=0), near",
+        "return codes - centres[np.maximum(labels, 0), indices], indices",
+        "return codes - codes.mean(axis=0), indices",
         (MGE + "test_no_picture_moves_a_release_further",),
     ),
     Bug(
@@ -371,12 +371,12 @@ HOW_FAR_ROWS_MOVE = (
         "skdpgen.synthesizers.gaussian:_in_one_shape",
         """
             pixels = np.zeros((AT_ONCE, n_pixels))
-            pixels[: len(known)] = as_pixels(images[some])
-            filled = np.full(AT_ONCE, -1, dtype=np.int64)
+            pixels[: len(labels)] = as_pixels(images[part])
+            padded = np.full(AT_ONCE, -1, dtype=np.int64)
         """,
         """
-            pixels = as_pixels(images[some]).astype(np.float64)
-            filled = np.full(len(known), -1, dtype=np.int64)
+            pixels = as_pixels(images[part]).astype(np.float64)
+            padded = np.full(len(labels), -1, dtype=np.int64)
         """,
         (MGE + "test_a_row_is_read_alike_wherever_it_stands",),
     ),
@@ -441,7 +441,7 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "squares-by-the-largest-of-the-batch",
         "squares of codes are divided by the largest norm of their batch",
-        "skdpgen.synthesizers.gaussian:_Measured._squares",
+        "skdpgen.synthesizers.gaussian:_ImageReleases._squares",
         "return self._from_centres(labels, z) ** 2",
         """
             found = self._from_centres(labels, z) ** 2
@@ -453,8 +453,8 @@ HOW_FAR_ROWS_MOVE = (
         "public-basis-centred-by-the-batch",
         "codes along public directions are centred by the mean of their batch",
         "skdpgen.synthesizers.gaussian:PublicBasis.encode",
-        "return clipped((z - torch.from_numpy(self.mean).to(z)) @ turn)",
-        "return clipped((z - z.mean(dim=0)) @ turn)",
+        "return clipped((z - torch.from_numpy(self.mean).to(z)) @ matrix)",
+        "return clipped((z - z.mean(dim=0)) @ matrix)",
         (MGE + "test_a_row_is_read_alike_wherever_it_stands",),
     ),
 )

@@ -30,6 +30,8 @@ def test_no_two_bugs_are_the_same():
     assert len(different) == len(BUGS)
 
 
+PLACE_OF_BUGS = "<!-- table of planted bugs -->"
+
 BEFORE = """
 class Sum:
     def add(self, rows):
@@ -97,7 +99,11 @@ def test_names_that_a_patch_does_not_know_are_seen():
     assert unknown_names(text) == {"z"}
 
 
-def test_the_docs_have_the_table():
-    page = ROOT / "docs" / "how_we_test.md"  # print it by `-m tests.planted --table`
-    if page.exists():  # a copy for a planted bug has no docs
-        assert table() in page.read_text("utf-8")
+def test_the_docs_make_the_table_of_bugs():
+    docs = ROOT / "docs"
+    if not docs.exists():  # a copy for a planted bug has no docs
+        return
+    page = (docs / "how_we_test.md").read_text("utf-8")
+    assert page.count(PLACE_OF_BUGS) == 1
+    assert PLACE_OF_BUGS in (docs / "conf.py").read_text("utf-8")
+    assert table().count("\n") == len(BUGS) + 1

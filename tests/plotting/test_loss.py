@@ -69,9 +69,9 @@ def test_what_was_not_fitted_is_refused():
 
 def test_what_does_not_train_is_refused():
     X, y = load_example(300)
-    floor = DPIndependentSynthesizer(classes=["left", "stayed"]).fit(X[["age"]], y)
+    baseline = DPIndependentSynthesizer(classes=["left", "stayed"]).fit(X[["age"]], y)
     with pytest.raises(TypeError, match="Got DPIndependentSynthesizer instead"):
-        plot_loss(floor)
+        plot_loss(baseline)
 
 
 def test_without_matplotlib_the_message_names_the_extra(monkeypatch):

@@ -71,7 +71,7 @@ def test_models_learn_from_relations_that_the_floor_lacks(fitted):
     found = beside_real(rows, rows, pictures=False)
     best = found["scores"]["best"]
     assert best["synthetic"] > 0.95
-    assert best["floor"] < 0.7
+    assert best["baseline"] < 0.7
 
 
 def test_images_have_a_page_too():

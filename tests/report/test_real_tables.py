@@ -77,12 +77,12 @@ def test_a_whole_number_is_scored_as_what_the_fit_took_it_for(people, few_models
     assert found["scores"]["metric"] == "r2"
     with pytest.warns(NotPrivateWarning), insecure_noise_seed(0):
         result = compare(
-            {"floor": DPIndependentSynthesizer(20.0)},
+            {"baseline": DPIndependentSynthesizer(20.0)},
             *rows,
             *rows,
-            floor=False,
+            baseline=False,
             utility=SyntheticUtility(),
         )
-    assert set(result.runs["synthesizer"]) == {"real", "floor"}
+    assert set(result.runs["synthesizer"]) == {"real", "baseline"}
     assert "r2" in result.summary.columns
     assert result.summary.loc["real", "r2"] > 0.9

@@ -10,8 +10,8 @@ from sklearn.datasets import load_digits
 from skdpgen import DPDRESynthesizer, SupportWarning, load
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.synthesizers.models import PublicItems, RatioModel
-from skdpgen.tables import Schema
-from skdpgen.training import Told, effective_size, log_ratios, weighed
+from skdpgen.tables import Integer, Schema
+from skdpgen.training import ReleasedMeans, effective_size, log_ratios, ratio_weights
 
 INF = float("inf")
 X, Y = load_example(3000)
@@ -38,6 +38,17 @@ def build(public=PUBLIC, **params):
 
 def rows_of(table):
     return set(map(tuple, table.astype(str).to_numpy()))
+
+
+def test_calibration_names_the_codes_of_a_column_of_numbers():
+    table = pd.DataFrame({"score": np.where(np.arange(500) % 5, 300, -9)})
+    schema = Schema({"score": Integer(300, 850, codes=[-9])})
+    target = np.arange(500) % 2
+    synth = build((table, target), schema=schema, classes=(0, 1)).fit(table, target)
+    cells = synth.calibration_.groupby("label")["cell"].agg(list)
+    assert cells[0] == cells[1]
+    assert cells[0][0].startswith("from 299.5")
+    assert cells[0][-1] == "-9"
 
 
 @ways
@@ -194,13 +205,18 @@ def test_ratios_are_shrunk_by_the_noise():
     codes, base = np.eye(3)[rng.integers(0, 3, 900)], np.full((900, 1), 1 / 900)
     means = np.array([[0.6, 0.3, 0.1]])
     spread = [
-        np.ptp(log_ratios(codes, base, Told(means, np.full((1, 3), v), np.ones(3))))
+        np.ptp(
+            log_ratios(
+                codes, base, ReleasedMeans(means, np.full((1, 3), v), np.ones(3))
+            )
+        )
         for v in (1e-8, 1e-4, 1e-2, 1.0)
     ]
     assert np.all(np.diff(spread) < 0)
     assert spread[-1] < 0.1
-    exact = weighed(
-        base, log_ratios(codes, base, Told(means, 1e-9 + 0 * means, np.ones(3)))
+    exact = ratio_weights(
+        base,
+        log_ratios(codes, base, ReleasedMeans(means, 1e-9 + 0 * means, np.ones(3))),
     )
     np.testing.assert_allclose(codes.T @ exact[:, 0], means[0], atol=0.01)
     assert effective_size(exact) < 900

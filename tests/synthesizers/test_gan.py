@@ -12,7 +12,12 @@ from skdpgen import DPGANSynthesizer, load
 from skdpgen.datasets import load_example
 from skdpgen.lenses import lens_of
 from skdpgen.networks import CellsHead, Discriminator
-from skdpgen.synthesizers.adversarial._game import PAID, CodesKernel, _drawn, shown
+from skdpgen.synthesizers.adversarial._game import (
+    PAID,
+    CodesKernel,
+    _drawn,
+    discriminator_inputs,
+)
 from skdpgen.synthesizers.embedding import ImageKernel
 from skdpgen.tables import Categorical, EncodedBatch, ImageLayout, Schema
 from skdpgen.training import ClassWeights, Rules, play
@@ -146,7 +151,9 @@ def test_no_image_moves_the_released_means_further(adjacency):
     images = np.concatenate(
         [np.zeros((1, 8, 8)), np.full((1, 8, 8), 255), rng.integers(0, 256, (9, 8, 8))]
     ).astype(np.uint8)
-    (batch,) = shown(kernel, [EncodedBatch(np.zeros(11), {Key.PIXELS: images})])
+    (batch,) = discriminator_inputs(
+        kernel, [EncodedBatch(np.zeros(11), {Key.PIXELS: images})]
+    )
     rows = []
     for x in batch.parts[Key.FEATURES]:
         for label in range(2):
@@ -375,7 +382,7 @@ def test_a_game_in_codes_says_through_which_lens():
 
 def test_codes_of_a_row_do_not_depend_on_those_beside_it():
     layout = ImageLayout("numpy", (8, 8), "float64")
-    kernel = CodesKernel.seen_through(lens_of("shipped"), layout)
+    kernel = CodesKernel.through_lens(lens_of("shipped"), layout)
     rows = {Key.PIXELS: DIGITS.reshape(-1, 64)}
     whole = kernel.rows_of(EncodedBatch(LABELS, rows))
     one = kernel.rows_of(EncodedBatch(LABELS[:1], {Key.PIXELS: rows[Key.PIXELS][:1]}))
@@ -395,10 +402,10 @@ def test_neighbours_move_means_of_codes_by_no_more_than_is_paid_for():
     """Brute force, with a lens that has codes as far apart as any: -1 and 1."""
     lens = lens_of((of_either_sign, as_grey))
     layout = ImageLayout("numpy", (4, 4), "float64")
-    kernel = CodesKernel.seen_through(lens, layout)
+    kernel = CodesKernel.through_lens(lens, layout)
     images = np.array([np.zeros(16), np.ones(16), np.full(16, np.nan)])
     batch = EncodedBatch(np.zeros(3, dtype=np.int64), {Key.PIXELS: images})
-    (only,) = shown(kernel, [batch])
+    (only,) = discriminator_inputs(kernel, [batch])
     rows = [  # what one row adds to the sums of two classes, and to their counts
         np.outer(one, np.append(code, np.sqrt(PAID))).ravel()
         for code in only.parts[Key.FEATURES]

@@ -121,9 +121,9 @@ def test_the_best_checkpoint_is_kept_and_found_again():
 def test_rows_vote_on_deformations():
     synth = fitted(prior="auto")
     assert names(synth)[-1] == "which deformations teach most"
-    assert synth.deformations_ in _pictures.MILD
+    assert synth.deformations_ in _pictures.MILD_CHOICES
     votes = synth.votes_.values[Key.FEATURES][0]
-    assert synth.deformations_ == _pictures.MILD[votes.argmax()]
+    assert synth.deformations_ == _pictures.MILD_CHOICES[votes.argmax()]
     assert len(names(fitted(y=None, classes=None, prior="auto"))) == 1
 
 

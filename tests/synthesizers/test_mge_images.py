@@ -34,7 +34,7 @@ def small(monkeypatch):
     """Small batches, and votes of networks that hardly learnt."""
     monkeypatch.setattr(_lens_map, "AT_ONCE", 128)
     monkeypatch.setattr(_pictures, "N_DRAWN", (300, 300))
-    monkeypatch.setattr(_pictures, "EACH", 60)
+    monkeypatch.setattr(_pictures, "ROWS_PER_STEP", 60)
 
 
 def build(**params):

@@ -49,7 +49,7 @@ both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def small(monkeypatch):
     monkeypatch.setattr(_lens_map, "AT_ONCE", 32)  # rows fill two batches, one partly
     monkeypatch.setattr(_pictures, "N_DRAWN", (100, 100))
-    monkeypatch.setattr(_pictures, "EACH", 30)
+    monkeypatch.setattr(_pictures, "ROWS_PER_STEP", 30)
     monkeypatch.setattr(_mixture_model, "SEEN", 100)
     monkeypatch.setattr(_mixture_model, "DRAWN", 200)
 
@@ -229,13 +229,13 @@ def test_networks_of_a_vote_learn_from_as_many_pictures_as_are_known(
 ):
     """The true number of rows, if it is private, must not choose the networks."""
     images, y = pictures()
-    released, drawn, taught = 123.4, [], _pictures._taught
+    released, drawn, taught = 123.4, [], _pictures._trained_network
 
     def spy(model, choice, n_drawn, rng):
         drawn.append(n_drawn)
         return taught(model, choice, n_drawn, rng)
 
-    monkeypatch.setattr(_pictures, "_taught", spy)
+    monkeypatch.setattr(_pictures, "_trained_network", spy)
     monkeypatch.setattr(_pictures, "N_DRAWN", (30, 10_000))
     monkeypatch.setattr(_context, "count_rows", counted_as(released))
     known = {"classes": CLASSES, "n_prototypes": 1, "random_state": 0}

@@ -1,4 +1,4 @@
-"""DP-MGE of tables: a Gaussian copula whose columns are those of the floor."""
+"""DP-MGE of tables: a Gaussian copula whose columns are those of the baseline."""
 
 import pickle
 import warnings
@@ -140,10 +140,10 @@ def test_few_rows_share_their_relations():
 
 def test_columns_are_those_of_the_floor():
     synth = fit(epsilon=INF)
-    floor = DPIndependentSynthesizer(
+    baseline = DPIndependentSynthesizer(
         epsilon=INF, schema=SCHEMA, classes=tuple(BY_CLASS), random_state=0
     ).fit(X, Y)
-    known, other = synth.mixture_.known, floor._model
+    known, other = synth.mixture_.known, baseline._model
     assert list(known.conditionals) == list(other.conditionals)
     np.testing.assert_allclose(known.totals, other.totals)
     for name, shares in known.conditionals.items():

@@ -19,7 +19,7 @@ from skdpgen.synthesizers.pairwise._parities import (
     measure_parities,
 )
 from skdpgen.tables import CellGroups, Rows, Schema
-from skdpgen.training import mixture_parities, stand_out
+from skdpgen.training import mixture_parities, significant_parities
 from tests._covering import parametrize_pairs
 from tests._seeded import same_noise
 
@@ -108,13 +108,17 @@ def test_noise_alone_shows_no_parity():
     found = 0
     for _ in range(200):
         sums = rng.normal(0, 50.0, size=(2, 300))
-        found += len(stand_out(sums, 50.0, np.zeros((2, 300)), np.full(2, 1000.0))[0])
+        found += len(
+            significant_parities(sums, 50.0, np.zeros((2, 300)), np.full(2, 1000.0))[0]
+        )
     assert found <= 8  # one in a hundred is 2
 
 
 def test_few_rows_of_a_class_say_little_of_it():
     sums = np.array([[5000.0], [900.0]])  # the second is noise, of a class of 50
-    _, shifts = stand_out(sums, 700.0, np.zeros((2, 1)), np.array([5000.0, 50.0]))
+    _, shifts = significant_parities(
+        sums, 700.0, np.zeros((2, 1)), np.array([5000.0, 50.0])
+    )
     assert shifts[0, 0] > 0.8
     assert abs(shifts[1, 0]) < 0.1
 

@@ -75,11 +75,11 @@ def distance(one, two):
 
 def test_without_noise_all_two_way_tables_are_there(learnt):
     X, y, synth = learnt
-    floor = DPIndependentSynthesizer(INF, **KNOWN).fit(X, y)
+    baseline = DPIndependentSynthesizer(INF, **KNOWN).fit(X, y)
     real = coarse(X, y)
     ours, alone = (
         distance(real, coarse(*each.sample(6000, random_state=0)))
-        for each in (synth, floor)
+        for each in (synth, baseline)
     )
     assert ours.mean() < alone.mean() / 3
     assert ours.max() < 0.08
@@ -111,13 +111,13 @@ def test_a_relation_within_each_class_is_learnt_privately():
     known = {"classes": ["left", "stayed"], "random_state": 0}
     with same_noise():
         synth = DPPairwiseSynthesizer(3.0, **known).fit(X, y)
-        floor = DPIndependentSynthesizer(3.0, **known).fit(X, y)
-    rows = {each: each.sample(20_000, random_state=0) for each in (synth, floor)}
+        baseline = DPIndependentSynthesizer(3.0, **known).fit(X, y)
+    rows = {each: each.sample(20_000, random_state=0) for each in (synth, baseline)}
     for label in ("left", "stayed"):
         out, others = idle(*rows[synth], label)
         assert out > 0.4
         assert others < 0.15
-        out, others = idle(*rows[floor], label)
+        out, others = idle(*rows[baseline], label)
         assert abs(out - others) < 0.1
 
 

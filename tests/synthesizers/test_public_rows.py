@@ -81,8 +81,8 @@ def test_good_public_rows_help_and_useless_ones_do_no_harm(cls, schema):
 
 def test_relations_come_from_public_rows_where_none_can_be_afforded():
     few = {"schema": SCHEMA, "n_releases": 2, "least_order": 2}
-    floor = distances(DPIndependentSynthesizer, OTHER, **few)
-    assert distances(DPPairwiseSynthesizer, OTHER, **few) < 0.9 * floor
+    baseline = distances(DPIndependentSynthesizer, OTHER, **few)
+    assert distances(DPPairwiseSynthesizer, OTHER, **few) < 0.9 * baseline
 
 
 @BOTH

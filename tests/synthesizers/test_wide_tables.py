@@ -33,7 +33,7 @@ def test_tiles_say_what_the_whole_says(table, monkeypatch):
     monkeypatch.setattr(_mixture, "WHOLE", 40)
     monkeypatch.setattr(_mixture, "TILE", 40)
     tiled = fitted(DPPairwiseSynthesizer, table, **how)
-    assert len(list(_mixture.meetings(sum(g.n_groups for g in tiled.groups_)))) > 9
+    assert len(list(_mixture.cell_blocks(sum(g.n_groups for g in tiled.groups_)))) > 9
     np.testing.assert_allclose(tiled.loss_curve_, whole.loss_curve_, rtol=1e-3)
 
 

@@ -235,7 +235,7 @@ def test_columns_from_public_rows_are_marked_in_the_schema_of_the_fit():
 
 
 class Given(BaseEstimator):
-    """A synthesizer of someone else: it returns its rows, and ``floor`` is added."""
+    """A synthesizer of someone else: it returns its rows, and ``baseline`` is added."""
 
     def __init__(self, schema=None):
         self.schema = schema

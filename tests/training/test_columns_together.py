@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from skdpgen.synthesizers.pairwise import _public_relations
 from skdpgen.synthesizers.pairwise._public_relations import with_relations
 from skdpgen.tables import CellGroups
-from skdpgen.training import Related, columns_together
+from skdpgen.training import RelatedColumns, columns_together
 from skdpgen.training._columns_together import fit_parts, log_given_others
 
 N, SIZES = 2000, (6, 6, 4, 5)
@@ -49,7 +49,7 @@ def seen(public, noise=25.0, seed=1):
     noisy = exact + noise * np.random.default_rng(seed).normal(size=exact.shape)
     about = [noise**2] * len(SIZES), SHARES, float(N), public, [0] * len(SIZES)
     given = [one / one.sum(axis=1, keepdims=True) for one in split(truth)]
-    return Related(split(noisy), *about), given
+    return RelatedColumns(split(noisy), *about), given
 
 
 def error(tables, truth):
@@ -94,7 +94,7 @@ def test_covariances_are_ones_even_where_cells_are_missing():
     public, covariances = given.public
     assert np.linalg.eigvalsh(covariances).min() > -1e-12
     assert np.allclose(np.add.reduceat(public, [0, 6, 12, 16], axis=1), 1.0)
-    for one in given.places:
+    for one in given.slices:
         assert np.abs(covariances[:, one].sum(axis=1)).max() < 1e-12
 
 
@@ -168,7 +168,7 @@ def test_each_step_raises_the_evidence(monkeypatch):
     logs = []
     for n_steps in (0, 1, 2, 5, 25):
         monkeypatch.setattr(module + "STEPS", n_steps)
-        logs.append(fit_parts(given, np.eye(12), parts, np.arange(2)).log)
+        logs.append(fit_parts(given, np.eye(12), parts, np.arange(2)).log_evidence)
     assert (np.diff(logs) > -1e-9).all()
     assert logs[-1] > logs[0]
 

@@ -20,7 +20,7 @@ from skdpgen.networks import (
     TableShape,
 )
 from skdpgen.training import Goal, LossWeight, PairTarget, Steps, match_embedding
-from skdpgen.training._mixture import Mixture, Pull
+from skdpgen.training._mixture import Mixture, PairLoss
 
 META = torch.device("meta")
 SIDE = 16
@@ -120,5 +120,5 @@ def test_mixtures_are_trained_where_they_are_asked_to():
         table, np.array([0.5, 0.5]), pairs, np.zeros((2, 5, 5)), pairs == 0
     )
     mixture = Mixture(torch.zeros(2, 5, device=META), sizes, 4, seeded())
-    mixture.follow(Pull(target, is_balanced=False, device=META))
+    mixture.set_gradients(PairLoss(target, is_balanced=False, device=META))
     assert {one.grad.device for one in mixture.parts} == {META}

@@ -90,11 +90,11 @@ def test_the_same_seed_gives_the_same_generator():
 
 def test_it_settles_as_soon_as_it_is_at_the_noise_floor():
     full = match(fresh())
-    floor = full[0] / 10
-    losses = match(fresh(), noise_energy={"pairs": floor})
+    baseline = full[0] / 10
+    losses = match(fresh(), noise_energy={"pairs": baseline})
     n_alike = sum(a == b for a, b in zip(full, losses, strict=False))
     assert losses[:n_alike] == full[:n_alike]  # only the end is new
-    assert full[n_alike - 1] < 2 * floor
+    assert full[n_alike - 1] < 2 * baseline
     assert 4 <= len(losses) - n_alike <= 6  # the last tenth of the cycle
     assert len(losses) < 50
     at_once = match(fresh(), noise_energy={"pairs": 1.0})

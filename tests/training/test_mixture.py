@@ -63,7 +63,7 @@ def loss_by_hand(target, tables):
                 wanted = share * (wanted + target.common[a, b])
                 if target.own is not None:
                     wanted += target.own[c, a, b]
-                total += target.seen[a, b] * (share * moment - wanted) ** 2
+                total += target.is_measured[a, b] * (share * moment - wanted) ** 2
     return total / target.energies.sum()
 
 
@@ -121,20 +121,21 @@ def test_slopes_are_those_of_the_loss(has_own, at_once, in_tiles, monkeypatch):
     monkeypatch.setattr(_mixture, "AT_ONCE", at_once)
     target = target_of(components(np.random.default_rng(8)), has_own)
     if in_tiles:  # 4, 4 and 1 cells: the last column meets the first alone
-        target.seen[ENDS[1] : ENDS[2]] = target.seen[:, ENDS[1] : ENDS[2]] = False
-        target.common[~target.seen] = 0.0
+        target.is_measured[ENDS[1] : ENDS[2]] = False
+        target.is_measured[:, ENDS[1] : ENDS[2]] = False
+        target.common[~target.is_measured] = 0.0
         if has_own:
-            target.own[:, ~target.seen] = 0.0
+            target.own[:, ~target.is_measured] = 0.0
     start = torch.as_tensor(np.log(target.singles)).float()
     rng = torch.Generator().manual_seed(0)
     mixture = _mixture.Mixture(start, SIZES, 5, rng)
     for one in (mixture.of_class, mixture.own):
         one += torch.randn(one.shape, generator=rng)
     assert len(mixture.blocks) == (2 if at_once == 1 else 1)
-    pull = _mixture.Pull(target, is_balanced=True, device=torch.device("cpu"))
-    assert len(pull.meetings) == (2 if in_tiles else 1)
+    pull = _mixture.PairLoss(target, is_balanced=True, device=torch.device("cpu"))
+    assert len(pull.cell_blocks) == (2 if in_tiles else 1)
     assert len(mixture.columns) == (3 if in_tiles else 1)
-    by_hand = mixture.follow(pull)
+    by_hand = mixture.set_gradients(pull)
     weights = target.weights(is_balanced=True)
 
     logits = [one.clone().requires_grad_() for one in mixture.parts]
@@ -146,7 +147,7 @@ def test_slopes_are_those_of_the_loss(has_own, at_once, in_tiles, monkeypatch):
     shares = torch.as_tensor(SHARES)[:, None, None]
     error = shares * moments - (torch.as_tensor(target.own) if has_own else 0.0)
     off = shares[:, 0] * (tables.mean(dim=1) - torch.as_tensor(target.singles))
-    squares = (torch.as_tensor(target.seen) * error).square().sum(dim=(1, 2))
+    squares = (torch.as_tensor(target.is_measured) * error).square().sum(dim=(1, 2))
     squares = squares + 30.0 * off.square().sum(dim=1)
     loss = (torch.as_tensor(weights) ** 2 * squares).sum()
     loss = loss / float((weights**2 * target.energies).sum())
@@ -165,7 +166,7 @@ def test_balanced_errors_care_for_a_rare_class():
         tables, _ = fit(target, n_components=2, **params)
         moments = tables[1].T @ tables[1] / 2
         wanted = np.outer(target.singles[1], target.singles[1]) + target.common
-        return float((target.seen * (moments - wanted) ** 2).sum())
+        return float((target.is_measured * (moments - wanted) ** 2).sum())
 
     assert rare_error(is_balanced=True) < 0.95 * rare_error()
 
@@ -215,7 +216,7 @@ def test_without_any_relation_single_columns_are_kept():
 
 def test_pairs_that_nobody_measured_cost_nothing():
     target = target_of(components(np.random.default_rng(7)))
-    seen = np.zeros_like(target.seen)
+    seen = np.zeros_like(target.is_measured)
     seen[ENDS[0] : ENDS[1], ENDS[1] : ENDS[2]] = True
     wild = np.where(seen | seen.T, target.common, 1e3)
     some = [

@@ -5,12 +5,12 @@ import pytest
 
 from skdpgen.training import (
     ClassConditional,
-    Seen,
+    NoisyColumn,
     conditional_histogram,
     pooled_trust,
     public_shares,
     raked,
-    with_public,
+    shrunk_to_public,
 )
 
 N, STD, N_COLUMNS = 2000.0, 60.0, 8
@@ -36,7 +36,7 @@ def errors(make_public, n_repeats=20):
         for name, (here, there) in enumerate(pairs):
             counts = TOTALS[:, None] * here + rng.normal(0, STD, here.shape)
             public = make_public(rng, there)
-            seen[name] = Seen(counts, STD, 0, public)
+            seen[name] = NoisyColumn(counts, STD, 0, public)
             today[name] = conditional_histogram(counts, STD, TOTALS, n_ordered=0)
         before = ClassConditional(
             TOTALS,
@@ -44,7 +44,7 @@ def errors(make_public, n_repeats=20):
             {name: marginal for name, (marginal, _) in today.items()},
             {name: table for name, (_, table) in today.items()},
         )
-        after = with_public(before, seen)
+        after = shrunk_to_public(before, seen)
         found.append(
             [
                 np.mean(
@@ -95,7 +95,7 @@ def test_a_cell_found_to_be_empty_stays_empty():
     marginal, table = conditional_histogram(counts, STD, TOTALS, n_ordered=0)
     before = ClassConditional(TOTALS, STD, {"a": marginal}, {"a": table})
     public = np.full(counts.shape, 50.0)
-    after = with_public(before, {"a": Seen(counts, STD, 0, public)})
+    after = shrunk_to_public(before, {"a": NoisyColumn(counts, STD, 0, public)})
     assert after.marginals["a"][3] == 0
     assert (after.conditionals["a"][:, 3] == 0).all()
 

@@ -5,12 +5,12 @@ from skdpgen.synthesizers.adversarial._game import (
     check_public,
     game_share,
     has_images,
-    images_stated,
     lens_of_game,
+    parameters_without_effect,
+    public_image_statements,
     public_pair,
     release_start,
-    train_against,
-    without_game,
+    train_adversarially,
 )
 
 __all__ = [
@@ -18,10 +18,10 @@ __all__ = [
     "check_public",
     "game_share",
     "has_images",
-    "images_stated",
     "lens_of_game",
+    "parameters_without_effect",
+    "public_image_statements",
     "public_pair",
     "release_start",
-    "train_against",
-    "without_game",
+    "train_adversarially",
 ]

@@ -1,4 +1,4 @@
-"""A generator trained against a discriminator that sees rows by DP-SGD."""
+"""DP-GAN: a generator against a discriminator that DP-SGD trains on private rows."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor
 from torch.nn.functional import one_hot
 
-from skdpgen.lenses import lens_of
+from skdpgen.lenses import Lens, lens_of
+from skdpgen.lenses._lens_of import LensLike
 from skdpgen.networks import CellsHead, Discriminator, ImageGenerator, ImageShape
 from skdpgen.privacy import Counts, Release, Vectors
 from skdpgen.synthesizers.embedding import (
@@ -28,10 +29,12 @@ from skdpgen.synthesizers.gaussian import check_lens, encoder
 from skdpgen.synthesizers.models import (
     CodesModel,
     Denoised,
+    ImageModel,
     TableModel,
     new_table_generator,
 )
 from skdpgen.synthesizers.opening import Fitting, discover_bins, n_classes_of
+from skdpgen.synthesizers.presets import GANImageSettings, GANSettings
 from skdpgen.tables import (
     Chunks,
     EncodedBatch,
@@ -43,6 +46,7 @@ from skdpgen.tables import (
 from skdpgen.training import (
     Anchor,
     ClassWeights,
+    PrivateDescent,
     PublicDescent,
     Rules,
     play,
@@ -50,25 +54,26 @@ from skdpgen.training import (
     project_to_total,
     score_real,
 )
-from skdpgen.utils import (
-    Key,
-    saved,
-)
+from skdpgen.utils import Key, Rows, saved
+
+GameSettings = GANSettings | GANImageSettings
+GameKernel = RowKernel | ImageKernel
+GameModel = TableModel | ImageModel | CodesModel
 
 # ----------------------------------------------------------------------------
-# Images as codes of a public lens, and a game that is played among codes.
+# Images as codes of a public lens, for a game among codes.
 
-AT_ONCE = 1024
-REACH = 8.0  # of a code: so many usual deviations, if all codes have norm 1
+AT_ONCE = 1024  # images that go through the lens together
+REACH = 8.0  # largest code, in standard deviations, if all codes have norm 1
 
 
 @saved
 @dataclass(frozen=True, eq=False)
 class CodesKernel(ImageKernel):
-    """An image becomes its codes v of a lens, of norm 1 at most (DP-GAN-MI).
+    """The kernel of DP-GAN-MI: an image becomes its codes, of norm 1 at most.
 
-    The lens is public and fixed before rows are read, so what is paid for is the game
-    among codes; the way back to images is free.
+    The lens is public and fixed before rows are read. So only the game among codes
+    uses privacy budget; decoding is post-processing.
 
     Parameters
     ----------
@@ -79,59 +84,60 @@ class CodesKernel(ImageKernel):
     lens: Any = None
 
     @classmethod
-    def seen_through(cls, lens: Any, layout: Any) -> "CodesKernel":
-        """Return the kernel of a lens, which a black image has gone through."""
+    def through_lens(cls, lens: Lens, layout: ImageLayout) -> "CodesKernel":
+        """Return the kernel of a lens, once a black image has passed through it."""
         check_lens(lens, layout.size)
         return cls(None, layout, lens=lens)
 
     @property
     def certificate_name(self) -> str:
-        """What the certificate calls it."""
+        """Name of the features in the certificate."""
         return f"{self.width} codes of images"
 
     @property
     def blocks(self) -> dict[str, Any]:
-        """What a release sums, if it starts from nothing."""
+        """Blocks of the first release, if the generator starts from nothing."""
         return {Key.CLASSES: Counts(self.beta)}
 
     @property
     def width(self) -> int:
-        """How many codes an image has."""
+        """Number of codes of an image."""
         return int(self.lens.n_latent(self.layout.size))
 
     @property
     def reach(self) -> float:
-        """How far a code can be from 0 in what is generated."""
+        """Largest absolute value of a generated code."""
         return min(REACH / math.sqrt(self.width), 1.0)
 
-    def rows_of(self, batch: EncodedBatch) -> Any:
-        """Return codes: images go through the lens once.
+    def rows_of(self, batch: EncodedBatch) -> NDArray[np.float32]:
+        """Return the codes of a batch; images go through the lens only once.
 
-        In batches of one shape, filled up with black images, since what an image
-        becomes must not depend on how many are beside it.
+        All batches have one shape: the last one is filled up with black images. Else
+        rounding, and so the code of an image, would depend on how many images are
+        beside it.
         """
         encode = encoder(self.lens, self.layout.size)
         images = batch.parts[Key.PIXELS]
         codes = np.empty((len(images), self.width), dtype=np.float32)
         for start in range(0, len(images), AT_ONCE):
-            some = as_pixels(images[start : start + AT_ONCE])
-            filled = np.zeros((AT_ONCE, some.shape[1]))
-            filled[: len(some)] = some
-            codes[start : start + len(some)] = encode(filled)[: len(some)]
+            chunk = as_pixels(images[start : start + AT_ONCE])
+            padded = np.zeros((AT_ONCE, chunk.shape[1]))
+            padded[: len(chunk)] = chunk
+            codes[start : start + len(chunk)] = encode(padded)[: len(chunk)]
         return codes
 
     def inputs(self, rows: Any) -> Any:
-        """Return codes as they are."""
+        """Return codes unchanged: `rows_of` has done the work."""
         return rows
 
     def points(self, outputs: list[Tensor]) -> Tensor:
-        """Return what a generator draws, from 0 to 1, as codes."""
+        """Return outputs of a generator, from 0 to 1, as codes."""
         return self.reach * (2.0 * outputs[0] - 1.0)
 
     def untrained(
-        self, totals: Any, settings: Any, cells: Any, rng: Generator
+        self, totals: NDArray[np.float64], settings: Any, cells: Any, rng: Generator
     ) -> CodesModel:
-        """Return a generator of codes that knows nothing but class counts."""
+        """Return an untrained generator of codes, with the released class counts."""
         del cells
         shape = ImageShape(
             1,
@@ -148,14 +154,14 @@ class CodesKernel(ImageKernel):
 
 
 # ----------------------------------------------------------------------------
-# What a private GAN pays for before it plays: class counts, and columns by class.
+# The first release: class counts, and columns or mean images by class.
 
-SHARES = {"columns": 0.5, "means": 0.9, "nothing": 0.98}  # of mu², for steps beside
-PAID = 0.1  # squared weight of class counts beside means
+SHARES = {"columns": 0.5, "means": 0.9, "nothing": 0.98}  # of mu², left for the steps
+PAID = 0.1  # squared weight of class counts beside means; they are not free there
 
 
 def game_share(start: str) -> float:
-    """Return the part of the budget that steps get beside the first release."""
+    """Return the budget fraction of the steps; the first release gets the rest."""
     return SHARES[start]
 
 
@@ -165,23 +171,24 @@ def release_start(
     *,
     steps: float,
     seed: int,
-    lens: Any = None,
+    lens: Lens | None = None,
 ) -> Denoised:
-    """Release what the generator starts with, with all but the share of the steps.
+    """Release what the generator starts from; ``steps`` is the share it leaves.
 
-    That is how many rows each class has and, unless it starts from nothing, histograms
-    of columns by class or the mean image of each (proofs:
+    This is the number of rows of each class and, unless it starts from nothing,
+    histograms of columns by class or the mean image of each class (proofs:
     :class:`~skdpgen.privacy.Histograms`, :class:`~skdpgen.privacy.Vectors`, and
     :class:`~skdpgen.privacy.Counts` beside them). An image of p pixels in [0, 1] is
-    divided by the root of p: it has a norm of 1 at most, and no negative entry, so
-    replacing one moves the sum by at most the root of 2, and of 2.2 with the counts.
-    Codes of a lens have a norm of 1 as well, but either sign: by at most 2.
+    divided by the root of p. Its norm is then 1 at most and no entry is negative, so
+    replacing it moves the sum by at most the root of 2, and of 2.2 with the counts.
+    Codes of a lens have norm 1 at most, too, but either sign: 2 at most.
     """
     cells, labels = discover_bins(opening)
     layout = opening.facts.layout
     kernel: Any
     if lens is not None:
-        kernel = CodesKernel.seen_through(lens, layout)
+        assert isinstance(layout, ImageLayout)  # `check_public` refuses tables
+        kernel = CodesKernel.through_lens(lens, layout)
     elif isinstance(layout, ImageLayout):
         kernel = ImageKernel(None, layout, pooling_of(layout.size, settings.pooling))
     elif settings.start == "columns":
@@ -192,9 +199,9 @@ def release_start(
         cells=cells, labels=labels, seed=seed, kernel=kernel, settings=settings
     )
     batches = opening.rows.batches(cells, labels)
-    name, how, blocks = "rows of each class", {}, kernel.blocks
+    name, weights, blocks = "rows of each class", {}, kernel.blocks
     if settings.start == "means":
-        batches = batches.through(partial(shown, kernel))
+        batches = batches.through(partial(discriminator_inputs, kernel))
         blocks = {
             Key.FEATURES: Vectors(kernel.width, is_nonnegative=lens is None),
             Key.CLASSES: Counts(PAID),
@@ -202,35 +209,37 @@ def release_start(
         name = f"means of {kernel.certificate_name} by class"
     elif getattr(kernel, "counted", ()):
         batches = batches.through(Encoding(kernel, "cpu"))
-        name, how = f"histograms of {len(cells)} columns by class", kernel.weights
+        name, weights = f"histograms of {len(cells)} columns by class", kernel.weights
     released = opening.release_main(
         batches,
         blocks,
         name=name,
         share=1.0 - steps / opening.ledger.remaining,
         n_classes=n_classes_of(labels),
-        weights=how,
+        weights=weights,
     )
     return learn_start(opening, kernel, released)
 
 
-def shown(kernel: ImageKernel, batches: Iterable[Any]) -> Iterator[EncodedBatch]:
-    """Yield what a discriminator sees of images, at a norm of 1 at most."""
-    scale = largest(kernel)
+def discriminator_inputs(
+    kernel: ImageKernel, batches: Iterable[EncodedBatch]
+) -> Iterator[EncodedBatch]:
+    """Yield images as the discriminator gets them, scaled to norm 1 at most."""
+    scale = largest_norm(kernel)
     for batch in batches:
         x = kernel.inputs(kernel.rows_of(batch)) / scale
         yield EncodedBatch(batch.labels, {Key.FEATURES: x})
 
 
-def largest(kernel: ImageKernel) -> float:
+def largest_norm(kernel: ImageKernel) -> float:
     """Return the largest norm that pixels or codes can have; public."""
     return 1.0 if isinstance(kernel, CodesKernel) else math.sqrt(kernel.width)
 
 
 def learn_start(
-    opening: Fitting[MeasuredEmbedding], kernel: Any, released: Release
+    opening: Fitting[MeasuredEmbedding], kernel: GameKernel, released: Release
 ) -> Denoised:
-    """Return what the first release says; free."""
+    """Return the first release, denoised; free."""
     measured, facts = opening.measured, opening.facts
     n_classes = n_classes_of(measured.labels)
     if isinstance(kernel, ImageKernel):
@@ -239,11 +248,11 @@ def learn_start(
         noise = released.noise_std[Key.CLASSES] * math.sqrt(n_classes)
         means = None
         if Key.FEATURES in released.values:
-            each = np.maximum(totals, 1.0)[:, None] / largest(kernel)
-            ends = (-1.0, 1.0) if isinstance(kernel, CodesKernel) else (0.0, 1.0)
-            means = np.clip(released.values[Key.FEATURES] / each, *ends)
+            scale = np.maximum(totals, 1.0)[:, None] / largest_norm(kernel)
+            bounds = (-1.0, 1.0) if isinstance(kernel, CodesKernel) else (0.0, 1.0)
+            means = np.clip(released.values[Key.FEATURES] / scale, *bounds)
         return Denoised(totals, noise, {}, None, ({},), {}, noisy=means)
-    known: Denoised = kernel.learn(
+    table_start: Denoised = kernel.learn(
         released,
         measured.cells,
         facts,
@@ -251,47 +260,51 @@ def learn_start(
         n_rows=facts.public_total(released.adjacency, measured.labels),
         seed=measured.seed,
     )
-    return known
+    return table_start
 
 
 # ----------------------------------------------------------------------------
-# What a discriminator sees: rows that were drawn, with slopes through the drawing.
+# The discriminator's inputs: real rows, and drawn ones that gradients go through.
 
-SOFT = 0.7  # temperature of the slopes of a drawn cell
-LEAST = 1e-20
-LEAST_SCALE = 0.2
+SOFT = 0.7  # temperature of the softmax that gradients of a drawn cell go through
+LEAST = 1e-20  # probability; logarithms of 0 are infinite
+LEAST_SCALE = 0.2  # scale of an input that hardly varies
 INK = 0.2, 0.5  # centre and scale of pixels
-RAREST = 1e-3
-IMAGE_ANCHOR = 1.0
-ANCHOR = 20.0  # weight of columns that are known, against a score
+RAREST = 1e-3  # least share of a class that is divided by
+IMAGE_ANCHOR = 1.0  # weight of released mean images in the generator's loss
+ANCHOR = 20.0  # weight of released columns in the generator's loss
 
 
 class Labelled:
-    """Private rows as a pair of tensors: points, and labels as one-hot numbers.
+    """Private rows as a pair of arrays: points, and one-hot labels.
 
     A label without a class is all zeros: such a row has no gradient.
     """
 
-    def __init__(self, points: Any, n_classes: int) -> None:
+    def __init__(self, points: PointRows, n_classes: int) -> None:
         self._points, self._n_classes = points, n_classes
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self._points)
 
-    def take(self, indices: NDArray[np.intp]) -> tuple[Any, Any]:
+    def take(
+        self, indices: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the rows at ``indices``."""
-        some = self._points.take(indices)
-        known = np.arange(self._n_classes) == np.asarray(some.labels)[:, None]
-        return some.x.astype(np.float32), known.astype(np.float32)
+        sample = self._points.take(indices)
+        one_hots = np.arange(self._n_classes) == np.asarray(sample.labels)[:, None]
+        return sample.x.astype(np.float32), one_hots.astype(np.float32)
 
 
-def looks(kernel: Any, rng: torch.Generator) -> Callable[[list[Tensor]], Tensor]:
-    """Return a function from outputs of a generator to what a discriminator sees.
+def discriminator_view(
+    kernel: GameKernel, rng: torch.Generator
+) -> Callable[[list[Tensor]], Tensor]:
+    """Return a function from outputs of a generator to inputs of the discriminator.
 
-    Real rows have one cell in each column, so a cell is drawn of each head:
-    probabilities themselves would give the generator away. Slopes go through the soft
-    drawing.
+    A real row has one cell in each column. So one cell is drawn from each head:
+    the discriminator would recognise probabilities at once. Gradients go through a
+    softmax instead of the draw.
     """
     if isinstance(kernel, ImageKernel):
         return kernel.points
@@ -307,7 +320,7 @@ def looks(kernel: Any, rng: torch.Generator) -> Callable[[list[Tensor]], Tensor]
 
 
 def _drawn(shares: Tensor, rng: torch.Generator) -> Tensor:
-    """Draw a one-hot cell of each row by Gumbel noise, with soft slopes."""
+    """Draw a one-hot cell for each row by Gumbel noise (straight-through gradient)."""
     u = torch.rand(shares.shape, generator=rng).to(shares)
     gumbel = -(-u.clamp_min(LEAST).log()).clamp_min(LEAST).log()
     soft = ((shares.clamp_min(LEAST).log() + gumbel) / SOFT).softmax(dim=1)
@@ -315,42 +328,45 @@ def _drawn(shares: Tensor, rng: torch.Generator) -> Tensor:
     return hard + (soft - soft.detach())
 
 
-def scales_of(kernel: Any, known: Denoised) -> tuple[Tensor, Tensor]:
-    """Return centres and scales of what is seen: public, or of a release."""
+def scales_of(kernel: GameKernel, denoised: Denoised) -> tuple[Tensor, Tensor]:
+    """Return centres and scales of the discriminator's inputs: public, or released."""
     if isinstance(kernel, ImageKernel):
-        one = torch.ones(kernel.width)
+        ones = torch.ones(kernel.width)
         if isinstance(kernel, CodesKernel):
-            scale = one / math.sqrt(kernel.width)  # if all codes are alike, of norm 1
-            at = 0.0 * one if known.noisy is None else known.shares @ known.noisy
-            return torch.as_tensor(at), scale
-        if known.noisy is not None:
-            return torch.as_tensor(known.shares @ known.noisy), INK[1] * one
-        return INK[0] * one, INK[1] * one
-    centre, scale = [], []
-    for at, marginal in zip(kernel.points_at, known.marginals.values(), strict=True):
+            scale = ones / math.sqrt(kernel.width)  # a vector of equal codes has norm 1
+            if denoised.noisy is None:
+                return 0.0 * ones, scale
+            return torch.as_tensor(denoised.shares @ denoised.noisy), scale
+        if denoised.noisy is not None:
+            return torch.as_tensor(denoised.shares @ denoised.noisy), INK[1] * ones
+        return INK[0] * ones, INK[1] * ones
+    means, stds = [], []
+    marginals = denoised.marginals.values()
+    for points, marginal in zip(kernel.points_at, marginals, strict=True):
         p = np.maximum(marginal, 0.0) + 1e-9
         p = p / p.sum()
-        mean = p @ at
-        centre.append(mean)
-        scale.append(np.sqrt(p @ (at - mean) ** 2))
-    scales = np.maximum(np.concatenate(scale), LEAST_SCALE)
-    return torch.as_tensor(np.concatenate(centre)), torch.as_tensor(scales)
+        mean = p @ points
+        means.append(mean)
+        stds.append(np.sqrt(p @ (points - mean) ** 2))
+    scales = np.maximum(np.concatenate(stds), LEAST_SCALE)
+    return torch.as_tensor(np.concatenate(means)), torch.as_tensor(scales)
 
 
-def anchored(
-    kernel: Any, known: Denoised, device: torch.device
+def distance_to_means(
+    kernel: GameKernel, denoised: Denoised, device: torch.device
 ) -> Callable[[list[Tensor]], Tensor] | None:
-    """Return how far outputs are from the means that were released; None if none.
+    """Return a loss: squared distance of outputs from released means; None without any.
 
-    They are known better than a discriminator could tell, and looking is free. Latent
-    vectors are even and mirrored, so means of a batch hardly vary by themselves.
+    The first release is less noisy than any gradient of the discriminator, and the
+    loss is free. Latent vectors are stratified and mirrored, so means of a batch have
+    little sampling noise.
     """
-    shares = torch.as_tensor(known.shares, dtype=torch.float32, device=device)
-    if known.start is not None:
-        target = torch.as_tensor(known.targets[0][Key.COLUMNS]).to(shares)
+    shares = torch.as_tensor(denoised.shares, dtype=torch.float32, device=device)
+    if denoised.start is not None:
+        target = torch.as_tensor(denoised.targets[0][Key.COLUMNS]).to(shares)
         target = target / shares.clamp_min(RAREST)[:, None]
-    elif known.noisy is not None:
-        target = torch.as_tensor(known.noisy).to(shares)
+    elif denoised.noisy is not None:
+        target = torch.as_tensor(denoised.noisy).to(shares)
     else:
         return None
     is_image = isinstance(kernel, ImageKernel)
@@ -365,89 +381,92 @@ def anchored(
 
 
 # ----------------------------------------------------------------------------
-# Public rows as a discriminator sees them, to begin the game with (DP-GAN-FT).
+# Public rows, on which the game begins (DP-GAN-FT).
 
 Game = tuple[Tensor, Tensor]  # points, one-hot labels
 
 
 def public_points(
-    opening: Fitting[MeasuredEmbedding], given: Any, shares: Any, rng: torch.Generator
+    opening: Fitting[MeasuredEmbedding],
+    public_data: Rows,
+    shares: NDArray[np.float64],
+    rng: torch.Generator,
 ) -> Game:
-    """Return public rows, and their labels as one-hot numbers.
+    """Return public rows as points, and their one-hot labels.
 
-    Rows without labels get some at random, as often as classes were released: the game
-    then begins with what rows look like, and nothing of how classes differ.
+    Rows without labels get random ones, drawn by the released class shares. The game
+    then begins with the distribution of rows, and learns nothing about classes.
     """
     measured = opening.measured
     kernel, n_classes = measured.kernel, len(shares)
     if isinstance(kernel, ImageKernel):
-        x, labels = _images(given, kernel, opening.facts.classes)
+        x, labels = _image_points(public_data, kernel, opening.facts.classes)
     else:
         assert opening.public is not None
         batches = list(opening.public.codes(measured.cells, measured.labels))
         x = np.concatenate([kernel.inputs(codes) for codes, _ in batches])
-        labels = np.concatenate([known for _, known in batches])
+        labels = np.concatenate([class_numbers for _, class_numbers in batches])
         labels = labels if opening.public.has_labels else None
     if labels is None:
         weights = torch.as_tensor(shares, dtype=torch.float64)
         drawn = torch.multinomial(weights, len(x), replacement=True, generator=rng)
         labels = drawn.numpy()
-    known = np.arange(n_classes) == np.asarray(labels)[:, None]
-    return torch.from_numpy(x).float(), torch.from_numpy(known).float()
+    one_hots = np.arange(n_classes) == np.asarray(labels)[:, None]
+    return torch.from_numpy(x).float(), torch.from_numpy(one_hots).float()
 
 
-def check_public(given: Any, X: Any, *, algorithm: str) -> None:
-    """Raise, before anything is paid, for public rows that are of no use.
+def check_public(public_data: Rows | None, X: Any, *, algorithm: str) -> None:
+    """Raise for public rows that cannot be used, before any budget is used.
 
-    Of private rows only what is public is looked at: whether they are images, and
+    Only public properties of the private rows are read: whether they are images, and
     their size.
     """
-    if (algorithm == "finetune") != (given is not None):
+    if (algorithm == "finetune") != (public_data is not None):
         raise ValueError(
             "public_data must be given for algorithm='finetune', and only there. Got "
-            f"algorithm={algorithm!r} and public_data of {type(given).__name__}."
+            f"algorithm={algorithm!r} and public_data of {type(public_data).__name__}."
         )
     if algorithm == "latent" and not holds_images(X):
         raise ValueError(
             "algorithm='latent' learns codes of images. Got a table; use 'scratch', or "
             "'finetune' with public rows."
         )
-    if given is None:
+    if public_data is None:
         return
-    if has_images(given) != holds_images(X):
+    if has_images(public_data) != holds_images(X):
         raise ValueError(
             "public_data must hold images if X does, and a table if X is one. Got "
-            f"{type(public_pair(given)[0]).__name__}."
+            f"{type(public_pair(public_data)[0]).__name__}."
         )
-    if has_images(given) and not isinstance(X, Chunks):
-        image_size(X, public_pair(given)[0])
+    if has_images(public_data) and not isinstance(X, Chunks):
+        image_size(X, public_pair(public_data)[0])
 
 
-def has_images(given: Any) -> bool:
-    """Say whether public rows are images."""
-    return given is not None and holds_images(public_pair(given)[0])
+def has_images(public_data: Rows | None) -> bool:
+    """Return whether public rows are images."""
+    return public_data is not None and holds_images(public_pair(public_data)[0])
 
 
-def images_stated(given: Any, lens: Any) -> list[str]:
-    """Return what a certificate says of public images, and of a lens."""
+def public_image_statements(public_data: Rows | None, lens: Lens | None) -> list[str]:
+    """Return the statements of a certificate on public images and a lens."""
     stated = []
-    if has_images(given):
-        n_images = len(public_pair(given)[0])
+    if has_images(public_data):
+        n_images = len(public_pair(public_data)[0])
         stated.append(f"{n_images} public images: taken as public")
     return stated + ([] if lens is None else [f"lens: {lens.name}"])
 
 
-def lens_of_game(algorithm: str, given: Any) -> Any:
-    """Return the lens that is played through; None if there is none."""
+def lens_of_game(algorithm: str, lens: LensLike | None) -> Lens | None:
+    """Return the lens whose codes the game is among; None if it is among rows."""
     if algorithm != "latent":
         return None
-    return lens_of("shipped" if given is None else given, needs_decoder=True)
+    return lens_of("shipped" if lens is None else lens, needs_decoder=True)
 
 
-def without_game(
+def parameters_without_effect(
     algorithm: str, start: str | None, *, is_image: bool
 ) -> dict[str, str]:
-    """Return parameters that an algorithm has no use for, and who has."""
+    """Return parameters without effect, each with the setting that would use it."""
     unused = {} if algorithm == "latent" else {"lens": "algorithm='latent'"}
     if algorithm != "finetune":
         unused["public_iter"] = "algorithm='finetune'"
@@ -458,65 +477,73 @@ def without_game(
     return unused
 
 
-def _images(given: Any, kernel: ImageKernel, classes: Any) -> tuple[Any, Any]:
-    """Return public images as points, and the places of their labels."""
-    pixels, labels = public_pair(given)
+def _image_points(
+    public_data: Rows, kernel: ImageKernel, classes: tuple[Any, ...] | None
+) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+    """Return public images as points, and the codes of their labels, if they have any.
+
+    A label that is no class has code -1.
+    """
+    pixels, labels = public_pair(public_data)
     x = kernel.inputs(as_pixels(pixels))
     if labels is None or classes is None:
         return x, None
-    places = {str(one): place for place, one in enumerate(classes)}
-    found = np.array([places.get(str(one), -1) for one in np.asarray(labels)])
-    return x, found
+    code_of = {str(label): code for code, label in enumerate(classes)}
+    codes = np.array([code_of.get(str(label), -1) for label in np.asarray(labels)])
+    return x, codes
 
 
-def public_pair(given: Any) -> tuple[Any, Any]:
-    """Return public rows and labels; None for no labels.
+def public_pair(public_data: Any) -> tuple[Any, Any]:
+    """Return public rows and their labels; None without labels.
 
     Examples
     --------
     >>> public_pair([1, 2])
     ([1, 2], None)
     """
-    is_pair = isinstance(given, tuple) and len(given) == 2
-    return given if is_pair else (given, None)
+    is_pair = isinstance(public_data, tuple) and len(public_data) == 2
+    return public_data if is_pair else (public_data, None)
 
 
 # ----------------------------------------------------------------------------
 # A generator trained against a discriminator that sees rows by DP-SGD.
 
-PUBLIC_RATE = 1e-3  # of the discriminator on public rows, which have no noise
-QUIET = 0.1  # noise of a step, in clipping norms, above which it gets shorter
+PUBLIC_RATE = 1e-3  # learning rate of the discriminator on public rows: no noise
+QUIET = 0.1  # noise of a step, in clipping norms, above which steps get shorter
 WARM_UP = 200  # steps of a generator of images towards released means; free
-SPECTRAL = 1.0  # bound of each layer of the discriminator
+SPECTRAL = 1.0  # bound of the spectral norm of each layer of the discriminator
 
 
-def untrained(kernel: Any, known: Denoised, settings: Any, rng: Any) -> Any:
-    """Return the model before the game: what was released, and random weights."""
-    n_classes = len(known.totals)
+def untrained(
+    kernel: GameKernel, denoised: Denoised, settings: GameSettings, rng: Generator
+) -> GameModel:
+    """Return the model before the game: the first release, and random weights."""
+    n_classes = len(denoised.totals)
     if isinstance(kernel, ImageKernel):
-        return kernel.untrained(known.totals, settings, {}, rng)
-    generator = new_table_generator(kernel, settings, n_classes, rng, known.start)
-    return TableModel(generator, known.totals, known.marginals)
+        return kernel.untrained(denoised.totals, settings, {}, rng)
+    assert isinstance(settings, GANSettings)
+    generator = new_table_generator(kernel, settings, n_classes, rng, denoised.start)
+    return TableModel(generator, denoised.totals, denoised.marginals)
 
 
 @contextmanager
-def private_turns(
+def private_steps(
     opening: Fitting[MeasuredEmbedding],
-    look: Discriminator,
+    discriminator: Discriminator,
     n_classes: int,
     *,
     share: float,
-) -> Iterator[Any]:
-    """Give steps of the discriminator along rows, paid for with ``share``.
+) -> Iterator[PrivateDescent]:
+    """Open private rows for DP-SGD steps of the discriminator; they use ``share``.
 
-    Real rows are read here and nowhere else in the game.
+    The game reads private rows here and nowhere else.
     """
     measured = opening.measured
     kernel, settings = measured.kernel, measured.settings
     batches = opening.rows.batches(measured.cells, measured.labels)
     points = PointRows(kernel, batches)
     with private_descent(
-        look,
+        discriminator,
         score_real,
         Labelled(points, n_classes),
         opening.ledger,
@@ -536,37 +563,37 @@ def private_turns(
     points.close()
 
 
-def train_against(
+def train_adversarially(
     opening: Fitting[MeasuredEmbedding],
-    known: Denoised,
+    denoised: Denoised,
     *,
     share: float,
-    public: Any = None,
+    public: Rows | None = None,
     is_balanced: bool,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
-) -> tuple[Any, list[float]]:
-    """Let generator and discriminator play on a fixed share of the budget.
+) -> tuple[GameModel, list[float]]:
+    """Train generator and discriminator in turns, on a fixed share of the budget.
 
-    Returns the model and its losses. With ``public`` rows they play on those first.
+    Returns the model and its losses. With ``public`` rows the game begins on those.
 
-    *Why it is private.* Rows are read by :func:`~skdpgen.training.private_descent`
-    alone, which pays. All else, classes, scales, the start, is made of releases, and
+    *Why it is private.* Only :func:`~skdpgen.training.private_descent` reads rows, and
+    it charges the ledger. Classes, scales and the start are computed from releases, and
     the number of steps is public.
     """
     measured = opening.measured
     kernel, settings = measured.kernel, measured.settings
     rng = torch.Generator().manual_seed(measured.seed)
-    model = untrained(kernel, known, settings, rng)
-    n_classes = len(known.totals)
-    look = Discriminator(
-        *scales_of(kernel, known),
+    model = untrained(kernel, denoised, settings, rng)
+    n_classes = len(denoised.totals)
+    discriminator = Discriminator(
+        *scales_of(kernel, denoised),
         n_classes,
         settings.discriminator_layer_sizes,
         rng=rng,
     ).to(device)
     generator = model.generator.to(device)
-    shares = torch.as_tensor(known.shares, dtype=torch.float32, device=device)
+    shares = torch.as_tensor(denoised.shares, dtype=torch.float32, device=device)
     weights = torch.full_like(shares, 1 / n_classes) if is_balanced else shares
     classes = ClassWeights(shares, weights)
     rules = Rules(
@@ -576,22 +603,22 @@ def train_against(
         settings.learning_rate,
         SPECTRAL,
     )
-    anchor_loss = anchored(kernel, known, device)
-    warm_up = WARM_UP if known.noisy is not None else 0
+    anchor_loss = distance_to_means(kernel, denoised, device)
+    warm_up = WARM_UP if denoised.noisy is not None else 0
     anchor = None if anchor_loss is None else Anchor(anchor_loss, warm_up)
-    view = looks(kernel, rng)
+    view = discriminator_view(kernel, rng)
     if public is not None:
-        descent = PublicDescent(
-            look,
-            *public_points(opening, public, known.shares, rng),
+        public_descent = PublicDescent(
+            discriminator,
+            *public_points(opening, public, denoised.shares, rng),
             batch_size=settings.batch_size,
             learning_rate=PUBLIC_RATE,
             rng=rng,
         )
         play(
             generator,
-            look,
-            descent,
+            discriminator,
+            public_descent,
             view,
             classes,
             rules,
@@ -599,10 +626,10 @@ def train_against(
             anchor=anchor,
             rng=rng,
         )
-    with private_turns(opening, look, n_classes, share=share) as descent:
+    with private_steps(opening, discriminator, n_classes, share=share) as descent:
         losses = play(
             generator,
-            look,
+            discriminator,
             descent,
             view,
             classes,

@@ -1,4 +1,4 @@
-"""Gaussians in a latent space: of columns' normal scores, or of images' codes."""
+"""Gaussians in a latent space: of normal scores of columns, or of codes of images."""
 
 from skdpgen.synthesizers.gaussian._kinds import (
     GaussianMethod,
@@ -12,14 +12,14 @@ from skdpgen.synthesizers.gaussian._lens_map import (
 )
 from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
 from skdpgen.synthesizers.gaussian._pictures import (
-    MILD,
+    MILD_CHOICES,
     choose_augmentation,
     given_augmentation,
     vote_share,
 )
 
 __all__ = [
-    "MILD",
+    "MILD_CHOICES",
     "GaussianMethod",
     "ImageGaussians",
     "MeasuredMixture",

@@ -1,4 +1,4 @@
-"""Tables as Gaussians: columns by class, then products of their normal scores."""
+"""DP-MGE on tables: a Gaussian copula, from two kinds of releases."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,32 +32,32 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Columns by class, counted twice: all alike, then those that tell classes apart.
+# Columns by class, counted twice: with equal weights, then by how they differ by class.
 
 Floats = NDArray[np.float64]
-FIRST = 0.3  # of what columns get, for all columns alike
-EVEN = 0.2  # of the rest, for all columns alike
-POWER = 2.0
+FIRST = 0.3  # budget fraction of the first counts, which weigh all columns equally
+EVEN = 0.2  # part of the second counts that is spread equally over columns
+POWER = 2.0  # weights go with the squared distance of classes, to this power
 LEAST = 1e-9  # distance
 
 
-def measured_columns(
+def release_columns_twice(
     opening: Fitting[MeasuredMixture],
     cells: Mapping[Any, Cells],
     labels: Cells | None,
     *,
     share: float,
 ) -> Iterator[ClassConditional]:
-    r"""Release columns by class with a share of what is left; yield what is known.
+    r"""Release columns by class, twice; yield the estimate after each release.
 
-    A table may have one column that tells most of its target (the hour, of how many
-    bicycles are hired) among many that tell little. So a part of the share counts all
-    columns alike, and the rest counts again, each column by its weight :math:`w_j`:
-    more, the farther its classes are apart by the first counts. Without noise once is
-    enough.
+    Both use ``share`` of what is left of the budget. A table may have one column that
+    predicts most of its target (the hour, for the number of hired bicycles) among many
+    that predict little. So the first release counts all columns with equal weights, and
+    the second counts column j with weight :math:`w_j`: the larger, the more its classes
+    differ in the first counts. Without noise one release is enough.
 
-    *Why it is private.* The first are d one-hot blocks. Weights are a function of them,
-    and their squares sum to 1: a row moves the second sum by :math:`\sqrt 2` if
+    *Why it is private.* The first release has d one-hot blocks. Weights are a function
+    of it, and their squares sum to 1: a row moves the second sum by :math:`\sqrt 2` if
     replaced, by 1 if added or removed (:class:`~skdpgen.privacy.Histograms` with
     scales). The two compose adaptively.
     """
@@ -70,69 +70,71 @@ def measured_columns(
         share=share * FIRST if is_twice else share,
         n_classes=n_classes,
     )
-    known = single_columns(first, cells, labels, opening.facts)
-    yield known
+    columns = single_columns(first, cells, labels, opening.facts)
+    yield columns
     if not is_twice:
         return
     opening.progress.total += 1
     opening.step("histograms again")
-    scales = scales_of(known)
-    again = opening.release(
+    scales = scales_of(columns)
+    second = opening.release(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: Histograms(sizes, scales)},
         name="histograms again, more of columns that tell classes apart",
         share=share * (1.0 - FIRST) / (1.0 - share * FIRST),
         n_classes=n_classes,
     )
-    both, units = joined(first, again, sizes, scales)
-    yield single_columns(both, cells, labels, opening.facts, units)
+    joint, scales_of_counts = joined(first, second, sizes, scales)
+    yield single_columns(joint, cells, labels, opening.facts, scales_of_counts)
 
 
-def scales_of(known: ClassConditional) -> tuple[float, ...]:
+def scales_of(columns: ClassConditional) -> tuple[float, ...]:
     """Return a weight for each column; their squares sum to 1.
 
-    Most of them are in proportion to the squared distance of its classes: how much of
-    each class is elsewhere than the whole is.
+    Most of a squared weight is in proportion to a power of the distance of the classes:
+    the mean total variation between a class and all rows.
     """
-    told = np.array(
+    distances = np.array(
         [
-            known.shares @ np.abs(table - known.shares @ table).sum(axis=1) / 2
-            for table in map(np.asarray, known.conditionals.values())
+            columns.shares @ np.abs(table - columns.shares @ table).sum(axis=1) / 2
+            for table in map(np.asarray, columns.conditionals.values())
         ]
     )
-    parts = np.maximum(told, LEAST) ** POWER
+    parts = np.maximum(distances, LEAST) ** POWER
     squares = EVEN / len(parts) + (1.0 - EVEN) * parts / parts.sum()
     return tuple(map(shortened, np.sqrt(squares / squares.sum()).tolist()))
 
 
 def joined(
-    first: Release, again: Release, sizes: Sequence[int], scales: Sequence[float]
+    first: Release, second: Release, sizes: Sequence[int], scales: Sequence[float]
 ) -> tuple[Release, tuple[float, ...]]:
-    r"""Return both counts of each column as one, in units of its noise.
+    r"""Join two counts of each column into one release, in units of its noise.
 
-    Counts are averaged by precision, p: in units of :math:`1 / \sqrt p` noise is 1.
+    Counts are averaged, weighted by precision. If p is the precision of the mean, its
+    noise is 1 in units of :math:`1 / \sqrt p`. Returns the units as well.
     """
-    std, std_again = (one.noise_std[Key.COLUMNS] for one in (first, again))
-    own = np.asarray(scales) / std_again**2
-    units = np.sqrt(1.0 / std**2 + np.asarray(scales) * own)
-    values = first.values[Key.COLUMNS] / std**2
-    values = values + again.values[Key.COLUMNS] * np.repeat(own, sizes)
+    noise_first, noise_second = (r.noise_std[Key.COLUMNS] for r in (first, second))
+    weights = np.asarray(scales) / noise_second**2
+    units = np.sqrt(1.0 / noise_first**2 + np.asarray(scales) * weights)
+    values = first.values[Key.COLUMNS] / noise_first**2
+    values = values + second.values[Key.COLUMNS] * np.repeat(weights, sizes)
     values = values / np.repeat(units, sizes)
-    whole = replace(first, values={Key.COLUMNS: values}, noise_std={Key.COLUMNS: 1.0})
-    return whole, tuple(units.tolist())
+    joint = replace(first, values={Key.COLUMNS: values}, noise_std={Key.COLUMNS: 1.0})
+    return joint, tuple(units.tolist())
 
 
 # ----------------------------------------------------------------------------
 # Tables as Gaussians: columns by class, then products of their normal scores.
+#
+# The eigenvalues are those of :func:`noise_eigenvalue`: 1 is the largest possible.
 
-SHARES = (0.05, 0.3)  # of what is left, for products: at least, at most
-POOLED_EDGE, CLASS_EDGE = 0.01, 0.05  # largest eigenvalue of noise, of all there may be
-CALM, MOST_ROOM = (
-    0.005,
-    3.0,
-)  # such an edge where noise matters; of a row's squared norm
+SHARES = (0.05, 0.3)  # least and largest budget fraction of the products
+POOLED_EIGENVALUE = 0.01  # the fraction is (eigenvalue / this)^2, clipped to SHARES
+CLASS_EIGENVALUE = 0.05  # up to which products are released by class
+CALM = 0.005  # up to which rows get more room than the mean squared norm
+MOST_ROOM = 3.0  # largest squared norm of a row, relative to the mean
 
-SMALLEST_ROOM = 1e-6  # that someone else may ask with
+SMALLEST_ROOM = 1e-6  # in a query of another party; the largest is its inverse
 
 
 def measure_copula(
@@ -142,20 +144,21 @@ def measure_copula(
 ) -> None:
     r"""Release columns by class, then products of the normal scores of rows.
 
-    Keeps the mixture, which knows more after each release.
+    ``opening.measured`` keeps the mixture, updated after each release.
 
-    *Why it is private.* Scores are a function of released columns, so the last one is a
-    sum of :math:`v v^\top` of rows clipped to norm 1: no inner product of two of them
-    is negative, and a row moves it by :math:`\sqrt 2` if replaced, by 1 if added or
-    removed (:class:`~skdpgen.privacy.OuterProducts` of the kind "square"). They
-    compose adaptively. Their shares go by the numbers of rows, classes and columns.
+    *Why it is private.* Scores are a function of released columns. So the last release
+    is a sum of :math:`v v^\top` of rows clipped to norm 1. No inner product of two such
+    matrices is negative, so a row moves it by :math:`\sqrt 2` if replaced, by 1 if
+    added or removed (:class:`~skdpgen.privacy.OuterProducts` of the kind "square"). The
+    releases compose adaptively. Their shares depend on the numbers of rows, classes
+    and columns only.
     """
     n_classes, d = n_classes_of(labels), len(cells)
     opening.progress.total += 1
-    share = share_of_products(opening.ledger, opening.facts.n_rows, d)
-    for known in measured_columns(opening, cells, labels, share=1.0 - share):
-        scores = NormalScores.of(known, cells)
-        model = CopulaModel(known, scores.orders, np.eye(d)[None])
+    share = products_share(opening.ledger, opening.facts.n_rows, d)
+    for columns in release_columns_twice(opening, cells, labels, share=1.0 - share):
+        scores = NormalScores.of(columns, cells)
+        model = CopulaModel(columns, scores.orders, np.eye(d)[None])
         opening.measured = replace(opening.measured, mixture=model)
     if not share:
         return
@@ -165,20 +168,20 @@ def measure_copula(
         share=opening.ledger.remaining,
         sensitivity=sensitivity(product.structure, opening.ledger.budget.adjacency),
     )
-    edge = noise_edge(std, opening.facts.n_rows / n_classes, d)
-    by_class = n_classes > 1 and edge < CLASS_EDGE
-    room = room_for(edge if by_class else edge / n_classes)
+    eigenvalue = noise_eigenvalue(std, opening.facts.n_rows / n_classes, d)
+    by_class = n_classes > 1 and eigenvalue < CLASS_EIGENVALUE
+    room = room_for(eigenvalue if by_class else eigenvalue / n_classes)
 
     step = ScoresOfRows(scores, room, by_class)
-    found = opening.release(
+    release = opening.release(
         opening.rows.batches(cells, labels).through(step),
         {Key.FEATURES: product},
         name=f"products of normal scores of {d} columns" + ", by class" * by_class,
         n_classes=n_classes if by_class else 1,
     )
-    totals = known.totals if by_class else known.totals.sum(keepdims=True)
-    values = found.values[Key.FEATURES].reshape(-1, d, d)
-    noise, spreads = found.noise_std[Key.FEATURES], scores.spreads(known)
+    totals = columns.totals if by_class else columns.totals.sum(keepdims=True)
+    values = release.values[Key.FEATURES].reshape(-1, d, d)
+    noise, spreads = release.noise_std[Key.FEATURES], scores.spreads(columns)
     correlations = class_correlations(values, noise, totals, spreads)
     model = replace(model, correlations=correlations)
     opening.measured = replace(opening.measured, mixture=model)
@@ -188,14 +191,14 @@ def measure_copula(
 @saved
 @dataclass(frozen=True, eq=False)
 class ScoresOfRows:
-    """From cells of rows to the vectors whose products are summed, row by row."""
+    """From cells of rows to vectors of normal scores, whose products are summed."""
 
     scores: NormalScores
     room: float
     by_class: bool
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields, which another party may have set to anything."""
         refuse_unless(
             has_role(self.scores, "scores")
             and is_amount(self.room, SMALLEST_ROOM, 1 / SMALLEST_ROOM)
@@ -204,38 +207,42 @@ class ScoresOfRows:
         )
 
     def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
-        """Yield scores, and labels as classes are counted."""
+        """Yield scores of rows, with their classes or one class for all."""
         for batch in batches:
             rows = self.scores.encode(batch.parts[Key.COLUMNS], batch.labels)
             v = torch.from_numpy(rows / math.sqrt(self.room))
-            pooled = np.where(batch.labels >= 0, 0, -1)
-            label = batch.labels if self.by_class else pooled
-            yield EncodedBatch(label, {Key.FEATURES: [(v, v)]})
+            one_group = np.where(batch.labels >= 0, 0, -1)
+            group = batch.labels if self.by_class else one_group
+            yield EncodedBatch(group, {Key.FEATURES: [(v, v)]})
 
 
-def noise_edge(std: float, n_rows: float, n_columns: int) -> float:
-    r"""Return the largest eigenvalue that noise alone gives correlations, over d.
+def noise_eigenvalue(std: float, n_rows: float, n_columns: int) -> float:
+    r"""Return the largest eigenvalue of the noise in correlations, relative to d.
 
-    Products of rows of norm 1 have a diagonal of n / d, so that noise in correlations
-    is :math:`s d / (n \sqrt 2)`; d is the largest eigenvalue that there can be.
+    Products of rows of norm 1 have a diagonal of n / d. So the noise of a correlation
+    is :math:`s d / (n \sqrt 2)`, and the largest eigenvalue of a symmetric matrix of
+    such noise is :math:`2 \sqrt d` times that. No correlation matrix has an eigenvalue
+    larger than d.
     """
     return 2.0 * std / math.sqrt(2.0) * math.sqrt(n_columns) / max(n_rows, 1.0)
 
 
-def room_for(edge: float) -> float:
-    """Return how much larger than the mean squared norm that of a row may be.
+def room_for(eigenvalue: float) -> float:
+    """Return the largest squared norm of a row, relative to the mean, without clipping.
 
-    Rows beyond are cut, which makes relations weaker; more room makes noise larger.
+    Clipping weakens correlations; more room makes the noise larger.
     """
-    return float(np.clip(CALM / edge, 1.0, MOST_ROOM)) if edge else MOST_ROOM
+    return (
+        float(np.clip(CALM / eigenvalue, 1.0, MOST_ROOM)) if eigenvalue else MOST_ROOM
+    )
 
 
-def share_of_products(ledger: Ledger, n_rows: float, n_columns: int) -> float:
-    """Return which part of what is left goes to products; 0 if there are none."""
+def products_share(ledger: Ledger, n_rows: float, n_columns: int) -> float:
+    """Return the budget fraction of the products; 0 if there is one column only."""
     if n_columns < 2:
         return 0.0
     product = OuterProducts(((n_columns, n_columns),), 1.0, ("square",))
-    whole = sensitivity(product.structure, ledger.budget.adjacency)
-    std = ledger.noise_std(share=ledger.remaining, sensitivity=whole)
-    edge = noise_edge(std, n_rows, n_columns)
-    return float(np.clip((edge / POOLED_EDGE) ** 2, *SHARES))
+    bound = sensitivity(product.structure, ledger.budget.adjacency)
+    std = ledger.noise_std(share=ledger.remaining, sensitivity=bound)
+    eigenvalue = noise_eigenvalue(std, n_rows, n_columns)
+    return float(np.clip((eigenvalue / POOLED_EIGENVALUE) ** 2, *SHARES))

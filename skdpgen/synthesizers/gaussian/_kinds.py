@@ -1,20 +1,21 @@
 """The two methods inside DP-MGE: a copula for tables, Gaussians of codes for images.
 
-Both check their parameters before anything is paid, and then measure.
+Both check their parameters before any budget is used, and then measure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from numpy.random import Generator
 
+from skdpgen.lenses import Lens
 from skdpgen.synthesizers.gaussian._copula import measure_copula
 from skdpgen.synthesizers.gaussian._lens_map import choose_lens
 from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
 from skdpgen.synthesizers.gaussian._pictures import measure_moments, measure_pictures
 from skdpgen.synthesizers.opening import Fitting
-from skdpgen.tables import Chunks, image_size
+from skdpgen.tables import Chunks, ImageLayout, image_size
 
 DEFAULTS: Mapping[str, Any] = {
     "preset": "default",
@@ -27,14 +28,14 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 class GaussianMethod(Protocol):
-    """What DP-MGE asks of a method for one kind of rows."""
+    """What DP-MGE needs of a method for tables or for images."""
 
     def check(self, X: Any) -> None:
-        """Raise for parameters that have no effect, before anything is paid."""
+        """Raise for parameters without effect, before any budget is used."""
         ...
 
     def measure(self, fitting: Fitting[MeasuredMixture], rng: Generator) -> None:
-        """Release what the model is made of; ``fitting.measured`` keeps it."""
+        """Release what the model needs; ``fitting.measured`` keeps it."""
         ...
 
 
@@ -55,23 +56,28 @@ class TableCopula:
 
 @dataclass(frozen=True, eq=False)
 class ImageGaussians:
-    """Means, prototypes and covariances of what a public lens makes of images."""
+    """Means, prototypes and covariances of the codes of a public lens."""
 
     params: Mapping[str, Any]
-    OURS: ClassVar[tuple[str, ...]] = ("n_prototypes", "covariance", "augmentation")
+    NOT_IN_PAPER: ClassVar[tuple[str, ...]] = (
+        "n_prototypes",
+        "covariance",
+        "augmentation",
+    )
 
     def check(self, X: Any) -> None:
-        """Raise for parameters that the paper's method lacks; try the lens."""
+        """Raise for parameters that the paper's method lacks; test the lens."""
         if self._is_paper:
             refuse_without_effect(
-                self.params, self.OURS, "with preset='paper'", "images"
+                self.params, self.NOT_IN_PAPER, "with preset='paper'", "images"
             )
         if not isinstance(X, Chunks):  # their shape is known when they are opened
             self._lens(image_size(X))
 
     def measure(self, fitting: Fitting[MeasuredMixture], rng: Generator) -> None:
-        """Release means and covariances of codes; the paper's are one release."""
-        layout: Any = fitting.facts.layout
+        """Release means and covariances of codes; the paper has one release."""
+        layout = fitting.facts.layout
+        assert isinstance(layout, ImageLayout)
         labels, lens = fitting.measured.labels, self._lens(layout.size)
         if self._is_paper:
             measure_moments(fitting, labels, lens)
@@ -90,15 +96,15 @@ class ImageGaussians:
     def _is_paper(self) -> bool:
         return bool(self.params["preset"] == "paper")
 
-    def _lens(self, size: tuple[int, int, int]) -> Any:
+    def _lens(self, size: tuple[int, int, int]) -> Lens:
         lens, public_data = self.params["lens"], self.params["public_data"]
         return choose_lens(lens, public_data, size, is_plain=self._is_paper)
 
 
 def refuse_without_effect(
-    params: Mapping[str, Any], names: Any, where: str, rows: str
+    params: Mapping[str, Any], names: Iterable[str], where: str, rows: str
 ) -> None:
-    """Raise for a parameter that is set and would change nothing."""
+    """Raise for a parameter that is set but would have no effect."""
     for name in names:
         given, default = params[name], DEFAULTS[name]
         if given is default or (isinstance(given, str) and given == default):

@@ -1,4 +1,4 @@
-"""Private images through a lens, a few at a time, each as if it were alone."""
+"""Private images through a lens: batch by batch, but each independently of others."""
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
@@ -13,94 +13,99 @@ from torch import Tensor
 
 from skdpgen.lenses import (
     CosineLens,
+    Lens,
     check_pure,
     clipped,
     each_alone,
     goes_alone,
     lens_of,
 )
+from skdpgen.lenses._lens_of import LensLike
 from skdpgen.synthesizers.opening import Fitting
 from skdpgen.tables import (
     Batches,
     Cells,
     EncodedBatch,
+    ImageLayout,
     as_pixels,
     holds_images,
     image_size,
 )
-from skdpgen.utils import (
-    Key,
-    saved,
-)
+from skdpgen.utils import Images, Key, saved
 
 Floats = NDArray[np.float64]
-Row = Callable[[Any, Floats], Any]  # labels and pixels to labels and vectors
-AT_ONCE = 1024
-GRID = 2.0**-20
+Integers = NDArray[np.int64]
+Shape = tuple[int, int, int]  # channels, height, width
+# From labels and pixels (or codes) of a batch to labels and vectors.
+BatchMap = Callable[[Integers, Floats], tuple[Integers, Any]]
+AT_ONCE = 1024  # images of a batch
+GRID = 2.0**-20  # codes are rounded to multiples of it where they are compared
 
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
     """Private images as codes of a lens; each pass reads them again.
 
-    What an image becomes must not depend on those beside it. So images go in batches
-    of one shape and in double precision, or one by one through a lens that is opaque.
+    The code of an image must not depend on the images beside it. So images go through
+    the lens in batches of one shape and in double precision, or one by one if the lens
+    is opaque.
     """
 
     opening: Fitting[Any]
     labels: Cells | None
-    lens: Any
+    lens: Any  # a Lens; None where only pixels are read
 
     @property
-    def shape(self) -> tuple[int, int, int]:
+    def shape(self) -> Shape:
         """Channels, height and width."""
-        size: tuple[int, int, int] = self.opening.facts.layout.size  # type: ignore[union-attr]
-        return size
+        layout = self.opening.facts.layout
+        assert isinstance(layout, ImageLayout)
+        return layout.size
 
     @property
     def width(self) -> int:
         """Number of codes of an image."""
         return int(self.lens.n_latent(self.shape))
 
-    def pixels(self, row: Row) -> Batches:
-        """Return what ``row`` makes of labels and pixels in [0, 1]."""
+    def pixels(self, row: BatchMap) -> Batches:
+        """Return batches of ``row(labels, pixels)``, with pixels in [0, 1]."""
         batches = self.opening.rows.batches({}, self.labels)
         return batches.through(partial(_in_one_shape, row, int(np.prod(self.shape))))
 
-    def codes(self, row: Row) -> Batches:
-        """Return what ``row`` makes of labels and codes."""
+    def codes(self, row: BatchMap) -> Batches:
+        """Return batches of ``row(labels, codes)``."""
         encode = encoder(self.lens, self.shape)
         return self.pixels(lambda labels, pixels: row(labels, encode(pixels)))
 
 
 def _in_one_shape(
-    row: Row, n_pixels: int, batches: Iterable[EncodedBatch]
+    row: BatchMap, n_pixels: int, batches: Iterable[EncodedBatch]
 ) -> Iterator[EncodedBatch]:
-    """Yield ``row`` of labels and pixels, in batches of one shape.
+    """Yield ``row(labels, pixels)``, computed in batches of one shape.
 
-    The last batch is filled up with black images; ``row`` returns labels and vectors,
-    of which the images that are there are kept.
+    The last batch is filled up with black images without a label; their vectors are
+    dropped afterwards. Without this, rounding would depend on the number of images.
     """
     for batch in batches:
         images = batch.parts[Key.PIXELS]
         for start in range(0, len(images), AT_ONCE):
-            some = slice(start, start + AT_ONCE)
-            known = batch.labels[some]
+            part = slice(start, start + AT_ONCE)
+            labels = batch.labels[part]
             pixels = np.zeros((AT_ONCE, n_pixels))
-            pixels[: len(known)] = as_pixels(images[some])
-            filled = np.full(AT_ONCE, -1, dtype=np.int64)
-            filled[: len(known)] = known
-            label, vectors = row(filled, pixels)
+            pixels[: len(labels)] = as_pixels(images[part])
+            padded = np.full(AT_ONCE, -1, dtype=np.int64)
+            padded[: len(labels)] = labels
+            label, vectors = row(padded, pixels)
             yield EncodedBatch(
-                label[: len(known)], {Key.FEATURES: _first(vectors, len(known))}
+                label[: len(labels)], {Key.FEATURES: _first_rows(vectors, len(labels))}
             )
 
 
-def encoder(lens: Any, shape: tuple[int, int, int]) -> Callable[[Floats], Floats]:
-    """Return a function from pixels to codes, of norm 1 at most whatever the lens is.
+def encoder(lens: Lens, shape: Shape) -> Callable[[Floats], Floats]:
+    """Return a function from pixels to codes, of norm 1 at most for any lens.
 
-    It has a copy of the lens: one that remembers what it saw must not be kept. A lens
-    of which nothing is known is tried on made-up images first.
+    The function has a copy of the lens: a lens of the user may store what it encodes,
+    and must not be kept. An opaque lens is tried on made-up images first.
     """
     lens, is_alone = copy.deepcopy(lens.double()), goes_alone(lens)
     width = int(lens.n_latent(shape))
@@ -121,20 +126,22 @@ def encoder(lens: Any, shape: tuple[int, int, int]) -> Callable[[Floats], Floats
     return encode
 
 
-def check_lens(lens: Any, shape: tuple[int, int, int]) -> None:
-    """Send a black image there and back, so that a lens fails before it costs."""
+def check_lens(lens: Lens, shape: Shape) -> None:
+    """Encode and decode a black image, so that a bad lens fails before any release."""
     black = np.zeros((1, int(np.prod(shape))))
     codes = torch.from_numpy(encoder(lens, shape)(black))
+    decoder: Any = copy.deepcopy(lens)
     with torch.no_grad():
-        copy.deepcopy(lens).decode(codes, shape)
+        decoder.decode(codes, shape)
 
 
-def nearest(codes: Floats, centres: Floats, labels: Any) -> Any:
-    """Return which centre of its class each row is nearest to.
+def nearest(codes: Floats, centres: Floats, labels: Integers) -> Integers:
+    """Return the index of the nearest centre of its class for each row.
 
-    A row on the border of two goes to one of them by its last digit. So codes and
-    centres are cut to multiples of 2^-20 in [-1, 1] first: their products are multiples
-    of 2^-40, and sums of up to 2^12 of them are exact in any order.
+    The last digit decides for a row that is equally far from two centres, and rounding
+    depends on the order of a sum. So codes and centres are rounded to multiples of
+    2^-20 in [-1, 1] first: their products are multiples of 2^-40, and sums of up to
+    2^12 of them are exact in any order.
 
     Examples
     --------
@@ -143,22 +150,24 @@ def nearest(codes: Floats, centres: Floats, labels: Any) -> Any:
     [0, 1]
     """
     z, p = (np.round(np.clip(x, -1, 1) / GRID) * GRID for x in (codes, centres))
-    found = np.zeros(len(z), dtype=np.int64)
+    indices = np.zeros(len(z), dtype=np.int64)
     if centres.shape[1] > 1:
         for label in range(len(centres)):
-            mine = labels == label
-            away = (p[label] ** 2).sum(axis=1) - 2.0 * z[mine] @ p[label].T
-            found[mine] = away.argmin(axis=1)
-    return found
+            in_class = labels == label
+            distances = (p[label] ** 2).sum(axis=1) - 2.0 * z[in_class] @ p[label].T
+            indices[in_class] = distances.argmin(axis=1)
+    return indices
 
 
-def from_centres(codes: Floats, centres: Floats, labels: Any) -> tuple[Floats, Any]:
-    """Return rows minus their nearest centres, and which these are."""
-    near = nearest(codes, centres, labels)
-    return codes - centres[np.maximum(labels, 0), near], near
+def from_centres(
+    codes: Floats, centres: Floats, labels: Integers
+) -> tuple[Floats, Integers]:
+    """Return codes minus their nearest centres, and the indices of these."""
+    indices = nearest(codes, centres, labels)
+    return codes - centres[np.maximum(labels, 0), indices], indices
 
 
-def _first(vectors: Any, n: int) -> Any:
+def _first_rows(vectors: Any, n: int) -> Any:
     """Return the first rows of vectors, or of the factors of products."""
     if isinstance(vectors, list):
         return [(u[:n], v[:n]) for u, v in vectors]
@@ -166,24 +175,24 @@ def _first(vectors: Any, n: int) -> Any:
 
 
 # ----------------------------------------------------------------------------
-# Codes along the principal directions of public images.
+# Integers along the principal directions of public images.
 
-EVENED = 0.25  # power of variances that directions are divided by
-INSIDE = 0.95  # of public images have codes that are not clipped
-MOST = 20_000  # public images that are looked at
-SMALLEST = 1e-6  # of the largest variance
+EVENED = 0.25  # directions are divided by their variance to this power
+INSIDE = 0.95  # part of the public images whose codes are not clipped
+MOST_IMAGES = 20_000  # public images that are read
+SMALLEST = 1e-6  # least variance of a direction, relative to the largest
 
 
 @saved
 @dataclass(frozen=True, eq=False)
 class PublicBasis:
-    r"""A lens whose codes stand along the principal directions of public images.
+    r"""A lens whose codes are coordinates along principal directions of public images.
 
     .. math:: v = \mathrm{clip}\big(W V^\top (z - m)\big)
 
-    where z are codes of another lens, m and V their mean and principal directions in
-    public images, and W makes weak directions larger, as far as noise that all codes
-    get alike asks for it. A private row changes none of these.
+    where z are codes of another lens, and m and V their mean and principal directions
+    in public images. W enlarges weak directions, since all codes get the same noise. No
+    private row changes any of these.
 
     Parameters
     ----------
@@ -194,7 +203,7 @@ class PublicBasis:
         Orthonormal columns, the strongest first.
     weights : ndarray of shape (n_latent,)
     n_images : int
-        How many images were looked at.
+        Number of public images that were read.
     """
 
     lens: Any
@@ -207,69 +216,69 @@ class PublicBasis:
     has_features = False
 
     @classmethod
-    def of(cls, images: Any, lens: Any, n_latent: int) -> "PublicBasis":
-        """Return the lens that public images make of another."""
-        images = images[:MOST]
+    def of(cls, images: Images, lens: Lens, n_latent: int) -> "PublicBasis":
+        """Fit the principal directions of public images, in codes of another lens."""
+        images = images[:MOST_IMAGES]
         pixels = torch.from_numpy(as_pixels(images).astype(np.float64))
         parts = pixels.unflatten(1, image_size(images)).split(
             1 if goes_alone(lens) else 1024
         )
         inner = lens.double()
         with torch.no_grad():
-            z = torch.cat([inner.encode(part) for part in parts]).numpy()
-        mean = z.mean(axis=0)
-        found, vectors = np.linalg.eigh(np.cov(z.T).reshape(len(mean), -1))
-        found, vectors = found[::-1][:n_latent], vectors[:, ::-1][:, :n_latent]
-        if not found[0] > 0:
+            codes = torch.cat([inner.encode(part) for part in parts]).numpy()
+        mean = codes.mean(axis=0)
+        variances, vectors = np.linalg.eigh(np.cov(codes.T).reshape(len(mean), -1))
+        variances, vectors = variances[::-1][:n_latent], vectors[:, ::-1][:, :n_latent]
+        if not variances[0] > 0:
             raise ValueError(
                 "public_data must hold images that differ. Got the same one "
                 f"{len(images)} times, or none with finite pixels."
             )
-        there = found > SMALLEST * found[0]
-        found, vectors = found[there], vectors[:, there].copy()
-        weights = found ** (-EVENED / 2)
-        norms = np.linalg.norm((z - mean) @ vectors * weights, axis=1)
+        is_kept = variances > SMALLEST * variances[0]
+        variances, vectors = variances[is_kept], vectors[:, is_kept].copy()
+        weights = variances ** (-EVENED / 2)
+        norms = np.linalg.norm((codes - mean) @ vectors * weights, axis=1)
         weights = weights / np.quantile(norms, INSIDE)
         return cls(lens, mean, vectors, weights, len(images))
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """The lens as the certificate names it."""
         return f"principal directions of {self.n_images} public images"
 
     @property
     def is_opaque(self) -> bool:
-        """Whether the other lens must have rows one by one."""
+        """Whether the inner lens must get images one by one."""
         return goes_alone(self.lens)
 
-    def n_latent(self, shape: Any) -> int:
-        """Return how many directions there are."""
+    def n_latent(self, shape: Shape) -> int:
+        """Return the number of directions."""
         del shape
         return len(self.weights)
 
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
         """Return codes of norm at most 1."""
         z = self.lens.encode(images)
-        turn = torch.from_numpy(self.directions * self.weights).to(z)
-        return clipped((z - torch.from_numpy(self.mean).to(z)) @ turn)
+        matrix = torch.from_numpy(self.directions * self.weights).to(z)
+        return clipped((z - torch.from_numpy(self.mean).to(z)) @ matrix)
 
-    def decode(self, codes: Tensor, shape: Any) -> Tensor:
+    def decode(self, codes: Tensor, shape: Shape) -> Tensor:
         """Return images in [0, 1]."""
-        back = torch.from_numpy((self.directions / self.weights).T).to(codes)
-        z = codes @ back + torch.from_numpy(self.mean).to(codes)
-        images: Tensor = self.lens.decode(z, shape)
+        matrix = torch.from_numpy((self.directions / self.weights).T).to(codes)
+        inner_codes = codes @ matrix + torch.from_numpy(self.mean).to(codes)
+        images: Tensor = self.lens.decode(inner_codes, shape)
         return images
 
     def to(self, device: torch.device) -> "PublicBasis":
-        """Return itself: directions go where images are."""
+        """Return itself: directions are moved to the device of the images."""
         return self
 
     def double(self) -> "PublicBasis":
-        """Return itself: directions have the precision of images."""
+        """Return itself: directions are cast to the precision of the images."""
         return self
 
 
-def check_public(images: Any, size: tuple[int, int, int]) -> None:
+def check_public_images(images: Any, size: Shape) -> None:
     """Raise unless public images have the shape of the private ones."""
     if not holds_images(images) or len(images) < 2:
         raise ValueError(
@@ -285,37 +294,45 @@ def check_public(images: Any, size: tuple[int, int, int]) -> None:
 
 
 # ----------------------------------------------------------------------------
-# Which lens images are seen through: what was asked for, or a public one of ours.
+# The lens for images: the user's, or a cosine transform.
 
-COEFFICIENTS = 160, 300  # of a channel, and of all channels together
-RADIUS, EMPHASIS = 2.0, 0.5
-FINER = 2  # times as many frequencies, where public images say which matter
+COEFFICIENTS = 160, 300  # frequencies of a channel, and of all channels together
+RADIUS, EMPHASIS = (
+    2.0,
+    0.5,
+)  # the default cosine lens gives high frequencies more weight
+FINER = 2  # factor of frequencies where public images select directions
 
 
 def choose_lens(
-    given: Any, public_data: Any, size: tuple[int, int, int], *, is_plain: bool = False
-) -> Any:
-    """Return the lens for images of a size, after it has seen a black one.
+    lens: LensLike | None,
+    public_data: Images | None,
+    size: Shape,
+    *,
+    is_plain: bool = False,
+) -> Lens:
+    """Return the lens for images of a size, tested on a black image.
 
     Parameters
     ----------
-    given : what the user asked for, or None
+    lens : lens of the user, or None
     public_data : array of images or None
     size : tuple of int
         Channels, height and width.
     is_plain : bool, default=False
-        Whether codes are released as they are. Those of our lens are then near norm 1;
-        else they are small, so that none is cut, and enlarged by a released size.
+        Whether codes are released without scaling. The default lens then has codes
+        near norm 1. Else its codes are small, so that none is clipped, and a released
+        size enlarges them.
     """
-    whole = size[1] * size[2]
-    n = min(COEFFICIENTS[0], COEFFICIENTS[1] // size[0], whole)
-    many = n if public_data is None else min(FINER * n, whole)
-    ours = CosineLens(many, radius=RADIUS, emphasis=EMPHASIS)
-    usual = CosineLens(many) if is_plain else ours
-    lens = usual if given is None else lens_of(given, needs_decoder=True)
-    check_lens(lens, size)
+    n_pixels = size[1] * size[2]
+    n = min(COEFFICIENTS[0], COEFFICIENTS[1] // size[0], n_pixels)
+    n_frequencies = n if public_data is None else min(FINER * n, n_pixels)
+    emphasised = CosineLens(n_frequencies, radius=RADIUS, emphasis=EMPHASIS)
+    default: Lens = CosineLens(n_frequencies) if is_plain else emphasised
+    chosen = default if lens is None else lens_of(lens, needs_decoder=True)
+    check_lens(chosen, size)
     if public_data is None:
-        return lens
-    check_public(public_data, size)
-    n_latent = n * size[0] if given is None else lens.n_latent(size)
-    return PublicBasis.of(public_data, lens, n_latent)
+        return chosen
+    check_public_images(public_data, size)
+    n_latent = n * size[0] if lens is None else chosen.n_latent(size)
+    return PublicBasis.of(public_data, chosen, n_latent)

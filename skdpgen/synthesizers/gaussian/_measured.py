@@ -1,4 +1,4 @@
-"""What is measured of rows as Gaussians: columns' scores, or images' codes."""
+"""What DP-MGE has released of rows: scores of columns, or codes of images."""
 
 from dataclasses import dataclass
 
@@ -13,18 +13,18 @@ from skdpgen.utils import (
 @saved
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredMixture(Measured):
-    """Gaussians, as far as releases have come.
+    """The Gaussians, estimated from all releases so far.
 
     Parameters
     ----------
     mixture : CopulaModel, PictureMixture or None
-        What all releases say so far; None before the first that has means.
+        The estimate; None before the first release of means.
     stages : tuple of Release
-        All releases of images so far, in order, beside what the mixture took of them.
+        All releases of images so far, in order.
     votes : Release or None
-        Of rows, on how far images are deformed.
+        Votes of the rows on how far images are deformed.
     deformations : Deformations or None
-        Of images that are drawn.
+        Deformations of sampled images.
     """
 
     mixture: CopulaModel | PictureMixture | None = None

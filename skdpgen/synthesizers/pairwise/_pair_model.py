@@ -23,16 +23,16 @@ from skdpgen.synthesizers.pairwise._public_relations import PublicPairs, with_re
 from skdpgen.tables import CellGroups, each_group
 from skdpgen.training import (
     ClassConditional,
+    NoisyColumn,
     PairPrior,
     PairTarget,
-    Seen,
     column_counts,
     conditional_histogram,
     fit_pair,
     pooled_trust,
+    shrunk_to_public,
     smooth_bins,
     smooth_pair,
-    with_public,
 )
 
 # ----------------------------------------------------------------------------
@@ -254,12 +254,16 @@ class PairModel:
             )
             if public is not None:
                 public_counts = grouping.add_up(public.columns[name])
-                releases[name] = Seen(mean, std, grouping.n_ordered, public_counts)
+                releases[name] = NoisyColumn(
+                    mean, std, grouping.n_ordered, public_counts
+                )
         if releases:
             marginals = {name: marginal for name, (marginal, _) in estimates.items()}
             tables = {name: table for name, (_, table) in estimates.items()}
             updated = replace(denoised, marginals=marginals, conditionals=tables)
-            self.singles = list(with_public(updated, releases).conditionals.values())
+            self.singles = list(
+                shrunk_to_public(updated, releases).conditionals.values()
+            )
         else:
             self.singles = [table for _, table in estimates.values()]
         return means, variances

@@ -31,7 +31,7 @@ from skdpgen.training import (
     ParityTarget,
     mean_signs,
     mixture_parities,
-    stand_out,
+    significant_parities,
 )
 from skdpgen.utils import (
     Key,
@@ -263,7 +263,7 @@ class ParityRelease:
         n_rows = rows.sum(axis=0)
         expected = (rows / np.maximum(n_rows, 1.0)).T @ mixture_means
         std = self.released.noise_std[Key.PARITIES]
-        certain, shifts = stand_out(sums, std, expected, n_rows)
+        certain, shifts = significant_parities(sums, std, expected, n_rows)
         return certain, mixture_means, shifts
 
 

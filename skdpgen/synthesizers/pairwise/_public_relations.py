@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.tables import CellGroups
-from skdpgen.training import Related, columns_together, raked
+from skdpgen.training import RelatedColumns, columns_together, raked
 
 # ----------------------------------------------------------------------------
 # Relations of pairs in public rows, adjusted to private single columns.
@@ -142,7 +142,7 @@ def with_relations(
     by_class = len(shares) * len(kept) <= WIDEST
     if by_class and len(public_counts) < len(shares):
         public_counts = shares[:, None, None] * public_counts
-    related = Related(
+    related = RelatedColumns(
         [noisy[:, is_full] for noisy, is_full in zip(counts, full, strict=True)],
         variances,
         shares,

@@ -1,17 +1,17 @@
-"""How much likelier a public item is among private rows: told once, or by steps."""
+"""The density ratio of private to public rows, from one release or by DP-SGD."""
 
 from skdpgen.synthesizers.ratio._learning import (
     LearntRatio,
     calibration,
     learn_ratio,
-    tell_support,
+    warn_about_support,
 )
-from skdpgen.synthesizers.ratio._public_side import given_items
+from skdpgen.synthesizers.ratio._public_codes import check_public_data
 
 __all__ = [
     "LearntRatio",
     "calibration",
-    "given_items",
+    "check_public_data",
     "learn_ratio",
-    "tell_support",
+    "warn_about_support",
 ]

@@ -1,4 +1,4 @@
-"""The ratio by the method that was asked for."""
+"""DP-DRE: the density ratio of private to public rows, from one release or DP-SGD."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch.nn import functional
 
-from skdpgen.exceptions import (
-    SupportWarning,
-)
+from skdpgen.exceptions import SupportWarning
+from skdpgen.lenses import Lens
 from skdpgen.networks import Discriminator
 from skdpgen.privacy import Counts, Histograms, Moments
 from skdpgen.synthesizers.adversarial import Labelled, game_share, release_start
@@ -29,26 +28,29 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
     steps_share,
 )
-from skdpgen.synthesizers.ratio._public_side import PublicSide, see
-from skdpgen.tables import CategoryCells, Cells, as_pixels
+from skdpgen.synthesizers.ratio._public_codes import PublicCodes, encode_images
+from skdpgen.tables import (
+    CategoryCells,
+    Cells,
+    EncodedBatch,
+    ImageLayout,
+    MixedCells,
+    as_pixels,
+)
 from skdpgen.training import (
     Generated,
-    Told,
+    ReleasedMeans,
     effective_size,
     log_ratios,
     private_descent,
     project_to_total,
+    ratio_weights,
     score_real,
-    weighed,
 )
-from skdpgen.utils import (
-    Key,
-    saved,
-    warn_caller,
-)
+from skdpgen.utils import Key, Rows, saved, warn_caller
 
 # ----------------------------------------------------------------------------
-# What is known of the ratio after a fit: all that weights are made of.
+# What a fit keeps of the ratio; weights are computed from it.
 
 Floats = NDArray[np.float64]
 
@@ -62,17 +64,17 @@ class LearntRatio:
     ----------
     items : PublicItems
     base : ndarray of shape (n_items, n_classes)
-        Share of each before any weight; they sum to 1.
+        Share of each item and label before weighting; they sum to 1.
     logs : ndarray of shape (n_items, n_classes) or None
-        None where they still have to be made of what was told.
+        None until :meth:`with_logs` computes them from released means.
     totals : ndarray of shape (n_classes,)
         Private rows of each class, from a release.
     total_std : float
         Noise of their sum.
     codes : ndarray or None
-        Of public items: cells, or numbers of a lens.
-    told : Told or None
-        Means of codes of private rows.
+        Of public items: cells of columns, or codes of a lens.
+    released : ReleasedMeans or None
+        Means of codes of private rows; None for DP-SGD.
     sizes : tuple of int
         Numbers of cells of columns, if codes are cells.
     """
@@ -83,41 +85,41 @@ class LearntRatio:
     totals: Floats
     total_std: float
     codes: Any = None
-    told: Told | None = None
+    released: ReleasedMeans | None = None
     sizes: tuple[int, ...] = ()
 
     @property
     def matrix(self) -> Any:
-        """Codes as numbers: those of a lens, or cells as zeros and ones."""
+        """Codes as numbers: those of a lens, or one-hot cells."""
         return one_hot(self.codes, self.sizes) if self.sizes else self.codes
 
-    def learnt(self) -> "LearntRatio":
-        """Return it with logs, which are made of means that were told."""
-        if self.logs is not None or self.told is None:
+    def with_logs(self) -> "LearntRatio":
+        """Return the ratio with logs, computed from the released means."""
+        if self.logs is not None or self.released is None:
             return self
-        return replace(self, logs=log_ratios(self.matrix, self.base, self.told))
+        return replace(self, logs=log_ratios(self.matrix, self.base, self.released))
 
     def model(self, power: float) -> RatioModel:
-        """Return public items weighed by a power of the ratio; classes by all of it.
+        """Return public items weighted by a power of the ratio; classes by all of it.
 
-        Where few rows have a class its count is lost in noise. So shares of classes are
-        those of weighed rows, which are public ones as far as the release agrees.
+        The released count of a rare class may be smaller than its noise. So class
+        shares are those of weighted public rows.
         """
         assert self.logs is not None
-        weights = weighed(self.base, self.logs, power)
-        shares = weighed(self.base, self.logs).sum(axis=0)
+        weights = ratio_weights(self.base, self.logs, power)
+        shares = ratio_weights(self.base, self.logs).sum(axis=0)
         return RatioModel(self.items, weights, shares)
 
 
 @saved
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredRatio(Measured):
-    """How much likelier public items are among private rows.
+    """What DP-DRE measured: the density ratio of public items.
 
     Parameters
     ----------
     ratio : LearntRatio or None
-        None before it was learnt.
+        None until it is learnt.
     n_iter : int or None
         Steps of the discriminator; None if there is none.
     """
@@ -126,7 +128,7 @@ class MeasuredRatio(Measured):
     n_iter: int | None = None
 
 
-def one_hot(codes: Any, sizes: Sequence[int]) -> Any:
+def one_hot(codes: NDArray[Any], sizes: Sequence[int]) -> Any:
     """Return cells of columns as a sparse matrix of zeros and ones.
 
     Examples
@@ -135,20 +137,25 @@ def one_hot(codes: Any, sizes: Sequence[int]) -> Any:
     [[0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     """
     starts = np.cumsum([0, *sizes[:-1]])
-    there = codes >= 0
+    is_known = codes >= 0
     shape = (len(codes), int(sum(sizes)))
-    places = np.nonzero(there)[0], (codes + starts)[there]
-    return sparse.csr_matrix((np.ones(len(places[0])), places), shape=shape)
+    positions = np.nonzero(is_known)[0], (codes + starts)[is_known]
+    return sparse.csr_matrix((np.ones(len(positions[0])), positions), shape=shape)
 
 
 # ----------------------------------------------------------------------------
-# Whether public rows are where private ones are, told by releases alone.
+# Whether public rows cover the private ones: computed from releases only.
 
-MUCH, SURE = 0.05, 4.0  # of the rows, and noise stds: public rows lack a value
-HARDLY = 0.2  # times as many as private rows: public rows lack a value
-FEW = 0.05  # of the public rows count
+# Public rows lack a value if its public share is below RARE_FACTOR times its released
+# share, which must exceed SURE stds of its noise. A column is named in the warning if
+# such values have at least MISSING_PART of the private rows.
+MISSING_PART, SURE = 0.05, 4.0
+RARE_FACTOR = 0.2
+LEAST_EFFECTIVE = (
+    0.05  # effective number of public rows, relative to all, for no warning
+)
 CODE = "code of a lens"
-SAID = 5  # columns named
+MOST_NAMED = 5  # columns in the text of a warning
 LACKING = (
     "Private rows have values that public rows hardly have, and samples will lack: {}. "
     "Add public rows that have them, or use a method that needs none."
@@ -162,26 +169,28 @@ FLAT = (
 def calibration(
     ratio: LearntRatio, weights: Floats, cells: Mapping[Any, Cells]
 ) -> pd.DataFrame | None:
-    """Return released means of codes beside those of public rows, as is and weighed.
+    """Return released means of codes beside those of public rows, plain and weighted.
 
     If the ratio is right, ``weighed`` is ``released`` within a few times ``noise``.
     """
-    if ratio.told is None:
+    if ratio.released is None:
         return None
-    told, codes = ratio.told, ratio.matrix
-    n_classes, n_codes = told.means.shape
-    names = [(name, cell) for name, one in cells.items() for cell in _names_of(one)]
+    released, codes = ratio.released, ratio.matrix
+    n_classes, n_codes = released.means.shape
+    names: list[tuple[Any, str | int]] = [
+        (name, cell) for name, column in cells.items() for cell in _cell_names(column)
+    ]
     names = names or [(CODE, j) for j in range(n_codes)]
-    public, found = (np.asarray(codes.T @ each).T for each in (ratio.base, weights))
+    public, weighted = (np.asarray(codes.T @ w).T for w in (ratio.base, weights))
     table = pd.DataFrame(names, columns=["column", "cell"])
     return pd.concat(
         [
             table.assign(
                 label=label,
                 public=public[label],
-                weighed=found[label],
-                released=told.means[label],
-                noise=np.sqrt(told.variances[label]),
+                weighed=weighted[label],
+                released=released.means[label],
+                noise=np.sqrt(released.variances[label]),
             )
             for label in range(n_classes)
         ],
@@ -189,67 +198,76 @@ def calibration(
     )
 
 
-def tell_support(table: pd.DataFrame | None, weights: Floats) -> list[str]:
-    """Warn where private rows are and public ones are not; return what to state."""
+def warn_about_support(table: pd.DataFrame | None, weights: Floats) -> list[str]:
+    """Warn if public rows do not cover the private ones; return statements."""
     lines = []
     n, size = len(weights), effective_size(weights)
     if table is not None and table["column"].iloc[0] != CODE:
-        lacking = _lacking(table)
+        lacking = _columns_lacking(table)
         if lacking:
-            told = ", ".join(f"{name} ({part:.0%})" for name, part in lacking[:SAID])
-            told += ", ..." * (len(lacking) > SAID)
-            lines.append(f"values that public rows hardly have: {told}")
-            warn_caller(LACKING.format(told), SupportWarning)
-    if size < FEW * n:
+            listed = ", ".join(
+                f"{name} ({part:.0%})" for name, part in lacking[:MOST_NAMED]
+            )
+            listed += ", ..." * (len(lacking) > MOST_NAMED)
+            lines.append(f"values that public rows hardly have: {listed}")
+            warn_caller(LACKING.format(listed), SupportWarning)
+    if size < LEAST_EFFECTIVE * n:
         warn_caller(FLAT.format(size, n), SupportWarning)
     return [*lines, f"effective number of public rows: {size:.0f} of {n}"]
 
 
-def _lacking(table: pd.DataFrame) -> list[tuple[Any, float]]:
-    """Return columns of which private rows have what public ones hardly have."""
-    found = []
+def _columns_lacking(table: pd.DataFrame) -> list[tuple[Any, float]]:
+    """Return columns with values that public rows hardly have, and their share."""
+    lacking = []
     cells = table.groupby(["column", "cell"], sort=False).agg(
         public=("public", "sum"),
         released=("released", "sum"),
-        noise=("noise", lambda one: math.sqrt(float((one**2).sum()))),
+        noise=("noise", lambda stds: math.sqrt(float((stds**2).sum()))),
     )
     for name, column in cells.groupby(level="column", sort=False):
-        hardly = column["released"] > column["public"] / HARDLY
+        hardly = column["released"] > column["public"] / RARE_FACTOR
         surely = column["released"] > SURE * column["noise"]
         part = float(column["released"][hardly & surely].sum())
         noise = SURE * float(np.sqrt((column["noise"][hardly & surely] ** 2).sum()))
-        if part - noise > MUCH:
-            found.append((name, min(part, 1.0)))
-    return sorted(found, key=lambda one: -one[1])
+        if part - noise > MISSING_PART:
+            lacking.append((name, min(part, 1.0)))
+    return sorted(lacking, key=lambda column: -column[1])
 
 
-def _names_of(cells: Cells) -> list[Any]:
+def _cell_names(cells: Cells) -> list[str]:
     """Return a name for each cell: its category, or where its interval begins."""
     if isinstance(cells, CategoryCells):
-        known = [str(one) for one in cells.categories]
+        names = [str(category) for category in cells.categories]
     else:
-        known = [f"from {edge:g}" for edge in cells.edges[:-1]]  # type: ignore[attr-defined]
-    return known + ["missing"] * (cells.n_cells - len(known))
+        numbers = cells.numbers if isinstance(cells, MixedCells) else cells
+        names = [f"from {edge:g}" for edge in numbers.edges[:-1]]
+        if isinstance(cells, MixedCells):
+            names += [str(value) for value in cells.named]
+    return names + ["missing"] * (cells.n_cells - len(names))
 
 
 # ----------------------------------------------------------------------------
-# The ratio from one release: means of codes by class, and a tilt that has them.
+# The ratio from one release: means of codes by class, and a tilt that matches them.
 
-FREE = 0.5  # squared weight of counts, beside first and second moments
-LEAST = 1e-6
+# Squared weight of counts beside first and second moments. The sensitivity is 2 with or
+# without them (see `learn_from_means`), so up to this weight they are free.
+COUNTS_WEIGHT = 0.5
+LEAST = 1e-6  # scale of a code
 
 
-def learn_at_once(opening: Fitting[MeasuredRatio], given: Any, lens: Any) -> None:
+def learn_from_means(
+    opening: Fitting[MeasuredRatio], public_data: Rows, lens: Lens | None
+) -> None:
     r"""Release means of codes by class; keep them beside public items.
 
-    *Why it is private.* Of tables histograms of columns by class are released
+    *Why it is private.* For tables, histograms of columns by class are released
     (:class:`~skdpgen.privacy.Histograms`: d one-hot blocks, :math:`\sqrt{2 d}` if a
-    row is replaced, :math:`\sqrt d` if one is added or removed). Of images codes v of
+    row is replaced, :math:`\sqrt d` if one is added or removed). For images, codes v of
     norm 1 at most beside :math:`v \circ v / \sqrt 2` and class counts of squared
     weight 1/2: two rows of one class differ by 2 at most
     (:class:`~skdpgen.privacy.Moments`: squares are free), two of different classes by
     :math:`\sqrt{2 (1 + 1/2 + 1/2)} = 2`, and a row that is added moves them by
-    :math:`\sqrt 2`. All else is made of that and of public items.
+    :math:`\sqrt 2`. All else is computed from these releases and from public items.
     """
     facts, cells, labels = (
         opening.facts,
@@ -257,58 +275,64 @@ def learn_at_once(opening: Fitting[MeasuredRatio], given: Any, lens: Any) -> Non
         opening.measured.labels,
     )
     n_classes = n_classes_of(labels)
-    side = PublicSide.of(opening, given, lens)
+    public = PublicCodes.of(opening, public_data, lens)
     sizes: tuple[int, ...] = ()
     if opening.holds_images:
         rows = Pictures(opening, labels, lens)
         moments = Moments(rows.width)
-        codes = np.hstack([side.codes, moments.b * side.codes**2, _ones(side.codes)])
+        codes = np.hstack(
+            [public.codes, moments.b * public.codes**2, _column_of_ones(public.codes)]
+        )
         matrix = codes
-        found = opening.release_main(
+        release = opening.release_main(
             rows.codes(lambda label, z: (label, z)),
-            {Key.FEATURES: moments, Key.CLASSES: Counts(FREE)},
+            {Key.FEATURES: moments, Key.CLASSES: Counts(COUNTS_WEIGHT)},
             name="means and squares of codes by class",
             n_classes=n_classes,
         )
-        counts = found.values[Key.CLASSES]
-        n_rows = facts.public_total(found.adjacency, labels)
+        counts = release.values[Key.CLASSES]
+        n_rows = facts.public_total(release.adjacency, labels)
         totals = project_to_total(counts[:, 0], n_rows or max(float(counts.sum()), 1.0))
-        total_std = float(found.noise_std[Key.CLASSES]) * n_classes**0.5
-        values = np.hstack([found.values[Key.FEATURES], counts])
-        noise = np.full(values.shape[1], float(found.noise_std[Key.FEATURES]))
-        noise[-1] = float(found.noise_std[Key.CLASSES])
+        total_std = float(release.noise_std[Key.CLASSES]) * n_classes**0.5
+        values = np.hstack([release.values[Key.FEATURES], counts])
+        noise = np.full(values.shape[1], float(release.noise_std[Key.FEATURES]))
+        noise[-1] = float(release.noise_std[Key.CLASSES])
         units = np.append(np.maximum(codes[:, :-1].std(axis=0), LEAST), 1.0)
     else:
-        codes = side.codes
+        codes = public.codes
         sizes = tuple(column.n_cells for column in cells.values())
         matrix = one_hot(codes, sizes)
-        found = opening.release_main(
+        release = opening.release_main(
             opening.rows.batches(cells, labels),
             {Key.COLUMNS: Histograms(sizes)},
             name=f"histograms of {len(cells)} columns by class",
             n_classes=n_classes,
         )
-        known = single_columns(found, cells, labels, facts)
-        totals, total_std = np.asarray(known.totals), float(known.total_std)
-        values = found.values[Key.COLUMNS]
-        noise = np.full(values.shape[1], float(found.noise_std[Key.COLUMNS]))
+        columns = single_columns(release, cells, labels, facts)
+        totals, total_std = np.asarray(columns.totals), float(columns.total_std)
+        values = release.values[Key.COLUMNS]
+        noise = np.full(values.shape[1], float(release.noise_std[Key.COLUMNS]))
         units = np.ones(values.shape[1])
-    base = side.base(totals / totals.sum())
+    base = public.base(totals / totals.sum())
     variances = _variances(matrix, base, noise, facts.n_rows)
-    told = Told(values / facts.n_rows, variances, units)
-    known_so_far = side.items, base, None, totals, total_std, codes, told, sizes
-    ratio = LearntRatio(*known_so_far)
+    released = ReleasedMeans(values / facts.n_rows, variances, units)
+    ratio = LearntRatio(
+        public.items, base, None, totals, total_std, codes, released, sizes
+    )
     opening.measured = replace(opening.measured, ratio=ratio)
 
 
-def _ones(codes: Any) -> Floats:
+def _column_of_ones(codes: NDArray[Any]) -> Floats:
     return np.ones((len(codes), 1))
 
 
 def _variances(codes: Any, base: Floats, noise: Floats, n_rows: float) -> Floats:
-    """Return noise of means of codes, and how private rows vary by chance."""
+    """Return variances of released means: of their noise, plus sampling of rows.
+
+    Private rows are a sample. Its variance is estimated from public rows.
+    """
     squared = codes.multiply(codes) if hasattr(codes, "multiply") else codes**2
-    means, squares = (np.asarray(one.T @ base).T for one in (codes, squared))
+    means, squares = (np.asarray(values.T @ base).T for values in (codes, squared))
     return (noise / n_rows) ** 2 + np.maximum(squares - means**2, 0.0) / n_rows
 
 
@@ -317,32 +341,34 @@ def _variances(codes: Any, base: Floats, noise: Floats, n_rows: float) -> Floats
 
 BATCH = 512  # public items of a step
 LEAST_SCALE = 0.05  # scale of a code that hardly varies
-AT_ONCE = 8192
-QUIET = 0.3  # noise of a step, in clipping norms, above which it gets shorter
+AT_ONCE = 8192  # items that are scored together
+QUIET = 0.3  # noise of a step, in clipping norms, above which steps get shorter
 
 
 class LensPoints:
     """Images as codes of a lens, for methods that read some rows at each step."""
 
-    def __init__(self, lens: Any, size: tuple[int, int, int]) -> None:
+    def __init__(self, lens: Lens, size: tuple[int, int, int]) -> None:
         self._lens, self._size = lens, size
         self.width = int(lens.n_latent(size))
         self.certificate_name = "codes of images"
 
-    def rows_of(self, batch: Any) -> Any:
+    def rows_of(self, batch: EncodedBatch) -> NDArray[Any]:
         """Return the part of a batch that :meth:`inputs` takes."""
         return as_pixels(batch.parts[Key.PIXELS])
 
-    def inputs(self, pixels: Any) -> NDArray[np.float32]:
+    def inputs(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
         """Return codes of norm 1 at most."""
-        found = see(self._lens, self._size, np.asarray(pixels, dtype=np.float64))
-        return found.astype(np.float32)
+        codes = encode_images(
+            self._lens, self._size, np.asarray(pixels, dtype=np.float64)
+        )
+        return codes.astype(np.float32)
 
 
-def learn_by_steps(
+def learn_by_sgd(
     opening: Fitting[Any],
-    given: Any,
-    lens: Any,
+    public_data: Rows,
+    lens: Lens | None,
     *,
     settings: Any,
     share: float,
@@ -350,32 +376,34 @@ def learn_by_steps(
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
 ) -> None:
-    r"""Train a discriminator s to tell private rows from public items, by DP-SGD.
+    r"""Train a discriminator s of private rows against public items, by DP-SGD.
 
-    It goes down :math:`E\,\mathrm{softplus}(-s)` of private rows plus
-    :math:`E\,\mathrm{softplus}(s)` of public ones: at its best s is the log of the
-    ratio of their densities. Slopes of public rows are clipped as those of private
-    rows are, or else they would outweigh them. Keeps what :func:`learn_at_once` keeps.
+    It minimises :math:`E\,\mathrm{softplus}(-s)` over private rows plus
+    :math:`E\,\mathrm{softplus}(s)` over public ones. At the minimum s is the log of the
+    ratio of their densities. Gradients of public rows are clipped like those of private
+    rows; else they would outweigh them. Keeps a `LearntRatio` in ``opening.measured``.
 
-    *Why it is private.* Rows are read by the release of class counts and by
-    :func:`~skdpgen.training.private_descent` alone, which pay. Centres and scales are
-    those of public items; the number of steps is public.
+    *Why it is private.* Only the release of class counts and
+    :func:`~skdpgen.training.private_descent` read rows, and both charge the ledger.
+    Centres and scales are those of public items; the number of steps is public.
     """
     settings_of_start = SimpleNamespace(start="nothing", pooling=1)
-    known = release_start(opening, settings_of_start, steps=share, seed=seed)
+    counts = release_start(opening, settings_of_start, steps=share, seed=seed)
     start: MeasuredEmbedding = opening.measured
-    n_classes = len(known.totals)
-    side = PublicSide.of(opening, given, lens)
-    if opening.holds_images:
-        kernel: Any = LensPoints(lens, opening.facts.layout.size)  # type: ignore[union-attr]
-        x = side.codes.astype(np.float32)
+    n_classes = len(counts.totals)
+    public = PublicCodes.of(opening, public_data, lens)
+    layout = opening.facts.layout
+    if isinstance(layout, ImageLayout):
+        assert lens is not None
+        kernel: Any = LensPoints(lens, layout.size)
+        x = public.codes.astype(np.float32)
     else:
         kernel = start.kernel
-        x = kernel.inputs(side.codes)
-    base = side.base(known.shares)
+        x = kernel.inputs(public.codes)
+    base = public.base(counts.shares)
     centre, scale = x.mean(axis=0), np.maximum(x.std(axis=0), LEAST_SCALE)
     rng = torch.Generator().manual_seed(seed)
-    look = Discriminator(
+    discriminator = Discriminator(
         torch.as_tensor(centre),
         torch.as_tensor(scale),
         n_classes,
@@ -386,15 +414,15 @@ def learn_by_steps(
     flat = torch.as_tensor(base).flatten()
     weights = torch.full((n_classes,), 1 / BATCH, device=device)
 
-    def some() -> tuple[torch.Tensor, torch.Tensor]:
+    def public_batch() -> tuple[torch.Tensor, torch.Tensor]:
         drawn = torch.multinomial(flat, BATCH, replacement=True, generator=rng)
         rows, labels = drawn // n_classes, drawn % n_classes
-        known = functional.one_hot(labels, n_classes).float()
-        return points[rows].to(device), known.to(device)
+        one_hots = functional.one_hot(labels, n_classes).float()
+        return points[rows].to(device), one_hots.to(device)
 
     rows = PointRows(kernel, opening.rows.batches(start.cells, start.labels))
     with private_descent(
-        look,
+        discriminator,
         score_real,
         Labelled(rows, n_classes),
         opening.ledger,
@@ -410,53 +438,58 @@ def learn_by_steps(
         quiet=QUIET,
         is_smooth=True,
     ) as descent:
-        public = Generated(look, settings.max_grad_norm, some())
+        public_loss = Generated(discriminator, settings.max_grad_norm, public_batch())
         for _ in progress(range(settings.max_iter)):
-            descent.step(public(*some(), weights))
+            descent.step(public_loss(*public_batch(), weights))
         descent.average()
     rows.close()
-    logs = _scores(look.cpu(), points, n_classes)
-    total_std = float(known.total_std)
+    logs = _scores(discriminator.cpu(), points, n_classes)
+    total_std = float(counts.total_std)
     opening.measured = MeasuredRatio(
         cells=start.cells,
         labels=start.labels,
         seed=seed,
         release=start.release,
-        ratio=LearntRatio(side.items, base, logs, known.totals, total_std),
+        ratio=LearntRatio(public.items, base, logs, counts.totals, total_std),
         n_iter=settings.max_iter,
     )
 
 
-def _scores(look: Discriminator, points: torch.Tensor, n_classes: int) -> Any:
-    """Return the score of every item with every label."""
-    found = []
+def _scores(
+    discriminator: Discriminator, points: torch.Tensor, n_classes: int
+) -> Floats:
+    """Return the score of every item with every label, (n_items, n_classes)."""
+    scores = []
     with torch.no_grad():
-        for some in points.split(AT_ONCE):
-            labels = torch.eye(n_classes)[:, None].expand(-1, len(some), -1)
-            found.append(torch.stack([look(some, known) for known in labels], dim=1))
-    return torch.cat(found).double().numpy()
+        for part in points.split(AT_ONCE):
+            labels = torch.eye(n_classes)[:, None].expand(-1, len(part), -1)
+            scores.append(
+                torch.stack([discriminator(part, label) for label in labels], dim=1)
+            )
+    return np.asarray(torch.cat(scores).double().numpy())
 
 
 # ----------------------------------------------------------------------------
-# The ratio by the method that was asked for.
+# The ratio by the method that the user chose.
 
 
 def learn_ratio(
     opening: Fitting[Any],
-    lens: Any,
+    lens: Lens | None,
     *,
     settings: Any,
     seed: int,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
 ) -> None:
-    """Learn, and keep, how much likelier public items are among private rows.
+    """Learn the density ratio of public items, and keep it in ``opening.measured``.
 
-    The share of steps is fixed before anything is released: see ``steps_share``.
+    The share of DP-SGD steps is fixed before anything is released: see
+    ``steps_share``.
     """
     if settings.algorithm == "sgd":
         share = steps_share(opening, game_share("nothing"))
-        learn_by_steps(
+        learn_by_sgd(
             opening,
             settings.public_data,
             lens,
@@ -469,4 +502,4 @@ def learn_ratio(
         return
     cells, labels = discover_bins(opening)
     opening.measured = MeasuredRatio(cells=cells, labels=labels, seed=seed)
-    learn_at_once(opening, settings.public_data, lens)
+    learn_from_means(opening, settings.public_data, lens)

@@ -1,0 +1,143 @@
+"""Public rows of DP-DRE: their codes and labels, and the items that are drawn."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdpgen.lenses import CosineLens, Lens, lens_of
+from skdpgen.lenses._lens_of import LensLike
+from skdpgen.synthesizers.adversarial import has_images, public_pair
+from skdpgen.synthesizers.gaussian import check_lens, encoder
+from skdpgen.synthesizers.models import PublicItems, label_codes, target_codes
+from skdpgen.synthesizers.opening import Fitting, Opening
+from skdpgen.tables import ImageLayout, as_pixels, holds_images, image_size
+from skdpgen.utils import Rows
+
+Floats = NDArray[np.float64]
+COEFFICIENTS = 64  # of a cosine transform: fewer codes share less noise
+AT_ONCE = 1024  # images that go through the lens together
+
+
+@dataclass(frozen=True, eq=False)
+class PublicCodes:
+    """Public items with their codes and labels; no private row is here.
+
+    Parameters
+    ----------
+    items : PublicItems
+    codes : ndarray
+        Of tables the cells of columns, (n, n_columns), with -1 for none; of images the
+        codes of a lens, (n, n_latent).
+    labels : ndarray of shape (n,) or None
+        Codes of classes, -1 for a label that is no class; None without labels.
+    """
+
+    items: PublicItems
+    codes: NDArray[Any]
+    labels: NDArray[np.int64] | None
+
+    @classmethod
+    def of(
+        cls, opening: Fitting[Any], public_data: Rows, lens: Lens | None
+    ) -> "PublicCodes":
+        """Encode public rows like the private ones, by the same cells or lens."""
+        measured, facts = opening.measured, opening.facts
+        if isinstance(facts.layout, ImageLayout):
+            assert lens is not None
+            pixels, y = public_pair(public_data)
+            rows = as_pixels(pixels).astype(np.float64)
+            classes = None
+            if y is not None and facts.task == "classification":
+                classes = label_codes(np.asarray(facts.classes, dtype=object), y)
+            elif y is not None and measured.labels is not None:
+                assert facts.target_layout is not None
+                classes = target_codes(facts.target_layout, measured.labels, y)
+            return cls(
+                PublicItems({}, as_pixels(pixels), _target_numbers(opening, y)),
+                encode_images(lens, facts.layout.size, rows),
+                classes,
+            )
+        public = opening.public
+        assert public is not None
+        batches = list(public.codes(measured.cells, measured.labels))
+        codes = np.concatenate([batch for batch, _ in batches])
+        labels = np.concatenate([classes for _, classes in batches])
+        has_labels = public.has_labels and measured.labels is not None
+        target = _target_numbers(opening, public.target)
+        return cls(
+            PublicItems.of_table(public.frame, target),
+            codes,
+            labels if has_labels else None,
+        )
+
+    def base(self, shares: Floats) -> Floats:
+        """Return the share of each item and label before weighting.
+
+        An item without a label has a share in each class, in proportion to the released
+        class counts. Differences of classes are then learnt from private rows alone.
+        """
+        if self.labels is None:
+            return np.tile(shares / len(self.codes), (len(self.codes), 1))
+        has_label = np.arange(len(shares)) == np.asarray(self.labels)[:, None]
+        if not has_label.any():
+            raise ValueError(
+                "public_data must have labels that are among the classes, or none. "
+                "Got labels of which none is; leave them out."
+            )
+        return np.asarray(has_label / has_label.sum())
+
+
+def encode_images(lens: Lens, size: tuple[int, int, int], pixels: Floats) -> Floats:
+    """Return codes of images, in batches of one shape.
+
+    All batches have one shape, so that rounding, and so the code of an image, does not
+    depend on how many images there are.
+    """
+    encode = encoder(lens, size)
+    parts = []
+    for start in range(0, len(pixels), AT_ONCE):
+        padded = np.zeros((AT_ONCE, pixels.shape[1]))
+        chunk = pixels[start : start + AT_ONCE]
+        padded[: len(chunk)] = chunk
+        parts.append(encode(padded)[: len(chunk)])
+    return np.concatenate(parts)
+
+
+def check_public_data(
+    public_data: Rows | None, X: Any, lens: LensLike | None
+) -> Lens | None:
+    """Check public rows before any budget is used; return the lens for images."""
+    if public_data is None:
+        raise ValueError(
+            "public_data must be given: they are what is drawn. Got None; without "
+            "public rows use DPPairwiseSynthesizer, or DPMERFSynthesizer for images."
+        )
+    if has_images(public_data) != holds_images(X):
+        raise ValueError(
+            "public_data must hold images if X does, and a table if X is one. Got "
+            f"{type(public_pair(public_data)[0]).__name__}."
+        )
+    if not has_images(public_data):
+        if lens is not None:
+            raise ValueError(
+                "lens must be None for tables, which are seen column by column. Got "
+                f"{lens!r}; leave it out."
+            )
+        return None
+    size = image_size(public_pair(public_data)[0])
+    n = min(COEFFICIENTS, size[1] * size[2])
+    used: Lens = CosineLens(n) if lens is None else lens_of(lens)
+    if lens is None:
+        check_lens(used, size)
+    else:
+        encoder(used, size)  # tries the lens on made-up images; no decoder is needed
+    return used
+
+
+def _target_numbers(opening: Opening, y: Any) -> Floats | None:
+    """Return the target of a regression, which is drawn with its row; else None."""
+    if y is None or opening.facts.task != "regression":
+        return None
+    return np.asarray(y, dtype=np.float64)
