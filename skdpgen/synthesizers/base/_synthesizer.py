@@ -181,6 +181,23 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         check_is_fitted(self)
         write_estimator(self, path)
 
+    def report(self, path: str | Path) -> None:
+        """Write a page about the fit: the guarantee, and what was found and lost.
+
+        It is what the command ``skdpgen report`` writes without ``--real``. No private
+        row is read, so the page may be published as synthetic rows may.
+
+        Parameters
+        ----------
+        path : str or Path
+            An ``.html`` file. What the page says is beside it as data, in a ``.json``
+            file of the same name.
+        """
+        from skdpgen.report import report_content, write_page  # scoring is slow to load
+
+        check_is_fitted(self)
+        write_page(report_content(self), path)
+
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what :meth:`sample` returns for X.
 
