@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -545,7 +545,7 @@ class SyntheticUtility:
 
     protocol: str = "modern"
     n_samples: int | None = None
-    classifiers: tuple[str, ...] | None = None
+    classifiers: Sequence[str] | None = None
     metric: str | None = None
     n_jobs: int | None = None
     random_state: int | None = 0
