@@ -1,5 +1,7 @@
 """Synthesizers side by side, between the real-data ceiling and a simple baseline."""
 
+from __future__ import annotations
+
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -155,7 +157,7 @@ class _Run:
     facts: dict[str, float]
 
     @classmethod
-    def of_real(cls, train: Any, test: Any, utility: SyntheticUtility) -> "_Run":
+    def of_real(cls, train: Any, test: Any, utility: SyntheticUtility) -> _Run:
         scores, seconds = _timed(lambda: utility.evaluate(train, *test))
         facts = {**yardsticks(test, train), "score_seconds": seconds}
         return cls("real", 0, scores, facts)
@@ -170,7 +172,7 @@ class _Run:
         test: Any,
         utility: SyntheticUtility,
         seed: int | None,
-    ) -> "_Run":
+    ) -> _Run:
         model = _seeded(clone(synthesizer), seed)
         utility = replace(utility, random_state=seed)
         fitted, fit_seconds = _timed(lambda: _fit(model, *train))

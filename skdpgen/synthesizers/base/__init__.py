@@ -1,7 +1,6 @@
 """What all estimators share: parameters, the frame of `fit`, sampling, saving."""
 
 from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
-from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._embedding_synthesizer import EmbeddingSynthesizer
 from skdpgen.synthesizers.base._generator import Generator, with_generator
 from skdpgen.synthesizers.base._parameters import (
@@ -38,7 +37,6 @@ __all__ = [
     "TaskName",
     "TrainedAttributes",
     "check_retrained",
-    "documented",
     "read_estimator",
     "there",
     "with_generator",

@@ -1,5 +1,7 @@
 """Synthetic rows in chunks, and the report on columns and lost rows of a fit."""
 
+from __future__ import annotations
+
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -300,7 +302,7 @@ class ReportsColumns(FittedAttributes):
         return ColumnsFrame(found)
 
     @property
-    def target_(self) -> "pd.Series[Any] | None":
+    def target_(self) -> pd.Series[Any] | None:
         """What was found in the target, and what was lost; None without labels.
 
         A series: type, number of values or bounds, and noisy shares of the rows, each

@@ -1,5 +1,7 @@
 """The base class of all estimators: parameters, opening rows, decoding, saving."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
