@@ -41,7 +41,7 @@ demo: $(VENV)/.user
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.developer
-	$(THREADS) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	$(THREADS) $(BIN)/python -m pytest -n 2 --dist worksteal --durations 25 -m "not slow"
 
 slow: $(VENV)/.developer
 	$(THREADS) $(BIN)/python -m pytest -n 2 -m slow

@@ -124,9 +124,9 @@ def images(
     """Measure a method on the sets of images NAMES, with pictures."""
     method = all_synthesizers()[synthesizer]
     make = partial(with_settings, method, read_settings(settings))
-    every = [*CLASSIFIERS["images"], "cnn"]
+    classifiers = [*CLASSIFIERS["images"], "cnn"]
     utility = SyntheticUtility(
-        classifiers=QUICK if models == "quick" else every,
+        classifiers=QUICK if models == "quick" else classifiers,
         n_samples=N_SAMPLES,
         n_jobs=jobs,
     )

@@ -1,4 +1,4 @@
-"""How well columns are discovered, and whether what is said of them is true.
+"""How well columns are discovered, and whether statements about them are true.
 
 Two commands write one JSON line a fit, ``show`` prints the mean of each table, and
 ``page`` writes these tables between the marks of a page::
@@ -37,7 +37,7 @@ from skdpgen.tables import NUMBERS, Categorical, Datetime, Integer, Numeric, bou
 RARE = 0.01  # values of fewer rows may be lost
 MOST_ROWS = 100_000
 SPIKE = 0.05  # of the rows share a number
-MANY, SOME = 20, 0.2  # different numbers, and their share, of a column of numbers
+MANY, SOME = 20, 0.2  # different numbers of a numeric column, and their share
 ISSUE_SHARE, ISSUE_STDS = 0.03, 5.0  # a false statement is off by more than both
 STDS = 4.0
 RESULTS = Path(__file__).parent / "results"
@@ -47,7 +47,7 @@ EPOCH = pd.Timestamp("2000-01-01")
 
 
 def load(folder: Path, name: str, rows: int | None) -> tuple[pd.DataFrame, pd.Series]:
-    """Read a table; draw so many of its rows."""
+    """Read a table; draw a number of its rows."""
     file = folder / f"{name}.csv.gz"
     if file.exists():
         table = pd.read_csv(file, keep_default_na=False, na_values=[""])
@@ -91,7 +91,7 @@ class Distinct:
 
     @cached_property
     def numbers(self) -> np.ndarray:
-        """The number that each value is, or that its text says; NaN of other text."""
+        """Each value as a number, or the number in its text; NaN for other text."""
         if self.values.dtype.kind in "iufb":
             return self.values.to_numpy(float)
         plain = self.texts.str.replace(",", "")
@@ -117,13 +117,13 @@ def true_shares(column: Any, real: Distinct) -> dict[str, float]:
     ``lost`` are rows whose value cannot come back: beyond the range, or a word without
     a name that 1 % of the rows have.
     """
-    found = {"missing": 1.0 - float(real.counts.sum()) / real.n_rows, "lost": 0.0}
+    shares = {"missing": 1.0 - float(real.counts.sum()) / real.n_rows, "lost": 0.0}
     if isinstance(column, Categorical):
         is_other = ~real.texts.isin(set(map(str, column.categories or ()))).to_numpy()
         lost = real.share(is_other & real.is_common)
-        return found | {"other": real.share(is_other), "lost": lost}
+        return shares | {"other": real.share(is_other), "lost": lost}
     if not isinstance(column, NUMBERS):
-        return found
+        return shares
     numbers = real.numbers
     if isinstance(column, Datetime):
         numbers = real.times(column.format)
@@ -133,7 +133,7 @@ def true_shares(column: Any, real: Distinct) -> dict[str, float]:
     below = (numbers < lower - 1e-9 * abs(lower)) & ~is_code
     above = (numbers > upper + 1e-9 * abs(upper)) & ~is_code
     is_word = np.isnan(numbers) & ~is_code
-    return found | {
+    return shares | {
         "below": real.share(below),
         "above": real.share(above),
         "lost": real.share(below | above | (is_word & real.is_common)),
@@ -156,14 +156,14 @@ def one_way(real: Distinct, drawn: Distinct) -> float:
         bins = np.searchsorted(edges[1:-1], side.numbers).astype(str)
         cells = np.where(np.isnan(side.numbers), "word", np.char.add("bin ", bins))
         cells = np.where(side.texts.isin(common), side.texts, cells)
-        found = pd.Series(side.counts / side.n_rows).groupby(cells).sum()
-        found["missing"] = 1.0 - found.sum()
-        shares.append(found)
+        side_shares = pd.Series(side.counts / side.n_rows).groupby(cells).sum()
+        side_shares["missing"] = 1.0 - side_shares.sum()
+        shares.append(side_shares)
     return float(0.5 * shares[0].sub(shares[1], fill_value=0).abs().sum())
 
 
 def shared_values(real: Distinct, drawn: Distinct) -> list[float]:
-    """Return drawn over real shares of values that stand out among many numbers.
+    """Return drawn over real shares of frequent values among many numbers.
 
     These are numbers that 5 % of the rows share, as 501, and words, as "N".
     """
@@ -212,7 +212,7 @@ def judge_columns(
         has_label = y.isin(list(synthesizer.classes_)).to_numpy()
         if not has_label.all():
             real = {name: Distinct.of(X[name][has_label]) for name in X}
-    distances, lost, held, wrong, types = [], [], [], [], ""
+    distances, lost, in_range, wrong, types = [], [], [], [], ""
     ratios: list[float] = []
     n_statements, n_unknown = 0, 0
     for name, column in synthesizer.schema_.columns.items():
@@ -221,28 +221,28 @@ def judge_columns(
         kind = type(column).__name__
         types += "T" if kind == "Datetime" else kind[0]
         n_unknown += int(stated[["below", "above"]].isna().sum()) * ("below" in truth)
-        for one in statements(stated, truth):
+        for statement in statements(stated, truth):
             n_statements += 1
-            if one["is_false"] or one["is_beyond"]:
-                wrong.append({"column": name} | one)
+            if statement["is_false"] or statement["is_beyond"]:
+                wrong.append({"column": name} | statement)
         lost.append(truth["lost"])
-        held.append(1.0 - truth.get("outside", 0.0))
+        in_range.append(1.0 - truth.get("outside", 0.0))
         if name in drawn:
-            both = real[name], Distinct.of(drawn[name])
-            distances.append(one_way(*both))
-            ratios += shared_values(*both)
+            sides = real[name], Distinct.of(drawn[name])
+            distances.append(one_way(*sides))
+            ratios += shared_values(*sides)
     return {
         "lost": float(np.mean(lost)),
         "most_lost": float(np.max(lost)),
-        "least_held": float(np.min(held)),
+        "least_held": float(np.min(in_range)),
         "distance": float(np.mean(distances)),
         "n_statements": n_statements,
         "n_unknown": n_unknown,
         "n_shared": len(ratios),
         "n_shared_off": sum(abs(ratio - 1.0) > 0.2 for ratio in ratios),
-        "n_false": sum(one["is_false"] for one in wrong),
-        "n_beyond": sum(one["is_beyond"] for one in wrong),
-        "budget": float(sum(one.share for one in synthesizer.privacy_.releases[:-1])),
+        "n_false": sum(statement["is_false"] for statement in wrong),
+        "n_beyond": sum(statement["is_beyond"] for statement in wrong),
+        "budget": float(sum(r.share for r in synthesizer.privacy_.releases[:-1])),
         "seconds": seconds,
         "types": types,
         "wrong": wrong,
@@ -250,9 +250,9 @@ def judge_columns(
 
 
 def public_schema(X: pd.DataFrame) -> Schema:
-    """Return what a data dictionary would say: types, bounds, categories and codes.
+    """Return the content of a data dictionary: types, bounds, categories and codes.
 
-    It is made of the rows, as if all of this were public. Text of which a fifth of the
+    It is computed from the rows, as if these were public. Text of which a fifth of the
     rows or more are numbers is a column of numbers, and its words are codes.
     """
     schema = Schema.infer(X)
@@ -274,9 +274,9 @@ def coded(real: pd.Series, drawn: pd.Series) -> list[np.ndarray]:
     """Return cells of two columns: 20 quantile bins of many numbers, else values."""
     texts = [side.astype(object).map(str) for side in (real, drawn)]
     numbers = [pd.to_numeric(side, errors="coerce").to_numpy(float) for side in texts]
-    known = numbers[0][~np.isnan(numbers[0])]
-    if len(np.unique(known)) > MANY:
-        edges = np.unique(np.quantile(known, np.linspace(0, 1, 21)))[1:-1]
+    present = numbers[0][~np.isnan(numbers[0])]
+    if len(np.unique(present)) > MANY:
+        edges = np.unique(np.quantile(present, np.linspace(0, 1, 21)))[1:-1]
         bins = [np.searchsorted(edges, side).astype(str) for side in numbers]
         texts = [
             text.where(np.isnan(side), place)
@@ -298,14 +298,14 @@ def k_marginal(real: pd.DataFrame, drawn: pd.DataFrame, stratum: str | None) -> 
         for second in names[place + 1 :]:
             used = [first, second, *([stratum] if stratum else [])]
             sizes = [1 + max(int(side.max()) for side in codes[name]) for name in used]
-            found = []
+            marginals = []
             for side in (0, 1):
                 cell = np.zeros(len(codes[first][side]), dtype=np.int64)
                 for name, size in zip(used, sizes, strict=True):
                     cell = cell * size + codes[name][side]
                 values, counts = np.unique(cell, return_counts=True)
-                found.append(pd.Series(counts / counts.sum(), index=values))
-            gap = found[0].sub(found[1], fill_value=0).abs().sum()
+                marginals.append(pd.Series(counts / counts.sum(), index=values))
+            gap = marginals[0].sub(marginals[1], fill_value=0).abs().sum()
             distances.append(0.5 * float(gap))
     return 1000.0 * (1.0 - float(np.mean(distances)))
 
@@ -314,7 +314,7 @@ def judge_pairs(
     X: pd.DataFrame, y: pd.Series, real: dict[str, Distinct], epsilon: float, seed: int
 ) -> dict[str, Any]:
     """Fit pairs of columns without a schema, and with one that is public."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     table = X.assign(target=y)
     for how, schema in (("discovered", None), ("public", public_schema(X))):
         synthesizer = DPPairwiseSynthesizer(
@@ -323,18 +323,18 @@ def judge_pairs(
         start = time.perf_counter()
         with insecure_noise_seed(seed):
             synthesizer.fit(X, y)
-        found[f"seconds_{how}"] = time.perf_counter() - start
+        results[f"seconds_{how}"] = time.perf_counter() - start
         drawn, labels = synthesizer.sample(len(X))
         fake = drawn.assign(target=labels)
-        found[f"one_way_{how}"] = total_variation(table, fake, order=1)
-        found[f"two_way_{how}"] = total_variation(table, fake, order=2)
+        results[f"one_way_{how}"] = total_variation(table, fake, order=1)
+        results[f"two_way_{how}"] = total_variation(table, fake, order=2)
         complete = [rows.notna().all(axis=1).mean() for rows in (X, drawn)]
-        found[f"complete_{how}"] = float(abs(complete[1] - complete[0]))
+        results[f"complete_{how}"] = float(abs(complete[1] - complete[0]))
         stratum = "PUMA" if "PUMA" in X else None
         if stratum:
-            found[f"k_marginal_{how}"] = k_marginal(table, fake, stratum)
-    found["ratio"] = found["two_way_discovered"] / found["two_way_public"]
-    return found
+            results[f"k_marginal_{how}"] = k_marginal(table, fake, stratum)
+    results["ratio"] = results["two_way_discovered"] / results["two_way_public"]
+    return results
 
 
 def tabulate(file: Path) -> str:
@@ -343,8 +343,8 @@ def tabulate(file: Path) -> str:
     keys = ["table", "rows", "epsilon"]
     is_pairs = results.reindex(columns=["ratio"])["ratio"].notna()
     text = []
-    for are_pairs, some in results.groupby(is_pairs):
-        tables = some.groupby(keys, sort=False)
+    for are_pairs, group in results.groupby(is_pairs):
+        tables = group.groupby(keys, sort=False)
         lines = tables.apply(_of_pairs if are_pairs else _of_columns).reset_index()
         text.append("| " + " | ".join(lines.columns) + " |")
         text.append("|" + "---|" * len(lines.columns))
@@ -356,8 +356,8 @@ def tabulate(file: Path) -> str:
 def filled(page: str) -> str:
     """Return a page with the tables of stored fits between its marks."""
 
-    def table(found: re.Match[str]) -> str:
-        name = found.group(1)
+    def table(match: re.Match[str]) -> str:
+        name = match.group(1)
         start, end = f"<!-- fits:{name} -->\n", "<!-- /fits -->"
         return start + tabulate(RESULTS / f"{name}.jsonl") + end
 
@@ -388,11 +388,11 @@ def _of_columns(fits: pd.DataFrame) -> pd.Series:
 
 def _of_pairs(fits: pd.DataFrame) -> pd.Series:
     means = fits.mean(numeric_only=True)
-    found = {"fits": len(fits), "ratio": means["ratio"]}
+    cells = {"fits": len(fits), "ratio": means["ratio"]}
     for what in ("two_way", "one_way", "complete", "k_marginal"):
         for how in ("discovered", "public"):
-            found[f"{what}, {how}"] = means.get(f"{what}_{how}", math.nan)
-    return pd.Series(found, dtype=object)
+            cells[f"{what}, {how}"] = means.get(f"{what}_{how}", math.nan)
+    return pd.Series(cells, dtype=object)
 
 
 def _short(value: Any) -> str:

@@ -1,8 +1,8 @@
-"""What a fit costs by rows, columns and classes, in units of the machine's own work.
+"""Cost of a fit by rows, columns and classes, relative to a fixed computation.
 
-Seconds of two machines do not compare, nor do those of one machine on two days. So a
-fit is told as a ratio: its processor time, over that of a fixed piece of work that the
-same process did just before. Every fit has a process of its own.
+Seconds of two machines do not compare, nor do those of one machine on two days. So the
+cost of a fit is a ratio: its processor time over that of a fixed computation, which
+the same process did just before. Every fit has a process of its own.
 """
 
 import json
@@ -33,7 +33,7 @@ LIMIT = 1200.0  # seconds of a fit
 def fit_costs(
     methods: Iterable[str], axes: Iterable[str] = tuple(AXES), limit: float = LIMIT
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row for each method and size; what takes too long says so.
+    """Yield a row for each method and size; a fit that takes too long has a note.
 
     Sizes of an axis come in order, and after the first that is given up the larger
     ones are not tried.
@@ -43,9 +43,9 @@ def fit_costs(
             for value in AXES[axis]:
                 sizes = USUAL | {axis: value}
                 row = {"method": method, "axis": axis, **sizes}
-                found = _in_a_process(method, sizes, limit)
-                yield row | found
-                if "note" in found:
+                costs = _in_a_process(method, sizes, limit)
+                yield row | costs
+                if "note" in costs:
                     break
 
 
@@ -85,8 +85,8 @@ def run(method: str, rows: int, columns: int, classes: int) -> None:
     start, seconds = time.process_time(), time.perf_counter()
     synthesizer.fit(X, y)
     spent, seconds = time.process_time() - start, time.perf_counter() - seconds
-    found = {"ratio": spent / unit, "cpu_seconds": spent, "seconds": seconds}
-    print(json.dumps({**found, "peak_mib": peak_mib()}))
+    costs = {"ratio": spent / unit, "cpu_seconds": spent, "seconds": seconds}
+    print(json.dumps({**costs, "peak_mib": peak_mib()}))
 
 
 def reference_seconds(repeats: int = 3) -> float:
@@ -122,8 +122,8 @@ def _in_a_process(
     if done.returncode:
         last = done.stderr.strip().rpartition("\n")[2]
         return {"note": last.partition(":")[0] or f"exit code {done.returncode}"}
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    costs: dict[str, Any] = json.loads(done.stdout)
+    return costs
 
 
 def _cost(row: Mapping[str, Any]) -> str:

@@ -71,19 +71,19 @@ def measure_images(
 def measure_image_cell(
     cell: Cell, folder: str, utility: SyntheticUtility, catalogue: Catalogue
 ) -> dict[str, Any]:
-    """Return the row of a cell on images, as those of tables have theirs."""
-    path, *theirs = files_of(cell.source, folder)
+    """Return the row of a cell on images, in the format of tables."""
+    path, *test_files = files_of(cell.source, folder)
     images = read_image_set(path)
     if cell.source.rows is not None:
         check_rows(cell.source, len(images[0]))
-        some = np.random.default_rng(cell.source.rows).permutation(len(images[0]))
-        images[:2] = [part[some[: cell.source.rows]] for part in images[:2]]
-    about = {"rows": len(images[0])}
+        order = np.random.default_rng(cell.source.rows).permutation(len(images[0]))
+        images[:2] = [part[order[: cell.source.rows]] for part in images[:2]]
+    counts = {"rows": len(images[0])}
     if cell.method == REAL:
-        return about | measure_real_images(images, utility)
+        return counts | measure_real_images(images, utility)
     public = None
-    if theirs:
-        X, y, *_ = read_image_set(theirs[0])
+    if test_files:
+        X, y, *_ = read_image_set(test_files[0])
         public = public_images(X, images[0].shape[1:]), y
     if cell.method == PUBLIC:
         scores = measure_real_images([*public, *images[2:]], utility)
@@ -99,15 +99,15 @@ def measure_image_cell(
         adjacency=cell.adjacency,
         given=public_part(cell, public, catalogue),
     )
-    return {**about, **row, **certificate(synthesizer)}
+    return {**counts, **row, **certificate(synthesizer)}
 
 
 def measure_real_images(images: list[Any], utility: SyntheticUtility) -> dict[str, Any]:
-    """Train on as many real images as would be synthetic ones."""
+    """Train on real images, as many as the synthetic ones would be."""
     X, y, *test = images
     n = utility.n_samples or N_SAMPLES
-    some = np.random.default_rng(0).permutation(len(X))[:n]
-    return accuracies(utility.evaluate((X[some], y[some]), *test))
+    order = np.random.default_rng(0).permutation(len(X))[:n]
+    return accuracies(utility.evaluate((X[order], y[order]), *test))
 
 
 def measure_image_release(
@@ -157,12 +157,12 @@ def read_image_set(path: Path) -> list[Any]:
     an array it may hold the images as JPEG, ``jpeg_train`` with ``offset_train`` and so
     on; then rows are shuffled, since such files are sorted by class.
     """
-    found: list[Any] = []
+    parts: list[Any] = []
     with np.load(path) as file:
         for part in ("train", "test"):
             y = file[f"y_{part}"]
             if f"x_{part}" in file:
-                found += [file[f"x_{part}"], y]
+                parts += [file[f"x_{part}"], y]
                 continue
             from PIL import Image  # comes with the plots
 
@@ -176,17 +176,17 @@ def read_image_set(path: Path) -> list[Any]:
             if images.ndim == 4:
                 images = np.moveaxis(images, -1, 1)
             order = np.random.default_rng(0).permutation(len(y))
-            found += [images[order], y[order]]
-    return found
+            parts += [images[order], y[order]]
+    return parts
 
 
 def accuracies(scores: pd.DataFrame) -> dict[str, float]:
     """Return the accuracy of each model, and the mean over all but the CNN."""
-    found = {str(k): float(v) for k, v in scores["accuracy"].items()}
-    models = [value for name, value in found.items() if name != "cnn"]
+    by_model = {str(k): float(v) for k, v in scores["accuracy"].items()}
+    models = [value for name, value in by_model.items() if name != "cnn"]
     if len(models) >= 12:
-        found["mean_of_12"] = float(np.mean(models))
-    return found
+        by_model["mean_of_12"] = float(np.mean(models))
+    return by_model
 
 
 def public_images(images: Any, frame: tuple[int, int]) -> Any:

@@ -15,12 +15,12 @@ def make_interactions(
     noise: float = 0.3,
     random_state: int | None = 0,
 ) -> tuple[pd.DataFrame, pd.Series]:
-    r"""Make a table of fields and their harvests, which depend on what goes together.
+    r"""Make a table of fields and their harvests, which depend on interactions.
 
-    Each column is a function of earlier ones and of noise. What a harvest is depends on
-    pairs and threes of columns, hardly on one: how much rain is best depends on the
-    soil; whether warmth helps, on the crop; fertiliser helps where a field is watered,
-    and harms where it is not, the other way round on a slope.
+    Each column is a function of earlier ones and of noise. The harvest depends on two
+    or three columns jointly, and hardly on one. The best amount of rain depends on the
+    soil. The effect of warmth depends on the crop. Fertiliser helps on watered fields
+    and harms dry ones; on a slope it is the reverse.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def make_interactions(
     task : {"classification", "regression"}, default="classification"
         Whether the target is ``"good"`` or ``"poor"``, or a number of tonnes.
     noise : float, default=0.3
-        Standard deviation of what nothing explains; the rest has about 1.
+        Standard deviation of the noise; the signal has about 1.
     random_state : int or None, default=0
         Seed of the rows; None makes different rows at each call.
 

@@ -4,8 +4,8 @@
 ``large fit FOLDER baseline`` reads it and ``large sample FOLDER baseline 10_000_000
 FILE`` fits a few rows of it and draws many. ``wide columns 2000 pairwise`` fits 20,000
 rows of 2,000 columns, ``wide classes 1000 merf`` a target of 1,000 classes, ``wide
-categories 10000 baseline`` a column of 10,000 categories; with ``public`` the schema is,
-a number is epsilon. Each is a process of its own.
+categories 10000 baseline`` a column of 10,000 categories. With ``public`` the schema is
+public, and a number is epsilon. Each is a process of its own.
 """
 
 import os
@@ -74,8 +74,8 @@ def make(folder: Path, n_rows: int) -> None:
 
 
 def fit(folder: Path, method: str) -> str:
-    """Fit a folder of Parquet, and say what it took."""
-    from pyarrow import dataset  # not needed for what else is measured
+    """Fit a folder of Parquet, and report time and memory."""
+    from pyarrow import dataset  # only needed here
 
     synth = METHODS[method](delta=DELTA, random_state=0)
     source, before = dataset.dataset(folder, format="parquet"), clock()
@@ -84,7 +84,7 @@ def fit(folder: Path, method: str) -> str:
 
 
 def sample(folder: Path, method: str, n_rows: int, path: str) -> str:
-    """Fit the first file of a folder, draw rows into Parquet; say what drawing took."""
+    """Fit the first file of a folder; report the cost of drawing rows."""
     first = sorted(folder.glob("*.parquet"))[0]
     synth = METHODS[method](delta=DELTA, random_state=0).fit(first, "target")
     before = clock()
@@ -99,7 +99,7 @@ def clock() -> tuple[float, float]:
 
 
 def took(what: str, before: tuple[float, float]) -> str:
-    """Say what has passed since a :func:`clock`, and the peak of the memory."""
+    """Report the time since a :func:`clock`, and the peak memory."""
     seconds, cpu = (b - a for a, b in zip(before, clock(), strict=True))
     return f"{what}: {seconds:.0f} s, {cpu:.0f} CPU s, peak {peak_mib():.0f} MiB"
 
@@ -162,7 +162,7 @@ def wide_table_of(axis: str, size: int) -> tuple[pd.DataFrame, Any]:
 
 
 def public_schema(X: pd.DataFrame, y: Any) -> Any:
-    """Return what someone would know of such a table."""
+    """Return a public schema of such a table."""
     columns = {
         name: Categorical(sorted(X[name].unique()))
         if X[name].dtype == "str"

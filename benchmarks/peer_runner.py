@@ -67,7 +67,7 @@ def fit(table: Any, request: dict[str, Any]) -> Any:
 
 
 def fit_smartnoise(kinds: Any, name: str, frame: Any, request: dict[str, Any]) -> Any:
-    """Fit one of SmartNoise's, unseeded; codes that no row has it does not know."""
+    """Fit one of SmartNoise's, unseeded; it does not know codes of empty cells."""
     given = {"epsilon": request["epsilon"], "delta": request["delta"]}
     model = kinds.create(name, **given, **request["settings"])
     model.fit(frame, categorical_columns=list(frame), preprocessor_eps=0.0)
@@ -110,7 +110,7 @@ def peak_mib() -> float:
 
 
 def end_with_parent() -> None:
-    """Wait for the end of stdin, which whoever asks holds open, and exit."""
+    """Wait for the end of stdin, which the parent holds open, and exit."""
     os.read(0, 1)
     os._exit(1)
 

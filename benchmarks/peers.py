@@ -1,8 +1,7 @@
 """Our synthesizers beside public MST, AIM, PrivBayes and GANs, scored by the same code.
 
 The peers are those of the packages dpmm [1]_ and SmartNoise, in environments of their
-own (`python -m benchmarks peers`); skdpgen depends on neither. What is the same and
-what not:
+own (`python -m benchmarks peers`); skdpgen depends on neither. How they compare:
 
 * The same training and test rows, the same classifiers, the same number of synthetic
   rows.
@@ -172,19 +171,19 @@ def _ask(
         np.save(place / "table.npy", table)
         (place / "request.json").write_text(json.dumps(request))
         # the runner ends when nobody holds the other end: with this process
-        read, held = os.pipe()
+        read_end, write_end = os.pipe()
         try:
             done = subprocess.run(
                 [other.python, runner.__file__, folder],
                 env=clean,
-                stdin=read,
+                stdin=read_end,
                 capture_output=True,
                 text=True,
                 check=False,
             )
         finally:
-            os.close(read)
-            os.close(held)
+            os.close(read_end)
+            os.close(write_end)
         if done.returncode:
             raise RuntimeError(
                 f"{request['peer']} failed under {other.python}. Install "
@@ -231,8 +230,8 @@ def rows_of_codes(baseline: Any, codes: Any, rng: Any) -> Any:
     labels = codes[:, -1]
     # the decay of a number in an end cell follows the drawer's own histogram
     marginals = {
-        name: np.bincount(own, minlength=size) / len(own)
-        for (name, own), size in zip(drawn.items(), sizes, strict=True)
+        name: np.bincount(column, minlength=size) / len(column)
+        for (name, column), size in zip(drawn.items(), sizes, strict=True)
     }
     shares = np.bincount(labels, minlength=baseline._labels.n_cells) / len(labels)
     X = decode_rows(baseline._facts, baseline.cells_, drawn, marginals, rng=rng)
@@ -241,8 +240,8 @@ def rows_of_codes(baseline: Any, codes: Any, rng: Any) -> Any:
 
 def peers_folder() -> Path:
     """Return where environments are: a folder of the user's caches."""
-    named = os.environ.get(PLACE)
-    return Path(named) if named else Path.home() / ".cache" / "skdpgen" / "peers"
+    path = os.environ.get(PLACE)
+    return Path(path) if path else Path.home() / ".cache" / "skdpgen" / "peers"
 
 
 def python_in(package: str) -> Path:

@@ -51,14 +51,14 @@ def run(network: str, library: str) -> None:
     for _ in steps:
         seconds.append(time.perf_counter() - before)
         before = time.perf_counter()
-    found = {
+    result = {
         "network": network,
         "weights": n_weights,
         "library": library,
         "seconds a step": statistics.median(seconds[1:]),
         "peak MiB": peak_mib(),
     }
-    print(json.dumps(found))
+    print(json.dumps(result))
 
 
 def make_network(name: str) -> nn.Module:
@@ -114,8 +114,8 @@ class _Labelled:
 
 def _ours(model: nn.Module, x: Any, y: Any) -> Iterator[None]:
     def loss(call: Any, row: Any) -> Any:
-        one, label = row
-        return nn.functional.cross_entropy(call(one[None]), label[None])
+        image, label = row
+        return nn.functional.cross_entropy(call(image[None]), label[None])
 
     with private_descent(
         model,

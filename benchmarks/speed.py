@@ -227,9 +227,11 @@ def _tangent(n_rows: int, n_at_once: int = 4000) -> None:
     phi = NTKFeatures.draw(784, 800, has_layer_norm=True, rng=rng).double()
     batches = (
         EncodedBatch(
-            labels[k : k + n_at_once], {Key.FEATURES: phi.factors(some.double())}
+            labels[k : k + n_at_once], {Key.FEATURES: phi.factors(images.double())}
         )
-        for k, some in zip(range(0, n_rows, n_at_once), x.split(n_at_once), strict=True)
+        for k, images in zip(
+            range(0, n_rows, n_at_once), x.split(n_at_once), strict=True
+        )
     )
     blocks = {Key.FEATURES: OuterProducts(phi.shapes)}
     ledger = Ledger(PrivacyBudget(1.0, DELTA))

@@ -8,13 +8,9 @@ DP-MERF against independent columns: what training finds, and how it looks.
 # %%
 # 20,000 customers. A relation is found if it stands out of the noise: many rows help,
 # a larger epsilon, and a larger share of the release for what looks at pairs.
-from skdpgen import (
-    DPIndependentSynthesizer,
-    DPMERFSynthesizer,
-    Generator,
-    total_variation,
-)
+from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer, Generator
 from skdpgen.datasets import load_example
+from skdpgen.metrics import total_variation
 from skdpgen.plotting import plot_loss, plot_marginals, plot_pairs
 
 X, y = load_example(20_000)

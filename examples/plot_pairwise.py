@@ -10,8 +10,9 @@ DP-Pairwise: the pairs that stand out of the noise, measured twice.
 # three releases: single columns, all pairs, and the pairs that were worth more.
 import pandas as pd
 
-from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer, total_variation
+from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer
 from skdpgen.datasets import load_example
+from skdpgen.metrics import total_variation
 from skdpgen.plotting import plot_loss, plot_marginals, plot_overview, plot_pairs
 
 X, y = load_example(20_000)

@@ -21,9 +21,9 @@ from safetensors.torch import save_file
 from torch import nn
 from torch.nn.functional import avg_pool2d, cross_entropy, max_pool2d
 
-from skdpgen import Deformations
 from skdpgen.networks import PublicAutoEncoder
 from skdpgen.networks._table import linear
+from skdpgen.synthesizers import Deformations
 
 STEPS, BATCH, PEAK = 3500, 128, 2e-3
 JITTER, WEIGHT = 0.3, 0.02  # noise that codes must bear; how much classes count

@@ -1,44 +1,57 @@
-"""Differentially private synthetic data as scikit-learn estimators."""
+"""Differentially private synthetic data as scikit-learn estimators.
 
-from skdpgen import exceptions
-from skdpgen.benchmark import compare
-from skdpgen.metrics import SyntheticUtility, total_variation
-from skdpgen.privacy import PrivacyReport, insecure_noise_seed
-from skdpgen.synthesizers import (
-    Deformations,
-    DPDRESynthesizer,
-    DPGANSynthesizer,
-    DPHPSynthesizer,
-    DPIndependentSynthesizer,
-    DPKernelSynthesizer,
-    DPMEPFSynthesizer,
-    DPMERFSynthesizer,
-    DPMGESynthesizer,
-    DPNTKSynthesizer,
-    DPPairwiseSynthesizer,
-    Generator,
-    all_synthesizers,
-    load,
-    plan,
-    search_cost,
-    search_generator,
-)
-from skdpgen.tables import (
-    Boolean,
-    Categorical,
-    Chunks,
-    Datetime,
-    Determines,
-    Drop,
-    Integer,
-    LessEqual,
-    MissingIf,
-    Numeric,
-    Ordinal,
-    Regenerate,
-    Schema,
-    SumOf,
-)
+The import itself is quick: a name loads the package that it comes from, with torch,
+pandas or scikit-learn where that package needs them, when it is first used.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the names of ``_ORIGINS`` and ``_PACKAGES``, for readers of types
+    from skdpgen import benchmark as benchmark
+    from skdpgen import datasets as datasets
+    from skdpgen import exceptions as exceptions
+    from skdpgen import features as features
+    from skdpgen import lenses as lenses
+    from skdpgen import metrics as metrics
+    from skdpgen import networks as networks
+    from skdpgen import parties as parties
+    from skdpgen import plotting as plotting
+    from skdpgen import privacy as privacy
+    from skdpgen import report as report
+    from skdpgen import synthesizers as synthesizers
+    from skdpgen import tables as tables
+    from skdpgen import training as training
+    from skdpgen import utils as utils
+    from skdpgen.benchmark import compare
+    from skdpgen.metrics import SyntheticUtility
+    from skdpgen.privacy import PrivacyReport
+    from skdpgen.synthesizers import (
+        DPDRESynthesizer,
+        DPGANSynthesizer,
+        DPHPSynthesizer,
+        DPIndependentSynthesizer,
+        DPKernelSynthesizer,
+        DPMEPFSynthesizer,
+        DPMERFSynthesizer,
+        DPMGESynthesizer,
+        DPNTKSynthesizer,
+        DPPairwiseSynthesizer,
+        Generator,
+        all_synthesizers,
+        load,
+        plan,
+        search_cost,
+    )
+    from skdpgen.tables import (
+        Boolean,
+        Categorical,
+        Chunks,
+        Datetime,
+        Integer,
+        Numeric,
+        Ordinal,
+        Schema,
+    )
 
 __version__ = "0.1.0.dev0"
 
@@ -57,27 +70,94 @@ __all__ = [
     "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",
     "Datetime",
-    "Deformations",
-    "Determines",
-    "Drop",
     "Generator",
     "Integer",
-    "LessEqual",
-    "MissingIf",
     "Numeric",
     "Ordinal",
     "PrivacyReport",
-    "Regenerate",
     "Schema",
-    "SumOf",
     "SyntheticUtility",
     "all_synthesizers",
     "compare",
-    "exceptions",
-    "insecure_noise_seed",
     "load",
     "plan",
     "search_cost",
-    "search_generator",
-    "total_variation",
 ]
+
+# ----------------------------------------------------------------------------
+# Which package a name comes from; ``tests/test_lazy_names.py`` compares all lists.
+
+_PACKAGES = (
+    "benchmark",
+    "datasets",
+    "exceptions",
+    "features",
+    "lenses",
+    "metrics",
+    "networks",
+    "parties",
+    "plotting",
+    "privacy",
+    "report",
+    "synthesizers",
+    "tables",
+    "training",
+    "utils",
+)
+
+_ORIGINS = {
+    "benchmark": ["compare"],
+    "metrics": ["SyntheticUtility"],
+    "privacy": ["PrivacyReport"],
+    "synthesizers": [
+        "DPDRESynthesizer",
+        "DPGANSynthesizer",
+        "DPHPSynthesizer",
+        "DPIndependentSynthesizer",
+        "DPKernelSynthesizer",
+        "DPMEPFSynthesizer",
+        "DPMERFSynthesizer",
+        "DPMGESynthesizer",
+        "DPNTKSynthesizer",
+        "DPPairwiseSynthesizer",
+        "Generator",
+        "all_synthesizers",
+        "load",
+        "plan",
+        "search_cost",
+    ],
+    "tables": [
+        "Boolean",
+        "Categorical",
+        "Chunks",
+        "Datetime",
+        "Integer",
+        "Numeric",
+        "Ordinal",
+        "Schema",
+    ],
+}
+
+# Type checkers must not see this function: they would take any name for one of ours.
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        """Load a public name, or a package, and keep it."""
+        origin = next((o for o, names in _ORIGINS.items() if name in names), None)
+        if origin is None and name not in _PACKAGES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        try:
+            package = import_module(f"{__name__}.{origin or name}")
+        except AttributeError as error:
+            # `from skdpgen import` would say no more than that there is no such name
+            raise ImportError(f"{name} cannot be loaded: {error}") from error
+        value = package if origin is None else getattr(package, name)
+        globals()[name] = value
+        return value
+
+    def __dir__():
+        """Return public names, loaded or not."""
+        special = [name for name in globals() if name.startswith("__")]
+        return sorted({*special, *__all__, *_PACKAGES})

@@ -30,7 +30,7 @@ class BudgetExceededError(RuntimeError):
 
 
 class ConfigError(ValueError):
-    """A file that says what to run is incomplete, or holds what is not known."""
+    """A configuration file is incomplete or has unknown entries."""
 
 
 class RowsElsewhereError(ValueError):
@@ -72,7 +72,7 @@ class RareValuesWarning(UserWarning):
 
 
 class SchemaWarning(UserWarning):
-    """What is stated as public does not fit the releases from the rows."""
+    """Statements of the schema contradict released values."""
 
 
 class SupportWarning(UserWarning):

@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 
 from skdpgen import Boolean, Categorical, Integer, Numeric, Schema
-from skdpgen.utils import (
+from skdpgen.exceptions import (
     IdentifierWarning,
     RareValuesWarning,
     SchemaError,

@@ -3,8 +3,8 @@
 import warnings
 from contextlib import contextmanager
 
-from skdpgen import insecure_noise_seed
-from skdpgen.utils import NotPrivateWarning
+from skdpgen.exceptions import NotPrivateWarning
+from skdpgen.privacy import insecure_noise_seed
 
 
 @contextmanager

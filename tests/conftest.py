@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from skdpgen.metrics import CLASSIFIERS, REGRESSORS
 from skdpgen.privacy import _noise, _noisy_share
+from tests.benchmark._small_run import EITHER, cells_computed
 
 # a busy machine is no failure, and examples are the same in each run
 settings.register_profile("any machine", deadline=None, derandomize=True)
@@ -80,3 +81,10 @@ def few_models(monkeypatch):
             names = {*list(models)[:2], "lda", "xgboost"}
             few = {name: model for name, model in models.items() if name in names}
             monkeypatch.setitem(table, kind, few)
+
+
+@pytest.fixture(params=EITHER)
+def computed(request):
+    """Let this process compute the cells of runs; ``make slow`` does it apart, too."""
+    with cells_computed(request.param):
+        yield request.param

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
 from skdpgen import all_synthesizers, load
-from skdpgen.utils import SearchCostWarning
+from skdpgen.exceptions import SearchCostWarning
 from tests._covering import parametrize_pairs
 from tests.guards._variants import maker, small_images
 
@@ -94,7 +94,7 @@ def test_labels_can_be_asked_for(fitted):
     X, y = fitted.sample(y=[2, 2, 0])
     assert X.shape == (3, 8, 8)
     assert y.tolist() == [2, 2, 0]
-    _, y = fitted.sample(30, class_shares={0: 0.5, 1: 0.5})
+    _, y = fitted.sample(30, class_distribution={0: 0.5, 1: 0.5})
     assert set(y) == {0, 1}
 
 

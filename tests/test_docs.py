@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import skdpgen
-from skdpgen.utils import SearchCostWarning
+from skdpgen.exceptions import SearchCostWarning
+from tests.benchmark._small_run import cells_computed
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -63,7 +64,8 @@ WITH_BLOCKS = [page for page in PAGES if any(blocks_of(page))]
 @pytest.mark.parametrize("page", WITH_BLOCKS, ids=relative)
 def test_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run_blocks(page, shortened)
+    with cells_computed("here"):
+        run_blocks(page, shortened)
 
 
 @pytest.mark.slow

@@ -10,7 +10,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from skdpgen import all_synthesizers, insecure_noise_seed, load
+from skdpgen import all_synthesizers, load
+from skdpgen.exceptions import NothingLearnedWarning, NotPrivateWarning
+from skdpgen.privacy import insecure_noise_seed
 from skdpgen.tables import (
     Boolean,
     Categorical,
@@ -23,7 +25,6 @@ from skdpgen.tables import (
     read_values,
 )
 from skdpgen.tables._layout import Kind
-from skdpgen.utils import NothingLearntWarning, NotPrivateWarning
 from tests._messy_tables import TABLES, Messy, made
 from tests.synthesizers._tables import as_pandas, quick
 
@@ -300,11 +301,13 @@ def test_columns_are_what_they_look_like(table):
 def test_a_warning_is_raised_where_it_should_be_and_nowhere_else(name, table):
     found = fitted(name, table)
     said = {w.category for w in found.warned}
-    alone = found.synth.learnt_.endswith("only") and len(found.synth.cells_) > 1
+    alone = (
+        found.synth.relations_learned_.endswith("only") and len(found.synth.cells_) > 1
+    )
     can_relate = hasattr(found.synth, "n_iter_")  # columns to each other
     can_relate |= hasattr(found.synth._model, "has_relations")
-    assert (NothingLearntWarning in said) == (alone and can_relate)
-    may = {NothingLearntWarning} | found.case.may_warn
+    assert (NothingLearnedWarning in said) == (alone and can_relate)
+    may = {NothingLearnedWarning} | found.case.may_warn
     assert said - may == found.case.warns
     for category in found.case.warns:
         told = [str(w.message) for w in found.warned if w.category is category]

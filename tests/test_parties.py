@@ -13,6 +13,7 @@ from scipy.stats import chi2
 
 from skdpgen import DPGANSynthesizer, DPIndependentSynthesizer
 from skdpgen.datasets import load_example
+from skdpgen.exceptions import BudgetExceededError, RowsElsewhereError
 from skdpgen.parties import (
     GuardedParty,
     Parties,
@@ -29,7 +30,6 @@ from skdpgen.privacy import (
     pair_keys,
 )
 from skdpgen.tables import Categorical, Schema, read_part
-from skdpgen.utils import BudgetExceededError, RowsElsewhereError
 from tests._covering import parametrize_pairs
 from tests.synthesizers._fits_alike import SYNTHESIZERS, assert_alike, fitted, releases
 

@@ -16,6 +16,7 @@ import torch
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from skdpgen.exceptions import BudgetExceededError, RowsElsewhereError
 from skdpgen.features import FourierFeatures, HermiteFeatures
 from skdpgen.parties import GuardedParty
 from skdpgen.privacy import (
@@ -56,7 +57,7 @@ from skdpgen.tables import (
     layouts_of,
     read_part,
 )
-from skdpgen.utils import BudgetExceededError, Key, RowsElsewhereError, asked, saved
+from skdpgen.utils import Key, asked, saved
 
 SHARES = NoiseShares(2, 0)
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}

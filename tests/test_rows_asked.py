@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skdpgen.exceptions import RowsElsewhereError
 from skdpgen.parties import GuardedParty, Parties, Party
 from skdpgen.privacy import (
     Adjacency,
@@ -20,7 +21,7 @@ from skdpgen.privacy import (
     release,
 )
 from skdpgen.tables import CategoryCells, Chunks, NumberCells, Rows
-from skdpgen.utils import Key, RowsElsewhereError
+from skdpgen.utils import Key
 
 N = 100
 CELLS = {

@@ -21,13 +21,13 @@ from skdpgen import (
     DPKernelSynthesizer,
     DPMEPFSynthesizer,
     DPMERFSynthesizer,
-    SearchCostWarning,
+    Generator,
     SyntheticUtility,
     all_synthesizers,
-    insecure_noise_seed,
     search_cost,
 )
-from skdpgen.privacy import gaussian_epsilon, gaussian_mu
+from skdpgen.exceptions import SearchCostWarning
+from skdpgen.privacy import gaussian_epsilon, gaussian_mu, insecure_noise_seed
 from skdpgen.synthesizers import load
 from tests._covering import parametrize_pairs, parametrize_some
 from tests._seeded import same_noise
@@ -60,10 +60,11 @@ INSTANCES = [
 
 # An inferred schema leaks, and the checks fit clones: both say so, rightly.
 quiet = pytest.mark.filterwarnings(
-    "ignore::skdpgen.PrivacyLeakWarning", "ignore::skdpgen.SearchCostWarning"
+    "ignore::skdpgen.PrivacyLeakWarning", "ignore::skdpgen.exceptions.SearchCostWarning"
 )
-searched = pytest.mark.filterwarnings("ignore::skdpgen.SearchCostWarning")
-CHEAP = SyntheticUtility(classifiers=("lda", "decision_tree"))
+searched = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SearchCostWarning")
+FEW_ROWS = 1500  # are drawn for a score; 5,000 is the least by default
+CHEAP = SyntheticUtility(classifiers=("lda", "decision_tree"), n_samples=FEW_ROWS)
 
 
 def each_check():
@@ -166,9 +167,8 @@ def test_a_search_over_epsilon(cls, name):
     case = CASES[name]
     models = ("ridge", "lasso") if name == "regression" else CHEAP.classifiers
     grid = {"epsilon": [0.01, 8.0]}
-    search = GridSearchCV(
-        build(cls, case), grid, scoring=SyntheticUtility(classifiers=models), cv=2
-    )
+    score = SyntheticUtility(classifiers=models, n_samples=FEW_ROWS)
+    search = GridSearchCV(build(cls, case), grid, scoring=score, cv=2)
     with pytest.warns(SearchCostWarning), same_noise():
         search.fit(case.X, case.y)
     assert search.best_params_ == {"epsilon": 8.0}
@@ -277,7 +277,7 @@ def test_one_candidate_that_leaks_is_told_of():
     assert "LEAK" not in str(search_cost(done(synth, {})))
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
 @pytest.mark.parametrize("is_inside", [False, True])
 def test_a_search_with_seeded_noise_is_not_private(mixed, is_inside):
     synth = build(DPIndependentSynthesizer, mixed)
@@ -292,9 +292,9 @@ def test_a_search_with_seeded_noise_is_not_private(mixed, is_inside):
 
 
 SAMPLED = [
-    DPKernelSynthesizer(release="per_step", max_iter=50),
+    DPKernelSynthesizer(algorithm="per_step", generator=Generator(max_iter=50)),
     DPMERFSynthesizer(encoder="private"),
-    DPGANSynthesizer(max_iter=50),
+    DPGANSynthesizer(generator=Generator(max_iter=50)),
     DPMEPFSynthesizer(lens="private"),
 ]
 
@@ -314,13 +314,13 @@ def test_a_search_that_sub_samples_is_composed_by_renyi(synth):
 
 
 def test_steps_that_see_all_rows_are_composed_exactly():
-    synth = DPKernelSynthesizer(release="per_step", sampling_rate=1.0)
+    synth = DPKernelSynthesizer(algorithm="per_step", sampling_rate=1.0)
     assert search_cost(done(synth, {})) == search_cost(done(DPMERFSynthesizer(), {}))
 
 
 @pytest.mark.parametrize("preset", ["default", "paper"])
 def test_steps_are_the_same_of_tables_and_images(preset):
-    synth = DPKernelSynthesizer(release="per_step", preset=preset)
+    synth = DPKernelSynthesizer(algorithm="per_step", preset=preset)
     known = synth._subsampling()
     for of_kind in (synth._presets, synth._image_presets):
         settings = of_kind[preset]

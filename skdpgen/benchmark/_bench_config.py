@@ -1,4 +1,4 @@
-"""What to run, as a TOML file says it: checked at once, whole, before any work."""
+"""The configuration of a benchmark, read from TOML and checked before any work."""
 
 import json
 import math
@@ -28,7 +28,7 @@ from skdpgen.exceptions import (
 from skdpgen.metrics import SyntheticUtility
 from skdpgen.synthesizers import Generator, all_synthesizers
 
-KEYS = {
+KEYS: dict[str, Any] = {
     "name": None,  # the name of the file
     "tables": None,  # required
     "methods": None,  # METHODS, by what the tables are
@@ -141,11 +141,11 @@ class BenchConfig:
         folder: str | Path = ".",
         catalogue: Catalogue | None = None,
     ) -> "BenchConfig":
-        """Check what a file holds; raise :exc:`~skdpgen.utils.ConfigError` of it."""
+        """Check the content of a file; raise :exc:`~skdpgen.utils.ConfigError`."""
         catalogue = catalogue or Catalogue()
         _refuse_unknown(content, KEYS, "the file")
-        given = KEYS | {"name": "bench"} | dict(content)
-        name = given["name"]
+        values = KEYS | {"name": "bench"} | dict(content)
+        name = values["name"]
         _check(
             isinstance(name, str) and name == Path(name).name and name not in "..",
             "name",
@@ -153,26 +153,31 @@ class BenchConfig:
             name,
         )
         for key in ("adjacency", "schema", "protocol"):
-            _check_choice(key, given[key], CHOICES[key])
+            _check_choice(key, values[key], CHOICES[key])
         _check(
-            _is_whole(given["releases"], 1), "releases", "1, 2, ...", given["releases"]
+            _is_whole(values["releases"], 1),
+            "releases",
+            "1, 2, ...",
+            values["releases"],
         )
-        _check(isinstance(given["real"], bool), "real", "true or false", given["real"])
-        is_share = _is_amount(given["delta"]) and given["delta"] < 1
-        is_delta = given["delta"] == "auto" or is_share
-        _check(is_delta, "delta", 'between 0 and 1, or "auto"', given["delta"])
-        limit = given["limit"]
+        _check(
+            isinstance(values["real"], bool), "real", "true or false", values["real"]
+        )
+        is_share = _is_amount(values["delta"]) and values["delta"] < 1
+        is_delta = values["delta"] == "auto" or is_share
+        _check(is_delta, "delta", 'between 0 and 1, or "auto"', values["delta"])
+        limit = values["limit"]
         _check(
             limit is None or _is_amount(limit), "limit", "a number of seconds", limit
         )
-        utility = _utility(given["protocol"], given["classifiers"])
+        utility = _utility(values["protocol"], values["classifiers"])
         sources = _read_sources(
-            _many("tables", given["tables"]), Path(folder), catalogue
+            _non_empty("tables", values["tables"]), Path(folder), catalogue
         )
         kind = _kind_of(sources)
-        methods = METHODS[kind] if given["methods"] is None else given["methods"]
+        methods = METHODS[kind] if values["methods"] is None else values["methods"]
         methods = _read_methods(
-            _many("methods", methods), kind, given["adjacency"], catalogue
+            _non_empty("methods", methods), kind, values["adjacency"], catalogue
         )
         _check_public_rows(sources, methods, catalogue)
         return cls(
@@ -180,18 +185,22 @@ class BenchConfig:
             sources=sources,
             methods=methods,
             epsilons=_epsilons(
-                _many("epsilons", given["epsilons"]), methods, catalogue
+                _non_empty("epsilons", values["epsilons"]), methods, catalogue
             ),
-            releases=given["releases"],
-            delta=given["delta"] if given["delta"] == "auto" else float(given["delta"]),
-            adjacency=given["adjacency"],
-            schema=given["schema"],
+            releases=values["releases"],
+            delta=values["delta"]
+            if values["delta"] == "auto"
+            else float(values["delta"]),
+            adjacency=values["adjacency"],
+            schema=values["schema"],
             protocol=utility.protocol,
-            classifiers=utility.classifiers,
-            real=given["real"],
+            classifiers=None
+            if utility.classifiers is None
+            else tuple(utility.classifiers),
+            real=values["real"],
             limit=limit,
             printed=_read_printed(
-                given["printed"],
+                values["printed"],
                 [source.label for source in sources],
                 [method.name for method in methods],
             ),
@@ -202,7 +211,7 @@ class BenchConfig:
         """Return each cell after the name of its method; raise if a table is absent."""
         cells = []
         for source in self.sources:
-            shared = {
+            shared: dict[str, Any] = {
                 "source": source,
                 "data": digest(source, data),
                 "protocol": self.protocol,
@@ -239,16 +248,16 @@ def printed_of(printed: Printed, row: Mapping[str, Any], name: str) -> dict[str,
 
 
 def _read_sources(
-    given: list[Any], folder: Path, catalogue: Catalogue
+    entries: list[Any], folder: Path, catalogue: Catalogue
 ) -> tuple[Source, ...]:
     """Check the tables of a file; paths are relative to its folder."""
-    sources = [_source(entry, folder, catalogue) for entry in given]
+    sources = [_source(entry, folder, catalogue) for entry in entries]
     _refuse_twice("tables", [source.label for source in sources])
     return tuple(sources)
 
 
 def _kind_of(sources: tuple[Source, ...]) -> str:
-    """Return what all tables are, since methods and scores go by it."""
+    """Return "images" or "tables": methods and scores differ between them."""
     kinds = {"images" if source.is_images else "tables" for source in sources}
     if len(kinds) > 1:
         raise ConfigError(
@@ -259,33 +268,37 @@ def _kind_of(sources: tuple[Source, ...]) -> str:
 
 
 def _source(entry: Any, folder: Path, catalogue: Catalogue) -> Source:
-    given = {"name": entry} if isinstance(entry, str) else entry
-    _check(isinstance(given, dict), "tables", FORMS, entry)
-    is_known = "path" not in given and "target" not in given
-    _refuse_unknown(given, OF_KNOWN if is_known else OF_FILE, "a table")
-    seed, rows = given.get("seed", 0), given.get("rows")
+    settings = {"name": entry} if isinstance(entry, str) else entry
+    _check(isinstance(settings, dict), "tables", FORMS, entry)
+    is_known = "path" not in settings and "target" not in settings
+    _refuse_unknown(settings, OF_KNOWN if is_known else OF_FILE, "a table")
+    seed, rows = settings.get("seed", 0), settings.get("rows")
     _check(_is_whole(seed, 0), "seed", "0, 1, ...", seed)
     _check(rows is None or _is_whole(rows, 1), "rows", "1, 2, ...", rows)
     if is_known:
-        _check("name" in given, "tables", FORMS, entry)
-        source = Source(**given, known=_known_table(given["name"], catalogue))
-        if seed and not source.known.has_seed:
+        _check("name" in settings, "tables", FORMS, entry)
+        table = _known_table(settings["name"], catalogue)
+        source = Source(**settings, known=table)
+        if seed and not table.has_seed:
             raise ConfigError(f"{source.name} has one split: leave its seed out.")
         return source
     for key in ("path", "target"):
         _check(
-            isinstance(given.get(key), str), f"{key} of a table", "text", given.get(key)
+            isinstance(settings.get(key), str),
+            f"{key} of a table",
+            "text",
+            settings.get(key),
         )
-    _check_choice("task", given.get("task", "auto"), TASKS)
-    path = folder / given["path"]
-    name = given.get("name", path.name.partition(".")[0])
+    _check_choice("task", settings.get("task", "auto"), TASKS)
+    path = folder / settings["path"]
+    name = settings.get("name", path.name.partition(".")[0])
     _check(isinstance(name, str) and name, "name of a table", "text", name)
-    read = {"path": str(path.absolute()), "name": name}
-    public = given.get("public")
+    paths = {"path": str(path.absolute()), "name": name}
+    public = settings.get("public")
     if public is not None:
         _check(isinstance(public, str), "public of a table", "a file", public)
-        read["public"] = str((folder / public).absolute())
-    return Source(**given | read)
+        paths["public"] = str((folder / public).absolute())
+    return Source(**settings | paths)
 
 
 def _known_table(name: Any, catalogue: Catalogue) -> KnownTable:
@@ -305,35 +318,35 @@ def _known_table(name: Any, catalogue: Catalogue) -> KnownTable:
 
 
 def _read_methods(
-    given: list[Any], kind: str, adjacency: str, catalogue: Catalogue
+    entries: list[Any], kind: str, adjacency: str, catalogue: Catalogue
 ) -> tuple[Method, ...]:
     """Check the methods of a file; ``kind`` is of its data, "tables" or "images"."""
     is_of_kind = all_synthesizers(kind)
-    ours = {
+    classes = {
         name: cls
         for name, cls in all_synthesizers().items()
         if name in is_of_kind or (kind in cls._takes and cls._needs_public_rows)
     }
-    others = catalogue.methods if kind == "tables" else {}
-    known = [*ours, *others]
+    other_methods = catalogue.methods if kind == "tables" else {}
+    names = [*classes, *other_methods]
     methods = []
-    for entry in given:
-        asked = {"class": entry} if isinstance(entry, str) else entry
-        is_table = isinstance(asked, dict)
+    for entry in entries:
+        keys: Any = {"class": entry} if isinstance(entry, str) else entry
+        is_table = isinstance(keys, dict)
         _check(is_table, "methods", "names, or {class, settings}", entry)
-        _refuse_unknown(asked, OF_METHOD, "a method")
-        method, settings = asked.get("class"), asked.get("settings", {})
-        is_known = isinstance(method, str) and method in known
-        _check(is_known, "methods", f"among {', '.join(known)}", method)
+        _refuse_unknown(keys, OF_METHOD, "a method")
+        method, settings = keys.get("class"), keys.get("settings", {})
+        is_known = isinstance(method, str) and method in names
+        _check(is_known, "methods", f"among {', '.join(names)}", method)
         _check(isinstance(settings, dict), "settings", "{parameter = value}", settings)
-        public = asked.get("public")
-        parts = list(catalogue.public_parts) if kind == "tables" else [ALL]
-        _check_public_part(ours.get(method), method, public, parts)
-        if method in ours:
-            _check_settings(ours[method], settings)
+        public = keys.get("public")
+        public_parts = list(catalogue.public_parts) if kind == "tables" else [ALL]
+        _check_public_part(classes.get(method), method, public, public_parts)
+        if method in classes:
+            _check_settings(classes[method], settings)
         else:
-            _check_other(others[method], method, settings, adjacency)
-        name = asked.get("name", _named(method, settings, public))
+            _check_other(other_methods[method], method, settings, adjacency)
+        name = keys.get("name", _default_name(method, settings, public))
         is_name = isinstance(name, str) and name not in ("", REAL, PUBLIC)
         _check(is_name, "name of a method", f"text other than {REAL!r}", name)
         methods.append(Method(name, method, settings, public))
@@ -345,16 +358,18 @@ def _read_methods(
     return tuple(methods)
 
 
-def _check_public_part(ours: Any, method: str, public: Any, parts: list[str]) -> None:
+def _check_public_part(
+    cls: Any, method: str, public: str | None, names: list[str]
+) -> None:
     """Raise if a method is given public rows that it cannot read, or lacks them."""
     if public is None:
-        if getattr(ours, "_needs_public_rows", False):
+        if getattr(cls, "_needs_public_rows", False):
             raise ConfigError(
                 f'{method} needs public rows: say public = "{ALL}" of it.'
             )
         return
-    _check_choice("public", public, parts)
-    if ours is None or not ours._reads_public_rows:
+    _check_choice("public", public, names)
+    if cls is None or not cls._reads_public_rows:
         raise ConfigError(
             f"{method} cannot read public rows. Leave `public` out of it."
         )
@@ -363,7 +378,7 @@ def _check_public_part(ours: Any, method: str, public: Any, parts: list[str]) ->
 def _check_other(
     other: OtherMethod, name: str, settings: Mapping[str, Any], adjacency: str
 ) -> None:
-    """Raise if a method of the catalogue cannot be run so."""
+    """Raise if a method of the catalogue cannot be run with these settings."""
     if other.adjacency not in (None, adjacency):
         raise ConfigError(
             f'{name} promises "{other.adjacency}" alone: say adjacency = '
@@ -375,9 +390,9 @@ def _check_other(
 
 def _check_settings(method: type, settings: Mapping[str, Any]) -> None:
     """Raise as the estimator's own ``fit`` would, but now."""
-    known = [key for key in method().get_params() if key not in OF_RUN]
-    if "generator" in known:
-        known += [f"generator__{key}" for key in Generator().get_params()]
+    parameters = [key for key in method().get_params() if key not in OF_RUN]
+    if "generator" in parameters:
+        parameters += [f"generator__{key}" for key in Generator().get_params()]
     for key in settings:
         if key == GIVEN:
             raise ConfigError(
@@ -389,7 +404,7 @@ def _check_settings(method: type, settings: Mapping[str, Any]) -> None:
                 f"settings of {method.__name__} cannot hold `{key}`: it is the same "
                 "for all methods of a file, and has a key of its own there."
             )
-    _refuse_unknown(settings, known, f"settings of {method.__name__}")
+    _refuse_unknown(settings, parameters, f"settings of {method.__name__}")
     try:
         json.dumps(settings)
         with_settings(method, settings)._validate_params()
@@ -398,47 +413,51 @@ def _check_settings(method: type, settings: Mapping[str, Any]) -> None:
         raise ConfigError(f"settings of {method.__name__}: {text}") from None
 
 
-def _named(method: str, settings: Mapping[str, Any], public: str | None) -> str:
+def _default_name(method: str, settings: Mapping[str, Any], public: str | None) -> str:
     texts = [f"{key}={value}" for key, value in settings.items()]
-    said = ", ".join([*texts, *([f"public rows: {public}"] if public else [])])
-    return f"{method} ({said})" if said else method
+    details = ", ".join([*texts, *([f"public rows: {public}"] if public else [])])
+    return f"{method} ({details})" if details else method
 
 
 def _check_public_rows(
     sources: tuple[Source, ...], methods: tuple[Method, ...], catalogue: Catalogue
 ) -> None:
-    """Raise if a method wants public rows that a table has not."""
-    wants = [method.name for method in methods if method.public]
-    lacks = [source.name for source in sources if not source.has_public]
-    if wants and lacks:
+    """Raise if a method needs public rows and a table has none."""
+    with_public = [method.name for method in methods if method.public]
+    without_public = [source.name for source in sources if not source.has_public]
+    if with_public and without_public:
         named = [name for name, table in catalogue.tables.items() if table.has_public]
-        others = f", or a table of {', '.join(named)}" if named else ""
+        alternative = f", or a table of {', '.join(named)}" if named else ""
         raise ConfigError(
-            f"{wants[0]} is to be given public rows, and {lacks[0]} has none. Say "
-            f'{{path = "mine.csv", target = "y", public = "theirs.csv"}}{others}.'
+            f"{with_public[0]} is to be given public rows, and {without_public[0]} has "
+            'none. Say {path = "mine.csv", target = "y", public = "theirs.csv"}'
+            f"{alternative}."
         )
 
 
 def _epsilons(
-    given: list[Any], methods: tuple[Method, ...], catalogue: Catalogue
+    values: list[Any], methods: tuple[Method, ...], catalogue: Catalogue
 ) -> tuple[float, ...]:
-    others = catalogue.methods
+    other_methods = catalogue.methods
     noisy = [
         method.name
         for method in methods
-        if method.method in others and not others[method.method].takes_infinity
+        if method.method in other_methods
+        and not other_methods[method.method].takes_infinity
     ]
-    for one in given:
-        is_right = _is_amount(one) or one == math.inf
-        _check(is_right, "epsilons", "numbers above 0; inf is without noise", one)
-        if noisy and one == math.inf:
+    for epsilon in values:
+        is_right = _is_amount(epsilon) or epsilon == math.inf
+        _check(is_right, "epsilons", "numbers above 0; inf is without noise", epsilon)
+        if noisy and epsilon == math.inf:
             raise ConfigError(f"{noisy[0]} knows no run without noise: leave inf out.")
-    _refuse_twice("epsilons", [f"{one:g}" for one in given])
-    return tuple(map(float, given))
+    _refuse_twice("epsilons", [f"{epsilon:g}" for epsilon in values])
+    return tuple(map(float, values))
 
 
 def _utility(protocol: str, classifiers: Any) -> SyntheticUtility:
-    names = None if classifiers is None else _many("classifiers", classifiers)
+    names = (
+        None if classifiers is None else tuple(_non_empty("classifiers", classifiers))
+    )
     try:
         return SyntheticUtility(protocol=protocol, classifiers=names)
     except (TypeError, ValueError) as error:
@@ -446,11 +465,11 @@ def _utility(protocol: str, classifiers: Any) -> SyntheticUtility:
 
 
 def _read_printed(
-    given: Any, tables: Collection[str], methods: Collection[str]
+    printed_tables: Any, tables: Collection[str], methods: Collection[str]
 ) -> dict[tuple[str, str, float | None], str]:
     """Check ``[printed.TABLE]``: a text of each method, or one for each epsilon.
 
-    A text that names no epsilon is of all of them, under None.
+    A text that names no epsilon holds for all of them, under the key None.
 
     Examples
     --------
@@ -458,21 +477,26 @@ def _read_printed(
     >>> _read_printed(texts, ["a"], ["b"])
     {('a', 'real', None): '.9', ('a', 'b', 0.2): '.6', ('a', 'b', 1.0): '.7'}
     """
-    _check(isinstance(given, dict), "printed", "{table = {method = text}}", given)
-    _refuse_unknown(given, tables, "`printed`")
+    _check(
+        isinstance(printed_tables, dict),
+        "printed",
+        "{table = {method = text}}",
+        printed_tables,
+    )
+    _refuse_unknown(printed_tables, tables, "`printed`")
     printed: dict[tuple[str, str, float | None], str] = {}
-    for table, texts in given.items():
+    for table, texts in printed_tables.items():
         _check(isinstance(texts, dict), "printed", "{method = text}", texts)
         _refuse_unknown(texts, [REAL, PUBLIC, *methods], f"`printed` of {table}")
         for method, text in texts.items():
             by_epsilon = text if isinstance(text, dict) else {None: text}
-            for epsilon, one in by_epsilon.items():
-                is_text = isinstance(one, str) and _is_number(epsilon)
+            for epsilon, cell_text in by_epsilon.items():
+                is_text = isinstance(cell_text, str) and _is_number(epsilon)
                 _check(
                     is_text, f"printed of {method}", "a text, or {epsilon = text}", text
                 )
                 at = None if epsilon is None else float(epsilon)
-                printed[table, method, at] = one
+                printed[table, method, at] = cell_text
     return printed
 
 
@@ -483,48 +507,50 @@ def _is_number(epsilon: str | None) -> bool:
         return False
 
 
-def _many(key: str, given: Any) -> list[Any]:
-    """Return a list, which must hold something."""
-    is_list = isinstance(given, list | tuple) and len(given) > 0
-    _check(is_list, key, "a list of one or more", given)
-    return list(given)
+def _non_empty(key: str, values: Any) -> list[Any]:
+    """Return a list; raise if it is empty or no list."""
+    is_list = isinstance(values, list | tuple) and len(values) > 0
+    _check(is_list, key, "a list of one or more", values)
+    return list(values)
 
 
 def _is_amount(value: Any) -> bool:
-    """Say whether a value is a finite number above 0."""
+    """Return whether a value is a finite number above 0."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return is_number and 0 < value < math.inf
 
 
 def _is_whole(value: Any, least: int) -> bool:
-    """Say whether a value is a whole number, so large at least."""
+    """Return whether a value is an integer of at least ``least``."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return is_number and value >= least
 
 
-def _check(is_right: Any, key: str, wanted: str, got: Any) -> None:
-    """Raise what must be of a key, and what was got."""
+def _check(is_right: Any, key: str, requirement: str, value: Any) -> None:
+    """Raise unless a condition holds: name the key, the requirement and the value."""
     if not is_right:
-        raise ConfigError(f"`{key}` must be {wanted}. Got {got!r} instead.")
+        raise ConfigError(f"`{key}` must be {requirement}. Got {value!r} instead.")
 
 
-def _check_choice(key: str, got: Any, choices: Iterable[str]) -> None:
-    """Raise unless a value is one of some words."""
-    is_one = isinstance(got, str) and got in choices
-    _check(is_one, key, f"one of {', '.join(choices)}", got)
+def _check_choice(key: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise unless a value is one of the choices."""
+    is_choice = isinstance(value, str) and value in choices
+    _check(is_choice, key, f"one of {', '.join(choices)}", value)
 
 
-def _refuse_unknown(given: Mapping[str, Any], known: Any, where: str) -> None:
-    """Raise if there are keys that nobody reads."""
-    unknown = [str(key) for key in given if key not in known]
+def _refuse_unknown(
+    mapping: Mapping[str, Any], allowed: Collection[str], where: str
+) -> None:
+    """Raise if a mapping has keys that are not allowed."""
+    unknown = [str(key) for key in mapping if key not in allowed]
     if unknown:
         raise ConfigError(
-            f"Unknown in {where}: {', '.join(unknown)}. Known are {', '.join(known)}."
+            f"Unknown in {where}: {', '.join(unknown)}. Known are {', '.join(allowed)}."
         )
 
 
 def _refuse_twice(key: str, names: list[str]) -> None:
-    """Raise if a name stands for two things."""
+    """Raise if a name occurs more than once."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ConfigError(f"`{key}` must differ. Got {', '.join(twice)} twice.")

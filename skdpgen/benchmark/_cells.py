@@ -1,4 +1,4 @@
-"""What a run computes: tables, methods, and cells with all that decides their numbers.
+"""The cells of a run: a table, a method, and all settings that decide the results.
 
 A cell is one release of one method on one table. A run names tables by their files; a
 :class:`Catalogue` adds tables and methods that it may name by a word.
@@ -14,7 +14,7 @@ from typing import Any
 REAL = "real"  # the method that trains on real rows: the ceiling
 PUBLIC = "public rows"  # the method that trains on these as they are
 ALL, NO_LABELS = "all", "without labels"  # which public rows a method is given
-DELTA = 1e-5  # of a run that says nothing else, whatever the number of rows
+DELTA = 1e-5  # default of a run, for any number of rows
 NOT_PRIVATE = (
     "NOT PRIVATE: scores, distances, numbers of rows, seconds and memory were computed "
     "from real rows without noise. Where the rows are private, do not publish them."
@@ -72,7 +72,7 @@ class OtherMethod:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What a run may name beside files of the user's and methods of this package.
+    """Tables and methods that a run may name, besides files and our own methods.
 
     Parameters
     ----------
@@ -118,9 +118,9 @@ class Source:
     public : str or None
         A file of public rows of the same columns.
     rows : int or None
-        So many of the rows to fit, drawn at random; None takes all.
+        Number of rows to fit, drawn at random; None takes all.
     known : KnownTable or None
-        What the catalogue says of it; None of a file of the user's.
+        Its entry in the catalogue; None for a user's file.
     """
 
     name: str
@@ -134,7 +134,7 @@ class Source:
 
     @property
     def label(self) -> str:
-        """What tables call it."""
+        """Its name in result tables."""
         rows = "" if self.rows is None else f", {self.rows:,} rows"
         seed = f", seed {self.seed}" if self.seed and not self.is_own else ""
         return f"{self.name}{rows}{seed}"
@@ -146,7 +146,7 @@ class Source:
 
     @property
     def has_public(self) -> bool:
-        """Whether it has public rows beside those to protect."""
+        """Whether it has public rows in addition to those to protect."""
         return self.known.has_public if self.known else self.public is not None
 
     @property
@@ -161,7 +161,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Cell:
-    """What is to be computed; equal cells have equal keys.
+    """One computation of a run; equal cells have equal keys.
 
     Parameters
     ----------
@@ -204,10 +204,10 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """Digest of everything but where files lie."""
+        """Digest of everything except file paths."""
         content = self.to_dict()
         del content["source"]["path"], content["source"]["public"]
-        # what came later: keys of before stay what they were
+        # fields that were added later: left out if None, so that old keys stay valid
         for of, name in ((content["source"], "rows"), (content, "public")):
             if of[name] is None:
                 del of[name]
@@ -225,11 +225,11 @@ class Cell:
     def from_dict(
         cls, content: dict[str, Any], catalogue: Catalogue | None = None
     ) -> "Cell":
-        """Return what :meth:`to_dict` made plain."""
+        """Return a cell from the plain values of :meth:`to_dict`."""
         models, source = content["classifiers"], Source(**content["source"])
         if catalogue is not None and not source.is_own:
-            known = catalogue.tables[source.name]
-            source = Source(**content["source"], known=known)
+            table = catalogue.tables[source.name]
+            source = Source(**content["source"], known=table)
         return cls(
             **content | {"source": source, "classifiers": models and tuple(models)}
         )
@@ -243,16 +243,16 @@ class Cell:
         return {"cell": self.key, **place, **content, **alarm}
 
     def shared(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return a row as it goes into results that people share.
+        """Return a row for shared results.
 
-        Of a file of the user's it has no fingerprint: someone who knows all rows but
-        one would try what the last one may be until the fingerprint is the same.
+        A row of a user's file has no fingerprint: anyone who knows all rows but one
+        could try values of the last one until the fingerprint matches.
         """
         hidden = FINGERPRINTS if self.source.is_own else ()
         return {name: value for name, value in row.items() if name not in hidden}
 
     def __str__(self) -> str:
-        """Say which it is, in a few words."""
+        """Return a short description."""
         if self.epsilon is None:
             return f"{self.source.label}, {self.method}"
         return (

@@ -1,4 +1,4 @@
-"""Synthesizers side by side, between the real-data ceiling and a simple baseline."""
+"""Synthesizers side by side, between real data and the independent baseline."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from skdpgen.exceptions import (
     SearchCostWarning,
 )
 from skdpgen.metrics import SyntheticUtility, draw_samples, unwrap, yardsticks
+from skdpgen.utils import Labels, Table
 
 SHARED_PARAMETERS = ("epsilon", "delta", "schema", "classes", "adjacency")
 BASELINE_NOTE = (
@@ -33,7 +34,7 @@ METRIC_NOTE = "Scores and distances read real rows and stand outside the guarant
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What :func:`compare` found; prints as two tables.
+    """The result of :func:`compare`; prints as two tables.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class Comparison:
         A row for "real" and for each synthesizer: mean of the models, best of them and
         two-way distance first; then the standard deviation of the mean over releases,
         other ranking metrics, :func:`~skdpgen.metrics.yardsticks` against the real
-        test rows (for "real", their baseline), seconds, epsilon.
+        test rows (for "real", the smallest that sampling allows), seconds, epsilon.
     runs : DataFrame
         Every score: a row per synthesizer, release and model.
     notes : tuple of str
@@ -69,10 +70,10 @@ class Comparison:
 
 def compare(
     synthesizers: Mapping[str, Any],
-    X_train: Any,
-    y_train: Any,
-    X_test: Any,
-    y_test: Any,
+    X_train: Table,
+    y_train: Labels,
+    X_test: Table,
+    y_test: Labels,
     *,
     utility: SyntheticUtility | None = None,
     n_releases: int = 1,
@@ -81,10 +82,11 @@ def compare(
 ) -> Comparison:
     """Fit clones of synthesizers, sample, and score with twelve models each.
 
-    The ceiling, "real", trains the models on ``X_train`` itself. The baseline is a
-    :class:`~skdpgen.synthesizers.DPIndependentSynthesizer` with the first
-    synthesizer's budget, schema, classes and adjacency; it is added unless there is one
-    already. **Every release of every synthesizer is paid for, the baseline's too.**
+    The ceiling, "real", trains the models on ``X_train`` itself. The independent
+    baseline, "baseline", is a :class:`~skdpgen.synthesizers.DPIndependentSynthesizer`
+    with the first synthesizer's budget, schema, classes and adjacency; it is added
+    unless there is one already. **Every release of every synthesizer uses privacy
+    budget, the baseline's too.**
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ def compare(
     n_releases : int, default=1
         Independent fits of each synthesizer.
     baseline : bool, default=True
-        Whether to add the baseline.
+        Whether to add the independent baseline.
     random_state : int or None, default=0
         Seed of all but the privacy noise; release k uses ``random_state + k``.
 
@@ -157,7 +159,12 @@ class _Run:
     facts: dict[str, float]
 
     @classmethod
-    def of_real(cls, train: Any, test: Any, utility: SyntheticUtility) -> _Run:
+    def of_real(
+        cls,
+        train: tuple[Table, Labels],
+        test: tuple[Table, Labels],
+        utility: SyntheticUtility,
+    ) -> _Run:
         scores, seconds = _timed(lambda: utility.evaluate(train, *test))
         facts = {**yardsticks(test, train), "score_seconds": seconds}
         return cls("real", 0, scores, facts)
@@ -168,8 +175,8 @@ class _Run:
         name: str,
         release: int,
         synthesizer: Any,
-        train: Any,
-        test: Any,
+        train: tuple[Table, Labels],
+        test: tuple[Table, Labels],
         utility: SyntheticUtility,
         seed: int | None,
     ) -> _Run:
@@ -207,16 +214,19 @@ def _collect(
     names = list(dict.fromkeys(run.name for run in runs))
     scores, summary = {}, {}
     for name in names:
-        own = [run for run in runs if run.name == name]
-        column = pd.concat([run.scores[metric] for run in own], axis=1).mean(axis=1)
+        releases = [run for run in runs if run.name == name]
+        column = pd.concat([run.scores[metric] for run in releases], axis=1).mean(
+            axis=1
+        )
         totals = {
-            kind: [utility.summary(run.scores, kind) for run in own] for kind in ranking
+            kind: [utility.summary(run.scores, kind) for run in releases]
+            for kind in ranking
         }
         scores[name] = pd.concat([column, pd.Series(_mean(totals[metric]))])
         summary[name] = {
             **_headline(totals),
-            **_mean([run.facts for run in own]),
-            "n_releases": len(own),
+            **_mean([run.facts for run in releases]),
+            "n_releases": len(releases),
         }
     long = pd.concat(
         {(run.name, run.release): run.scores for run in runs},
@@ -230,43 +240,43 @@ def _collect(
     if failed:
         notes.append(f"{failed} of {len(long)} scores are chance: see `runs.note`.")
     frame = pd.DataFrame.from_dict(summary, orient="index")
-    head = [metric, f"{metric}_best", "two_way_tv"]
-    frame = frame[[*head, *(name for name in frame if name not in head)]]
+    front = [metric, f"{metric}_best", "two_way_tv"]
+    frame = frame[[*front, *(name for name in frame if name not in front)]]
     return Comparison(pd.DataFrame(scores), frame, long, tuple(notes))
 
 
 def _headline(totals: Mapping[str, list[dict[str, float]]]) -> dict[str, float]:
     """Mean and spread over releases of the mean, and mean of the best."""
-    found = {}
+    headline = {}
     for metric, releases in totals.items():
         means = [release["mean"] for release in releases]
-        found[metric] = float(np.mean(means))
-        found[f"{metric}_sd"] = float(np.std(means, ddof=1)) if means[1:] else np.nan
-        found[f"{metric}_best"] = float(np.mean([r["best"] for r in releases]))
-    return found
+        headline[metric] = float(np.mean(means))
+        headline[f"{metric}_sd"] = float(np.std(means, ddof=1)) if means[1:] else np.nan
+        headline[f"{metric}_best"] = float(np.mean([r["best"] for r in releases]))
+    return headline
 
 
 def _mean(facts: list[dict[str, float]]) -> dict[str, float]:
-    return {key: float(np.mean([one[key] for one in facts])) for key in facts[0]}
+    return {key: float(np.mean([fact[key] for fact in facts])) for key in facts[0]}
 
 
 def _with_baseline(
     entrants: dict[str, Any], baseline: bool
 ) -> tuple[dict[str, Any], list[str]]:
-    """Put the baseline first, with what the first synthesizer was given."""
+    """Put the independent baseline first, with the guarantee of the first entrant."""
     if not baseline or "baseline" in entrants:
         return entrants, []
-    # imported only now: without a baseline any estimator with `sample` can compare
+    # imported only now: without the baseline any estimator with `sample` can compare
     from skdpgen.synthesizers import DPIndependentSynthesizer
 
-    lasts = [_last(entrant) for entrant in entrants.values()]
-    if any(isinstance(last, DPIndependentSynthesizer) for last in lasts):
+    estimators = [_last(entrant) for entrant in entrants.values()]
+    if any(isinstance(last, DPIndependentSynthesizer) for last in estimators):
         return entrants, []
-    given = lasts[0].get_params(deep=False)
-    shared = {key: given[key] for key in SHARED_PARAMETERS if key in given}
+    params = estimators[0].get_params(deep=False)
+    shared = {key: params[key] for key in SHARED_PARAMETERS if key in params}
     added = clone(DPIndependentSynthesizer(**shared))
     first = next(iter(entrants.values()))
-    if isinstance(first, Pipeline):  # the same transformed rows reach the baseline
+    if isinstance(first, Pipeline):  # the baseline must see the same transformed rows
         added = Pipeline([*first.steps[:-1], ("baseline", added)])
     return {"baseline": added, **entrants}, [BASELINE_NOTE]
 
@@ -282,9 +292,9 @@ def _seeded(model: Any, seed: int | None) -> Any:
     return model
 
 
-def _fit(model: Any, X: Any, y: Any) -> Any:
+def _fit(model: Any, X: Table, y: Labels) -> Any:
     with warnings.catch_warnings():
-        # the notes of the comparison already say that every release costs
+        # the notes of the comparison already state that every release costs
         warnings.simplefilter("ignore", SearchCostWarning)
         return model.fit(X, y)
 
@@ -295,6 +305,6 @@ def _epsilon(synthesizer: Any) -> float:
     return float(epsilon)
 
 
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+def _timed(function: Callable[[], Any]) -> tuple[Any, float]:
     start = time.perf_counter()
-    return work(), time.perf_counter() - start
+    return function(), time.perf_counter() - start

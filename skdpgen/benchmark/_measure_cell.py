@@ -56,39 +56,41 @@ def measure_cell(
         try:
             numbers = _numbers(cell, folder, catalogue or Catalogue())
         except Exception as error:
-            numbers = failure(error, whole=debug or not cell.source.is_own)
+            numbers = failure(error, with_text=debug or not cell.source.is_own)
             if cell.source.is_own:
                 numbers["message"] = _without_paths(numbers["message"], cell)
             if debug:
                 numbers["traceback"] = traceback.format_exc()
-    ours = {w.category for w in caught if w.category.__module__.startswith("skdpgen")}
+    categories = {
+        w.category for w in caught if w.category.__module__.startswith("skdpgen")
+    }
     return {
         **cell.about(),
         "peak_mib": peak_mib(),
         **numbers,
         "seconds": time.perf_counter() - start,
-        "cpu_seconds": _spent(),
-        "warnings": sorted(category.__name__ for category in ours),
+        "cpu_seconds": _processor_seconds(),
+        "warnings": sorted(category.__name__ for category in categories),
         **versions(),
     }
 
 
-def failure(error: BaseException, *, whole: bool) -> dict[str, Any]:
+def failure(error: BaseException, *, with_text: bool) -> dict[str, Any]:
     """Return the columns of a cell that failed.
 
     Examples
     --------
-    >>> failure(KeyError("Jane Doe"), whole=True)["message"]
+    >>> failure(KeyError("Jane Doe"), with_text=True)["message"]
     "'Jane Doe'"
-    >>> "Jane" in failure(KeyError("Jane Doe"), whole=False)["message"]
+    >>> "Jane" in failure(KeyError("Jane Doe"), with_text=False)["message"]
     False
     """
-    text = " ".join(str(error).split()) if whole else ""
+    text = " ".join(str(error).split()) if with_text else ""
     return {"error": type(error).__name__, "message": text or in_a_line(error)}
 
 
 def versions() -> dict[str, str]:
-    """Return a column for each package whose version may move numbers."""
+    """Return a column for each package whose version may change results."""
     columns = {f"version_{name}": version(of) for name, of in PACKAGES.items()}
     return columns | {"version_python": python_version()}
 
@@ -108,25 +110,28 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-def _spent() -> float:
-    """Return the processor seconds of this process, and of a peer that it waited for.
+def _processor_seconds() -> float:
+    """Return the processor seconds of this process and of its children.
 
-    Unlike seconds of a clock they say little of what else a machine was doing. The
+    Unlike wall-clock seconds they hardly depend on the load of the machine. The
     process of a cell computes nothing else, so its imports are the only addition.
     """
-    spent = os.times()
-    own, children = spent.user + spent.system, spent.children_user
-    return own + children + spent.children_system
+    times = os.times()
+    process, children = times.user + times.system, times.children_user
+    return process + children + times.children_system
 
 
 def _numbers(cell: Cell, folder: str, catalogue: Catalogue) -> dict[str, Any]:
     utility = SyntheticUtility(protocol=cell.protocol, classifiers=cell.classifiers)
     if cell.source.is_images:
+        assert cell.source.known is not None  # only the catalogue has images
+        assert cell.source.known.measure is not None
         return cell.source.known.measure(cell, folder, utility, catalogue)
     split = read_source(cell.source, folder)
     if cell.method == REAL:
         return _measure_ceiling(split, utility)
     if cell.method == PUBLIC:
+        assert split.public is not None  # no such cell is made without public rows
         X, y = split.public
         return _measure_ceiling(replace(split, X_train=X, y_train=y), utility)
     make = maker(cell, len(split.X_train), catalogue)
@@ -140,7 +145,7 @@ def _numbers(cell: Cell, folder: str, catalogue: Catalogue) -> dict[str, Any]:
 
 
 def maker(cell: Cell, n_rows: int, catalogue: Catalogue) -> Callable[..., Any]:
-    """Return what makes the synthesizer of a cell, given its guarantee."""
+    """Return a function that takes the guarantee and makes the synthesizer."""
     if cell.method in catalogue.methods:
         return catalogue.methods[cell.method].make(cell, n_rows)
     return partial(with_settings, all_synthesizers()[cell.method], cell.settings)
@@ -169,25 +174,28 @@ def public_part(cell: Cell, public: Any, catalogue: Catalogue) -> dict[str, Any]
 
 def delta_of(cell: Cell) -> float | None:
     """Return delta as estimators take it."""
-    return None if cell.delta == "auto" else cell.delta
+    if isinstance(cell.delta, str):
+        assert cell.delta == "auto"
+        return None
+    return cell.delta
 
 
 def certificate(synthesizer: Any) -> dict[str, Any]:
-    """Return what was promised; a peer's word is not ours to repeat."""
+    """Return the certificate of a fit; methods outside this package have none."""
     report = getattr(synthesizer, "privacy_", None)
     return {} if report is None else {"privacy": report.to_dict()}
 
 
 def _mark_classes(report: dict[str, Any]) -> None:
-    """Correct what a certificate states about classes: they were read off the rows."""
+    """Correct the statement about classes: the benchmark read them from the rows."""
     stated = report["statements"]
     if CLASSES in stated:
-        others = [line for line in stated if line != CLASSES]
-        report["statements"] = [READ_CLASSES, *others]
+        other_lines = [line for line in stated if line != CLASSES]
+        report["statements"] = [READ_CLASSES, *other_lines]
 
 
 def _without_paths(text: str, cell: Cell) -> str:
-    """Return a text with the name of a table in place of where its files lie."""
+    """Return a text with file names in place of paths."""
     for path in filter(None, (cell.source.public, cell.source.path)):
         text = text.replace(path, Path(path).name)
     return text
@@ -198,8 +206,8 @@ def _measure_ceiling(split: Split, utility: SyntheticUtility) -> dict[str, Any]:
     rows = np.random.default_rng(0).permutation(len(split.X_train))[:MOST_REAL]
     train = split.X_train.iloc[rows], split.y_train.iloc[rows]
     scores = utility.evaluate(train, split.X_test, split.y_test)
-    near = _near((split.X_test, split.y_test), train)
-    return {"rows": len(split.X_train), **_means_of_models(scores), **near}
+    distances = _distances((split.X_test, split.y_test), train)
+    return {"rows": len(split.X_train), **_means_of_models(scores), **distances}
 
 
 def _measure_release(
@@ -209,7 +217,7 @@ def _measure_release(
     utility: SyntheticUtility,
     given: Mapping[str, Any],
 ) -> tuple[dict[str, Any], Any]:
-    """Fit and score the release of a cell; return a row, and what was fitted."""
+    """Fit and score the release of a cell; return a row, and the fitted estimator."""
     is_schema_public = cell.schema == "public"
     synthesizer = make(
         epsilon=cell.epsilon,
@@ -227,7 +235,7 @@ def _measure_release(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = seeded.evaluate(rows, split.X_test, split.y_test)
-        distances = _near((split.X_test, split.y_test), rows)
+        distances = _distances((split.X_test, split.y_test), rows)
     discovered = (
         {} if is_schema_public else _judge_discovery(synthesizer, split.X_train)
     )
@@ -241,20 +249,23 @@ def _measure_release(
     return run, synthesizer
 
 
-def _near(real: Any, rows: Any) -> dict[str, float]:
-    """Yardsticks under the names of the tables of numbers."""
-    return {SHORT.get(name, name): at for name, at in yardsticks(real, rows).items()}
+def _distances(real: Any, rows: Any) -> dict[str, float]:
+    """Return yardsticks under the short names that stored rows use."""
+    return {
+        SHORT.get(name, name): distance
+        for name, distance in yardsticks(real, rows).items()
+    }
 
 
 def _means_of_models(scores: pd.DataFrame) -> dict[str, float]:
     """Return the mean of the models and the best of them, by each metric."""
-    wanted = ("roc_auc", "average_precision", "macro_f1", "weighted_f1", "r2")
-    found: dict[str, float] = {}
-    for metric in wanted:
+    metrics = ("roc_auc", "average_precision", "macro_f1", "weighted_f1", "r2")
+    means: dict[str, float] = {}
+    for metric in metrics:
         if metric in scores:
-            found[metric] = float(scores[metric].mean())
-            found[f"{metric}_best"] = float(scores[metric].max())
-    return found
+            means[metric] = float(scores[metric].mean())
+            means[f"{metric}_best"] = float(scores[metric].max())
+    return means
 
 
 def _judge_discovery(synthesizer: Any, X: pd.DataFrame) -> dict[str, float]:
@@ -262,18 +273,19 @@ def _judge_discovery(synthesizer: Any, X: pd.DataFrame) -> dict[str, float]:
 
     Returns
     -------
-    covered : share of numbers inside the found bounds
-    overshoot : found range over the range of the middle 99 %, as a power of two;
+    covered : share of numbers inside the released bounds
+    overshoot : released range over the range of the middle 99 %, as a power of two;
         that of the median column
-    category_mass : share of text cells whose category was found
+    category_mass : share of text cells whose category was released
     largest_bin : largest share of rows in a bin that holds more than one value
     """
     covered, overshoot, mass, largest = [], [], [], []
     for name, column in synthesizer.schema_.columns.items():
         real = X[name]
         if isinstance(column, Categorical):
-            known = real.dropna().astype(str)
-            mass.append(known.isin(set(map(str, column.categories))).mean())
+            texts = real.dropna().astype(str)
+            assert column.categories is not None  # a fitted schema has no open column
+            mass.append(texts.isin(set(map(str, column.categories))).mean())
         elif isinstance(column, NUMBERS) and is_numeric_dtype(real):
             values = real.dropna().to_numpy(dtype=float)
             lower, upper = bounds(column)
@@ -287,7 +299,7 @@ def _judge_discovery(synthesizer: Any, X: pd.DataFrame) -> dict[str, float]:
                 shares = np.bincount(inside, minlength=cells.n_known) / len(values)
                 wide = shares[~cells.is_atom()]
                 largest.append(wide.max() if len(wide) else 0.0)
-    parts = {
+    measures = {
         "covered": covered,
         "overshoot": overshoot,
         "category_mass": mass,
@@ -296,6 +308,6 @@ def _judge_discovery(synthesizer: Any, X: pd.DataFrame) -> dict[str, float]:
     centre = {"overshoot": np.median}  # one lost tail is many powers of two
     return {
         key: float(centre.get(key, np.mean)(values))
-        for key, values in parts.items()
+        for key, values in measures.items()
         if values
     }

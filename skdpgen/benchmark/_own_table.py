@@ -42,7 +42,7 @@ class Split:
         return X, y
 
     def drawn(self, n_rows: int) -> "Split":
-        """The same with so many random rows to protect."""
+        """The same with ``n_rows`` random rows to protect."""
         rows = np.random.default_rng(n_rows).permutation(len(self.X_train))[:n_rows]
         X, y = (
             part.iloc[rows].reset_index(drop=True)
@@ -61,12 +61,13 @@ class Split:
 def read_source(source: Source, folder: str | Path) -> Split:
     """Read a table, cut into rows to fit and a fifth to test on; or some of the former.
 
-    Of a file of the user's it is read as a benchmark needs it, with dtypes guessed from
-    all rows: what comes of it stands outside every guarantee.
+    Dtypes of a user's file are guessed from all of its rows, so results computed from
+    it are outside every privacy guarantee.
     """
     if source.known is None:
         split = _own_split(source)
     else:
+        assert source.known.read is not None  # else it is a set of images
         split = source.known.read(folder, source.seed)
     if source.rows is None:
         return split
@@ -74,18 +75,19 @@ def read_source(source: Source, folder: str | Path) -> Split:
     return split.drawn(source.rows)
 
 
-def check_rows(source: Source, there: int) -> None:
-    """Raise if there are fewer rows than were asked for."""
-    if source.rows is not None and source.rows > there:
+def check_rows(source: Source, n_rows: int) -> None:
+    """Raise if a source wants more than the ``n_rows`` rows of its table."""
+    if source.rows is not None and source.rows > n_rows:
         raise ConfigError(
-            f"{source.name} has {there:,} rows to fit. Got rows = {source.rows}."
+            f"{source.name} has {n_rows:,} rows to fit. Got rows = {source.rows}."
         )
 
 
 def digest(source: Source, folder: str | Path) -> str:
-    """Return what distinguishes the rows of a source from any others."""
+    """Return a digest of the rows of a source: other rows have another one."""
     digests = [_digest(path) for path in files_of(source, folder)]
     if not digests and source.known is not None:  # it is made when it is read
+        assert source.known.read is not None  # images always have files
         X, y = source.known.read(folder, source.seed).whole
         hashed = pd.util.hash_pandas_object(X.assign(**{"": y})).to_numpy()
         return hashlib.sha256(hashed.tobytes()).hexdigest()[:LENGTH]
@@ -95,13 +97,14 @@ def digest(source: Source, folder: str | Path) -> str:
 
 
 def files_of(source: Source, folder: str | Path) -> list[Path]:
-    """Return the files of a table, public rows last; raise if one is not there."""
+    """Return the files of a table, public rows last; raise if one does not exist."""
     if source.known is not None:
         return [
-            _there([Path(folder) / name for name in names], source)
+            _existing([Path(folder) / name for name in names], source)
             for names in source.known.files
         ]
-    files = [_there([Path(source.path)], source)]
+    assert source.path is not None  # every table outside the catalogue is a file
+    files = [_existing([Path(source.path)], source)]
     if source.public is not None:
         if not Path(source.public).is_file():
             raise ConfigError(
@@ -111,11 +114,12 @@ def files_of(source: Source, folder: str | Path) -> list[Path]:
     return files
 
 
-def _there(tried: list[Path], source: Source) -> Path:
-    for path in tried:
+def _existing(candidates: list[Path], source: Source) -> Path:
+    """Return the first candidate that is a file; raise if none is."""
+    for path in candidates:
         if path.is_file():
             return path
-    places = " or ".join(map(str, tried))
+    places = " or ".join(map(str, candidates))
     advice = (
         "A `path` is relative to the folder of the file that says it."
         if source.is_own
@@ -136,7 +140,7 @@ def _own_split(source: Source) -> Split:
     The split is drawn by ``source.seed``, by the label where each label has two rows at
     least.
     """
-    path, *theirs = files_of(source, ".")
+    path, *public_paths = files_of(source, ".")
     frame, y = _table(path, source)
     stratify = None if y.dtype.kind == "f" or y.value_counts().min() < 2 else y
     train, test = train_test_split(
@@ -148,8 +152,10 @@ def _own_split(source: Source) -> Split:
     X_train, X_test = (frame.iloc[at].reset_index(drop=True) for at in (train, test))
     y_train, y_test = (y.iloc[at].reset_index(drop=True) for at in (train, test))
     public = None
-    for other in theirs:  # one file at most
-        public = _beside(_table(other, source), (frame, y), (other, path))
+    for public_path in public_paths:  # one file at most
+        public = _matched_public(
+            _table(public_path, source), (frame, y), (public_path, path)
+        )
     return Split(source.name, X_train, y_train, X_test, y_test, public)
 
 
@@ -199,57 +205,69 @@ def _read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, sep=mark, keep_default_na=False, na_values=[""])
 
 
-def _beside(public: Table, private: Table, files: tuple[Path, Path]) -> Table:
-    """Return public rows with columns in the order and of the kinds of private ones.
+def _matched_public(public: Table, private: Table, files: tuple[Path, Path]) -> Table:
+    """Return public rows with columns in the order and of the types of private ones.
 
-    Dtypes of two files are guessed apart: a column of truth values, of which one is
-    missing, is text. What cannot be read alike is told before anything runs, by the
-    names of columns and never by a value.
+    Dtypes are guessed for each file separately: a column of truth values is text in a
+    file where one of them is missing. Columns whose types cannot be reconciled raise
+    an error before anything runs. The error names columns and never a value.
     """
-    (X, y), (mine, target), (theirs, file) = public, private, files
-    if set(X) != set(mine):
-        differ = sorted(map(str, set(X) ^ set(mine)))
+    (X, y), (private_X, private_y), (public_file, private_file) = public, private, files
+    if set(X) != set(private_X):
+        differ = sorted(map(str, set(X) ^ set(private_X)))
         raise ConfigError(
-            f"{theirs} must have the columns of {file}. They differ in "
+            f"{public_file} must have the columns of {private_file}. They differ in "
             f"{', '.join(differ)}."
         )
-    found = {name: _alike(X[name], mine[name], theirs, file) for name in mine}
-    return pd.DataFrame(found), _labels(y, target, theirs, file)
+    columns = {
+        name: _as_private_type(X[name], private_X[name], public_file, private_file)
+        for name in private_X
+    }
+    return pd.DataFrame(columns), _labels(y, private_y, public_file, private_file)
 
 
-def _alike(theirs: pd.Series, mine: pd.Series, path: Path, file: Path) -> pd.Series:
-    if _kind(theirs) == _kind(mine):
-        return theirs
-    if theirs.isna().all() or mine.isna().all():
-        nothing = pd.Series([None] * len(theirs), theirs.index)
-        is_bool = types.is_bool_dtype(mine)
-        return nothing.astype("boolean" if is_bool else mine.dtype)
-    if types.is_bool_dtype(mine) and set(theirs.dropna().astype(str)) <= set(WORDS):
-        return theirs.astype(str).map(WORDS).astype("boolean")
-    if types.is_bool_dtype(theirs) and set(mine.dropna().astype(str)) <= set(WORDS):
-        return theirs.astype(str).where(theirs.notna())
+def _as_private_type(
+    public: pd.Series, private: pd.Series, public_file: Path, private_file: Path
+) -> pd.Series:
+    """Return a public column in the type of the private one, or raise."""
+    if _kind(public) == _kind(private):
+        return public
+    if public.isna().all() or private.isna().all():
+        missing = pd.Series([None] * len(public), public.index)
+        is_bool = types.is_bool_dtype(private)
+        return missing.astype("boolean" if is_bool else private.dtype)
+    if types.is_bool_dtype(private) and set(public.dropna().astype(str)) <= set(WORDS):
+        return public.astype(str).map(WORDS).astype("boolean")
+    if types.is_bool_dtype(public) and set(private.dropna().astype(str)) <= set(WORDS):
+        return public.astype(str).where(public.notna())
     raise ConfigError(
-        f"Column {mine.name!r} holds {_kind(theirs)} in {path}, and {_kind(mine)} in "
-        f"{file}. Write it alike in both."
+        f"Column {private.name!r} holds {_kind(public)} in {public_file}, and "
+        f"{_kind(private)} in {private_file}. Write it alike in both."
     )
 
 
-def _labels(theirs: pd.Series, mine: pd.Series, path: Path, file: Path) -> pd.Series:
-    """Return labels as those of the private rows; others would be other classes."""
-    if _kind(theirs) != _kind(mine):
+def _labels(
+    public: pd.Series, private: pd.Series, public_file: Path, private_file: Path
+) -> pd.Series:
+    """Return public labels in the dtype of the private ones.
+
+    Labels that the private rows lack raise an error, because they would be new classes.
+    """
+    if _kind(public) != _kind(private):
         raise ConfigError(
-            f"The target {mine.name!r} holds {_kind(theirs)} in {path}, and "
-            f"{_kind(mine)} in {file}. Write it alike in both."
+            f"The target {private.name!r} holds {_kind(public)} in {public_file}, and "
+            f"{_kind(private)} in {private_file}. Write it alike in both."
         )
-    if mine.dtype.kind == "f":
-        return theirs.astype(float)
-    n_strange = int((~theirs.isin(set(mine))).sum())
-    if n_strange:
+    if private.dtype.kind == "f":
+        return public.astype(float)
+    n_unknown = int((~public.isin(set(private))).sum())
+    if n_unknown:
         raise ConfigError(
-            f"The target {mine.name!r} has labels in {path} that {file} does not know, "
-            f"in {n_strange} rows. Leave these rows out of it."
+            f"The target {private.name!r} has labels in {public_file} that "
+            f"{private_file} does not know, in {n_unknown} rows. Leave these rows out "
+            "of it."
         )
-    return theirs.astype(mine.dtype)
+    return public.astype(private.dtype)
 
 
 def _kind(column: Any) -> str:

@@ -1,7 +1,7 @@
 """Tables of stored rows, for people: generated between two marks of a page."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
     """Return a Markdown table: a line for each table, epsilon and method.
 
     **measured** is the mean of the models, ± standard deviation over releases, and
-    (the best of the models); what failed says how.
+    (the best of the models); failed cells show their errors.
 
     Examples
     --------
@@ -59,28 +59,30 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
     """
     frame = pd.DataFrame(list(rows)).reindex(columns=_columns(rows))
     has_printed = frame["printed"].notna().any()
-    others = {name: head for name, head in OTHERS.items() if frame[name].notna().any()}
-    head = ["table", "method", "ε", "metric", "measured", *others.values()]
+    other_heads = {
+        name: head for name, head in OTHERS.items() if frame[name].notna().any()
+    }
+    head = ["table", "method", "ε", "metric", "measured", *other_heads.values()]
     head += [*(["printed"] if has_printed else []), "fit, s", "peak, MiB", "n"]
     lines = [head, ["---"] * len(head)]
     for (table, schema, epsilon, name), group in _groups(frame):
-        of_two = (
+        schema_suffix = (
             f", {schema}"
             if frame["schema"].nunique() > 1 and isinstance(schema, str)
             else ""
         )
-        good = group[group["error"].isna()]
+        succeeded = group[group["error"].isna()]
         lines.append(
             [
                 table,
-                f"{name}{of_two}",
+                f"{name}{schema_suffix}",
                 written_epsilon(epsilon),
-                *_measured(good, group),
-                *(_mean(good[other], _share) for other in others),
+                *_measured(succeeded, group),
+                *(_mean(succeeded[metric], _share) for metric in other_heads),
                 *([_first(group["printed"])] if has_printed else []),
-                _mean(good["fit_seconds"], "{:.2f}".format),
-                _mean(good["peak_mib"], "{:.0f}".format),
-                f"{len(good)}",
+                _mean(succeeded["fit_seconds"], "{:.2f}".format),
+                _mean(succeeded["peak_mib"], "{:.0f}".format),
+                f"{len(succeeded)}",
             ]
         )
     text = (
@@ -90,7 +92,7 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
 
 
 def caption(rows: Sequence[Row]) -> str:
-    """Say what all rows of a table have in common, and which versions made them.
+    """Return the settings that all rows of a table share, and package versions.
 
     Examples
     --------
@@ -98,25 +100,28 @@ def caption(rows: Sequence[Row]) -> str:
     'δ = 1e-05; numpy 2.0.'
     """
     frame = pd.DataFrame(list(rows))
-    said = []
+    settings = []
     for name in SHARED:
         values = frame[name].dropna().unique() if name in frame else []
         if len(values) == 1 and name == "delta":
-            said.append(f"δ = {values[0]}")
+            settings.append(f"δ = {values[0]}")
         elif len(values) == 1:
-            said.append(f"{name} {values[0]}")
-    made = []
+            settings.append(f"{name} {values[0]}")
+    versions = []
     for name in frame:
         if name.startswith("version_"):
             values = " or ".join(sorted(frame[name].dropna().unique()))
-            made.append(f"{name.removeprefix('version_')} {values}")
+            versions.append(f"{name.removeprefix('version_')} {values}")
     if "cpu_seconds" in frame and frame["cpu_seconds"].notna().all():
-        spent = frame["cpu_seconds"].sum() / 60
-        made.append(f"all cells together {spent:.0f} minutes of a processor")
+        minutes = frame["cpu_seconds"].sum() / 60
+        versions.append(f"all cells together {minutes:.0f} minutes of a processor")
     elif "seconds" in frame:
-        spent = frame["seconds"].sum() / 60
-        made.append(f"all cells together {spent:.0f} minutes of one thread")
-    return "; ".join(part for part in (", ".join(said), ", ".join(made)) if part) + "."
+        minutes = frame["seconds"].sum() / 60
+        versions.append(f"all cells together {minutes:.0f} minutes of one thread")
+    return (
+        "; ".join(part for part in (", ".join(settings), ", ".join(versions)) if part)
+        + "."
+    )
 
 
 def fill_page(
@@ -130,10 +135,10 @@ def fill_page(
     ----------
     page : str
         Markdown with lines ``<!-- bench:NAME -->`` and ``<!-- /bench -->``. After
-        ``NAME discovery`` stands what was found of the columns, instead of scores.
+        ``NAME discovery`` comes a table of discovered columns, instead of scores.
     stored : mapping of str to rows
     catalogue : Catalogue or None, default=None
-        What has tables of its own for some rows.
+        May have its own tables for some rows.
 
     Examples
     --------
@@ -195,7 +200,7 @@ def markdown(frame: pd.DataFrame, digits: int = 3) -> str:
 
 
 def written_epsilon(epsilon: float) -> str:
-    """Write an epsilon; nothing where there is none.
+    """Return an epsilon as text; empty if there is none.
 
     Examples
     --------
@@ -208,8 +213,8 @@ def written_epsilon(epsilon: float) -> str:
 def _tabulate_discovery(rows: Sequence[Row]) -> str:
     """Return a Markdown table: the mean over all fits of a table at an epsilon.
 
-    Whatever the method, it is the same discovery with the same part of the budget, but
-    where public rows told of columns: such fits are left out.
+    Discovery does not depend on the method, nor does its share of the budget. Only fits
+    with public rows differ, and are left out.
 
     Examples
     --------
@@ -242,7 +247,9 @@ def _tabulate_discovery(rows: Sequence[Row]) -> str:
     groups = pd.DataFrame(fits).groupby(["table", "rows", "epsilon"], sort=False)
     lines = []
     for (table, n_rows, epsilon), group in groups:
-        means = {said: _decimals(group[name]) for name, said in OF_COLUMNS.items()}
+        means = {
+            heading: _decimals(group[name]) for name, heading in OF_COLUMNS.items()
+        }
         about = {"table": table, "rows": f"{n_rows:,}", "ε": written_epsilon(epsilon)}
         share = {"share of the budget": _decimals(group["share"]), "fits": len(group)}
         lines.append(about | means | share)
@@ -251,7 +258,7 @@ def _tabulate_discovery(rows: Sequence[Row]) -> str:
 
 
 def _share_of_discovery(releases: Sequence[Mapping[str, Any]]) -> float:
-    """Return the part of the budget that discovery took."""
+    """Return the share of the budget that discovery used."""
     return sum(
         release["share"]
         for release in releases
@@ -264,9 +271,9 @@ def _decimals(values: pd.Series) -> str:
 
 
 def _alarm(rows: Sequence[Row]) -> str:
-    """Return the alarm that rows of a private table carry, to stand below a table."""
-    found = next((row["not_private"] for row in rows if row.get("not_private")), None)
-    return f"\n\n**{found}**" if found else ""
+    """Return the warning for results of private tables, to print below a table."""
+    alarm = next((row["not_private"] for row in rows if row.get("not_private")), None)
+    return f"\n\n**{alarm}**" if alarm else ""
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
@@ -279,21 +286,21 @@ def _groups(frame: pd.DataFrame) -> Any:
     return frame.groupby(KEYS, dropna=False, sort=False)
 
 
-def _measured(good: pd.DataFrame, group: pd.DataFrame) -> tuple[str, str]:
-    """Return the name of the metric, and mean ± deviation (best), and what failed."""
+def _measured(succeeded: pd.DataFrame, group: pd.DataFrame) -> tuple[str, str]:
+    """Return the name of the metric, and mean ± deviation (best), and failures."""
     failed = group["error"].dropna()
-    said = "; ".join(f"{n} × {error}" for error, n in failed.value_counts().items())
-    names = BY_PAPERS if (good["protocol"] == "paper").any() else METRICS
-    metric = next((one for one in names if good[one].notna().any()), None)
-    models = [one for one in ON_IMAGES if good[one].notna().any()]
+    failures = "; ".join(f"{n} × {error}" for error, n in failed.value_counts().items())
+    names = BY_PAPERS if (succeeded["protocol"] == "paper").any() else METRICS
+    metric = next((name for name in names if succeeded[name].notna().any()), None)
+    models = [name for name in ON_IMAGES if succeeded[name].notna().any()]
     if models:
-        texts = " / ".join(_spread(good[one]) for one in models)
-        return f"accuracy: {', '.join(ON_IMAGES[one] for one in models)}", texts
+        texts = " / ".join(_spread(succeeded[model]) for model in models)
+        return f"accuracy: {', '.join(ON_IMAGES[model] for model in models)}", texts
     if metric is None:
-        return "", f"failed: {said}"
-    text = _spread(good[metric])
-    text += f" ({_share(good[f'{metric}_best'].mean())})"
-    return METRICS[metric], f"{text}, failed: {said}" if said else text
+        return "", f"failed: {failures}"
+    text = _spread(succeeded[metric])
+    text += f" ({_share(succeeded[f'{metric}_best'].mean())})"
+    return METRICS[metric], f"{text}, failed: {failures}" if failures else text
 
 
 def _spread(values: pd.Series) -> str:
@@ -305,7 +312,7 @@ def _first(values: pd.Series) -> str:
     return "" if values.isna().all() else str(values.dropna().iloc[0])
 
 
-def _mean(values: pd.Series, written: Any) -> str:
+def _mean(values: pd.Series, written: Callable[[float], str]) -> str:
     return "" if values.isna().all() else written(values.mean())
 
 

@@ -1,7 +1,7 @@
-"""Run what a configuration says: cells in processes of their own, several at a time.
+"""Run the cells of a configuration, each in a process of its own, several at a time.
 
-Finished cells are files of a folder, each written whole or not at all, so that a run
-that was ended goes on where it was.
+Finished cells are files in a folder. Each is written completely or not at all, so an
+interrupted run continues where it stopped.
 """
 
 import importlib
@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,7 +39,7 @@ OF_CELLS = (
 )
 FOLDER, RESULTS = "cells", "results"
 ENDLESS = "inf"  # which JSON has no number for
-Told = Callable[[int, int, dict[str, Any] | None], None]
+Progress = Callable[[int, int, dict[str, Any] | None], None]
 
 
 def run_cells(
@@ -52,17 +52,17 @@ def run_cells(
     parquet: bool = False,
     debug: bool = False,
     minutes: float | None = None,
-    tell: Told = lambda done, total, row: None,
+    tell: Progress = lambda n_done, total, row: None,
 ) -> list[dict[str, Any]]:
     """Compute the cells that are not finished yet; return the rows of all.
 
     A cell is a table, a method with settings, an epsilon and the number of a release.
-    It has a process of its own, so its memory is measured alone, and a crash costs no
-    other cell. It is written as soon as it is finished, so whatever ends a run, the
-    same call goes on where it was. What failed is kept as well, with its error.
+    It runs in its own process, so its memory is measured separately, and a crash
+    affects no other cell. It is written as soon as it is finished, so the same call
+    continues an interrupted run. Failed cells are kept as well, with their errors.
 
     .. warning::
-       **Scores and distances read real rows and stand outside the guarantee**, and a
+       **Scores and distances read real rows, outside the privacy guarantee**, and a
        comparison fits the same rows many times. Of tables that are not public,
        results are not for publication.
 
@@ -94,30 +94,32 @@ def run_cells(
     """
     for source in config.sources:
         if source.is_own or (source.rows and not source.is_images):
-            read_source(source, data)  # what is wrong with it is said once, and now
+            read_source(source, data)  # raises for a bad file before any work
     named = config.cells(data)
     store = CellStore(out)
-    there = store.rows()
+    finished = store.rows()
     if retry:
-        there = {key: row for key, row in there.items() if "error" not in row}
-        store.forget({cell.key for _, cell in named} - set(there))
-    todo = [cell for _, cell in named if cell.key not in there]
-    wanted = {cell.key for _, cell in named}
-    done = len(wanted) - len(todo)
-    tell(done, len(wanted), None)
-    until = math.inf if minutes is None else time.monotonic() + 60 * minutes
+        finished = {key: row for key, row in finished.items() if "error" not in row}
+        store.forget({cell.key for _, cell in named} - set(finished))
+    todo = [cell for _, cell in named if cell.key not in finished]
+    keys = {cell.key for _, cell in named}
+    n_done = len(keys) - len(todo)
+    tell(n_done, len(keys), None)
+    deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
     folder = str(Path(data).absolute())
-    processes = _Processes(store, config.catalogue, folder, debug, config.limit, until)
+    processes = _Processes(
+        store, config.catalogue, folder, debug, config.limit, deadline
+    )
     with closing(_computed(todo, processes, n_jobs)) as computed:
         for row in filter(None, computed):
-            done += 1
-            tell(done, len(wanted), row)
-    there = store.rows()
+            n_done += 1
+            tell(n_done, len(keys), row)
+    finished = store.rows()
     rows = []
     for name, cell in named:
-        if cell.key not in there:
+        if cell.key not in finished:
             continue
-        row = cell.shared(there[cell.key])
+        row = cell.shared(finished[cell.key])
         rows.append({"name": name, **printed_of(config.printed, row, name), **row})
     if any(source.is_own for source in config.sources):
         write_whole(store.out / "NOT-PRIVATE.txt", f"{NOT_PRIVATE}\n{OF_CELLS}\n")
@@ -133,16 +135,16 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 @dataclass
 class _Processes:
-    """The processes that run now; none is left when the run ends."""
+    """The running processes of cells; all of them end when the run ends."""
 
     store: "CellStore"
     catalogue: Catalogue
     data: str
     debug: bool
     limit: float | None
-    until: float
-    running: set[Any] = field(default_factory=set)
-    lock: Any = field(default_factory=threading.Lock)
+    deadline: float
+    running: set[subprocess.Popen[str]] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
     is_over: bool = False
 
     def compute(self, cell: Cell) -> dict[str, Any]:
@@ -156,7 +158,7 @@ class _Processes:
             "folder": self.catalogue.folder,
         }
         with self.lock:
-            if self.is_over or time.monotonic() >= self.until:
+            if self.is_over or time.monotonic() >= self.deadline:
                 return {}
             process = subprocess.Popen(
                 PROCESS,
@@ -167,17 +169,19 @@ class _Processes:
                 text=True,
             )
             self.running.add(process)
+        assert process.stdin is not None  # it is a pipe
         try:
             process.stdin.write(json.dumps(job) + "\n")
             process.stdin.flush()  # and stays open: its end would end the process
         except BrokenPipeError:
-            pass  # it is dead already, and its exit code says more
-        failed = {}
+            pass  # the process is dead already; its exit code is reported below
+        failed: dict[str, str] = {}
         try:
             code = process.wait(self.limit)
         except subprocess.TimeoutExpired:
-            process.kill()  # and what it asks ends with it
+            process.kill()  # its own child processes end with it
             code = process.wait()
+            assert self.limit is not None  # without a limit nothing expires
             failed = _given_up(self.limit)
         process.stdin.close()
         with self.lock:
@@ -186,12 +190,12 @@ class _Processes:
                 return {}
         row = self.store.row(cell.key)
         if not row:
-            row = {**cell.about(), **(failed or _death(code)), **versions()}
+            row = {**cell.about(), **(failed or _process_died(code)), **versions()}
             self.store.write(row)
         return row
 
     def end(self) -> None:
-        """End what still runs; nothing of it is kept."""
+        """Kill the running processes; their results are lost."""
         with self.lock:
             self.is_over = True
             for process in self.running:
@@ -200,7 +204,7 @@ class _Processes:
 
 def _computed(
     todo: list[Cell], processes: _Processes, n_jobs: int
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any], None, None]:
     """Yield rows as they are finished."""
     # threads, since each of them only waits for a process
     parallel = Parallel(n_jobs, backend="threading", return_as="generator_unordered")
@@ -215,30 +219,30 @@ def _computed(
             rows.close()
 
 
-def _given_up(limit: float | None) -> dict[str, str]:
+def _given_up(limit: float) -> dict[str, str]:
     """Return the columns of a cell that took too long."""
     return {"error": "GivenUp", "message": f"Given up after {limit:g} seconds."}
 
 
-def _death(code: int) -> dict[str, str]:
-    """Return the columns of a cell whose process did not come to its end."""
-    said = f"exit code {code}"
+def _process_died(code: int) -> dict[str, str]:
+    """Return the columns of a cell whose process died."""
+    reason = f"exit code {code}"
     if code < 0:
-        said = f"signal {-code}; 9 often means that memory ran out"
+        reason = f"signal {-code}; 9 often means that memory ran out"
     return {
         "error": "ProcessDied",
-        "message": f"The process of the cell ended with {said}.",
+        "message": f"The process of the cell ended with {reason}.",
     }
 
 
 def compute_cell() -> None:
-    """Compute the cell whose description comes as the first line of stdin.
+    """Compute the cell whose description is the first line of stdin.
 
-    The parent keeps the pipe open: its end, even by ``kill -9``, closes it, and this
-    process ends too, so that nothing goes on computing unseen. A cell that is done is
-    written here and not by the parent, so it is kept whatever befalls that.
+    The parent keeps the pipe open. If the parent ends, even by ``kill -9``, the pipe
+    closes and this process ends too, so none is left running. This process, not the
+    parent, writes the finished cell, so the cell is kept even if the parent dies.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts
     job = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     catalogue = Catalogue()
@@ -259,9 +263,9 @@ def _end_with_parent() -> None:
 class CellStore:
     """One JSON file a cell, under its key.
 
-    A row is written under another name, forced to the disk, and renamed: whatever
-    kills the process, a file of this name is a whole row. Files that are none are taken
-    for absent, so such a cell is computed again.
+    A row is written under another name, forced to the disk, and renamed. So a file of
+    this name is a complete row, even if the process is killed. Damaged files count as
+    absent, so such a cell is computed again.
 
     Examples
     --------
@@ -302,20 +306,20 @@ class CellStore:
 
     def collect(self, rows: Iterable[dict[str, Any]], *, parquet: bool = False) -> Path:
         """Write rows as JSON lines beside the cells, and as Parquet if asked."""
-        kept = [_stored(row) for row in rows]
+        stored = [_stored(row) for row in rows]
         path = self.out / f"{RESULTS}.jsonl"
-        write_whole(path, "".join(json.dumps(row) + "\n" for row in kept))
+        write_whole(path, "".join(json.dumps(row) + "\n" for row in stored))
         if parquet:
             flat = [
                 {name: _flat(value) for name, value in _revived(row).items()}
-                for row in kept
+                for row in stored
             ]
             pd.DataFrame(flat).to_parquet(path.with_suffix(".parquet"), index=False)
         return path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole, or as it was before."""
+    """Write a file atomically: afterwards it is complete or unchanged."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     with part.open("w", encoding="utf-8") as file:
         file.write(text)
@@ -331,11 +335,11 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON knows; a number that is none, or has no end, becomes null."""
+    """Return a value for JSON; NaN and infinity become null."""
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -344,13 +348,13 @@ def _plain(value: Any) -> Any:
 
 
 def _stored(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row for JSON; an epsilon without end, which decides, becomes a text."""
-    found = _plain(row)
-    return found | {"epsilon": ENDLESS} if row.get("epsilon") == math.inf else found
+    """Return a row for JSON; an infinite epsilon must be kept, so it becomes text."""
+    plain = _plain(row)
+    return plain | {"epsilon": ENDLESS} if row.get("epsilon") == math.inf else plain
 
 
 def _revived(row: Any) -> dict[str, Any]:
-    """Return a row that was read, with an epsilon that is a number."""
+    """Return a row read from JSON, with its epsilon as a number again."""
     if not isinstance(row, dict):
         return {}
     return row | {"epsilon": math.inf} if row.get("epsilon") == ENDLESS else row
@@ -365,5 +369,5 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _flat(value: Any) -> Any:
-    """Return a cell of a column: what is nested becomes JSON."""
+    """Return a value for a column of Parquet: lists and mappings become JSON."""
     return json.dumps(value) if isinstance(value, dict | list) else value

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from skdpgen.cli._fit_command import FILE, FOLDER
-from skdpgen.utils import progress_bar
+from skdpgen.cli._options import FILE, FOLDER
 
 NOT_PRIVATE = (
     "Scores and distances read real rows and stand outside the guarantee; of a table "
@@ -65,7 +64,7 @@ def run(
     config: Path | None,
     data: Path | None,
     out: Path | None,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """Run the cells of the TOML file CONFIG, or the baseline and DPPairwise on a table.
 
@@ -73,23 +72,23 @@ def run(
     Each cell (a table, a method, an epsilon, a release) has a process of its own and
     is kept in the folder of the results when it is finished.
     """
+    configuration = _configuration(config, data, options, ctx.obj)
     from skdpgen.benchmark import run_cells, tabulate_rows
 
-    wanted = _wanted(config, data, asked, ctx.obj)
-    out = out or Path("bench") / wanted.name
-    with _Progress(asked["quiet"]) as progress:
+    out = out or Path("bench") / configuration.name
+    with _Progress(options["quiet"]) as progress:
         rows = run_cells(
-            wanted,
+            configuration,
             out,
             data=data or Path(),
-            n_jobs=asked["jobs"],
-            retry=asked["retry"],
-            parquet=asked["parquet"],
+            n_jobs=options["jobs"],
+            retry=options["retry"],
+            parquet=options["parquet"],
             debug=bool(ctx.find_root().params.get("debug")),
-            minutes=asked["minutes"],
+            minutes=options["minutes"],
             tell=progress.tell,
         )
-    if not asked["quiet"]:
+    if not options["quiet"]:
         click.echo(f"\n{tabulate_rows(rows)}\n")
         click.echo(f"Wrote {out / 'results.jsonl'}. {NOT_PRIVATE}")
         left = progress.left
@@ -111,12 +110,12 @@ def tables(ctx: click.Context, results: Path, into: Path | None, check: bool) ->
     Between the lines `<!-- bench:NAME -->` and `<!-- /bench -->` of the page goes the
     table of NAME.jsonl, or of the run in the folder NAME.
     """
+    if check and into is None:
+        raise click.UsageError("--check needs --into: the page to check.")
     from skdpgen.benchmark import fill_page, tabulate_rows
 
     stored = _stored(results)
     if into is None:
-        if check:
-            raise click.UsageError("--check needs --into: the page to check.")
         for name, rows in stored.items():
             click.echo(f"{name}\n\n{tabulate_rows(rows)}\n")
         return
@@ -132,41 +131,41 @@ def tables(ctx: click.Context, results: Path, into: Path | None, check: bool) ->
     click.echo(f"{into} has the tables of {', '.join(stored)}.")
 
 
-def _wanted(
-    config: Path | None, data: Path | None, asked: dict[str, Any], catalogue: Any
+def _configuration(
+    config: Path | None, data: Path | None, options: dict[str, Any], catalogue: Any
 ) -> Any:
     """Return what to run, from a file or from the options for a table."""
-    from skdpgen.benchmark import PUBLIC_METHODS, BenchConfig
-
     if config is not None:
         if data is not None and not data.is_dir():
             raise click.UsageError(
                 f"--data beside CONFIG must be a folder. Got {data}."
             )
         for name in ("target", "public", "epsilon", "releases"):
-            if asked[name]:
+            if options[name]:
                 raise click.UsageError(f"--{name} is for runs without CONFIG.")
+        from skdpgen.benchmark import BenchConfig
+
         return BenchConfig.load(config, catalogue)
-    if data is None or data.is_dir() or not asked["target"]:
+    if data is None or data.is_dir() or not options["target"]:
         raise click.UsageError(
             "Name a TOML file, or a table of your own: --data mine.csv --target y."
         )
-    table = {"path": str(data.absolute()), "target": asked["target"]}
+    from skdpgen.benchmark import PUBLIC_METHODS, BenchConfig
+
+    table = {"path": str(data.absolute()), "target": options["target"]}
     content = {"name": data.name.partition(".")[0], "tables": [table], "delta": "auto"}
-    if asked["public"]:
-        table["public"] = str(asked["public"].absolute())
+    if options["public"]:
+        table["public"] = str(options["public"].absolute())
         content["methods"] = PUBLIC_METHODS
-    if asked["epsilon"]:
-        content["epsilons"] = list(asked["epsilon"])
-    if asked["releases"] is not None:
-        content["releases"] = asked["releases"]
+    if options["epsilon"]:
+        content["epsilons"] = list(options["epsilon"])
+    if options["releases"] is not None:
+        content["releases"] = options["releases"]
     return BenchConfig.from_dict(content, catalogue=catalogue)
 
 
 def _stored(results: Path) -> dict[str, Any]:
     """Return rows by the name of their table."""
-    from skdpgen.benchmark import read_rows
-
     if results.is_file():
         files = {results.stem: results}
     elif (results / "results.jsonl").exists():
@@ -177,6 +176,8 @@ def _stored(results: Path) -> dict[str, Any]:
         raise click.UsageError(
             f"{results} holds no results. A run with `--out {results}` writes some."
         )
+    from skdpgen.benchmark import read_rows
+
     return {name: read_rows(path) for name, path in files.items()}
 
 
@@ -198,6 +199,8 @@ class _Progress:
     def tell(self, done: int, total: int, row: dict[str, Any] | None) -> None:
         """Show how many cells are there, and what went wrong."""
         from tqdm import tqdm
+
+        from skdpgen.utils import progress_bar
 
         self.left = total - done
         if self.bar is None:

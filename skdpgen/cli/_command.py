@@ -1,4 +1,6 @@
-"""The command itself: its parts, and what a user sees when something is wrong."""
+"""The main command: its subcommands, and how it shows errors."""
+
+from __future__ import annotations
 
 import json
 import sys
@@ -9,13 +11,9 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from skdpgen.utils import (
-    Synthesizer,
-    in_a_line,
-)
-
 if TYPE_CHECKING:
     from skdpgen.privacy import PrivacyReport
+    from skdpgen.utils import Synthesizer
 
 PARTS = {
     "fit": "_fit_command",
@@ -29,7 +27,7 @@ PARTS = {
 
 
 class Parts(click.Group):
-    """Import a part when it is asked for, so that help comes at once."""
+    """Import a part when it is asked for; libraries wait until it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order in which they are needed."""
@@ -39,7 +37,6 @@ class Parts(click.Group):
         """Return a part, or None if there is none of this name."""
         if cmd_name not in PARTS:
             return None
-        # a part imports torch and scikit-learn, which takes seconds
         module = __import__(f"skdpgen.cli.{PARTS[cmd_name]}", fromlist=["command"])
         return module.command
 
@@ -57,6 +54,8 @@ class Parts(click.Group):
             except KeyboardInterrupt:
                 raise click.Abort from None
             except Exception as error:
+                from skdpgen.utils import in_a_line
+
                 # without `in_a_line` an error of pandas could print a cell
                 raise click.ClickException(in_a_line(error)) from None
 
@@ -85,7 +84,7 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print our own warnings in a line; those of libraries are not for users."""
-    del filename, lineno, file, line  # places in our code tell users nothing
+    del filename, lineno, file, line  # a line of our code does not help users
     if category.__module__.startswith("skdpgen"):
         text = " ".join(str(message).split())
         click.echo(f"Warning: {text}", err=True)
@@ -96,7 +95,7 @@ if __name__ == "__main__":
 
 
 # ----------------------------------------------------------------------------
-# The folder of a fitted model: arrays, certificate, and how the file looked.
+# The folder of a fitted model: arrays, certificate, and the format of the file.
 
 MODEL, ABOUT = "model.npz", "about.json"  # ABOUT is written last
 CERTIFICATE, COLUMNS = "certificate", "columns.csv"
@@ -104,7 +103,7 @@ CERTIFICATE, COLUMNS = "certificate", "columns.csv"
 
 @dataclass(frozen=True)
 class About:
-    """What the file of private rows looked like: all of it public."""
+    """Format of the file of private rows; all of it is public."""
 
     columns: list[str]
     target: str | None
@@ -129,30 +128,32 @@ def make_folder(folder: Path) -> None:
         ) from None
 
 
-def write_model(folder: Path, synthesizer: Synthesizer, about: About) -> None:
+def write_model(folder: Path, synthesizer: Synthesizer, description: About) -> None:
     """Write a fitted synthesizer, and its certificate for people and for machines."""
     synthesizer.save(folder / MODEL)
     report: PrivacyReport = synthesizer.privacy_
     (folder / f"{CERTIFICATE}.txt").write_text(f"{report}\n", encoding="utf-8")
     (folder / f"{CERTIFICATE}.json").write_text(report.to_json(), encoding="utf-8")
-    if not about.is_image:
+    if not description.is_image:
         synthesizer.columns_.to_csv(folder / COLUMNS)
-    (folder / ABOUT).write_text(json.dumps(asdict(about), indent=2), encoding="utf-8")
+    (folder / ABOUT).write_text(
+        json.dumps(asdict(description), indent=2), encoding="utf-8"
+    )
 
 
 def read_model(folder: Path) -> tuple[Synthesizer, About]:
-    """Return the synthesizer of a folder, and what its file looked like."""
-    from skdpgen import load
-
+    """Return the synthesizer of a folder, and the format of its private file."""
     if not (folder / MODEL).exists():
         raise click.UsageError(
             f"{folder} holds no model. Make one by `skdpgen fit FILE --out {folder}`."
         )
     try:
-        about = About(**json.loads((folder / ABOUT).read_text(encoding="utf-8")))
+        description = About(**json.loads((folder / ABOUT).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         raise click.UsageError(
             f"{folder / ABOUT} is missing or damaged. Fit again, or read "
             f"{folder / MODEL} by `skdpgen.load` in Python."
         ) from None
-    return load(folder / MODEL), about
+    from skdpgen import load
+
+    return load(folder / MODEL), description

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from skdpgen.cli._fit_command import FOLDER
+from skdpgen.cli._options import FOLDER
 
 N_ROWS = 10_000
 

@@ -1,4 +1,6 @@
-"""``skdpgen fit``: read private rows, once, and keep what was released."""
+"""``skdpgen fit``: read private rows once, and save the fitted model."""
+
+from __future__ import annotations
 
 import json
 import tomllib
@@ -7,34 +9,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import click
-import pandas as pd
 
 from skdpgen.cli._command import About, make_folder, write_model
-from skdpgen.cli._table_files import (
+from skdpgen.cli._options import (
+    FILE,
+    FOLDER,
     TEXT_OPTIONS,
-    TableFile,
     TextOptions,
-    image_chunks,
-    kind_of,
     text_options,
-)
-from skdpgen.cli._text_records import schema_of_text, target_of_text
-from skdpgen.synthesizers import Generator
-from skdpgen.tables import Chunks, Schema
-from skdpgen.utils import (
-    Rows,
-    Synthesizer,
 )
 
 if TYPE_CHECKING:
-    from skdpgen.privacy import PrivacyReport
+    import pandas as pd
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
+    from skdpgen.cli._table_files import TableFile
+    from skdpgen.privacy import PrivacyReport
+    from skdpgen.tables import Chunks, Schema
+    from skdpgen.utils import Rows, Synthesizer
 
 
 class FitOptions(TextOptions):
-    """What the options of `skdpgen fit` give, besides FILE and --out."""
+    """Options of `skdpgen fit`, except FILE and --out."""
 
     target: str | None
     epsilon: float
@@ -93,9 +88,12 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
     privately, or said by a schema. Each fit of the same rows costs its own epsilon.
     """
     synthesizer = make_synthesizer(options)
+    from skdpgen.cli._table_files import TableFile, image_chunks, kind_of
+    from skdpgen.tables import Schema
+
     if kind_of(file) == ".npz":
         _refuse_for_images(options)
-        about, rows = About([], None, False, is_image=True), image_chunks(file)
+        description, rows = About([], None, False, is_image=True), image_chunks(file)
     else:
         table = TableFile(
             file,
@@ -106,16 +104,16 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
             options["missing"],
         )
         schema = read_schema(options["schema"]) if options["schema"] else Schema()
-        about = About(
+        description = About(
             check_columns(table, options["target"], schema),
             options["target"],
             table.is_text,
             decimal=table.decimal,
         )
-        rows = private_rows(table, about, schema, options["task"], synthesizer)
+        rows = private_rows(table, description, schema, options["task"], synthesizer)
     make_folder(out)
     _fit(synthesizer, rows)
-    write_model(out, synthesizer, about)
+    write_model(out, synthesizer, description)
     if not options["quiet"]:
         click.echo(synthesizer.privacy_)
         click.echo(f"Wrote {out}. Next: skdpgen sample {out} -o synthetic.csv")
@@ -123,11 +121,12 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
 
 def make_synthesizer(options: FitOptions) -> Synthesizer:
     """Return the synthesizer of ``--method``, with its parameters."""
-    from skdpgen import all_synthesizers
+    import skdpgen
 
     methods = {
-        name.removeprefix("DP").removesuffix("Synthesizer").lower(): synthesizer
-        for name, synthesizer in all_synthesizers().items()
+        name.removeprefix("DP").removesuffix("Synthesizer").lower(): name
+        for name in skdpgen.__all__
+        if name.startswith("DP")
     }
     if options["method"] not in methods:
         raise click.UsageError(
@@ -145,7 +144,9 @@ def make_synthesizer(options: FitOptions) -> Synthesizer:
     if options["classes"]:
         params["classes"] = [label.strip() for label in options["classes"].split(",")]
     params |= dict(map(_setting, options["settings"]))
-    method = methods[options["method"]]
+    method = getattr(skdpgen, methods[options["method"]])
+    from skdpgen import Generator
+
     parameters = method().get_params()
     if "generator" in parameters:
         parameters |= {f"generator__{name}": None for name in Generator().get_params()}
@@ -173,6 +174,8 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def read_schema(path: Path) -> Schema:
     """Read a TOML file; raise if it is none."""
+    from skdpgen.tables import Schema
+
     try:
         return Schema.load(path)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -203,11 +206,18 @@ def check_columns(table: TableFile, target: str | None, schema: Schema) -> list[
 
 
 def private_rows(
-    table: TableFile, about: About, schema: Schema, task: str, synthesizer: Synthesizer
+    table: TableFile,
+    description: About,
+    schema: Schema,
+    task: str,
+    synthesizer: Synthesizer,
 ) -> Chunks:
-    """Return the rows in pieces, and tell the synthesizer their schema."""
+    """Return the rows in pieces, and set the schema of the synthesizer."""
+    from skdpgen.cli._text_records import schema_of_text, target_of_text
+    from skdpgen.tables import Chunks
+
     # columns of a schema are in the order of the file, as a fit wants them
-    order = [name for name in about.columns if name in schema.columns]
+    order = [name for name in description.columns if name in schema.columns]
     schema = type(schema).from_dict(
         schema.to_dict() | {"columns": {name: schema.columns[name] for name in order}}
     )
@@ -215,9 +225,9 @@ def private_rows(
     synthesizer.set_params(schema=schema_of_text(schema) if is_text else schema)
 
     def split(piece: pd.DataFrame) -> Rows:
-        if about.target is None:
+        if description.target is None:
             return piece
-        y = piece.pop(about.target)  # what is left in `piece` are the features
+        y = piece.pop(description.target)  # only the features remain in `piece`
         if table.is_text:
             y = target_of_text(y, schema, task)
         return piece, y
@@ -225,7 +235,7 @@ def private_rows(
     def opened() -> Iterator[Rows]:
         return map(split, table.pieces())
 
-    # the header alone says which columns there are, and of which dtypes
+    # columns and dtypes come from the header only
     return Chunks(opened, like=split(next(table.pieces(0))))
 
 
@@ -236,7 +246,7 @@ def _refuse_for_images(options: Mapping[str, object]) -> None:
 
 
 def _fit(synthesizer: Synthesizer, rows: Chunks) -> None:
-    """Fit; say what was paid if it does not come to its end."""
+    """Fit; an interrupted fit reports the budget that it used."""
     try:
         synthesizer.fit(rows)
     except BaseException:

@@ -25,7 +25,7 @@ def command(
     adjacency: str,
     with_schema: bool,
 ) -> None:
-    """Say how noisy a fit of so many ROWS and COLUMNS would be. Reads no file."""
+    """Estimate the noise of a fit of ROWS rows and COLUMNS columns. Reads no file."""
     from skdpgen import plan
 
     click.echo(

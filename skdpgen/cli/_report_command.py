@@ -1,25 +1,18 @@
 """``skdpgen report``: a page about a model, and the same as data."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
-import numpy as np
-import pandas as pd
 
 from skdpgen.cli._command import About, read_model
-from skdpgen.cli._fit_command import FILE, FOLDER
-from skdpgen.cli._table_files import (
-    TableFile,
-    TextOptions,
-    kind_of,
-    some_images,
-    text_options,
-)
-from skdpgen.utils import (
-    Rows,
-    Synthesizer,
-)
+from skdpgen.cli._options import FILE, FOLDER, TextOptions, text_options
+
+if TYPE_CHECKING:
+    from skdpgen.cli._table_files import TableFile
+    from skdpgen.utils import Rows, Synthesizer
 
 FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 IMAGES = 5_000  # of each side
@@ -48,38 +41,39 @@ def command(
     quiet: bool,
     **text: Unpack[TextOptions],
 ) -> None:
-    """Write a page about the folder MODEL: the guarantee, and what it is good for.
+    """Write a report on the folder MODEL: the guarantee, and the quality of its rows.
 
-    Without --real it says what was released, and may be published like the rows.
+    Without --real the report has released values only. It may be published like the
+    synthetic rows.
     """
     if out.suffix != ".html":
         raise click.UsageError(f"--out must be an .html file. Got {out}.")
     if test is not None and real is None:
         raise click.UsageError("--test needs --real: the rows that were fitted.")
-    synthesizer, about = read_model(model)
+    synthesizer, description = read_model(model)
     rows = [
-        _rows_of(path, part, synthesizer, about, text)
+        _rows_of(path, part, synthesizer, description, text)
         for part, path in (("train", real), ("test", test))
     ]
     if real is not None and not quiet:
         click.echo("Training models on synthetic and on real rows ...", err=True)
-    write_report(synthesizer, about, out, *rows)
+    write_report(synthesizer, description, out, *rows)
     click.echo(f"Wrote {out}, and the same as data: {out.with_suffix('.json')}.")
 
 
 def write_report(
     synthesizer: Synthesizer,
-    about: About,
+    description: About,
     out: Path,
     real: Rows | None = None,
     test: Rows | None = None,
 ) -> None:
-    """Write the page and, beside it, what it says as JSON.
+    """Write the page and, in a second file, its content as JSON.
 
     Parameters
     ----------
     synthesizer : fitted estimator
-    about : About
+    description : About
     out : Path
         An ``.html`` file.
     real, test : table or tuple (X, y) or None
@@ -92,12 +86,12 @@ def write_report(
     if real is not None:
         # few rows make noisy scores, many make training of models slow
         n_rows = min(max(synthesizer.n_samples_, FEWEST), MOST)
-        if about.is_image:
+        if description.is_image:
             n_rows = IMAGES
         rows = [synthesizer.sample(n_rows, random_state=0), real, test]
         left_out: list[str] = []
-        if not about.is_image:
-            left_out = _written_anew(synthesizer)
+        if not description.is_image:
+            left_out = _generated_columns(synthesizer)
             rows = [
                 None if part is None else typed(_without(part, left_out), synthesizer)
                 for part in rows
@@ -108,7 +102,7 @@ def write_report(
     write_page(content, out)
 
 
-def _written_anew(synthesizer: Synthesizer) -> list[str]:
+def _generated_columns(synthesizer: Synthesizer) -> list[str]:
     """Return the columns whose values were made up: identifiers, numbers, free text.
 
     None of their synthetic values has a counterpart, so they have no distance, and real
@@ -134,18 +128,22 @@ def _rows_of(
     path: Path | None,
     part: str,
     synthesizer: Synthesizer,
-    about: About,
+    description: About,
     text: TextOptions,
 ) -> Rows | None:
     if path is None:
         return None
-    if about.is_image:
+    if description.is_image:
         return _images(path, part, synthesizer)
-    return _rows(TableFile(path, **text), about)
+    from skdpgen.cli._table_files import TableFile
+
+    return _rows(TableFile(path, **text), description)
 
 
 def _images(path: Path, part: str, synthesizer: Synthesizer) -> Rows:
     """Return some images of a file, labelled if those that were fitted were."""
+    from skdpgen.cli._table_files import kind_of, some_images
+
     if kind_of(path) != ".npz":
         raise click.UsageError(
             f"Images were fitted, so {path} must be an .npz of images, too."
@@ -154,9 +152,12 @@ def _images(path: Path, part: str, synthesizer: Synthesizer) -> Rows:
     return some_images(path, part, most=4 * IMAGES, is_labelled=is_labelled)
 
 
-def _rows(table: TableFile, about: About) -> Rows:
+def _rows(table: TableFile, description: About) -> Rows:
     """Return some rows of a file at random, like those that were fitted."""
-    absent = [name for name in about.columns if name not in table.columns]
+    import numpy as np
+    import pandas as pd
+
+    absent = [name for name in description.columns if name not in table.columns]
     if absent:
         raise click.UsageError(
             f"{table.path} must have the columns that were fitted. Got it without "
@@ -165,11 +166,11 @@ def _rows(table: TableFile, about: About) -> Rows:
     rng, kept = np.random.default_rng(0), None
     # a random number for each row; those with the smallest numbers of all stay
     for piece in table.pieces():
-        piece = piece[about.columns].assign(**{NUMBER: rng.random(len(piece))})
+        piece = piece[description.columns].assign(**{NUMBER: rng.random(len(piece))})
         kept = pd.concat([kept, piece], ignore_index=True)
         if len(kept) > READ:
             kept = kept.nsmallest(READ, NUMBER)
     if kept is None:
         raise click.UsageError(f"{table.path} has no rows to compare with.")
     X = kept.drop(columns=NUMBER).reset_index(drop=True)
-    return X if about.target is None else (X, X.pop(about.target))
+    return X if description.target is None else (X, X.pop(description.target))

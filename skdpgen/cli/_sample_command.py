@@ -1,18 +1,19 @@
 """``skdpgen sample``: synthetic rows from a model, as many as wanted."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
-import pandas as pd
 
 from skdpgen.cli._command import About, read_model
-from skdpgen.cli._fit_command import FOLDER
-from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
-from skdpgen.utils import (
-    Synthesizer,
-    progress_bar,
-)
+from skdpgen.cli._options import FOLDER
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from skdpgen.utils import Synthesizer
 
 
 @click.command("sample")
@@ -33,11 +34,16 @@ def command(
     model: Path, rows: int | None, out: Path, seed: int | None, quiet: bool
 ) -> None:
     """Draw synthetic rows from the folder MODEL. It is free, at any time."""
-    from skdpgen.cli._text_records import typed
+    synthesizer, description = read_model(model)
+    import numpy as np
+    import pandas as pd
 
-    synthesizer, about = read_model(model)
-    check_writable(out, images=about.is_image)
-    if about.is_image:
+    from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
+    from skdpgen.cli._text_records import typed
+    from skdpgen.utils import progress_bar
+
+    check_writable(out, images=description.is_image)
+    if description.is_image:
         sample = synthesizer.sample(rows, random_state=seed)
         X, y = sample if isinstance(sample, tuple) else (sample, None)
         np.savez_compressed(out, **({"x": X} if y is None else {"x": X, "y": y}))
@@ -50,13 +56,13 @@ def command(
         for piece in synthesizer.iter_sample(rows, random_state=seed):
             X, y = piece if isinstance(piece, tuple) else (piece, None)
             if y is not None:
-                assert about.target is not None  # as there are labels
-                X = X.assign(**{about.target: pd.Series(y).array})
-            X = X[about.columns]  # in the order of the file, the target among them
-            if about.is_text and not (is_printed or kind_of(out) in TEXT):
+                assert description.target is not None  # as there are labels
+                X = X.assign(**{description.target: pd.Series(y).array})
+            X = X[description.columns]  # in the order of the file, with the target
+            if description.is_text and not (is_printed or kind_of(out) in TEXT):
                 X = _of_one_type(typed(X, synthesizer), synthesizer)
-            elif about.decimal != ".":
-                X = _with_decimal(X, synthesizer, about)
+            elif description.decimal != ".":
+                X = _with_decimal(X, synthesizer, description)
             file.add(X)
             bar.update(len(X))
     if not is_printed:
@@ -64,15 +70,15 @@ def command(
 
 
 def _with_decimal(
-    X: pd.DataFrame, synthesizer: Synthesizer, about: About
+    X: pd.DataFrame, synthesizer: Synthesizer, description: About
 ) -> pd.DataFrame:
     """Return text whose numbers have the decimal mark of the file that was fitted."""
     types = synthesizer.columns_["type"].to_dict()
     names = {name for name, kind in types.items() if kind in ("Integer", "Numeric")}
     if synthesizer.task_ == "regression":
-        names.add(about.target)
+        names.add(description.target)
     for name in names & set(X.columns):
-        texts = {v: str(v).replace(".", about.decimal) for v in X[name].dropna()}
+        texts = {v: str(v).replace(".", description.decimal) for v in X[name].dropna()}
         X[name] = X[name].map(texts).astype(object)
     return X
 

@@ -1,13 +1,18 @@
 """``skdpgen schema``: a file to fill in with what is public, and its check."""
 
+from __future__ import annotations
+
 from io import StringIO
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from skdpgen.cli._fit_command import FILE, check_columns, read_schema
-from skdpgen.cli._table_files import TableFile, TextOptions, text_options
+from skdpgen.cli._fit_command import check_columns, read_schema
+from skdpgen.cli._options import FILE, TextOptions, text_options
+
+if TYPE_CHECKING:
+    from skdpgen.cli._table_files import TableFile
 
 HEAD = """\
 # What is public about the columns of {file}: from the form, the codebook or the law,
@@ -66,14 +71,15 @@ def init(
     **text: Unpack[TextOptions],
 ) -> None:
     """Write a schema of FILE to fill in. Only its header is read."""
-    from skdpgen.tables import Schema
-
-    table = TableFile(file, **text)
-    names = check_columns(table, target, Schema())
     if out.suffix != ".toml":
         raise click.UsageError(f"--out must be a .toml file. Got {out}.")
     if out.exists():
         raise click.UsageError(f"{out} is there already. Name another file.")
+    from skdpgen.cli._table_files import TableFile
+    from skdpgen.tables import Schema
+
+    table = TableFile(file, **text)
+    names = check_columns(table, target, Schema())
     content = HEAD.format(file=file.name)
     if infer:
         click.echo(f"Warning: {INFERRED.format(file=file)}", err=True)
@@ -98,6 +104,8 @@ def check(
     **text: Unpack[TextOptions],
 ) -> None:
     """Check SCHEMA by itself, and against the header of FILE. Reads no row."""
+    from skdpgen.cli._table_files import TableFile
+
     public = read_schema(schema).check()
     summary = f"{len(public.columns)} columns described"
     if file is not None:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self, TypedDict, TypeVar
+from typing import IO, Any, Self
 
 import click
 import numpy as np
@@ -34,44 +34,9 @@ ARROW = (".arrow", ".feather", ".ipc")
 READ = (*TEXT, *PARQUET, *ARROW, ".npz")
 MARKS = {".tsv": "\t"}
 UNKNOWN = "{path} must be one of {known}{more}. Got {suffix!r}; rename or convert it."
-TEXT_OPTIONS = ("separator", "decimal", "encoding", "multiline", "missing")
-Function = TypeVar("Function", bound=Callable[..., object])
 NO_DECIMAL = "--decimal must be a point or a comma, and not the separator. Got {!r}."
 # with a comma before decimals: 1.234,50 and 1.234 and 0,5; dates are none of them
 COMMA_NUMBER = r"\s*[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][+-]?\d+)?\s*"
-
-
-class TextOptions(TypedDict):
-    """What the options of :func:`text_options` give, for :class:`TableFile`."""
-
-    separator: str | None
-    decimal: str
-    encoding: str | None
-    multiline: bool
-    missing: Sequence[str]
-
-
-def text_options(command: Function) -> Function:
-    """Add the options that say how a file of text is written: :data:`TEXT_OPTIONS`."""
-    for option in (
-        click.option(
-            "--missing",
-            multiple=True,
-            help="Text that means a cell is missing, as NA; may be repeated.",
-        ),
-        click.option(
-            "--multiline", is_flag=True, help="Quoted cells may hold line breaks."
-        ),
-        click.option(
-            "--encoding", help="Of a CSV, as cp1252; utf-8 by default, utf-16 by mark."
-        ),
-        click.option(
-            "--decimal", default=".", help="Before decimals in a CSV: `.` or `,`."
-        ),
-        click.option("--separator", help="Between cells of a CSV; `,` by default."),
-    ):
-        command = option(command)
-    return command
 
 
 @dataclass(frozen=True)
@@ -139,7 +104,7 @@ class TableFile:
         return Records(self.path, Dialect(mark, self.encoding, self.multiline))
 
     def pieces(self, rows: int = ROWS) -> Iterator[pd.DataFrame]:
-        """Yield tables of up to so many rows; 0 yields one without rows."""
+        """Yield tables of at most ``rows`` rows; 0 yields one without rows."""
         kind = kind_of(self.path)
         if kind in TEXT:
             yield from self._pieces_of_text(rows)
@@ -171,7 +136,7 @@ def _with_points(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def kind_of(path: Path) -> str:
-    """Return the ending that tells what is in a file.
+    """Return the ending of a file name, which defines its format.
 
     Examples
     --------
@@ -212,12 +177,12 @@ def _with_arrow_types(table: Any) -> pd.DataFrame:
     """
     import pyarrow as arrow
 
-    columns = [_with_text_alone(column) for column in table.columns]
+    columns = [_with_valid_text(column) for column in table.columns]
     made = arrow.Table.from_arrays(columns, names=table.column_names)
     return made.to_pandas(types_mapper=pd.ArrowDtype)
 
 
-def _with_text_alone(column: Any) -> Any:
+def _with_valid_text(column: Any) -> Any:
     """Return a column whose cells are missing where the bytes of text are none."""
     import pyarrow as arrow
     from pyarrow import types
@@ -243,7 +208,7 @@ def _text(content: bytes | None) -> str | None:
 
 
 class TableWriter:
-    """A file to which rows are added, as its ending says; ``-`` prints a CSV."""
+    """A file to which rows are added, in the format of its ending; ``-`` prints CSV."""
 
     def __init__(self, path: Path, separator: str = ",") -> None:
         self.path, self.n_rows = path, 0
@@ -318,7 +283,7 @@ BYTES = 2**24  # of images in a piece
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array inside a zip: what its head says, and its rows in order."""
+    """An array inside a zip file: its header, and its rows in order."""
 
     path: Path
     member: str
@@ -340,7 +305,7 @@ class StoredArray:
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[int], Array]]:
-        """Give a function that reads so many rows more, or as many as there are."""
+        """Yield a function that reads a number of further rows, at most all."""
         with zipfile.ZipFile(self.path) as file, file.open(self.member) as stream:
             _head(stream)  # leaves the stream at the first row
             # bytes of a row
@@ -385,7 +350,7 @@ def image_chunks(path: Path) -> Chunks:
 def some_images(
     path: Path, part: str, *, most: int, is_labelled: bool
 ) -> Array | tuple[Array, ...]:
-    """Return up to so many images at random, and their labels if there should be any.
+    """Return at most ``most`` random images, and their labels if needed.
 
     Parameters
     ----------

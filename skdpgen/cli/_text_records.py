@@ -51,7 +51,7 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# What a schema says, said of cells of text; and synthetic text as numbers again.
+# A schema for cells of text, and synthetic text converted back to numbers.
 
 NUMBERS = (Numeric, Integer)
 
@@ -90,9 +90,9 @@ def _of_text(column: Column) -> Column:
 
 
 def target_of_text(target: pd.Series, schema: Schema, task: str) -> pd.Series:
-    """Return the target as what it is to be: numbers, truth values, or text.
+    """Return the target with its type: numbers, truth values, or text.
 
-    Each cell is read by itself, and what is no number is missing.
+    Each cell is read independently of others; text that is no number is missing.
     """
     if isinstance(schema.target, Boolean):
         meanings = {"true": True, "1": True, "yes": True}
@@ -106,7 +106,7 @@ def target_of_text(target: pd.Series, schema: Schema, task: str) -> pd.Series:
 def typed(rows: Any, synthesizer: Synthesizer) -> Any:
     """Return rows, synthetic or real, with numbers and times where there is text.
 
-    Cells are read one by one as what the fit took their column for.
+    Each cell is read as the type that the fit gave to its column.
     """
     if isinstance(rows, tuple):
         X, y = rows
@@ -310,7 +310,7 @@ def table_of(
 
 @cache
 def _well_formed(separator: str, n_separators: int) -> re.Pattern[str]:
-    """Match records with all their cells, quoted as RFC 4180 says, and without NUL."""
+    """Match records with all their cells, quoted by RFC 4180, and without NUL."""
     mark = re.escape(separator)
     cell = rf'(?:"(?:[^"\0]++|"")*+"|[^"\0\r\n{mark}]*+)'
     return re.compile(rf"(?!\ufeff){cell}(?:{mark}{cell}){{{max(n_separators, 0)}}}")

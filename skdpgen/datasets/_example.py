@@ -142,7 +142,7 @@ def _capital_gain(left: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _complaints(left: np.ndarray, rng: np.random.Generator) -> pd.Series:
-    """Nullable counts: nobody asked some of the customers."""
+    """Nullable counts: unknown for some of the customers."""
     counts = pd.Series(rng.poisson(np.where(left, 0.9, 0.4)), dtype="Int64")
     return counts.mask(rng.random(len(left)) < 0.08)
 
@@ -239,7 +239,7 @@ def load_example_regression(
 
 
 # ----------------------------------------------------------------------------
-# A table in which several columns tell the class together, and none of fewer does.
+# A table whose class depends on several columns together, and on no fewer.
 
 
 def make_parity(
@@ -263,7 +263,7 @@ def make_parity(
     n_columns : int, default=10
         Number of columns; the first ``n_in_parity`` of them matter.
     n_in_parity : int, default=3
-        How many columns tell the class.
+        Number of columns that determine the class.
     noise : float, default=0.0
         Share of rows whose class is drawn evenly, whatever the columns are.
     are_numbers : bool, default=False

@@ -19,11 +19,11 @@ from skdpgen.utils import (
 )
 
 SHORTEST = 1e-4  # length scale
-HIGHEST = 1e5  # frequency that someone else may ask with
+HIGHEST = 1e5  # largest frequency in a query of another party
 AT_ONCE = 2**22  # angles in memory
 LOOKS = 6_000  # frequencies x columns of a turn, unless it has but few frequencies
 FEWEST = 250  # frequencies of a turn
-MOST_SUBSETS = 100_000  # listed one by one up to here, drawn beyond
+MOST_SUBSETS = 100_000  # up to here all subsets are listed; above, subsets are drawn
 
 
 @asked("map")
@@ -40,7 +40,7 @@ class FourierFeatures:
     subset and 0 elsewhere [1]_. A subset of two columns sees how they depend on each
     other, and no more; one of all columns is the Gaussian kernel on rows. Different
     frequencies have different length scales and subsets: that is the sum of kernels,
-    and costs nothing.
+    at no additional noise.
 
     *Bound.* Cosines and sines come in pairs, so :math:`\|\phi(x)\| = 1` for *every* x.
     Entries have any sign.
@@ -50,7 +50,7 @@ class FourierFeatures:
     frequencies : Tensor of shape (n_inputs, n_features / 2)
         The matrix W, drawn from public randomness by :meth:`draw`.
     subsets : Tensor of shape (n_features / 2, n_together)
-        The columns that each frequency looks at.
+        The columns that each frequency depends on.
     widths : tuple of int
         How many inputs each column has.
 
@@ -72,9 +72,10 @@ class FourierFeatures:
     norm_bound = 1.0
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise.
+        """Check the fields of an object that another party may have built.
 
-        An angle's last digit goes by the place of a row; frequencies multiply it.
+        The last digit of an angle depends on the position of a row in a batch, and
+        frequencies multiply that error.
         """
         is_fine = are_amounts(self.frequencies, HIGHEST, 2) and self.frequencies.numel()
         refuse_unless(is_fine, f"frequencies up to {HIGHEST:g}")
@@ -169,8 +170,8 @@ class FourierFeatures:
             waves = _mean_waves(x, self.frequencies, n_parts)
         else:
             pieces = [
-                checkpoint(_mean_waves, x, some, n_parts, use_reentrant=False)
-                for some in torch.split(self.frequencies, part, dim=1)
+                checkpoint(_mean_waves, x, frequencies, n_parts, use_reentrant=False)
+                for frequencies in torch.split(self.frequencies, part, dim=1)
             ]
             waves = torch.cat(pieces, dim=2)
         return waves.flatten(1) * math.sqrt(2 / self.n_features)  # cosines come first
@@ -178,30 +179,30 @@ class FourierFeatures:
     def in_turns(self) -> list[tuple[Tensor, "FourierFeatures"]]:
         """Return maps of some of the frequencies, and which features they have.
 
-        Training that looks at them in turns follows the same loss, in the mean.
+        Training on them in turn has the same loss in expectation.
         """
         half, n_together = self.subsets.shape
         n_turns = max(min(half * n_together // LOOKS, half // FEWEST), 1)
         return [
             (
-                torch.cat([some, some + half]),
+                torch.cat([chosen, chosen + half]),
                 FourierFeatures(
-                    self.frequencies[:, some], self.subsets[some], self.widths
+                    self.frequencies[:, chosen], self.subsets[chosen], self.widths
                 ),
             )
-            for some in torch.arange(half).chunk(n_turns)
+            for chosen in torch.arange(half).chunk(n_turns)
         ]
 
     def expected(self, points: Sequence[Tensor]) -> ExpectedFourier:
-        """Return the exact mean over rows whose columns are drawn one by one."""
+        """Return the exact mean over rows whose columns are drawn independently."""
         return ExpectedFourier.of(self, points)
 
 
 class _MeanWaves(torch.autograd.Function):
     """Mean cosines and sines of equal groups of rows, (n_parts, 2, frequencies).
 
-    The way back needs what the way there has computed; autograd would compute cosines
-    and sines again, and hold rows x frequencies several times.
+    The backward pass reuses values of the forward pass. Autograd would compute cosines
+    and sines again, and hold rows x frequencies several times in memory.
     """
 
     @staticmethod
@@ -217,13 +218,13 @@ class _MeanWaves(torch.autograd.Function):
         frequencies, cosines, sines = ctx.saved_tensors
         of_cosines, of_sines = (slope / cosines.shape[1]).split(1, dim=1)
         of_angles = cosines.mul_(of_sines).addcmul_(sines, of_cosines, value=-1.0)
-        back = frequencies.T.to(of_angles.dtype)  # of half precision, maybe
+        back = frequencies.T.to(of_angles.dtype)  # may be half precision
         return (of_angles.flatten(0, 1) @ back).to(ctx.dtype), None, None
 
 
 def _mean_waves(x: Tensor, frequencies: Tensor, n_parts: int) -> Tensor:
-    found: Tensor = _MeanWaves.apply(x, frequencies, n_parts)  # type: ignore[no-untyped-call]
-    return found
+    means: Tensor = _MeanWaves.apply(x, frequencies, n_parts)  # type: ignore[no-untyped-call]
+    return means
 
 
 def draw_subsets(n: int, n_together: int, n_draws: int, rng: Generator) -> Tensor:
@@ -239,7 +240,7 @@ def draw_subsets(n: int, n_together: int, n_draws: int, rng: Generator) -> Tenso
     if math.comb(n, n_together) > MOST_SUBSETS:
         order = torch.rand(n_draws, n, generator=rng).argsort(dim=1)
         return order[:, :n_together].sort(dim=1).values
-    every = torch.tensor(list(itertools.combinations(range(n), n_together)))
-    rounds = math.ceil(n_draws / len(every))
-    turns = [torch.randperm(len(every), generator=rng) for _ in range(rounds)]
-    return every[torch.cat(turns)[:n_draws]]
+    subsets = torch.tensor(list(itertools.combinations(range(n), n_together)))
+    rounds = math.ceil(n_draws / len(subsets))
+    turns = [torch.randperm(len(subsets), generator=rng) for _ in range(rounds)]
+    return subsets[torch.cat(turns)[:n_draws]]

@@ -25,7 +25,7 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Functions of the Mehler expansion of a Gaussian kernel, and their slopes.
 
-NEAR = 50.0  # exp(-NEAR) can be told from 0 in any precision
+NEAR = 50.0  # exp(-NEAR) is larger than 0 in every precision
 HUGE = 1e30  # beyond this the recursion is scaled down
 LARGEST = 1e8  # inputs beyond this are clamped to it
 
@@ -40,8 +40,8 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
        \phi_1 = \sqrt{2\rho}\, x\, \phi_0, \quad \phi_{k+1} =
        \sqrt{2\rho / (k+1)}\, x\, \phi_k - \rho \sqrt{k / (k+1)}\, \phi_{k-1}.
 
-    The exponential is kept apart, and multiplied in once the product can be told from
-    0: for large x the functions that matter have orders at which :math:`\phi_0` has
+    The exponential is a separate factor until the product is larger than the smallest
+    float: for large x the functions that matter have orders at which :math:`\phi_0` has
     long underflowed.
 
     Parameters
@@ -69,8 +69,8 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
     first = (2.0 * rho * wide) ** 0.25  # 1 - rho² = rho / alpha
     before, now = torch.zeros_like(x), torch.full_like(x, first)
     if bool((log_scale > -NEAR).all()):  # always, between the public bounds
-        found: Tensor = _NearFunctions.apply(x, order, rho, first)  # type: ignore[no-untyped-call]
-        return found
+        functions: Tensor = _NearFunctions.apply(x, order, rho, first)  # type: ignore[no-untyped-call]
+        return functions
     each = [now * log_scale.exp()]
     for k in range(order):
         before, now = now, _next(x, now, before, k, rho)
@@ -90,7 +90,7 @@ def _next(x: Tensor, now: Tensor, before: Tensor, k: int, rho: float) -> Tensor:
 
 
 class _NearFunctions(torch.autograd.Function):
-    r"""Mehler functions where the exponential can be told from 0, and their slopes.
+    r"""Mehler functions where the exponential does not underflow, and their slopes.
 
     .. math:: \phi_k' = -\frac{2\rho}{1 + \rho}\, x\, \phi_k
               + \sqrt{2\rho k}\, \phi_{k-1}
@@ -99,22 +99,24 @@ class _NearFunctions(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, order: int, rho: float, first: float) -> Tensor:
         now = first * (-rho / (1.0 + rho) * x**2).exp()
-        before, found = torch.zeros_like(x), [now]
+        before, orders = torch.zeros_like(x), [now]
         for k in range(order):
             before, now = now, _next(x, now, before, k, rho)
-            found.append(now)
-        every = torch.stack(found, dim=-1)
-        ctx.save_for_backward(x, every)
+            orders.append(now)
+        functions = torch.stack(orders, dim=-1)
+        ctx.save_for_backward(x, functions)
         ctx.rho = rho
-        return every
+        return functions
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
-        (x, every), rho = ctx.saved_tensors, ctx.rho
-        orders = torch.arange(1, every.shape[-1], device=x.device)
-        roots = (2.0 * rho * orders).to(every.dtype).sqrt()
-        along = torch.einsum("...k,...k->...", slope, every)
-        below = torch.einsum("...k,...k,k->...", slope[..., 1:], every[..., :-1], roots)
+        (x, functions), rho = ctx.saved_tensors, ctx.rho
+        orders = torch.arange(1, functions.shape[-1], device=x.device)
+        roots = (2.0 * rho * orders).to(functions.dtype).sqrt()
+        along = torch.einsum("...k,...k->...", slope, functions)
+        below = torch.einsum(
+            "...k,...k,k->...", slope[..., 1:], functions[..., :-1], roots
+        )
         return below - 2.0 * rho / (1.0 + rho) * x * along, None, None, None
 
 
@@ -122,8 +124,9 @@ class _NearFunctions(torch.autograd.Function):
 # Hermite features of Gaussian kernels on columns, summed or multiplied.
 
 HALF = 0.5  # numbers lie in [0, 1]; functions are centred in the middle
-HIGHEST, SHORTEST, LONGEST = 1000, 1e-3, 1e6  # orders, scales to be asked with
-FINE = 257  # points at which the largest norm is looked for
+# Largest order, and least and largest length scale, in queries of other parties.
+HIGHEST, SHORTEST, LONGEST = 1000, 1e-3, 1e6
+FINE = 257  # points at which the largest norm is searched
 
 
 @asked("map")
@@ -150,8 +153,8 @@ class HermiteFeatures:
     Parameters
     ----------
     directions : tuple of (Tensor of shape (n_values, order + 1) or None)
-        Those of a column's categories; None for a number that cannot be missing; one
-        row, for "missing", for a number that can.
+        Directions of a column's categories; None for a number that cannot be missing;
+        one row, for "missing", for a number that can.
     are_numbers : tuple of bool
         Which columns are numbers.
     subsets : Tensor of shape (n_subsets, n_together)
@@ -181,12 +184,12 @@ class HermiteFeatures:
     norm_bound = 1.0
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
-        given = [one for one in self.directions if one is not None]
+        """Check the fields of an object that another party may have built."""
+        directions = [entry for entry in self.directions if entry is not None]
         refuse_unless(
             len(self.directions) == len(self.are_numbers)
-            and all(type(one) is bool for one in self.are_numbers)
-            and all(are_amounts(one, 1.0 + 1e-6, 2) for one in given)
+            and all(type(entry) is bool for entry in self.are_numbers)
+            and all(are_amounts(entry, 1.0 + 1e-6, 2) for entry in directions)
             and are_whole(self.subsets, 0, len(self.directions) - 1, n_axes=2)
             and self.subsets.numel() > 0
             and is_whole(self.order, 0, HIGHEST)
@@ -238,7 +241,7 @@ class HermiteFeatures:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return self.n_features
 
     def to(self, device: torch.device) -> "HermiteFeatures":
@@ -254,8 +257,8 @@ class HermiteFeatures:
 
     def double(self) -> "HermiteFeatures":
         """Return the same map in double precision."""
-        known = tuple(None if d is None else d.double() for d in self.directions)
-        return replace(self, directions=known)
+        directions = tuple(None if d is None else d.double() for d in self.directions)
+        return replace(self, directions=directions)
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""
@@ -269,14 +272,14 @@ class HermiteFeatures:
         """Return the exact mean over rows whose columns are drawn independently."""
         tables = []
         for j, at in enumerate(points):
-            one = HermiteFeatures(
+            single_column = HermiteFeatures(
                 (self.directions[j],),
                 (self.are_numbers[j],),
                 self.subsets[:0],
                 self.order,
                 self.length_scale,
             )
-            tables.append(one._functions([at.float()])[:, 0])
+            tables.append(single_column._functions([at.float()])[:, 0])
         return ExpectedHermite(self, tuple(tables))
 
     def _width(self, j: int) -> int:
@@ -286,7 +289,7 @@ class HermiteFeatures:
     def _of_rows(self, x: Tensor) -> Tensor:
         """Return functions of the columns of rows, (n, columns, order + 1)."""
         if all(self.are_numbers) and not any(d is not None for d in self.directions):
-            # already finite and small; one tensor is several times as fast
+            # already finite and small; a single tensor is several times as fast
             return _cut(torch.nan_to_num(self._of_numbers(x)))
         widths = [self._width(j) for j in range(len(self.are_numbers))]
         return self._functions(torch.split(x, widths, dim=1))
@@ -306,14 +309,14 @@ class HermiteFeatures:
             elif directions is not None:
                 missing = (2.0 * x[:, 1:]).clamp(0.0, 1.0)
                 each[j] = (1.0 - missing) * each[j] + missing * directions
-        found = torch.nan_to_num(torch.stack(each, dim=1))
-        largest = found.abs().amax(dim=2, keepdim=True).clamp_min(1.0)
-        return _cut(found / largest)  # squares of 1e30 overflow otherwise
+        functions = torch.nan_to_num(torch.stack(each, dim=1))
+        largest = functions.abs().amax(dim=2, keepdim=True).clamp_min(1.0)
+        return _cut(functions / largest)  # squares of 1e30 overflow otherwise
 
     def _of_numbers(self, x: Tensor) -> Tensor:
         """Return functions of numbers, (n, columns, order + 1); not cut yet."""
-        found = hermite_functions(x - HALF, self.order, self.length_scale)
-        return found / _largest_norm(self.order, self.length_scale)
+        functions = hermite_functions(x - HALF, self.order, self.length_scale)
+        return functions / _largest_norm(self.order, self.length_scale)
 
     def _products(self, functions: Tensor) -> Tensor:
         """Multiply the functions of the columns of each subset, (n, n_features)."""
@@ -328,7 +331,7 @@ class HermiteFeatures:
     def _mean(self, functions: Tensor, n_parts: int) -> Tensor:
         """Average products over ``n_parts`` equal groups of rows.
 
-        Of two columns it is a product of matrices: rows need not be formed.
+        For two columns it is a product of matrices: rows need not be formed.
         """
         n, n_columns, n_each = functions.shape
         n_subsets, n_together = self.subsets.shape
@@ -417,8 +420,8 @@ class HermitePairs:
 
     :math:`\psi` are the features of :math:`s_2` as differences from those of 0, divided
     by r and cut to norm 1. Rows that are 0 in most columns, such as mostly black
-    images, are all alike in s; without what they share, pairs say how columns go
-    together, and do not repeat how large each is. A radius of None takes the features
+    images, are all similar in s. Without the common part, pairs describe relations of
+    columns, and do not repeat the size of each. A radius of None takes the features
     as they are.
 
     *Bound.* Features of the sum kernel have norm 1 at most (:class:`HermiteFeatures`),
@@ -454,7 +457,7 @@ class HermitePairs:
     kinds: ClassVar[Any] = ("signed", "square")
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields of an object that another party may have built."""
         maps = self.single, self.paired
         refuse_unless(
             all(type(phi) is HermiteFeatures for phi in maps)
@@ -508,7 +511,7 @@ class HermitePairs:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return sum(a + b for a, b in self.shapes)
 
     def to(self, device: torch.device) -> "HermitePairs":
@@ -524,17 +527,20 @@ class HermitePairs:
     def factors(self, x: Tensor) -> Factors:
         """Return u and v of both kernels, whose outer products are the features."""
         bound, paired_bound = self.norm_bounds
-        one, two = bound * self.single(x), self._paired(x)
-        return [(one, torch.ones_like(one[:, :1])), (paired_bound * two, two)]
+        single, paired = bound * self.single(x), self._paired(x)
+        return [
+            (single, torch.ones_like(single[:, :1])),
+            (paired_bound * paired, paired),
+        ]
 
     def _paired(self, x: Tensor) -> Tensor:
         """Return the features that are multiplied, of norm 1 at most."""
-        found = self.paired(x)
+        features = self.paired(x)
         if self.radius is None:
-            return found
-        found = found - self.paired(torch.zeros_like(x[:1]))
-        norms = torch.linalg.vector_norm(found, dim=1, keepdim=True)
-        return found / norms.clamp_min(self.radius)
+            return features
+        features = features - self.paired(torch.zeros_like(x[:1]))
+        norms = torch.linalg.vector_norm(features, dim=1, keepdim=True)
+        return features / norms.clamp_min(self.radius)
 
     def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
         """Map the rows of ``x``; differentiable."""

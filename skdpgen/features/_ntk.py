@@ -23,21 +23,21 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # The slope of a ReLU, 0 or 1, for a generator that learns by gradients.
 
-TINY = 1e-12  # a row whose units all get nothing is divided by it
+TINY = 1e-12  # least divisor, for a row whose units all receive 0
 
 
 def smooth_step(x: Tensor) -> Tensor:  # (n, n_units) -> (n, n_units)
-    r"""Return 1 where x > 0 and 0 elsewhere, with a gradient that is of use.
+    r"""Return 1 where x > 0 and 0 elsewhere, with a useful gradient.
 
-    That of the step is 0 nearly everywhere, so a generator would never learn which
-    units its rows should switch on: it would match features with all switches held
-    fixed, and draw speckle. But a mean over many units with random weights changes
-    smoothly, at the rate at which units cross 0. That rate is estimated with a Gaussian
-    as wide as what a row's units get: the gradient is that of :math:`\Phi(x / s)`, s
-    their root mean square, held fixed.
+    The gradient of the step is 0 nearly everywhere, so a generator would not learn
+    which units its rows should activate, and its images would be speckled. But a mean
+    over many units with random weights changes smoothly, at the rate at which units
+    cross 0. That rate is estimated with a Gaussian as wide as the inputs of a row's
+    units: the gradient is that of :math:`\Phi(x / s)`, where s is their root mean
+    square, held fixed.
 
-    Values are those of the step exactly, and only rows of a generator are
-    differentiated: what a private row becomes, and how far, is as it would be without.
+    Values are exactly those of the step, and only rows of a generator are
+    differentiated. So features of private rows, and their sensitivity, are unchanged.
 
     Examples
     --------
@@ -93,9 +93,10 @@ class NTKFeatures:
     brightness, and would take half of the norm; the one by biases tells how dark a row
     is.)
 
-    *Why a row is mapped alike wherever it stands.* The last digit of a matrix product
-    depends on the place of a row, and can decide whether a slope of ReLU is 0 or 1:
-    removing a row could flip the slopes of all later ones. So products are exact.
+    *Why features of a row do not depend on its position.* The last digit of a matrix
+    product depends on the position of a row, and can decide whether a slope of ReLU is
+    0 or 1. Removing a row could then flip the slopes of all later ones. So products are
+    exact.
     Inputs of a layer are multiples of 2⁻¹⁴ up to 32, weights multiples of 2⁻¹² up to 8;
     a sum of K products is then a multiple of 2⁻²⁶ up to K 2⁸, which float64 holds for
     K <= 2¹⁹, in whatever order it is added. In a normalised layer the sums over 2¹⁵
@@ -138,7 +139,7 @@ class NTKFeatures:
     norm_bound = 1.0
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise; weights were rounded."""
+        """Check fields that another party may have set; weights were rounded."""
         refuse_unless(
             all(are_amounts(weight, STEEPEST, 2) for weight in self.weights)
             and are_amounts(self.readout, 1e6, 2)
@@ -217,7 +218,7 @@ class NTKFeatures:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return sum(a + b for a, b in self.shapes)
 
     def to(self, device: torch.device) -> "NTKFeatures":
@@ -342,7 +343,7 @@ class ModuleNTKFeatures:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return self.n_features
 
     def to(self, device: torch.device) -> "ModuleNTKFeatures":
@@ -360,8 +361,8 @@ class ModuleNTKFeatures:
         """Map the rows of ``x``; differentiable."""
 
         def output(weights: dict[str, Tensor], row: Tensor) -> Tensor:
-            found: Tensor = functional_call(self.module, weights, (row[None],))
-            return found.sum()
+            value: Tensor = functional_call(self.module, weights, (row[None],))
+            return value.sum()
 
         gradients = vmap(grad(output), in_dims=(None, 0))(self.weights, x)
         rows = torch.cat([g.flatten(1) for g in gradients.values()], dim=1)

@@ -49,7 +49,7 @@ class Part:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return int(self.phi.row_size)
 
     def to(self, device: torch.device) -> "Part":
@@ -108,7 +108,7 @@ class ExpectedFourier:
     ----------
     tables : tuple of Tensor of shape (points, 2 x frequencies of the column)
         Cosines and sines, in turns, of the frequencies that look at a column, at its
-        points: complex numbers, so to say.
+        points: in effect complex numbers.
     order, back : Tensor or None
         Where the frequencies of all columns stand, and the way back; None if each looks
         at all of them.
@@ -169,9 +169,9 @@ class ExpectedFourier:
         ]
         if self.order is not None:
             reorder: Any = _Reorder.apply
-            found = reorder(torch.cat(factors, dim=1), self.order, self.back)
-            found = found.reshape(len(found), self.n_together, -1)
-            factors = list(found.unbind(1))
+            waves = reorder(torch.cat(factors, dim=1), self.order, self.back)
+            waves = waves.reshape(len(waves), self.n_together, -1)
+            factors = list(waves.unbind(1))
         return functools.reduce(torch.mul, factors)
 
 
@@ -239,12 +239,12 @@ class EncodedFeatures:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return int(self.phi.row_size)
 
     @property
     def is_opaque(self) -> bool:
-        """Whether rows must go through one by one."""
+        """Whether rows must be mapped one at a time."""
         return getattr(self.phi, "is_opaque", False)
 
     @property
@@ -259,13 +259,13 @@ class EncodedFeatures:
 
     def __call__(self, x: Tensor) -> Tensor:
         """Map the rows of ``x``; differentiable."""
-        found: Tensor = self.phi(self.codes(x))
-        return found
+        features: Tensor = self.phi(self.codes(x))
+        return features
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
-        found: Tensor = self.phi.mean(self.codes(x), n_parts)
-        return found
+        mean: Tensor = self.phi.mean(self.codes(x), n_parts)
+        return mean
 
     def expected(self, points: Sequence[Tensor]) -> None:
         """Return None: a mean over rows has no closed form."""
@@ -297,7 +297,7 @@ class JointFeatures:
     *Bound.* Squared norms of disjoint coordinates add up:
     :math:`\|\phi\|^2 = \sum_i w_i \|\phi_i\|^2 / \sum_i w_i \le 1` if all maps have
     norm 1 at most. Squared distances add up in the same way: a loss on these features
-    weighs the maps as ``weights`` says.
+    weighs the maps by ``weights``.
 
     Examples
     --------
@@ -316,7 +316,7 @@ class JointFeatures:
     norm_bound = 1.0
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields of an object that another party may have built."""
         refuse_unless(
             len(self.maps) == len(self.weights) > 0
             and all(has_role(phi, "map") for phi in self.maps)
@@ -327,12 +327,12 @@ class JointFeatures:
     @property
     def parts(self) -> tuple[tuple[int, float, bool], ...]:
         """Length and norm of each part, and whether it is never negative."""
-        total, found = sum(self.weights), []
+        total, parts = sum(self.weights), []
         for phi, weight in zip(self.maps, self.weights, strict=True):
             alone = ((phi.n_features, phi.norm_bound, False),)
             for n, norm, is_nonnegative in getattr(phi, "parts", alone):
-                found.append((n, (weight / total) ** 0.5 * norm, is_nonnegative))
-        return tuple(found)
+                parts.append((n, (weight / total) ** 0.5 * norm, is_nonnegative))
+        return tuple(parts)
 
     @property
     def n_features(self) -> int:
@@ -341,7 +341,7 @@ class JointFeatures:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes."""
+        """Number of values that one row takes."""
         return sum(phi.row_size for phi in self.maps)
 
     def to(self, device: torch.device) -> "JointFeatures":
@@ -354,7 +354,7 @@ class JointFeatures:
 
     @property
     def is_opaque(self) -> bool:
-        """Whether rows must go through one by one."""
+        """Whether rows must be mapped one at a time."""
         return any(getattr(phi, "is_opaque", False) for phi in self.maps)
 
     def __call__(self, x: Tensor | Sequence[Tensor]) -> Tensor:
@@ -367,8 +367,8 @@ class JointFeatures:
 
     def expected(self, points: Sequence[Tensor]) -> "JointFeatures | None":
         """Return the mean over rows whose columns are drawn independently, if known."""
-        found = tuple(phi.expected(points) for phi in self.maps)
-        return None if None in found else JointFeatures(found, self.weights)
+        maps = tuple(phi.expected(points) for phi in self.maps)
+        return None if None in maps else JointFeatures(maps, self.weights)
 
     def _beside(self, parts: list[Tensor]) -> Tensor:
         total = sum(self.weights)

@@ -1,4 +1,4 @@
-"""A lens of low frequencies: what a blurred copy of an image would keep."""
+"""A lens of low frequencies, which are the content of a blurred image."""
 
 import math
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class CosineLens:
 
     The rows of the matrices C are cosines, orthonormal. Those pairs (i, j) are kept for
     which i/h + j/w is smallest, where h and w are height and width; d is how many
-    numbers an image has. So a code says how an image looks from afar, and the way back
-    is the same sum of cosines.
+    numbers an image has. So a code describes a blurred image, and decoding is the same
+    sum of cosines.
 
     *Bound.* The norm is clipped, whatever the image is. A smaller radius makes codes
     larger, and clips more of them: an image stays as it is if its low frequencies,
@@ -42,8 +42,8 @@ class CosineLens:
         The constant r; "auto" is 0.35.
     emphasis : float, default=0.0
         A frequency (i, j) is multiplied by :math:`(1 + \sqrt{i^2 + j^2})` to this
-        power, and divided by it on the way back: high frequencies, which are weak in
-        pictures, are then less drowned by noise that all codes get alike.
+        power, and divided by it when decoded. All codes get the same noise, and high
+        frequencies are weak in images; this makes them larger.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class CosineLens:
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         return (
             "low frequencies of a cosine transform, "
             f"{self.n_coefficients} a channel, radius {self._radius:g} "
@@ -133,7 +133,7 @@ class CosineLens:
         return RADIUS if isinstance(self.radius, str) else self.radius
 
     def _gain(self, rows: Tensor, columns: Tensor, like: Tensor) -> Tensor:
-        """Return what each frequency is multiplied by."""
+        """Return the factor of each frequency."""
         distance = (rows.double() ** 2 + columns.double() ** 2).sqrt()
         return ((1.0 + distance) ** self.emphasis).to(like)
 
@@ -150,10 +150,10 @@ class CosineLens:
 
 
 def on_grid(values: Tensor, n_bits: int) -> Tensor:
-    r"""Round to whole steps of so many bits: products with cosines add exactly.
+    r"""Round to multiples of a power of two: products with cosines add exactly.
 
-    An image is then encoded alike wherever it stands in a batch, whatever a processor's
-    matrix product does at the edges of a block. *Proof.* With b bits, partial sums of
+    The code of an image is then independent of its position in a batch, and of how
+    matrix products treat the edges of a block. *Proof.* With b bits, partial sums of
     both products are multiples of :math:`2^{-2b}`, and at most
     :math:`\sqrt{2hw}`: numbers are at most 1 in an image and :math:`\sqrt h` after the
     first product, :math:`\sqrt{2/w}` in a cosine. With :func:`bits_of` an image that is

@@ -1,4 +1,4 @@
-"""What a lens offers: a public view of images, fixed before private ones are read."""
+"""The protocol of a lens: a public view of images, fixed before the fit."""
 
 from typing import Protocol, Self, runtime_checkable
 
@@ -19,18 +19,18 @@ class Lens(Protocol):
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
 
     @property
     def is_opaque(self) -> bool:
-        """Whether private rows must go through one by one.
+        """Whether private rows must be mapped one at a time.
 
-        It is so where nothing is known about how rows of a batch influence each other.
+        True if rows of a batch may influence each other.
         """
 
     @property
     def has_decoder(self) -> bool:
-        """Whether there is a way back: the lens is :class:`Decoding`."""
+        """Whether the lens can decode, as :class:`Decoding`."""
 
     @property
     def has_features(self) -> bool:
@@ -54,7 +54,7 @@ class Lens(Protocol):
 
 @runtime_checkable
 class Decoding(Lens, Protocol):
-    """A lens with a way back."""
+    """A lens with a decoder."""
 
     def decode(self, codes: Tensor, shape: Shape) -> Tensor:
         """Return images in [0, 1], of this shape, from finite codes."""
@@ -79,7 +79,7 @@ class Perceptual(Lens, Protocol):
 
 
 # ----------------------------------------------------------------------------
-# What all lenses do to images before they look, and to rows after.
+# Operations of all lenses: on images before features, and on rows of features.
 
 SLACK = 1e-12  # of a norm, for rounding in double precision
 SMALLEST = 1e-6  # norm that is scaled to 1
@@ -109,8 +109,8 @@ def finite(rows: Tensor) -> Tensor:
     >>> finite(torch.tensor([[1.0, float("nan")], [1.0, 2.0]])).tolist()
     [[0.0, 0.0], [1.0, 2.0]]
     """
-    known = rows.detach()  # largest and smallest entry: NaN if there is one
-    ends = known.amax(dim=1, keepdim=True), known.amin(dim=1, keepdim=True)
+    values = rows.detach()  # largest and smallest entry: NaN if there is one
+    ends = values.amax(dim=1, keepdim=True), values.amin(dim=1, keepdim=True)
     return torch.where(ends[0].isfinite() & ends[1].isfinite(), rows, 0.0)
 
 

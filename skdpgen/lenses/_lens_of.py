@@ -1,4 +1,4 @@
-"""From what a user gives to a lens."""
+"""Convert what a user passes into a lens."""
 
 from collections.abc import Callable
 
@@ -35,7 +35,7 @@ def lens_of(
         its defaults, a module for one that encodes, a pair for an encoder and its
         decoder.
     needs_decoder, needs_features : bool, default=False
-        Refuse a lens without a way back, or without features to compare images by.
+        Refuse a lens without a decoder, or without features to compare images by.
 
     Examples
     --------

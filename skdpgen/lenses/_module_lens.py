@@ -1,4 +1,4 @@
-"""A lens that the user brings: any module, or two functions."""
+"""A lens of the user: any module, or two functions."""
 
 import copy
 import math
@@ -22,15 +22,15 @@ SAID = ", given by the user and taken as public"
 @saved
 @dataclass(frozen=True, eq=False)
 class ModuleLens:
-    """An encoder of the user's own, with or without a way back.
+    """An encoder of the user, with or without a decoder.
 
-    The module must be public: random, or trained on public images alone. It must be
-    pure, too: it is run on private rows, and nobody accounts for what it may write down
-    about them. Nothing is known about how rows of a batch influence each other in it,
-    so the lens ``is_opaque``: private rows go through one by one.
+    The module must be public: random, or trained on public images only. It must also be
+    pure: it runs on private rows, and state that it stores about them is not accounted
+    for. Rows of a batch may influence each other in it,
+    so the lens ``is_opaque``: private rows are mapped one at a time.
 
-    *Bound.* What the module makes of an image is made flat, divided by the radius, and
-    clipped to norm 1, whatever it is.
+    *Bound.* The output of the module for an image is flattened, divided by the radius,
+    and clipped to norm 1.
 
     Modules, and modules whose methods are given, are copied and set to evaluate. They
     are not trained, and run in the precision that their weights have. A lens with a
@@ -41,9 +41,9 @@ class ModuleLens:
     encoder : nn.Module or callable
         From images (n, channels, height, width) in [0, 1] to a Tensor (n, ...).
     decoder : nn.Module, callable or None, default=None
-        From what the encoder makes, flat, (n, n_latent), to images.
+        From flattened outputs of the encoder, (n, n_latent), to images.
     name : str, default="an encoder"
-        What a certificate calls it; that it is the user's is added.
+        Name in the certificate, which adds that it is the user's.
     radius : float, default=1.0
         A public constant: norm of the encoder's outputs that is still not clipped.
     layers : tuple of str or None, default=None
@@ -81,7 +81,7 @@ class ModuleLens:
 
     @property
     def has_decoder(self) -> bool:
-        """Whether there is a way back."""
+        """Whether there is a decoder."""
         return self.decoder is not None
 
     @property
@@ -105,10 +105,10 @@ class ModuleLens:
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
         """Return outputs of the layers, flat, in the order they run; differentiable."""
-        found: list[Tensor] = []
+        outputs: list[Tensor] = []
 
         def note(part: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-            found.append(output.reshape(len(images), -1))
+            outputs.append(output.reshape(len(images), -1))
 
         hooks = [part.register_forward_hook(note) for part in self._parts()]
         try:
@@ -116,7 +116,7 @@ class ModuleLens:
         finally:
             for hook in hooks:
                 hook.remove()
-        return finite(torch.cat(found, dim=1).to(images.dtype))
+        return finite(torch.cat(outputs, dim=1).to(images.dtype))
 
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
         """Return codes of norm at most 1."""
@@ -151,22 +151,22 @@ class ModuleLens:
         """Return the layers that features are taken from."""
         owner = _owner(self.encoder)
         if self.layers is None:
-            every = [] if owner is None else owner.modules()
-            return [part for part in every if isinstance(part, nn.ReLU)]
+            modules = [] if owner is None else owner.modules()
+            return [part for part in modules if isinstance(part, nn.ReLU)]
         if owner is None:
             raise TypeError("layers must be None unless the encoder is a module.")
         return [owner.get_submodule(name) for name in self.layers]
 
     def double(self) -> "ModuleLens":
-        """Return a copy, which may remember what it sees; it keeps its precision."""
+        """Return a copy in its own precision; it may keep state about its inputs."""
         return replace(self)
 
 
 def _owner(given: object) -> nn.Module | None:
     """Return the module that is given, or one of whose methods is."""
-    for one in (given, getattr(given, "__self__", None)):
-        if isinstance(one, nn.Module):
-            return one
+    for candidate in (given, getattr(given, "__self__", None)):
+        if isinstance(candidate, nn.Module):
+            return candidate
     return None
 
 
@@ -183,31 +183,35 @@ def _weights(given: object) -> Iterator[Tensor]:
     """Yield weights of the module that is given, if it is one."""
     owner = _owner(given)
     if owner is not None:
-        yield from (one for one in owner.parameters() if one.is_floating_point())
+        yield from (
+            weight for weight in owner.parameters() if weight.is_floating_point()
+        )
 
 
 def _run(module: Callable[[Tensor], object], inputs: Tensor, role: str) -> Tensor:
-    """Return what a module makes of each row, in the precision that came in."""
+    """Return the outputs of a module for each row, in the precision of the inputs."""
     weight = next(_weights(module), inputs)
-    found = module(inputs.to(weight.dtype))
-    if not isinstance(found, Tensor):
+    outputs = module(inputs.to(weight.dtype))
+    if not isinstance(outputs, Tensor):
         raise TypeError(
-            f"{role} must return one tensor. Got {type(found).__name__} instead."
+            f"{role} must return one tensor. Got {type(outputs).__name__} instead."
         )
-    if found.ndim == 0 or len(found) != len(inputs):
+    if outputs.ndim == 0 or len(outputs) != len(inputs):
         raise ValueError(
             f"{role} must return one row for each of {len(inputs)} given. "
-            f"Got a tensor of shape {tuple(found.shape)} instead."
+            f"Got a tensor of shape {tuple(outputs.shape)} instead."
         )
-    return found.to(inputs.dtype)
+    return outputs.to(inputs.dtype)
 
 
 # ----------------------------------------------------------------------------
-# A lens of random filters: where strokes and edges are, with nothing learnt.
+# A lens of random filters, which respond to strokes and edges; nothing is trained.
 
 FIRST, NEXT = 5, 3  # pixels a side of filters, in the first layer and later
 GAIN = 2.0  # norm of a filter
-LEVELLED = 0.5  # of a first filter's mean is taken off: edges count more than tones
+LEVELLED = (
+    0.5  # part of a first filter's mean that is subtracted: edges count more than tones
+)
 THRESHOLD = 0.5  # at most, of a ReLU
 
 
@@ -219,8 +223,8 @@ class RandomLens:
     .. math:: f_1 = (A_1 \star x - t_1)_+, \qquad f_2 = (A_2 \star f_1 - t_2)_+, \dots
 
     The first layer sees every pixel, each further one every second place of the one
-    before. Thresholds t differ, so that the means of ReLUs tell how values are
-    distributed and not just what they are on average.
+    before. Thresholds t differ, so that the means of ReLUs describe the distribution of
+    values, not only their mean.
 
     *Bound.* Codes are the features, divided by their norm.
 
@@ -253,18 +257,18 @@ class RandomLens:
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         many = " and ".join(map(str, self.n_filters))
         return f"random filters, {many}, seed {self.seed}"
 
     def n_features(self, shape: Shape) -> int:
         """Return how many features an image of this shape has."""
         _, *sides = shape
-        found = 0
+        n_features = 0
         for k, n in enumerate(self.n_filters):
             sides = [-(-side // 2) if k else side for side in sides]
-            found += n * sides[0] * sides[1]
-        return found
+            n_features += n * sides[0] * sides[1]
+        return n_features
 
     def n_latent(self, shape: Shape) -> int:
         """Return how many codes an image of this shape has."""
@@ -275,8 +279,8 @@ class RandomLens:
         return normalised(self.features(images))
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
-        """Return what the layers see, flat; differentiable by images."""
-        maps, seen = within_range(images), []
+        """Return the flattened features of all layers; differentiable."""
+        maps, features = within_range(images), []
         for k, (filters, below) in enumerate(
             _drawn(self.n_filters, images.shape[1], self.seed)
         ):
@@ -284,8 +288,8 @@ class RandomLens:
             half = filters.shape[2] // 2
             stride = 2 if k else 1
             maps = conv2d(maps, weight, bias, stride=stride, padding=half).relu()
-            seen.append(maps.flatten(1))
-        return finite(torch.cat(seen, dim=1))
+            features.append(maps.flatten(1))
+        return finite(torch.cat(features, dim=1))
 
     def to(self, device: torch.device) -> "RandomLens":
         """Return itself: filters go where images are."""
@@ -300,7 +304,7 @@ class RandomLens:
 def _drawn(
     n_filters: tuple[int, ...], n_channels: int, seed: int
 ) -> tuple[tuple[Tensor, Tensor], ...]:
-    """Return filters of norm 2 and what is added to them, layer by layer."""
+    """Return filters of norm 2 and their biases, layer by layer."""
     rng = torch.Generator().manual_seed(seed)
     layers = []
     for k, n in enumerate(n_filters):

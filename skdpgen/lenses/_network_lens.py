@@ -1,4 +1,4 @@
-"""What lenses of trained networks share: weights, sizes and colours of images."""
+"""Lenses of trained networks: weights, and sizes and colours of images."""
 
 import copy
 import hashlib
@@ -31,7 +31,7 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Weights that a user brings for a network whose layers are known.
+# Weights of the user for a network with known layers.
 
 NOT_USED = "num_batches_tracked"  # counts of batch norm, which only training reads
 
@@ -45,7 +45,7 @@ def weights_for(network: nn.Module, given: Weights) -> dict[str, Tensor]:
     Parameters
     ----------
     network : nn.Module
-        Says which names and shapes are needed.
+        Defines the names and shapes that are needed.
     given : str, path, dict of Tensor or nn.Module
         A file of a state dict (``.pth`` or ``.pt``, read without running code from it,
         or ``.safetensors``), a state dict, or a network that has one.
@@ -56,25 +56,25 @@ def weights_for(network: nn.Module, given: Weights) -> dict[str, Tensor]:
     >>> list(weights_for(small, small.state_dict() | {"more": torch.ones(1)}))
     ['weight', 'bias']
     """
-    found = _state_of(given)
+    state = _state_of(given)
     needed = {
         name: value.shape
         for name, value in network.state_dict().items()
         if not name.endswith(NOT_USED)
     }
-    missing = [name for name in needed if name not in found]
+    missing = [name for name in needed if name not in state]
     if missing:
         raise ValueError(
             f"weights must have {len(needed)} entries named as in torchvision. "
             f"{len(missing)} are missing, such as {', '.join(missing[:3])}."
         )
     for name, shape in needed.items():
-        if found[name].shape != shape:
+        if state[name].shape != shape:
             raise ValueError(
                 f"Weight {name!r} must have shape {tuple(shape)}. "
-                f"Got {tuple(found[name].shape)} instead."
+                f"Got {tuple(state[name].shape)} instead."
             )
-    return {name: _as_float(found[name]) for name in needed}
+    return {name: _as_float(state[name]) for name in needed}
 
 
 def _as_float(weight: Tensor) -> Tensor:
@@ -103,7 +103,7 @@ def _read(path: Path) -> Any:
 
 
 # ----------------------------------------------------------------------------
-# What lenses of trained networks share: weights, sizes and colours of images.
+# Base of lenses of trained networks: weights, sizes and colours of images.
 
 MEAN = (0.485, 0.456, 0.406)  # of ImageNet's colours, which such networks expect
 SPREAD = (0.229, 0.224, 0.225)
@@ -112,14 +112,14 @@ SMALLEST_SIDE = 32  # maps of the last stage would have no pixel below
 
 @dataclass(frozen=True, eq=False)
 class NetworkLens:
-    """A lens made of a network with public weights; derived classes say which one.
+    """A lens made of a network with public weights; derived classes define the network.
 
     Parameters
     ----------
     weights : str, path, dict of Tensor or nn.Module
         Kept as a dict of tensors, a copy, with the names that the network needs.
     side : int, default=32
-        Smaller images are enlarged until their shorter side has so many pixels.
+        Smaller images are enlarged until their shorter side has this length.
     """
 
     weights: Any
@@ -143,7 +143,7 @@ class NetworkLens:
 
     def n_features(self, shape: Shape) -> int:
         """Return how many features an image of this shape has."""
-        return sum(one[1:].numel() for one in self._shapes(shape))
+        return sum(feature_map[1:].numel() for feature_map in self._shapes(shape))
 
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
         """Return means of the last maps, divided by their norm."""
@@ -151,17 +151,17 @@ class NetworkLens:
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
         """Return all maps after a ReLU, flat; differentiable by images."""
-        maps = [one.flatten(1) for one in self._maps(images)]
+        maps = [feature_map.flatten(1) for feature_map in self._maps(images)]
         return finite(torch.cat(maps, dim=1))
 
     def to(self, device: torch.device) -> Self:
         """Return the same lens on another device."""
-        weights = {name: one.to(device) for name, one in self.weights.items()}
+        weights = {name: weight.to(device) for name, weight in self.weights.items()}
         return replace(self, weights=weights)
 
     def double(self) -> Self:
         """Return the same lens in double precision."""
-        weights = {name: one.double() for name, one in self.weights.items()}
+        weights = {name: weight.double() for name, weight in self.weights.items()}
         return replace(self, weights=weights)
 
     def _empty(self) -> nn.Module:
@@ -169,7 +169,7 @@ class NetworkLens:
         raise NotImplementedError
 
     def _maps(self, images: Tensor) -> list[Tensor]:
-        weights = {name: one.to(images) for name, one in self.weights.items()}
+        weights = {name: weight.to(images) for name, weight in self.weights.items()}
         network = self._empty()
         network.load_state_dict(weights, strict=False, assign=True)
         inputs = as_inputs(within_range(images), self.side)
@@ -196,7 +196,9 @@ def as_inputs(images: Tensor, side: int) -> Tensor:
     if times > 1:
         size = round(height * times), round(width * times)
         images = interpolate(images, size, mode="bilinear", align_corners=False)
-    mean, spread = (images.new_tensor(one)[:, None, None] for one in (MEAN, SPREAD))
+    mean, spread = (
+        images.new_tensor(constant)[:, None, None] for constant in (MEAN, SPREAD)
+    )
     return (images - mean) / spread  # grey ones become three equal channels first
 
 
@@ -222,7 +224,7 @@ class VGG19Lens(NetworkLens):
         ``.safetensors``), its state dict, or the network. Entries of the classifier are
         ignored. A copy is kept.
     side : int, default=32
-        Smaller images are enlarged until their shorter side has so many pixels.
+        Smaller images are enlarged until their shorter side has this length.
 
     References
     ----------
@@ -239,7 +241,7 @@ class VGG19Lens(NetworkLens):
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         return "VGG-19, its weights taken as public"
 
     def _empty(self) -> nn.Module:
@@ -268,7 +270,7 @@ class ResNet18Lens(NetworkLens):
         ``.safetensors``), its state dict, or the network. Entries of the last layer,
         ``fc``, are ignored. A copy is kept.
     side : int, default=32
-        Smaller images are enlarged until their shorter side has so many pixels.
+        Smaller images are enlarged until their shorter side has this length.
 
     Examples
     --------
@@ -280,7 +282,7 @@ class ResNet18Lens(NetworkLens):
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         return "ResNet-18, its weights taken as public"
 
     def _empty(self) -> nn.Module:
@@ -288,7 +290,7 @@ class ResNet18Lens(NetworkLens):
 
 
 # ----------------------------------------------------------------------------
-# The lens that comes with the package: small networks that saw public images.
+# The lens that comes with the package: small networks trained on public images.
 
 KINDS = {1: "grey", 3: "colour"}  # by the number of channels
 RADIUS = {1: 40.0, 3: 47.0}  # norm of the codes of 99 % of public images
@@ -299,7 +301,7 @@ BALANCE = 1.5, 1.2, 0.5  # of layers: fine places get most of a feature's norm
 @saved
 @dataclass(frozen=True)
 class ShippedLens:
-    """A small auto-encoder that was trained on public images and comes along.
+    """A small auto-encoder, trained on public images, that is part of the package.
 
     Grey images go through a network that has seen letters and photographs, coloured
     ones through one that has seen photographs; :doc:`the model card </model_card>` says
@@ -313,8 +315,8 @@ class ShippedLens:
     Parameters
     ----------
     version : str, default=""
-        Says which weights are meant, in a file of a saved estimator; weights of another
-        version are refused. Empty is what is installed.
+        Version of the weights, stored in files of saved estimators; weights of another
+        version are refused. Empty is the installed version.
 
     Examples
     --------
@@ -341,7 +343,7 @@ class ShippedLens:
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         return f"the network that comes with skdpgen, version {self.version}"
 
     def n_latent(self, shape: Shape) -> int:
@@ -352,13 +354,16 @@ class ShippedLens:
         """Return how many features an image of this shape has."""
         images = torch.empty(1, *shape, device="meta")
         maps = PublicAutoEncoder(shape[0]).to("meta").maps(images)
-        return sum(one.numel() for one in maps)
+        return sum(feature_map.numel() for feature_map in maps)
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
-        """Return what the convolutions see, flat; differentiable by images."""
+        """Return the flattened outputs of the convolutions; differentiable."""
         images = within_range(images)
         maps = network(images.shape[1], images).maps(images)
-        parts = [a * one.flatten(1) for a, one in zip(BALANCE, maps, strict=True)]
+        parts = [
+            a * feature_map.flatten(1)
+            for a, feature_map in zip(BALANCE, maps, strict=True)
+        ]
         return finite(torch.cat(parts, dim=1))
 
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
@@ -385,7 +390,7 @@ class ShippedLens:
 
 
 def network(n_channels: int, like: Tensor | None = None) -> PublicAutoEncoder:
-    """Return the network for so many channels, with the precision of a tensor."""
+    """Return the network for a number of channels, in the precision of a tensor."""
     if n_channels not in KINDS:
         raise ValueError(f"Images must have 1 or 3 channels. Got {n_channels} instead.")
     if like is None:
@@ -397,14 +402,14 @@ def network(n_channels: int, like: Tensor | None = None) -> PublicAutoEncoder:
 def _network(
     n_channels: int, dtype: torch.dtype, device: torch.device
 ) -> PublicAutoEncoder:
-    found = PublicAutoEncoder(n_channels)
-    found.load_state_dict(load(_content(KINDS[n_channels])))
-    return found.to(device=device, dtype=dtype).eval().requires_grad_(False)
+    network = PublicAutoEncoder(n_channels)
+    network.load_state_dict(load(_content(KINDS[n_channels])))
+    return network.to(device=device, dtype=dtype).eval().requires_grad_(False)
 
 
 @cache
 def installed() -> str:
-    """Return what is installed: the first digits of a checksum of all that counts."""
+    """Return the installed version: the first digits of a checksum."""
     constants = repr((sorted(RADIUS.items()), BALANCE)).encode()
     content = constants + b"".join(_content(kind) for kind in KINDS.values())
     return hashlib.sha256(content).hexdigest()[:8]
@@ -454,7 +459,7 @@ class PerceptualMap:
 
     @property
     def is_opaque(self) -> bool:
-        """Whether rows must go through one by one."""
+        """Whether rows must be mapped one at a time."""
         return goes_alone(self.lens)
 
     @property
@@ -480,9 +485,9 @@ class PerceptualMap:
         return torch.cat(self._parts(x), dim=1)
 
     def _parts(self, x: Tensor) -> list[Tensor]:
-        """Return features, and their squares, each of a norm of its own."""
-        found = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
-        unit = normalize(found, dim=1, eps=SMALLEST)
+        """Return features and their squares, each normalised separately."""
+        features = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
+        unit = normalize(features, dim=1, eps=SMALLEST)
         parts = [math.sqrt(1.0 - self.squares) * unit]
         if self.squares:
             squared = normalize(unit.square(), dim=1, eps=SMALLEST**2)
@@ -490,7 +495,7 @@ class PerceptualMap:
         return parts
 
     def check(self) -> None:
-        """Look at made-up images, so that a lens fails before it costs."""
+        """Try made-up images, so that a lens fails before budget is used."""
         copy.deepcopy(self)(torch.zeros(1, math.prod(self.shape)))
         if self.is_opaque:
             with torch.no_grad():
@@ -499,9 +504,9 @@ class PerceptualMap:
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of equal groups of rows, (n_parts, n_features)."""
-        found = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
+        features = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
         means: Tensor = UnitMeans.apply(  # type: ignore[no-untyped-call]
-            found, n_parts, self.squares, SMALLEST
+            features, n_parts, self.squares, SMALLEST
         )
         return means
 
@@ -515,6 +520,6 @@ class PerceptualMap:
     def double(self) -> "PerceptualMap":
         """Return the same map in double precision, with a lens of its own.
 
-        It sees private rows: a lens that remembers what it saw must not be kept.
+        It reads private rows: a lens may store state about them and must not be kept.
         """
         return replace(self, lens=copy.deepcopy(self.lens.double()))

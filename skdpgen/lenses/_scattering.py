@@ -1,4 +1,4 @@
-"""A lens of wavelet scattering: strokes and textures, with nothing learnt."""
+"""A lens of wavelet scattering, which describes strokes and textures."""
 
 import math
 from dataclasses import dataclass
@@ -91,7 +91,7 @@ def frame_sum(wavelets: Tensor, tall: Tensor, wide: Tensor, step: int) -> Tensor
     means and the wavelets together have at most the energy of the image.
     """
     low = torch.outer(
-        *(torch.fft.fft(one[0]).abs() / math.sqrt(step) for one in (tall, wide))
+        *(torch.fft.fft(filters[0]).abs() / math.sqrt(step) for filters in (tall, wide))
     )
     fold = low.reshape(step, tall.shape[1] // step, step, -1).sum(dim=(0, 2))
     return _both_ways(low * fold.repeat(step, step) + wavelets.square().sum(dim=(0, 1)))
@@ -106,7 +106,7 @@ def filters(
     All are divided until :func:`frame_sum` is 1 at most, so that no energy is added.
     """
     padded = padded_side(height, n_scales), padded_side(width, n_scales)
-    with torch.inference_mode(False):  # what is cached may be differentiated through
+    with torch.inference_mode(False):  # gradients may flow through cached tensors
         tall, wide = low_pass(height, n_scales), low_pass(width, n_scales)
         wavelets = morlets(n_scales, n_angles, *padded)
         most = float(frame_sum(wavelets, tall, wide, 2**n_scales).max())
@@ -123,16 +123,16 @@ def _morlet(scale: int, angle: float, slant: float, height: int, width: int) -> 
     spread, frequency = SPREAD * 2**scale, HIGHEST / 2**scale
     centre = _gaussian(spread, angle, slant, frequency, height, width)
     around_0 = _gaussian(spread, angle, slant, 0.0, height, width)
-    found = centre - centre[0, 0] / around_0[0, 0] * around_0
-    found[0, 0] = 0.0  # to the last digit
-    return found
+    wavelet = centre - centre[0, 0] / around_0[0, 0] * around_0
+    wavelet[0, 0] = 0.0  # to the last digit
+    return wavelet
 
 
 def _gaussian(
     spread: float, angle: float, slant: float, frequency: float, height: int, width: int
 ) -> Tensor:
     """Return a Gaussian around a frequency, repeated every 2 pi, as sampling does."""
-    found = torch.zeros(height, width, dtype=torch.float64)
+    gaussian = torch.zeros(height, width, dtype=torch.float64)
     for down in range(-TURNS, TURNS + 1):
         for right in range(-TURNS, TURNS + 1):
             y = 2 * math.pi * (torch.fft.fftfreq(height).double()[:, None] + down)
@@ -140,12 +140,12 @@ def _gaussian(
             along = x * math.cos(angle) + y * math.sin(angle) - frequency
             across = y * math.cos(angle) - x * math.sin(angle)
             square = along.square() + (across / slant).square()
-            found += torch.exp(-(spread**2) * square / 2)
-    return found
+            gaussian += torch.exp(-(spread**2) * square / 2)
+    return gaussian
 
 
 # ----------------------------------------------------------------------------
-# A lens of wavelet scattering: strokes and textures, with nothing learnt.
+# A lens of wavelet scattering; nothing is trained.
 
 SMALLEST_SIDE = 8
 IN_CACHE, AT_ONCE = 2**12, 2**19  # pixels at once, on a processor and elsewhere
@@ -173,7 +173,7 @@ class ScatteringLens:
 
     *Bound.* Codes are the features, divided by 0.7 times the square root of how many
     numbers an image has, and clipped. Photographs have norms around 0.7 (parts of two:
-    0.4 and 0.8 in the mean), drawings on black less; what is brighter is clipped.
+    0.4 and 0.8 in the mean), drawings on black less; brighter images are clipped.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class ScatteringLens:
 
     @property
     def name(self) -> str:
-        """What a certificate says about the lens."""
+        """Description of the lens in a certificate."""
         return (
             f"wavelet scattering, {self.n_scales} scales, {self.n_angles} angles, "
             f"order {self.order}"
@@ -275,7 +275,7 @@ class ScatteringLens:
     def _scattered(self, images: Tensor) -> Tensor:
         height, width = images.shape[2:]
         bank = filters(self.n_scales, self.n_angles, height, width)
-        wavelets, tall, wide = (one.to(images) for one in bank)
+        wavelets, tall, wide = (part.to(images) for part in bank)
         padded = images[:, :, mirror(height, self.n_scales)]
         padded = padded[:, :, :, mirror(width, self.n_scales)]
         first = moduli(padded, wavelets.flatten(0, 1))  # (n, c, scales x angles, H, W)

@@ -87,17 +87,17 @@ def _outer(numbers: Tensor, groups: Tensor) -> Tensor:
 
 
 # ----------------------------------------------------------------------------
-# Private rows through a map that a user gave: one by one, whatever it does.
+# Private rows through a map of the user, one at a time: its code is not trusted.
 
 N_MADE_UP = 8  # public rows that a map is tried on
 LARGEST_CHANGE = 1e-6  # of the largest entry; the same row twice should give 0
 
 
 def goes_alone(lens: Lens) -> bool:
-    """Say whether private rows must go through a lens one by one.
+    """Return whether private rows must pass a lens one at a time.
 
-    It is so where the lens ``is_opaque``, and for each class that is not of this
-    package: what it states about itself is not checked by anyone.
+    True if the lens ``is_opaque``, and for each class of another package, whose
+    statements about itself are not verified.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def goes_alone(lens: Lens) -> bool:
 def each_alone(see: Callable[[Tensor], Tensor], rows: Tensor, width: int) -> Tensor:
     """Return ``see`` of each row, (n, width); a row on which it fails becomes 0.
 
-    An error, a result of another shape and a warning would each tell something about
+    An error, a result of another shape and a warning would each reveal something about
     one row. So errors and shapes become zeros, which add nothing to any sum, and
     warnings are not shown. *Why the bound holds:* row i of the result is a function of
     row i alone, if ``see`` is one (:func:`check_pure` tries that on public rows).
@@ -129,23 +129,23 @@ def each_alone(see: Callable[[Tensor], Tensor], rows: Tensor, width: int) -> Ten
     >>> each_alone(see, torch.tensor([[0.25, 0.5], [1.0, 1.0]]), 2).tolist()
     [[0.5, 1.0], [0.0, 0.0]]
     """
-    found = torch.zeros(len(rows), width, dtype=torch.float64, device=rows.device)
+    features = torch.zeros(len(rows), width, dtype=torch.float64, device=rows.device)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for index in range(len(rows)):
             try:
-                seen = see(rows[index : index + 1].clone())  # it may change in place
-                if seen.shape == (1, width):
-                    found[index] = seen[0].double()
-            except Exception:  # whatever its type, it would tell of the row
-                found[index] = 0.0
-    return found
+                output = see(rows[index : index + 1].clone())  # it may change in place
+                if output.shape == (1, width):
+                    features[index] = output[0].double()
+            except Exception:  # any error would reveal something about the row
+                features[index] = 0.0
+    return features
 
 
 def check_pure(
     see: Callable[[Tensor], Tensor], size: tuple[int, ...], width: int, what: str
 ) -> None:
-    """Raise unless a map gives the same result for a row whatever it saw before.
+    """Raise if the result of a map for a row depends on earlier calls.
 
     It is tried on made-up rows before it sees private ones. This finds random numbers
     (dropout by ``torch.nn.functional``), running means and counters. It is a trial and
@@ -158,7 +158,7 @@ def check_pure(
     size : tuple of int
     width : int
     what : str
-        How an error calls the map.
+        Name of the map in error messages.
 
     Examples
     --------

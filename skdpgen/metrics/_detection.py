@@ -1,4 +1,4 @@
-"""Whether a model can tell real rows from synthetic ones."""
+"""Detection: whether a model can distinguish synthetic rows from real ones."""
 
 import numpy as np
 import pandas as pd
@@ -15,14 +15,14 @@ from skdpgen.utils import (
 MOST_ROWS = 5_000  # of each side
 MOST_COLUMNS = 200  # so that a table of pixels takes seconds, too
 FOLDS = 3
-LEAST = 10  # rows of both sides that a text has, to be told from other rare ones
+LEAST = 10  # rows of both sides that a text needs for a code of its own
 DIGITS = 5  # of a number: how finely it is written should not give it away
 
 
 def detection_auc(
     real: Rows, synthetic: Rows, *, random_state: int | None = 0
 ) -> float:
-    """ROC-AUC of gradient boosting that tells synthetic rows from real ones.
+    """ROC-AUC of gradient boosting that separates synthetic rows from real ones.
 
     Both sides are coded alike: numbers to five digits, texts by one list in which all
     rare ones are one, so that names or numbers of persons tell nothing (nor do invented
@@ -89,15 +89,15 @@ def _coded(real: pd.Series, synthetic: pd.Series) -> tuple[NDArray[np.float64], 
     values = np.concatenate([pair.real, pair.synthetic])
     if pair.kind == "number":
         values = _rounded(values)
-    # what is no number, though the cell holds something, is not the same as missing
+    # text that is no number is not the same as a missing value
     return np.where(np.concatenate(pair.strange), np.inf, values), False
 
 
 def _levels(keys: Keys) -> NDArray[np.float64]:
     """Code text keys of both sides: frequent ones, rare ones as one, missing.
 
-    What is rare is judged by both sides together: a key that one side alone has, a
-    number of a person, would tell real rows from other real ones.
+    Both sides together decide what is rare. A key of only one side, such as the number
+    of a person, would also distinguish real rows from other real rows.
     """
     codes, distinct = pd.factorize(keys, use_na_sentinel=True)
     counts = np.bincount(codes[codes >= 0], minlength=len(distinct))

@@ -30,7 +30,7 @@ from skdpgen.utils import (
 Floats = NDArray[np.float64]
 
 # ----------------------------------------------------------------------------
-# One column of two tables, read alike: as numbers, as times or as text.
+# One column of two tables, both read as numbers, as times or as text.
 
 FEW_VALUES = 12  # with no more distinct values, texts and numbers are levels
 SURELY_DATES = 0.99  # share of the distinct texts that must be dates
@@ -58,7 +58,7 @@ class ColumnPair:
 
 
 def read_alike(real: pd.Series, synthetic: pd.Series) -> ColumnPair:
-    """Read a column of both tables as what the real one holds.
+    """Read a column of both tables as the type of the real one.
 
     Texts count as times if there are many and nearly all of them are dates of one
     format. A real column without values is read as the synthetic one.
@@ -318,8 +318,8 @@ def _together(columns: list[Cells]) -> float:
     for real_codes, synthetic_codes, n_cells in columns:  # a code for each set
         real = real * n_cells + real_codes
         synthetic = synthetic * n_cells + synthetic_codes
-    both = np.concatenate([real, synthetic])
-    occupied, codes = np.unique(both, return_inverse=True)
+    rows = np.concatenate([real, synthetic])
+    occupied, codes = np.unique(rows, return_inverse=True)
     return _distance(codes[:n_real], codes[n_real:], len(occupied))
 
 
@@ -417,7 +417,7 @@ class _Column:
             self.real_values = np.sort(pair.real[~np.isnan(pair.real)])
 
     def ask(self, rng: Generator) -> tuple[Mask, Mask]:
-        """Say which rows of either table have what is asked for."""
+        """Return which rows of each table meet a condition."""
         n_values = len(self.real_values)
         if self.is_level:
             # codes of missing and of what no real row has are never wanted, unless
@@ -436,7 +436,7 @@ class _Column:
 
 
 def _places(cells: NDArray[Any], names: list[str]) -> NDArray[np.intp]:
-    """Return places in ``names``, then missing, then what is not among them."""
+    """Return indices in ``names``; missing comes next, and then all other values."""
     lookup = {name: place for place, name in enumerate(names)}
     codes, distinct = pd.factorize(cells, use_na_sentinel=True)
     places = [lookup.get(name, len(names) + 1) for name in distinct]

@@ -96,7 +96,7 @@ def align(frame: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_numeric(column: pd.Series) -> bool:
-    """Say whether a column holds numbers or times rather than categories.
+    """Return whether a column holds numbers or times rather than categories.
 
     Booleans and categories are not numbers. A column of Python objects is numeric when
     every cell that is not missing is an ``int`` or a ``float``.
@@ -122,7 +122,7 @@ def is_numeric(column: pd.Series) -> bool:
 
 
 def is_time(column: pd.Series) -> bool:
-    """Say whether a column holds dates, times or durations.
+    """Return whether a column holds dates, times or durations.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def is_time(column: pd.Series) -> bool:
 
 
 def numbers(column: pd.Series) -> NDArray[np.float64]:
-    """Turn a column into floats; what is not a finite number becomes NaN.
+    """Turn a column into floats; all but finite numbers become NaN.
 
     Examples
     --------
@@ -275,7 +275,7 @@ TASKS = ("auto", "classification", "regression")
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Both targets, coded alike; rows without a target are left out.
+    """Both targets with common codes; rows without a target are left out.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ class Targets:
 
 
 def prepare_targets(y_train: Labels, y_test: Labels, task: str = "auto") -> Targets:
-    """Code synthetic and real targets alike.
+    """Code synthetic and real targets with common codes.
 
     Labels match by their text (``1``, ``1.0`` and ``"1"`` are one class). The classes
     are those of both sides together, sorted as numbers if all are numbers, else as

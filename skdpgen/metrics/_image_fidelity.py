@@ -32,7 +32,7 @@ class Extractor:
     Parameters
     ----------
     name : str
-        Says which features; results carry it.
+        Identifies the features in results.
     module : callable
         From a Tensor (n, channels, height, width) in [0, 1] to one (n, d).
 
@@ -257,8 +257,10 @@ def precision_recall(
 ) -> tuple[float, float]:
     """Return F_{1/8} and F_8 of how clusters divide into real and synthetic."""
     n_clusters = min(CLUSTERS, len(real), len(synthetic))
-    both = np.concatenate([real, synthetic])
-    clusters = KMeans(n_clusters, n_init=1, random_state=random_state).fit_predict(both)
+    features = np.concatenate([real, synthetic])
+    clusters = KMeans(n_clusters, n_init=1, random_state=random_state).fit_predict(
+        features
+    )
     p, q = (
         np.bincount(part, minlength=n_clusters) / len(part)
         for part in np.split(clusters, [len(real)])

@@ -337,7 +337,7 @@ REGRESSORS: dict[str, dict[str, ModelSpec]] = {
 
 
 # ----------------------------------------------------------------------------
-# What a model's predictions are worth, and what a guess is worth.
+# Scores of a model's predictions and of a constant guess.
 
 METRICS = {
     "binary": ("roc_auc", "average_precision", "f1", "accuracy"),
@@ -459,8 +459,8 @@ def yardsticks(real: Rows, synthetic: Rows) -> dict[str, float]:
     """Distances of one, two and three columns, detection, and error of queries.
 
     Each is the function of its name with defaults; their seeds are public and fixed, so
-    tables compare. The best of each is what other real rows get. This reads real rows,
-    so it is outside the guarantee.
+    tables compare. The reference of each is the value for other real rows. This reads
+    real rows, so it is outside the guarantee.
 
     Parameters
     ----------
@@ -561,7 +561,8 @@ class SyntheticUtility:
             specs = {**CLASSIFIERS[self.protocol], **REGRESSORS[self.protocol]}
             specs[IMAGE_NETWORK.name] = IMAGE_NETWORK
             object.__setattr__(self, "classifiers", tuple(self.classifiers))
-            for name in self.classifiers or [None]:  # an empty list raises, too
+            names: Sequence[str | None] = self.classifiers or [None]
+            for name in names:  # an empty list raises, too
                 _check_in("classifiers", name, list(specs))
 
     def __call__(self, estimator: object, X: Table, y: Labels | None = None) -> float:

@@ -1,4 +1,4 @@
-"""Networks that generate, and some that look; torch modules only."""
+"""Generators, discriminators and encoders; torch modules only."""
 
 from skdpgen.networks._autoencoder import AutoEncoder, PublicAutoEncoder
 from skdpgen.networks._convolutional import VGG, ResNet, SmallCNN

@@ -60,7 +60,7 @@ class AutoEncoder(nn.Module):
 
 
 # ----------------------------------------------------------------------------
-# The network that comes with the package: an auto-encoder whose layers tell shapes.
+# The network that comes with the package: an auto-encoder whose layers detect shapes.
 
 SIDE = 28  # of the images that codes are made of
 WIDTHS = (24, 48, 96)
@@ -69,10 +69,10 @@ DRAWN = 64  # maps that drawing starts from
 
 
 class PublicAutoEncoder(nn.Module):
-    """Three convolutions see, a linear layer makes codes, two more draw.
+    """Three convolutions and a linear layer encode; two more layers decode.
 
-    No layer mixes images. What the convolutions see keeps the size of an image, a half
-    and a quarter of it; codes are made of what they see at 28 x 28 pixels.
+    No layer mixes images. The maps have the size of an image, a half and a quarter of
+    it; codes are computed from maps of 28 x 28 pixels.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class PublicAutoEncoder(nn.Module):
         )
 
     def maps(self, images: Tensor) -> list[Tensor]:
-        """Return what each convolution sees, after its ReLU."""
+        """Return the output of each convolution, after its ReLU."""
         maps = []
         for layer in self.seen:
             images = layer(images).relu()

@@ -9,7 +9,7 @@ from torch.nn.functional import avg_pool2d, max_pool2d
 from skdpgen.networks._table import convolution, linear
 
 # ----------------------------------------------------------------------------
-# A small classifier of images, cheap enough to be asked about every private row.
+# A small classifier of images, cheap enough to predict every private row.
 
 HALVED = 16  # from this many pixels a side on, 2 x 2 of them are averaged
 CNN_WIDTHS = (16, 32)
@@ -39,7 +39,7 @@ class SmallCNN(nn.Module):
         self.last = linear(CNN_WIDTHS[1] * math.prod(sides), n_classes, rng)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Return logits, (n, n_classes); each image by itself."""
+        """Return logits, (n, n_classes); each image independently of others."""
         if self.is_halved:
             images = avg_pool2d(images, 2, ceil_mode=True)
         for layer in (self.first, self.second):
@@ -144,7 +144,7 @@ class ResNet(nn.Module):
 
 
 class Block(nn.Module):
-    """Two convolutions, added to what came in; ``downsample`` fits it where need be."""
+    """Two convolutions, added to their input; ``downsample`` adapts its shape."""
 
     def __init__(self, n_inputs: int, n_outputs: int, stride: int) -> None:
         super().__init__()

@@ -147,7 +147,7 @@ class Coded(nn.Sequential):
 
 
 class CodesDecoder(nn.Sequential):
-    """The decoder of an auto-encoder; what it draws smaller is doubled smoothly."""
+    """The decoder of an auto-encoder; smaller outputs are upsampled smoothly."""
 
     def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
         assert shape.code is not None
@@ -264,7 +264,7 @@ BODIES = {
 
 
 # ----------------------------------------------------------------------------
-# A discriminator that DP-SGD can train: smooth, told the label, no row beside it.
+# A discriminator for DP-SGD: smooth, conditional on labels, without batch statistics.
 
 ROUNDS = 2  # of the power method, which goes on where it stopped
 

@@ -110,7 +110,7 @@ class CellsHead:
 @saved
 @dataclass(frozen=True)
 class PositionHead:
-    """A head of one number in [0, 1]; a second output says how far it is missing."""
+    """A head of one number in [0, 1]; a second output is the degree of missingness."""
 
     is_nullable: bool = False
 
@@ -163,7 +163,7 @@ class TableGenerator(nn.Module):
     rng : Generator or None
         Draws the first weights; None leaves them empty, to be loaded.
     start : ndarray of shape (n_classes, outputs) or None
-        Added to the outputs: the logits of what is already known about each class.
+        Logits that are added to the outputs: the known marginals of each class.
 
     Examples
     --------

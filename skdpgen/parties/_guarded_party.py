@@ -35,14 +35,15 @@ from skdpgen.utils import (
 class GuardedParty:
     """Rows whose sums leave only with a share of noise, behind masks.
 
-    It keeps an account of its own, with the budget of one fit: a question that costs
-    more than is left is refused, and what a question costs is worked out here. What
-    follows for its rows is said at :class:`~skdpgen.privacy.NoiseShares`.
+    It keeps its own ledger, with the budget of one fit. It computes the cost of each
+    question itself, and refuses a question that exceeds the remaining budget.
+    :class:`~skdpgen.privacy.NoiseShares` states what this guarantees for its rows.
 
-    *What can be asked.* Questions are made of types that are marked for it, with fields
-    that are checked. Steps from rows to sums take any cell and any label. Each question
-    is tried on made-up rows, which cover every cell, label and missing value, and costs
-    a thousandth of the budget at least, before a row is read. A hundred are answered.
+    *Which questions are allowed.* Questions consist of marked types whose fields are
+    checked. Steps from rows to sums must accept any cell and any label. Before a row is
+    read, each question is tried on made-up rows, which cover every cell, label and
+    missing value, and charged at least a thousandth of the budget. At most a hundred
+    are answered.
 
     Parameters
     ----------
@@ -119,15 +120,15 @@ class GuardedParty:
 
     @property
     def privacy_(self) -> PrivacyReport:
-        """Its own certificate: what was asked of it, and paid."""
+        """Its own certificate, with every question that it answered."""
         return self._ledger.report([self.noise.stated(self._ledger.budget)])
 
     def answer(self, question: Question) -> NoisyShare:
         """Return the sums of its rows with its share of noise, masked.
 
-        What cannot be asked of public rows is an error, and costs nothing. If a
-        question fails at the rows themselves, that it failed tells of them: it is paid
-        for, and the party answers no other one.
+        A question that fails on made-up public rows raises an error and uses no budget.
+        If it fails on the rows themselves, the failure reveals something about them: so
+        its cost is charged, and the party answers no further question.
         """
         question = self._checked(question)
         with self._lock:  # one account, one question at a time
@@ -148,7 +149,7 @@ class GuardedParty:
             return share
 
     def _checked(self, question: Question) -> Question:
-        """Return the question as its bytes say it, tried on public rows."""
+        """Return the question rebuilt from its bytes, after a trial on public rows."""
         # an object of the sender's may change after it is checked; its bytes do not
         question = Question.from_bytes(question.to_bytes())
         check_asked(question)
@@ -174,7 +175,7 @@ class GuardedParty:
 
 
 def _sums(question: Question, chunks: Iterable[Any]) -> dict[str, Any]:
-    """Return sums; an error says no more than that there was one."""
+    """Return sums; an error reveals nothing but that there was one."""
     try:
         with np.errstate(all="ignore"):
             return question.query.sums(chunks)
@@ -241,7 +242,7 @@ def arrow_sums(
 
 
 def _party(table: Any, target: str | None) -> Party:
-    """Return some rows as a party, their labels beside them."""
+    """Return some rows as a party, with their labels separated."""
     if target is None:
         return Party("some rows", table)
     labels = table[target].to_pandas()

@@ -1,4 +1,4 @@
-"""Several parties as one table, for `fit`: questions go out, sums come back."""
+"""Several parties as one table, for `fit`: they get questions and send sums."""
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
@@ -37,11 +37,11 @@ from skdpgen.utils import (
 
 @dataclass(frozen=True, eq=False)
 class Party:
-    """Rows that stay where they are; who may not see them gets their sums.
+    """Rows that stay with a party; only their sums are sent.
 
-    The sums have no noise yet: **whoever gets them is trusted with them**, to add the
-    noise and to show nothing else. They hold every word that a column of text has, if
-    no schema lists its categories. Batches of one party, as of months, have names
+    The sums have no noise yet: **their recipient is trusted** to add the noise and to
+    show nothing else. They include every word of a text column, unless a schema lists
+    its categories. Batches of one party, for example months, have names
     ``party/batch``; their sums can be kept and added up (:func:`first_question`).
 
     Parameters
@@ -73,9 +73,9 @@ class Party:
         return like_of(self.X), None if self.y is None else like_of(self.y)
 
     def answer(self, question: Question) -> PartialSum:
-        """Return the sums of its rows; one who asks for a share of noise gets an error.
+        """Return the sums of its rows; raise if the question asks for noise.
 
-        Errors tell columns and dtypes, and no value.
+        Errors name columns and dtypes, and no value.
         """
         if question.noise is not None:
             raise ValueError(
@@ -88,14 +88,14 @@ class Party:
 
 
 # ----------------------------------------------------------------------------
-# Several parties as one table, for `fit`: questions go out, sums come back.
+# Several parties as one table, for `fit`: they get questions and send sums.
 
 Answer = Callable[[Question], PartialSum | NoisyShare]
 Sent = TypeVar("Sent", PartialSum, NoisyShare)
 
 
 class Answering(Protocol):
-    """What a fit needs of a party: :class:`Party`, or one that adds noise itself."""
+    """The interface of a party: :class:`Party`, or one that adds noise itself."""
 
     @property
     def name(self) -> str:
@@ -110,11 +110,11 @@ class Answering(Protocol):
 
 
 class Parties:
-    """What :meth:`fit` takes in place of a table that no one has as a whole.
+    """Rows of several parties, for :meth:`fit` in place of a table.
 
-    Every release asks all parties one question, which is public; each answers with
-    exact sums of its rows, this process adds them up and adds the noise, once. The
-    result is that of a fit to all rows together, to the bit. **This process is
+    Each release sends one public question to all parties. Each party answers with exact
+    sums of its rows. This process adds them up and adds the noise once. The result is
+    equal, to the bit, to that of a fit to all rows together. **This process is
     trusted**: it sees sums without noise.
 
     Parameters
@@ -129,10 +129,11 @@ class Parties:
     n_rows : int or None, default=None
         Rows of all parties, if their number is public; None asks for it.
     noise : NoiseShares or None, default=None
-        Parties add the noise, each a share of it, and this process need not be
-        trusted: it sees sums of all parties with the noise of all. Each of them is a
-        :class:`GuardedParty`, and the fit needs a schema and classes, as words are
-        found by counts without noise. None has this process add the noise.
+        Each party adds a share of the noise, and this process need not be trusted: it
+        sees sums of all parties with the noise of all. Each party is a
+        :class:`GuardedParty`, and the fit needs a schema and classes, because the
+        discovery of words needs counts without noise. None: this process adds the
+        noise.
 
     Examples
     --------
@@ -181,14 +182,14 @@ class Parties:
         return f"Parties({', '.join(self.parties)})"
 
     def standing(self, task: str) -> "PartiesRows":
-        """Return where the rows stand, as a fit asks for them."""
+        """Return the rows of the parties in the form that a fit reads."""
         layouts = layouts_of(*self.like)
         return PartiesRows(self.parties, layouts, task, self.n_rows, self.noise)
 
 
 @dataclass(frozen=True, eq=False)
 class PartiesRows(RemoteRows):
-    """Rows that stand with parties, who send their sums."""
+    """Rows in other processes, of parties that send their sums."""
 
     parties: Mapping[str, Answer]
     layouts: tuple[Any, Any]
@@ -208,7 +209,7 @@ class PartiesRows(RemoteRows):
         return self.layouts[1]
 
     def trusted(self, budget: PrivacyBudget) -> list[str]:
-        """Say who sees what without noise."""
+        """Return the statement of who sees which sums without noise."""
         if self.noise_shares is not None:
             return [self.noise_shares.stated(budget)]
         return [
@@ -219,7 +220,7 @@ class PartiesRows(RemoteRows):
 
     @cached_property
     def n_rows(self) -> int:
-        """Number of rows; asked for, once, if it was not given."""
+        """Number of rows; parties are asked for it once, unless it was given."""
         if self.public_n_rows is not None:
             return self.public_n_rows
         if self.noise_shares is not None:
@@ -231,16 +232,18 @@ class PartiesRows(RemoteRows):
         return int(self.total(query)[str(Key.ROWS)][0, 0])
 
     def total(self, query: Query, noise: NoiseWanted | None = None) -> dict[str, Any]:
-        """Ask all parties, check what they answer, and add it up.
+        """Send a question to all parties, check their answers, and add them up.
 
-        Parties with ``noise_shares`` add their shares of the noise; those without send
-        exact sums, and are not told what the release costs.
+        Parties with ``noise_shares`` add their shares of the noise. Parties without
+        send exact sums, and do not learn the cost of the release.
         """
         if self.noise_shares is not None:
             return self._noisy_total(query, self.noise_shares, noise)
         question = Question(query, self.layouts, self.task)
         answers = self._answers(question, PartialSum)
-        return dict(reduce(add, (one.checked(question) for one in answers)).totals)
+        return dict(
+            reduce(add, (answer.checked(question) for answer in answers)).totals
+        )
 
     def _noisy_total(
         self, query: Query, shares: NoiseShares, noise: NoiseWanted | None
@@ -251,21 +254,21 @@ class PartiesRows(RemoteRows):
                 "Parties that add noise send no sums without. Got a query that does "
                 "not say how much noise it wants."
             )
-        wanted = replace(noise, shares=shares, fit=self.fit)
-        question = Question(query, self.layouts, self.task, wanted)
+        joint_noise = replace(noise, shares=shares, fit=self.fit)
+        question = Question(query, self.layouts, self.task, joint_noise)
         answers = self._answers(question, NoisyShare)
         if len({answer.number for answer in answers}) > 1:
             raise ValueError(
                 "All parties must have answered the same questions, or masks do not "
                 "cancel. Got parties that are ahead of others; begin with new ones."
             )
-        noise_std = noise_of_blocks(wanted.std, wanted.weights)
+        noise_std = noise_of_blocks(joint_noise.std, joint_noise.weights)
         return noisy_values(question, answers, noise_std, shares)
 
     def _answers(self, question: Question, kind: type[Sent]) -> list[Sent]:
         answers: list[Sent] = []
-        for name, ask in self.parties.items():
-            answer = ask(question)
+        for name, send in self.parties.items():
+            answer = send(question)
             if not isinstance(answer, kind) or not _is_of(answer, name):
                 raise ValueError(
                     f"{name} must answer with a {kind.__name__} of its own. Got "
@@ -281,18 +284,18 @@ class PartiesRows(RemoteRows):
 
 
 def _is_of(answer: PartialSum | NoisyShare, name: str) -> bool:
-    """Say whether all sources are a party or batches of it, ``name/batch``."""
+    """Return whether all sources are a party or batches of it, ``name/batch``."""
     sources = [source.partition("/")[0] for source in answer.sources]
     return bool(sources) and set(sources) == {name}
 
 
 def first_question(estimator: Any, like: Rows, n_rows: int | None = None) -> Question:
-    """Return what a fit would ask first, without any row; for sums that are kept.
+    """Return the first question of a fit, without any row; for sums that are kept.
 
     If schema and classes are given and no column needs bins, a fit of
-    :class:`~skdpgen.DPIndependentSynthesizer` asks this one question. Batches may then
-    be summed as they come, month by month, and forgotten: keep ``sum.to_bytes()``, add
-    the next batch's, and give the sum to the fit.
+    :class:`~skdpgen.DPIndependentSynthesizer` asks only this question. Batches may then
+    be summed as they arrive, for example every month, and deleted: keep
+    ``sum.to_bytes()``, add that of the next batch, and fit to the sum.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a plot shows of one column: names, both tables, shares, what is kept."""
+"""The content of plots of one column: names, both tables, shares, lost values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def short(text: str, length: int = 14) -> str:
 
 
 def number_name(value: float, digits: int = 3) -> str:
-    """Write a number with at least so many digits, or all before the point.
+    """Write a number with a least number of digits, or all before the point.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def time_name(seconds: float, unit: str = "D") -> str:
 
 
 def point_names(values: Sequence[float], is_time: bool) -> list[str]:
-    """Write numbers or times as short as still tells them apart.
+    """Write numbers or times as short as possible while they differ.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def interval_names(
 
 
 def percent(share: float) -> str:
-    """Write a share of rows; what is there never reads as nothing.
+    """Write a share of rows; a positive share is never written as 0.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def percent(share: float) -> str:
 
 
 # ----------------------------------------------------------------------------
-# The two tables of a plot: checked, and the columns that both have read alike.
+# The two tables of a plot: checks, and their common columns with common types.
 
 REAL, SYNTHETIC = "#4c566a", "#d0722f"
 MISSING = "missing"
@@ -162,7 +162,7 @@ def two_tables(
 def _as_frame(rows: Rows, argument: str) -> pd.DataFrame:
     """Take a frame, a two-dimensional array, or one of these with its target."""
     table = rows[0] if isinstance(rows, tuple) else rows
-    n_dimensions = getattr(table, "ndim", 2)  # some frames do not tell; they have two
+    n_dimensions = getattr(table, "ndim", 2)  # some frames lack it; they have two
     if isinstance(table, list):
         n_dimensions = len(np.shape(table))
     if n_dimensions != 2:
@@ -180,12 +180,12 @@ def _as_frame(rows: Rows, argument: str) -> pd.DataFrame:
 def column_pairs(
     real: pd.DataFrame, synthetic: pd.DataFrame
 ) -> dict[Hashable, ColumnPair]:
-    """Read each column of both tables alike."""
+    """Read each column of both tables with one type."""
     return {name: read_alike(real[name], synthetic[name]) for name in real.columns}
 
 
 def has_levels(pair: ColumnPair) -> bool:
-    """Say whether bars, one per value, show a column better than a histogram."""
+    """Return whether bars, one per value, show a column better than a histogram."""
     if pair.kind == "level":
         return True
     sides = (side[~np.isnan(side)] for side in (pair.real, pair.synthetic))
@@ -201,7 +201,7 @@ def level_order(column: pd.Series) -> list[str] | None:
 
 
 def legend(figure: Figure) -> None:
-    """Say above a figure which colour is which table."""
+    """Add the legend of the two tables above a figure."""
     patches = require("matplotlib.patches", extra="plot")
     figure.legend(
         handles=[
@@ -224,7 +224,7 @@ Floats = NDArray[np.float64]
 
 _N_BINS = 40
 _TAIL = 0.005  # share of the rows at each end that may leave the histogram
-_MARGIN = 0.15  # of its width; what is no farther out stays inside
+_MARGIN = 0.15  # of its width; values at most this far outside stay inside
 _WIDEST = 3.0  # real ranges that the histogram grows by to hold the synthetic rows
 _DAY = 86_400.0
 
@@ -250,7 +250,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """What is drawn of one column.
+    """The content of the panel of one column.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def _bars(pair: ColumnPair, other: str, order: list[str] | None) -> Panel:
 
 
 def summed_up(rest: pd.DataFrame) -> list[tuple[Bar, list[Hashable]]]:
-    """Return two bars, each with its values: the rare real ones, and what is not real.
+    """Return two bars with their values: rare real ones, and those that are not real.
 
     A bar without values is left out.
     """
@@ -400,13 +400,13 @@ def _edges(real: Floats, synthetic: Floats) -> Floats:
 
 def _shown_range(real: Floats, synthetic: Floats) -> tuple[float, float]:
     """Return what the histogram spans: the real rows, and the synthetic ones nearby."""
-    both = np.concatenate([real, synthetic])
+    values = np.concatenate([real, synthetic])
     cores = [
-        np.quantile(side if len(side) else both, [_TAIL, 1 - _TAIL])
+        np.quantile(side if len(side) else values, [_TAIL, 1 - _TAIL])
         for side in (real, synthetic)
     ]
     low, high = cores[0]
-    if low == high and len(real):  # a spike: its few exceptions are what is to see
+    if low == high and len(real):  # a spike: show its few exceptions
         low, high = real.min(), real.max()
     if low == high:
         low, high = cores[1]
@@ -414,10 +414,10 @@ def _shown_range(real: Floats, synthetic: Floats) -> tuple[float, float]:
     if wider[1] - wider[0] <= _WIDEST * (high - low):
         low, high = wider
     margin = _MARGIN * (high - low)
-    if both.min() >= low - margin:
-        low = both.min()
-    if both.max() <= high + margin:
-        high = both.max()
+    if values.min() >= low - margin:
+        low = values.min()
+    if values.max() <= high + margin:
+        high = values.max()
     return float(low), float(high)
 
 

@@ -132,15 +132,15 @@ def _draw_apart(
         (-0.3, [bar.real for bar in bars], {"color": REAL, "alpha": 0.45}),
         (0.3, [bar.synthetic for bar in bars], {"color": SYNTHETIC}),
     )
-    for shift, shares, look in sides:
+    for shift, shares, style in sides:
         heights = [scale * share for share in shares]
-        axes.bar(places + shift, heights, 0.5, **look)
+        axes.bar(places + shift, heights, 0.5, **style)
         for place, share, height in zip(places, shares, heights, strict=True):
             axes.text(
                 place + shift,
                 height + 0.02 * top,
                 percent(share),
-                color=look["color"],
+                color=style["color"],
                 fontsize=_SIZE - 1,
                 rotation=90,
                 ha="center",

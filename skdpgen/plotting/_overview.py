@@ -44,7 +44,7 @@ Cells = list[tuple[float, str, str]]  # place, text, colour
 
 
 def text_lines(n: int) -> int:
-    """Return how many lines a list takes with its title, its head and what is left."""
+    """Return the number of lines of a list with title, head and remainder."""
     return min(n, MOST) + _TITLE + _HEAD + 2
 
 
@@ -124,7 +124,7 @@ def plot_overview(
     *,
     other: str = "other",
 ) -> Figure:
-    """Draw on one page how near a synthetic table is, and what it lost.
+    """Draw on one page the distances of a synthetic table, and lost values.
 
     * Missing: the share of complete rows, and of missing values by column.
     * Single columns: their distances, by :func:`~skdpgen.metrics.marginal_distances`,
@@ -225,18 +225,18 @@ def _draw_distances(
 ) -> None:
     """Draw a bar per column, and what chance alone gives."""
     chance = marginal_distances(*halves).reindex(distances.index)
-    both = _worst(pd.DataFrame({"synthetic": distances, "chance": chance}))
-    places = np.arange(len(both))
-    axes.barh(places, both["synthetic"], 0.7, color=SYNTHETIC, alpha=0.8)
-    axes.vlines(both["chance"], places - 0.45, places + 0.45, color="black", zorder=3)
-    _list_names(axes, list(both.index))
+    worst = _worst(pd.DataFrame({"synthetic": distances, "chance": chance}))
+    places = np.arange(len(worst))
+    axes.barh(places, worst["synthetic"], 0.7, color=SYNTHETIC, alpha=0.8)
+    axes.vlines(worst["chance"], places - 0.45, places + 0.45, color="black", zorder=3)
+    _list_names(axes, list(worst.index))
     _title(axes, f"single columns: mean distance {distances.mean():.3f}")
     axes.set_xlabel(
         f"total variation distance; black: two halves of the real rows, "
         f"mean {chance.mean():.3f}",
         fontsize=SIZE,
     )
-    axes.set_xlim(0, max(_PALE, 1.05 * float(both.to_numpy().max())))
+    axes.set_xlim(0, max(_PALE, 1.05 * float(worst.to_numpy().max())))
 
 
 def _draw_pairs(

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from skdpgen.privacy._exact_sum import ExactSum, below, cut_digits, top_of
+from skdpgen.privacy._exact_sum import ExactSum, below, cut_digits, power_of_two_from
 from skdpgen.privacy._sensitivity import (
     HEAVIEST,
     LIGHTEST,
@@ -98,7 +98,7 @@ class Histograms:
         object.__setattr__(self, "scales", tuple(map(shortened, self.scales)))
 
     def check_asked(self) -> None:
-        """Check what the proof assumes of one that someone else made."""
+        """Check the assumptions of the proof, for a block from another process."""
         sizes, subsets = self.sizes, self.subsets
         refuse_unless(
             type(sizes) is tuple and all(is_whole(size, 1, WIDEST) for size in sizes),
@@ -108,7 +108,7 @@ class Histograms:
             subsets is None
             or (
                 type(subsets) is tuple
-                and all(_are_places(which, len(sizes)) for which in subsets)
+                and all(_are_columns(subset, len(sizes)) for subset in subsets)
             ),
             "subsets that are distinct columns",
         )
@@ -126,7 +126,7 @@ class Histograms:
         if self.subsets is None:
             return self.sizes
         sizes = self.sizes
-        return tuple(math.prod(sizes[j] for j in which) for which in self.subsets)
+        return tuple(math.prod(sizes[j] for j in subset) for subset in self.subsets)
 
     @property
     def structure(self) -> Structure:
@@ -144,19 +144,20 @@ class Histograms:
         check_shape(codes, labels, len(self.sizes))
         n_classes = len(total)
         subsets = self.subsets or tuple((j,) for j in range(len(self.sizes)))
-        strange = (labels < 0) | (labels >= n_classes)
+        unlabelled = (labels < 0) | (labels >= n_classes)
         outside = np.empty(codes.shape, dtype=bool, order="F")
         for j, size in enumerate(self.sizes):
             outside[:, j] = (codes[:, j] < 0) | (codes[:, j] >= size)
-        is_strange, has_outside = strange.any(), np.asarray(outside.any(axis=0))
+        has_unlabelled, has_outside = unlabelled.any(), np.asarray(outside.any(axis=0))
         start = 0
-        for which, size in zip(subsets, self.widths, strict=True):
+        for subset, size in zip(subsets, self.widths, strict=True):
             index = labels
-            for j in which:
+            for j in subset:
                 index = index * self.sizes[j] + codes[:, j]
-            if is_strange or has_outside[list(which)].any():
-                void = strange | outside[:, which].any(axis=1)
-                index = np.where(void, n_classes * size, index)
+            if has_unlabelled or has_outside[list(subset)].any():
+                ignored = unlabelled | outside[:, subset].any(axis=1)
+                # one more bin, which is cut off below
+                index = np.where(ignored, n_classes * size, index)
             counts = np.bincount(index, minlength=n_classes * size + 1)[:-1]
             total[:, start : start + size] += counts.reshape(-1, size)
             start += size
@@ -196,10 +197,10 @@ class Vectors:
     def __post_init__(self) -> None:
         """Check that the bound has a grid, in the precision of the proof."""
         object.__setattr__(self, "bound", float(self.bound))
-        top_of(self.bound)
+        power_of_two_from(self.bound)
 
     def check_asked(self) -> None:
-        """Check what the proof assumes of one that someone else made."""
+        """Check the assumptions of the proof, for a block from another process."""
         refuse_unless(is_whole(self.width, 1, WIDEST), "vectors that have a width")
         refuse_unless(type(self.is_nonnegative) is bool, "whether vectors have signs")
 
@@ -211,7 +212,7 @@ class Vectors:
 
     @property
     def _n_bits(self) -> int:
-        """A block that fits a cache is what may be added without a carry."""
+        """Bits of an entry; a block that fits a cache then adds without a carry."""
         return min(35 + self.width.bit_length() - 1, 44)
 
     def start(self, n_classes: int) -> ExactSum:
@@ -226,17 +227,17 @@ class Vectors:
         check_shape(rows, labels, self.width)
         block = min(max(CACHED // self.width, 1), total.most, len(rows))
         shape = block, self.width
-        own = torch.empty(shape, dtype=torch.float64, device=rows.device)
+        buffer = torch.empty(shape, dtype=torch.float64, device=rows.device)
         for start in range(0, len(rows), max(block, 1)):
-            some = rows[start : start + block].detach()
-            part = own[: len(some)].copy_(some)
-            known = one_hot(labels[start : start + block], len(total.low))
-            known *= total.step
+            batch = rows[start : start + block].detach()
+            part = buffer[: len(batch)].copy_(batch)
+            indicators = one_hot(labels[start : start + block], len(total.low))
+            indicators *= total.step
             part *= self._clip(part, total.step)[:, None]
             cut_digits(part)
-            weights = torch.as_tensor(known).to(part.device)
-            there = total.room_for(len(part))
-            there += (weights.T @ part).cpu().numpy()
+            weights = torch.as_tensor(indicators).to(part.device)
+            target = total.room_for(len(part))
+            target += (weights.T @ part).cpu().numpy()
         return total
 
     def merge(self, total: ExactSum, other: ExactSum) -> ExactSum:
@@ -255,13 +256,13 @@ class Vectors:
         squares of those are infinite, so they were cut before.
         """
         norms = torch.linalg.vector_norm(rows, dim=1)
-        redo = norms.isfinite().logical_not_()
-        if redo.any():
+        overflowed = norms.isfinite().logical_not_()
+        if overflowed.any():
             clipped = clip_rows(
-                rows[redo], self.bound, is_nonnegative=self.is_nonnegative
+                rows[overflowed], self.bound, is_nonnegative=self.is_nonnegative
             )
-            rows[redo] = torch.as_tensor(clipped).to(rows.device)
-            norms[redo] = self.bound
+            rows[overflowed] = torch.as_tensor(clipped).to(rows.device)
+            norms[overflowed] = self.bound
         if self.is_nonnegative:
             rows.clamp_min_(0.0)
             norms = torch.linalg.vector_norm(rows, dim=1)
@@ -284,7 +285,7 @@ class Counts:
     width = 1
 
     def check_asked(self) -> None:
-        """Nothing else can be wrong with it."""
+        """Accept it: the constructor checks the only parameter."""
 
     def start(self, n_classes: int) -> Floats:
         """Return the sum over no rows."""
@@ -359,13 +360,13 @@ def check_shape(
         )
 
 
-def _are_places(which: Any, n: int) -> bool:
-    """Say whether these are distinct columns of n, at least one."""
-    is_tuple = type(which) is tuple and len(which) > 0
+def _are_columns(columns: Any, n: int) -> bool:
+    """Return whether these are positions of at least one column of n, all distinct."""
+    is_tuple = type(columns) is tuple and len(columns) > 0
     return (
         is_tuple
-        and all(is_whole(j, 0, n - 1) for j in which)
-        and len(set(which)) == len(which)
+        and all(is_whole(j, 0, n - 1) for j in columns)
+        and len(set(columns)) == len(columns)
     )
 
 
@@ -387,10 +388,10 @@ def one_hot(labels: Integers, n_classes: int) -> Floats:
 
 
 # ----------------------------------------------------------------------------
-# Sums of products of signs: what three and more columns say only together.
+# Sums of products of signs: relationships of three and more columns.
 
 Words = NDArray[np.uint64]
-MOST_COLUMNS, MOST_TOGETHER = 4096, 8  # that someone else may ask about
+MOST_COLUMNS, MOST_TOGETHER = 4096, 8  # limits of a question from another process
 
 
 @asked("block")
@@ -419,7 +420,7 @@ class Parities:
             raise ValueError("orders must be distinct. Got one twice.")
 
     def check_asked(self) -> None:
-        """Check what the proof assumes of one that someone else made."""
+        """Check the assumptions of the proof, for a block from another process."""
         n, orders = self.n_columns, self.orders
         refuse_unless(is_whole(n, 1, MOST_COLUMNS), "a number of columns")
         refuse_unless(
@@ -453,26 +454,26 @@ class Parities:
             )
         total = total.copy()
         for label in range(len(total)):
-            mine = codes[labels == label] == 1
-            if len(mine):
-                total[label] += len(mine) - 2.0 * self._odd(_packed(mine))
+            signs = codes[labels == label] == 1
+            if len(signs):
+                total[label] += len(signs) - 2.0 * self._n_negative(_packed(signs))
         return total
 
     def merge(self, total: Floats, other: Floats) -> Floats:
         """Return the sum over the rows of two parts."""
         return np.asarray(total + other)
 
-    def _odd(self, words: Words) -> Integers:
-        """Return of how many rows an odd number of signs is -1, for each set.
+    def _n_negative(self, words: Words) -> Integers:
+        """Return the number of rows whose product of signs is -1, for each set.
 
         64 rows at a time: a bit is a sign, a product is "exclusive or".
         """
-        parts = [
+        counts = [
             np.bitwise_count(part).sum(axis=1, dtype=np.int64)
             for order in self.orders
             for part in _products(words, order)
         ]
-        return np.concatenate([*parts, np.empty(0, dtype=np.int64)])
+        return np.concatenate([*counts, np.empty(0, dtype=np.int64)])
 
     def value(self, total: Floats) -> Floats:
         """Return the sums, whole numbers."""

@@ -103,8 +103,8 @@ class PrivacyBudget:
         budget = cls(epsilon, delta, adjacency, n_selections=n_selections)
         if not n_selections:
             return budget
-        kept = min(delta / 10, -math.expm1(-epsilon / 100))
-        return replace(budget, delta_selection=kept)
+        reserved = min(delta / 10, -math.expm1(-epsilon / 100))
+        return replace(budget, delta_selection=reserved)
 
     @property
     def is_private(self) -> bool:

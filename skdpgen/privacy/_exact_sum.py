@@ -1,4 +1,4 @@
-"""Sums over rows that are the same to the last bit, in whatever order they come."""
+"""Sums over rows that do not depend, in any bit, on the order of the rows."""
 
 import math
 from dataclasses import dataclass, replace
@@ -74,27 +74,27 @@ class ExactSum:
     def of(cls, shape: tuple[int, int], *, bound: float, n_bits: int) -> Self:
         """Return the sum over no rows, none of which adds more than ``bound``."""
         low, high, used = np.zeros(shape), np.zeros(shape), np.zeros(shape[0], int)
-        return cls(low, high, top_of(bound), n_bits, used)
+        return cls(low, high, power_of_two_from(bound), n_bits, used)
 
     @property
     def step(self) -> float:
-        """What all numbers are multiples of."""
+        """The grid: all numbers are multiples of it."""
         return math.ldexp(self.top, -self.n_bits)
 
     @property
     def most(self) -> int:
-        """Rows that ``low`` takes."""
+        """The largest number of rows that ``low`` adds up exactly."""
         return most_rows(self.n_bits)
 
     def room_for(self, n_rows: int, label: int | None = None) -> Floats:
-        """Return ``low`` of a class, or of all, to which so many rows may be added."""
+        """Return ``low`` of one class or of all, with room for ``n_rows`` more rows."""
         if n_rows > self.most:
             raise ValueError(f"At most {self.most} rows can be added at once.")
-        mine = slice(None) if label is None else slice(label, label + 1)
-        if (self.used[mine] + n_rows > self.most).any():
-            self._carry(mine)
-        self.used[mine] += n_rows
-        return self.low[mine]
+        selected = slice(None) if label is None else slice(label, label + 1)
+        if (self.used[selected] + n_rows > self.most).any():
+            self._carry(selected)
+        self.used[selected] += n_rows
+        return self.low[selected]
 
     def merge(self, other: Self) -> Self:
         """Return the sum over the rows of both; neither is changed.
@@ -107,42 +107,45 @@ class ExactSum:
         >>> one.merge(two).value().tolist() == [[0.75 + 2.0**-40]]
         True
         """
-        grids = [(own.top, own.n_bits, own.low.shape) for own in (self, other)]
+        grids = [(part.top, part.n_bits, part.low.shape) for part in (self, other)]
         if grids[0] != grids[1]:
             raise ValueError(
                 "Sums that are merged must have one grid and one shape. Got "
                 f"{grids[0]} and {grids[1]}."
             )
-        both, more = (
-            replace(own, low=own.low.copy(), high=own.high.copy(), used=own.used.copy())
-            for own in (self, other)
+        merged, addend = (
+            replace(
+                part, low=part.low.copy(), high=part.high.copy(), used=part.used.copy()
+            )
+            for part in (self, other)
         )
-        both._carry()
-        more._carry()
-        both.low += more.low
-        both.high += more.high
-        both._carry()
-        return both
+        # both `low` are made small first, so that their sum is exact
+        merged._carry()
+        addend._carry()
+        merged.low += addend.low
+        merged.high += addend.high
+        merged._carry()
+        return merged
 
-    def _carry(self, mine: slice = slice(None)) -> None:
+    def _carry(self, selected: slice = slice(None)) -> None:
         """Move whole tops of some classes to ``high``."""
-        whole = np.rint(self.low[mine] / self.top)
-        whole *= self.top
-        self.high[mine] += whole
-        self.low[mine] -= whole
-        self.used[mine] = 0
+        tops = np.rint(self.low[selected] / self.top)
+        tops *= self.top
+        self.high[selected] += tops
+        self.low[selected] -= tops
+        self.used[selected] = 0
 
     def value(self) -> Floats:
         """Return the sum, rounded once."""
         return np.asarray(self.high + self.low)
 
 
-def top_of(bound: float) -> float:
+def power_of_two_from(bound: float) -> float:
     """Return the smallest power of two that is not below a bound.
 
     Examples
     --------
-    >>> [top_of(bound) for bound in (0.5, 0.7, 1.0, 3.0)]
+    >>> [power_of_two_from(bound) for bound in (0.5, 0.7, 1.0, 3.0)]
     [0.5, 1.0, 1.0, 4.0]
     """
     if not SMALLEST < bound < LARGEST:
@@ -154,7 +157,7 @@ def top_of(bound: float) -> float:
 
 
 def most_rows(n_bits: int) -> int:
-    """Return how many rows of at most 2 ** n_bits steps add up exactly.
+    """Return the number of rows of at most 2 ** n_bits steps that add up exactly.
 
     Examples
     --------

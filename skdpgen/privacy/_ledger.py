@@ -120,17 +120,17 @@ class Ledger:
         norm_bound = check_accurate("norm_bound", norm_bound)
         check_accurate("sampling_rate", sampling_rate, SMALLEST_RATE, 1.0)
         check_count(n_steps, "n_steps")
-        self._admit(share)  # and no less: the share was fixed beforehand
+        self._admit(share)  # raises rather than use less: the share was fixed before
         multiplier = 0.0
         adjacency = self.budget.adjacency
         if self.budget.is_private:
-            earlier, left = sampled_steps(self.entries, adjacency)
+            earlier, remaining = sampled_steps(self.entries, adjacency)
             multiplier = subsampled_noise_multiplier(
                 *self.budget.gaussian,
                 sampling_rate,
                 n_steps,
                 adjacency,
-                gaussian_mu=self.mu * math.sqrt(max(0.0, left - share)),
+                gaussian_mu=self.mu * math.sqrt(max(0.0, remaining - share)),
                 beside=earlier,
             )
         mechanism = SUBSAMPLED.format(sampling_rate, n_steps)
@@ -138,8 +138,8 @@ class Ledger:
         if self.budget.is_private:
             check_accurate("noise std", std)
         delta = sensitivity(Signed(norm_bound), adjacency)
-        facts = (sampling_rate, n_steps)
-        self._enter(LedgerEntry(name, mechanism, delta, std, share, *facts))
+        sampling = (sampling_rate, n_steps)
+        self._enter(LedgerEntry(name, mechanism, delta, std, share, *sampling))
         return multiplier
 
     def admit_selection(self, n_columns: int, noise_std: float) -> float:
@@ -148,7 +148,7 @@ class Ledger:
         Noise of 0 would show what a single row has, so only a budget that promises
         nothing may have it.
         """
-        if n_columns < 0:  # it would hand reservations back
+        if n_columns < 0:  # it would free reservations
             raise ValueError(f"n_columns must not be negative. Got {n_columns!r}.")
         if self.budget.is_private or noise_std != 0:
             check_accurate("noise_std", noise_std)
@@ -162,11 +162,11 @@ class Ledger:
         return selection_threshold(noise_std, failure, self.budget.n_selections)
 
     def mark_insecure(self) -> None:
-        """Say in the report that noise was drawn from a seed."""
+        """State in the report that noise was drawn from a seed."""
         self._insecure = True
 
     def report(self, statements: Sequence[str] = ()) -> PrivacyReport:
-        """Return the certificate; ``statements`` say what was taken as public."""
+        """Return the certificate; ``statements`` list what was assumed to be public."""
         if self._insecure:
             statements = [
                 "NOT PRIVATE: the noise came from insecure_noise_seed",
@@ -183,6 +183,7 @@ class Ledger:
         )
 
     def _admit(self, share: float) -> float:
+        """Return a share that may be charged; raise if less than that is left."""
         share = check_accurate("share", share, SMALLEST_SHARE, 1 + ROUNDING)
         remaining = self.remaining
         if share > remaining + ROUNDING or remaining < SMALLEST_SHARE:

@@ -86,7 +86,7 @@ def add_noise(exact: NDArray[np.float64], std: float) -> NDArray[np.float64]:
 def whole_noise(
     shape: tuple[int, int], std: float, steps: NDArray[np.float64]
 ) -> NDArray[np.object_]:
-    r"""Draw noise as whole numbers of steps, random down to the last of them.
+    r"""Draw noise as whole numbers of steps, random in every digit.
 
     A float has 53 bits. Where steps are finer than its last one, it is a multiple of
     many, and added to a sum in steps it would leave the last digits of the sum as they
@@ -114,19 +114,19 @@ def whole_noise(
     >>> whole_noise((1, 2), 0.0, np.ones(2)).tolist()
     [[0, 0]]
     """
-    fine = check_steps(std, steps)
+    extra_bits = check_steps(std, steps)
     noise = gaussian_noise(shape, std)
-    whole = np.vectorize(int, otypes=[object])
-    units = whole(np.rint(np.ldexp(noise / steps, -fine)))
-    if not fine.any():
+    as_integers = np.vectorize(int, otypes=[object])
+    units = as_integers(np.rint(np.ldexp(noise / steps, -extra_bits)))
+    if not extra_bits.any():
         return units
     words = _random_words(noise.size).reshape(shape).astype(object)
-    sizes = np.array([1 << int(bits) for bits in fine], dtype=object)
+    sizes = np.array([1 << int(bits) for bits in extra_bits], dtype=object)
     return units * sizes + words % sizes
 
 
 def check_steps(std: float, steps: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return how many bits steps are finer than units of noise; raise for too many.
+    """Return by how many bits steps are finer than units of noise; raise for too many.
 
     Examples
     --------
@@ -138,14 +138,14 @@ def check_steps(std: float, steps: NDArray[np.float64]) -> NDArray[np.int64]:
         raise ValueError("Steps of a sum must be normal numbers. Got others.")
     if std == 0:
         return np.zeros(len(steps), dtype=np.int64)
-    apart = np.log2(std) - np.log2(steps)
-    fine = np.maximum(np.floor(apart).astype(np.int64) - UNIT, 0)
-    if (fine > WORD).any():
+    distance = np.log2(std) - np.log2(steps)
+    extra_bits = np.maximum(np.floor(distance).astype(np.int64) - UNIT, 0)
+    if (extra_bits > WORD).any():
         raise ValueError(
             f"Steps of a sum must be at least 2**-{UNIT + WORD} of its noise. Got "
             "finer ones; choose larger weights and scales."
         )
-    return np.asarray(fine)
+    return np.asarray(extra_bits)
 
 
 def on_grid(noisy: NDArray[np.float64], std: float) -> NDArray[np.float64]:
@@ -167,7 +167,7 @@ def poisson_sample(n: int, rate: float) -> NDArray[np.intp]:
     """Draw secretly which of ``n`` rows take part, each with probability ``rate``.
 
     The indices are ascending and must not leave `privacy`: amplification by
-    sub-sampling holds only while nobody knows who was drawn.
+    sub-sampling holds only if the sample stays secret.
 
     Examples
     --------
@@ -181,11 +181,11 @@ def poisson_sample(n: int, rate: float) -> NDArray[np.intp]:
     if rate == 1:
         return np.arange(n, dtype=np.intp)
     threshold = np.uint64(int(rate * 2.0**64))
-    parts = [np.empty(0, dtype=np.intp)]
+    chunks = [np.empty(0, dtype=np.intp)]
     for start in range(0, n, CHUNK):
         words = _random_words(min(CHUNK, n - start))
-        parts.append(start + np.flatnonzero(words < threshold))
-    return np.concatenate(parts)
+        chunks.append(start + np.flatnonzero(words < threshold))
+    return np.concatenate(chunks)
 
 
 def random_groups(n: int, n_groups: int) -> NDArray[np.int64]:

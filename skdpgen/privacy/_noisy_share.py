@@ -36,13 +36,13 @@ from skdpgen.utils import (
 # to its whole numbers and j subtracts them, modulo :math:`2^{128}`. In the sum of all
 # parties they cancel. *What is hidden.* Take words as uniform and independent. Of the
 # parties whose keys an attacker lacks, call one the first. The message of each other
-# one holds words that it shares with the first, and that stand in these two messages
-# alone: so whatever the parties' numbers are, these messages are uniform and
-# independent, and the first one is what is lacking to the sum. Messages say nothing
-# but their sum. ∎ This needs words that are used once. What they are computed from
-# (:func:`about_words`) names the question, which names its fit, how many questions
-# the party has answered, and the block: two blocks with the same words would show
-# their difference.
+# such party contains words that it shares with the first, and that occur in these two
+# messages only. So for any numbers of the parties, the messages of the others are
+# uniform and independent, and that of the first is the difference to the sum. Hence
+# messages reveal nothing but their sum. ∎ This needs words that are used once. The
+# text from which they are computed (:func:`about_words`) has the question, which
+# names its fit, the number of questions that the party has answered, and the block:
+# two blocks with the same words would show their difference.
 
 N_BYTES = 16
 MODULUS = 2 ** (8 * N_BYTES)
@@ -50,10 +50,10 @@ KEY_BYTES = 32
 
 
 def pair_keys(names: Sequence[str]) -> dict[str, dict[str, bytes]]:
-    """Draw a key for each two parties: for trials, where one process plays them all.
+    """Draw a key for each pair of parties, for trials where one process is all of them.
 
-    Parties agree on keys among themselves, by any exchange of keys; whoever deals them
-    out, as this function does, can read what is masked.
+    In production parties agree on keys among themselves, by any key exchange. Anyone
+    who hands keys out, as this function does, can read what is masked.
 
     Examples
     --------
@@ -62,14 +62,14 @@ def pair_keys(names: Sequence[str]) -> dict[str, dict[str, bytes]]:
     True
     """
     keys: dict[str, dict[str, bytes]] = {name: {} for name in names}
-    for i, one in enumerate(names):
-        for other in names[i + 1 :]:
-            keys[one][other] = keys[other][one] = os.urandom(KEY_BYTES)
+    for i, party in enumerate(names):
+        for partner in names[i + 1 :]:
+            keys[party][partner] = keys[partner][party] = os.urandom(KEY_BYTES)
     return keys
 
 
 def fit_name() -> str:
-    """Return a name for a fit, that no other one has.
+    """Return a unique name for a fit.
 
     Examples
     --------
@@ -82,11 +82,11 @@ def fit_name() -> str:
 def about_words(
     digest: str, number: int, block: str, n_parties: int, n_colluding: int
 ) -> str:
-    """Return what the words of one block in one answer are computed from.
+    """Return the text from which the words of one block in one answer are computed.
 
-    No two lists of arguments give the same text. Parties that disagree in one of them
-    have masks that do not cancel, so what they send cannot be read: those who add less
-    noise than another party counts on are among them.
+    Different arguments give different texts. Parties that disagree in an argument have
+    masks that do not cancel, so their answers cannot be read. This includes parties
+    that add less noise than another party expects.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def about_words(
 def masked(
     numbers: Sequence[int], name: str, keys: Mapping[str, bytes], about: str
 ) -> bytes:
-    """Return whole numbers behind the masks that a party shares with each other one.
+    """Return whole numbers plus the masks that a party shares with each other party.
 
     Parameters
     ----------
@@ -111,13 +111,13 @@ def masked(
     keys : mapping of str to bytes
         By the name of the other party.
     about : str
-        What no other message is about (:func:`about_words`).
+        A text that is unique to this message (:func:`about_words`).
     """
     hidden = list(numbers)
-    for other, key in keys.items():
-        pair = json.dumps([*sorted((name, other)), about])
+    for partner, key in keys.items():
+        pair = json.dumps([*sorted((name, partner)), about])
         words = _words(key, pair, len(hidden))
-        sign = 1 if name < other else -1
+        sign = 1 if name < partner else -1
         hidden = [n + sign * word for n, word in zip(hidden, words, strict=True)]
     return b"".join((n % MODULUS).to_bytes(N_BYTES, "little") for n in hidden)
 
@@ -143,10 +143,10 @@ def _read(message: bytes) -> list[int]:
 
 
 def check_keys(keys: Mapping[str, bytes]) -> None:
-    """Raise unless there is a long key for each other party, and no key twice.
+    """Raise unless each other party has a long key, and no key occurs twice.
 
-    Of two parties with one key, one may subtract what the other adds: then nothing is
-    hidden. Words are computed from both names as well, so that they differ.
+    If two pairs had the same key, a party might subtract what it adds elsewhere, and
+    nothing would be hidden. Words also depend on both names, so that they differ.
 
     Examples
     --------
@@ -180,8 +180,8 @@ def whole_sums(
 
     Sums of all blocks here are multiples of powers of two: of the grid of an
     :class:`ExactSum`, of 1 for counts, of the last of 23 bits of a histogram's scale.
-    Steps are public. Where they are coarse beside noise of ``std`` they are divided by
-    another power of two, so that what is rounded to them is off by less than a
+    Steps are public. If they are coarse relative to noise of ``std``, they are divided
+    by another power of two, so that rounding to them is an error of less than a
     millionth of the noise.
 
     Returns
@@ -197,8 +197,8 @@ def whole_sums(
     """
     if isinstance(block, Histograms):
         scales = block.scales or (1.0,) * len(block.widths)
-        whole = [int(math.ldexp(math.frexp(scale)[0], 23)) for scale in scales]
-        times = np.repeat(np.array(whole, dtype=object), block.widths)
+        mantissas = [int(math.ldexp(math.frexp(scale)[0], 23)) for scale in scales]
+        times = np.repeat(np.array(mantissas, dtype=object), block.widths)
         numbers = total.astype(object) * times
     elif isinstance(block, Counts | Parities):
         numbers = total.astype(np.int64).astype(object)
@@ -206,8 +206,8 @@ def whole_sums(
         numbers = _exact(total)
     else:
         steps_of(block, std)  # raises for blocks without any
-        numbers = np.concatenate([_exact(own) for own in total], axis=1)
-    steps, times = _fine(_steps(block), std)
+        numbers = np.concatenate([_exact(part) for part in total], axis=1)
+    steps, times = _refined(_steps(block), std)
     if times.max(initial=1.0) > 1:
         numbers = numbers * np.array(list(map(int, times.tolist())), dtype=object)
     return numbers, steps
@@ -221,22 +221,22 @@ def steps_of(block: Block, std: float) -> NDArray[np.float64]:
     >>> steps_of(Counts(), 1.0) * 2**20
     array([1.])
     """
-    return _fine(_steps(block), std)[0]
+    return _refined(_steps(block), std)[0]
 
 
 def _steps(block: Block) -> NDArray[np.float64]:
-    """Return what sums are multiples of, whatever the noise."""
+    """Return the steps that sums are multiples of, independently of the noise."""
     if isinstance(block, Histograms):
         scales = block.scales or (1.0,) * len(block.widths)
-        own = [math.ldexp(1.0, math.frexp(scale)[1] - 23) for scale in scales]
-        return np.repeat(own, block.widths)
+        scale_steps = [math.ldexp(1.0, math.frexp(scale)[1] - 23) for scale in scales]
+        return np.repeat(scale_steps, block.widths)
     if isinstance(block, Counts | Parities):
         return np.ones(block.width)
     if isinstance(block, Vectors):
         return np.full(block.width, block.start(0).step)
     if isinstance(block, OuterProducts) or _are_vectors(block):
         return np.concatenate(
-            [np.full(own.low.shape[1], own.step) for own in block.start(0)]
+            [np.full(part.low.shape[1], part.step) for part in block.start(0)]
         )
     raise RowsElsewhereError(
         f"{type(block).__name__} cannot be summed by parties that add noise "
@@ -245,10 +245,10 @@ def _steps(block: Block) -> NDArray[np.float64]:
     )
 
 
-def _fine(
+def _refined(
     steps: NDArray[np.float64], std: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return steps that are fine beside the noise, and how many are in a given one."""
+    """Return steps that are small relative to the noise, and the factors to them."""
     times = np.ones(len(steps))
     if std > 0:
         finest = math.ldexp(1.0, math.frexp(std)[1] - 1 - FINER)
@@ -262,24 +262,24 @@ def _are_vectors(block: Any) -> bool:
 
 
 def _exact(total: ExactSum) -> NDArray[np.object_]:
-    """Return a sum in steps; ``high`` may hold more of them than 53 bits say."""
+    """Return a sum in steps, as Python integers: ``high`` may exceed 53 bits."""
     tops = np.vectorize(int, otypes=[object])(total.high / total.top)
-    rest = np.vectorize(int, otypes=[object])(total.low / total.step)
-    return tops * 2**total.n_bits + rest
+    steps = np.vectorize(int, otypes=[object])(total.low / total.step)
+    return tops * 2**total.n_bits + steps
 
 
 # ----------------------------------------------------------------------------
-# What a party that adds noise sends: its sums, its share of noise, behind masks.
+# The answer of a party that adds noise: its sums with a share of the noise, masked.
 
 Floats = NDArray[np.float64]
-LEAST_SHARE = 1e-3  # of the budget of a party, for one question; fits ask for .01
-MOST_QUESTIONS = 100  # of one fit; fits ask about ten
+LEAST_SHARE = 1e-3  # of the budget of a party, for one question; fits use .01
+MOST_QUESTIONS = 100  # of one fit; fits use about ten
 
 
 @saved
 @dataclass(frozen=True, eq=False)
 class NoisyShare:
-    """A masked answer; by itself it is uniform, and tells its length alone.
+    """A masked answer; without the others it is uniform and shows only its length.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ class NoisyShare:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Whose rows were summed."""
+        """Names of the parties whose rows were summed."""
         return (self.source,)
 
     def to_bytes(self) -> bytes:
@@ -310,10 +310,10 @@ class NoisyShare:
     @classmethod
     def from_bytes(cls, data: bytes) -> "NoisyShare":
         """Read what :meth:`to_bytes` wrote; runs no code of the sender."""
-        found = from_bytes(data)
-        if not isinstance(found, cls):
-            raise ValueError(f"data must hold a share. Got a {type(found).__name__}.")
-        return found
+        share = from_bytes(data)
+        if not isinstance(share, cls):
+            raise ValueError(f"data must hold a share. Got a {type(share).__name__}.")
+        return share
 
 
 def noisy_share(
@@ -327,48 +327,48 @@ def noisy_share(
 ) -> NoisyShare:
     """Charge a party's own account, sum its rows, add its share of the noise, mask.
 
-    The sensitivity is worked out here, from the blocks that are summed: who asks is
-    not trusted with it. All that a question may be refused for is looked at before
-    ``sums`` reads a row, and the charge stands whatever comes of it. A question costs
-    ``LEAST_SHARE`` at least, and there are ``MOST_QUESTIONS`` at most: what is learnt
-    from whether a question succeeds is never cheap.
+    The sensitivity is computed here from the blocks, because the sender of the question
+    is not trusted with it. Every reason to refuse a question is checked before ``sums``
+    reads a row, and the charge stands even if the question fails. A question uses at
+    least ``LEAST_SHARE`` of the budget, and there are at most ``MOST_QUESTIONS``: so
+    learning from whether a question fails is never cheap.
     """
-    wanted, blocks = question.noise, question.query.blocks
-    if wanted is None:
+    noise, blocks = question.noise, question.query.blocks
+    if noise is None:
         raise ValueError(
             f"{name} adds noise to what it sends. Got a question for sums without; ask "
             "as a fit to `Parties(..., noise=...)` does."
         )
-    if wanted.shares not in (None, shares):
+    if noise.shares not in (None, shares):
         raise ValueError(
             f"The fit and {name} must have noise in the same shares. Got "
-            f"{wanted.shares!r} where {name} has {shares!r}."
+            f"{noise.shares!r} where {name} has {shares!r}."
         )
-    if not LEAST_SHARE <= wanted.share <= 1:
+    if not LEAST_SHARE <= noise.share <= 1:
         raise ValueError(
             f"A question must cost a share from {LEAST_SHARE:g} to 1 of the budget. "
-            f"Got {wanted.share!r}; ask for fewer quantities."
+            f"Got {noise.share!r}; ask for fewer quantities."
         )
     if len(ledger.entries) >= MOST_QUESTIONS:
         raise BudgetExceededError(
             f"{name} answers {MOST_QUESTIONS} questions, and has answered them. Begin "
             "with new parties and new keys."
         )
-    weights = joint_weights(blocks, wanted.weights)
+    weights = joint_weights(blocks, noise.weights)
     delta = joint_sensitivity(blocks, weights, ledger.budget.adjacency)
-    std = ledger.noise_std(share=wanted.share, sensitivity=delta)
-    if not math.isclose(std, wanted.std, rel_tol=1e-6):
+    std = ledger.noise_std(share=noise.share, sensitivity=delta)
+    if not math.isclose(std, noise.std, rel_tol=1e-6):
         raise ValueError(
-            f"The fit and {name} must have one budget. Got noise of {wanted.std:g} "
+            f"The fit and {name} must have one budget. Got noise of {noise.std:g} "
             f"where {name} adds up to {std:g}; compare epsilon, delta and adjacency."
         )
-    for key, own in noise_of_blocks(std * shares.each, weights).items():
-        check_steps(own, steps_of(blocks[key], own))
-    std = ledger.charge(wanted.name, share=wanted.share, sensitivity=delta)
+    for key, std_of_block in noise_of_blocks(std * shares.each, weights).items():
+        check_steps(std_of_block, steps_of(blocks[key], std_of_block))
+    std = ledger.charge(noise.name, share=noise.share, sensitivity=delta)
     number, words, totals = len(ledger.entries), {}, sums()
-    for key, own in noise_of_blocks(std * shares.each, weights).items():
-        numbers, steps = whole_sums(blocks[key], totals[key], own)
-        numbers = numbers + whole_noise(numbers.shape, own, steps)
+    for key, std_of_block in noise_of_blocks(std * shares.each, weights).items():
+        numbers, steps = whole_sums(blocks[key], totals[key], std_of_block)
+        numbers = numbers + whole_noise(numbers.shape, std_of_block, steps)
         about = about_words(
             question.digest, number, key, shares.n_parties, shares.n_colluding
         )
@@ -382,19 +382,19 @@ def noisy_values(
     noise_std: Mapping[str, float],
     shares: NoiseShares,
 ) -> dict[str, Floats]:
-    """Return the sums of all parties, with the noise of all.
+    """Return the sums of all parties, with the noise of all of them.
 
-    ``noise_std`` is that of the release, block by block; there is ``shares.excess`` as
-    much in the sum.
+    ``noise_std`` is that of the release, block by block. The sum of all parties has
+    ``shares.excess`` times as much.
     """
     query = question.query
     values: dict[str, Floats] = {}
     for key, block in query.blocks.items():
         empty = block.start(query.n_classes)
         zeros, steps = whole_sums(block, empty, noise_std[key] * shares.each)
-        found = unmasked([answer.words[key] for answer in answers])
-        whole = np.array(found, dtype=object).reshape(zeros.shape)
-        exact = whole.astype(np.float64) * steps
+        sums = unmasked([answer.words[key] for answer in answers])
+        integers = np.array(sums, dtype=object).reshape(zeros.shape)
+        exact = integers.astype(np.float64) * steps
         std = noise_std[key] * shares.excess
         values[key] = on_grid(exact, std) if std else exact
     return values

@@ -90,7 +90,7 @@ def private_oracle(
 
     *Why it is private.* Vectors that are not finite count as zero and the rest are
     clipped in float64, so a row moves the sum by at most C when it joins or leaves.
-    The divisor is fixed beforehand: the realised sample size would tell about rows.
+    The divisor is fixed beforehand: the realised sample size would reveal information.
     ``per_row`` must treat each row by itself, which cannot be checked here: batch
     normalisation lets one row change the vectors of all. It must keep no rows, and
     must not raise because of values. It is called with some of the rows at a time, so
@@ -121,7 +121,7 @@ def private_oracle(
         If given, ``per_row`` returns a list of layers, some of them by their factors,
         which are summed without being formed (:class:`Layers`).
     at_once : int or None, default=None
-        Most rows for which ``per_row`` is asked together; None bounds their memory.
+        Most rows in one call of ``per_row``; None chooses it by memory.
 
     Yields
     ------
@@ -148,12 +148,15 @@ def private_oracle(
         raise ValueError(
             f"sampling_rate must be in (0, 1]. Got {sampling_rate!r} instead."
         )
-    for what, size in (("n_steps", n_steps), ("width", width)):
+    for parameter, size in (("n_steps", n_steps), ("width", width)):
         if size < 1:
-            raise ValueError(f"{what} must be at least 1. Got {size!r} instead.")
-    for what, value in (("norm_bound", norm_bound), ("expected_rows", expected_rows)):
+            raise ValueError(f"{parameter} must be at least 1. Got {size!r} instead.")
+    for parameter, value in (
+        ("norm_bound", norm_bound),
+        ("expected_rows", expected_rows),
+    ):
         if not 0 < value < math.inf:
-            raise ValueError(f"{what} must be in (0, inf). Got {value!r} instead.")
+            raise ValueError(f"{parameter} must be in (0, inf). Got {value!r} instead.")
     block: Any = Vectors(width, norm_bound)
     if layers is not None:
         block = Layers(layers, norm_bound)
@@ -182,14 +185,14 @@ def private_oracle(
         indices = poisson_sample(len(opened), sampling_rate)
         total = block.start(1)
         for first in range(0, len(indices), at_once):
-            some = indices[first : first + at_once]
-            vectors = per_row(opened.take(some))
-            if layers is None and tuple(vectors.shape) != (len(some), width):
+            drawn = indices[first : first + at_once]
+            vectors = per_row(opened.take(drawn))
+            if layers is None and tuple(vectors.shape) != (len(drawn), width):
                 raise ValueError(
                     f"per_row must return one vector of width {width} for each row. "
                     "Got another shape instead."  # which would tell the sample size
                 )
-            total = block.add(total, vectors, np.zeros(len(some), dtype=np.int64))
+            total = block.add(total, vectors, np.zeros(len(drawn), dtype=np.int64))
         if is_noise_insecure():
             ledger.mark_insecure()
         noisy = add_noise(block.value(total)[0], noise_multiplier * norm_bound)
@@ -344,12 +347,12 @@ def functional_oracle(
         sample = opened.take(poisson_sample(len(opened), sampling_rate))
         slopes = np.zeros(points.shape)
         for label in np.unique(labels):
-            mine = np.flatnonzero(labels == label)
-            near = rows_in_sight(sample.x[np.asarray(sample.labels) == label])
-            slopes[mine] = kernel_slopes(near, points[mine], scales)
+            selected = np.flatnonzero(labels == label)
+            near = rows_in_range(sample.x[np.asarray(sample.labels) == label])
+            slopes[selected] = kernel_slopes(near, points[selected], scales)
             if sigma:
-                slopes[mine] += sigma * slope_noise(points[mine], scales)
-                slopes[mine] = on_grid(slopes[mine], sigma * std)
+                slopes[selected] += sigma * slope_noise(points[selected], scales)
+                slopes[selected] = on_grid(slopes[selected], sigma * std)
         if is_noise_insecure():
             ledger.mark_insecure()
         return slopes / (sampling_rate * expected_rows)
@@ -361,7 +364,7 @@ def functional_oracle(
         del rows
 
 
-def rows_in_sight(x: ArrayLike) -> Floats:
+def rows_in_range(x: ArrayLike) -> Floats:
     """Return rows in float64, without those that are not finite or too far away.
 
     A row that is left out adds the function 0. There may be no rows at all.
@@ -403,15 +406,15 @@ def slope_noise(points: Floats, scales: Floats) -> Floats:
     m, width = points.shape
     differences = points[1:] - points[0]
     basis = orthonormal(differences)  # (width, at most m - 1)
-    within = (points - points[0]) @ basis
-    inner = slope_covariance(within, scales)
-    outer, _ = covariance_parts(within, scales)
+    projected = (points - points[0]) @ basis
+    inner = slope_covariance(projected, scales)
+    outer, _ = covariance_parts(projected, scales)
     noise = factor(outer) @ gaussian_noise((m, width), 1.0)
     noise -= (noise @ basis) @ basis.T
     rank = basis.shape[1]
     if rank:
-        drawn = factor(inner) @ gaussian_noise((m * rank,), 1.0)
-        noise += drawn.reshape(m, rank) @ basis.T
+        inner_noise = factor(inner) @ gaussian_noise((m * rank,), 1.0)
+        noise += inner_noise.reshape(m, rank) @ basis.T
     return noise
 
 
@@ -429,10 +432,10 @@ def slope_covariance(points: Floats, scales: Floats) -> Floats:
     """Return the covariance of all slopes, (m width, m width), point by point."""
     m, width = points.shape
     first, second = covariance_parts(points, scales)
-    whole = np.einsum("ij,ab->iajb", first, np.eye(width))
+    covariance = np.einsum("ij,ab->iajb", first, np.eye(width))
     gaps = points[:, None] - points[None]
-    whole -= np.einsum("ij,ija,ijb->iajb", second, gaps, gaps)
-    return np.asarray(whole.reshape(m * width, m * width))
+    covariance -= np.einsum("ij,ija,ijb->iajb", second, gaps, gaps)
+    return np.asarray(covariance.reshape(m * width, m * width))
 
 
 def factor(covariance: Floats) -> Floats:
@@ -445,8 +448,8 @@ def factor(covariance: Floats) -> Floats:
     jitter = JITTER * float(np.trace(covariance)) / len(covariance)
     for _ in range(4):
         try:
-            more = jitter * np.eye(len(covariance))
-            return np.asarray(np.linalg.cholesky(covariance + more))
+            ridge = jitter * np.eye(len(covariance))
+            return np.asarray(np.linalg.cholesky(covariance + ridge))
         except np.linalg.LinAlgError:
             jitter *= 100  # points that coincide: rounding is larger than their gaps
     raise FloatingPointError("The noise at these points could not be drawn.")
@@ -457,5 +460,5 @@ def orthonormal(rows: Floats) -> Floats:
     if not rows.size:
         return np.zeros((rows.shape[1], 0))
     _, values, right = np.linalg.svd(rows, full_matrices=False)
-    kept = values > 1e-10 * max(float(values.max()), 1e-300)
-    return np.asarray(right[kept].T)
+    significant = values > 1e-10 * max(float(values.max()), 1e-300)
+    return np.asarray(right[significant].T)

@@ -1,4 +1,4 @@
-"""What is asked of private rows, wherever they stand: how to read them, what to sum."""
+"""Queries to private rows, here or in other processes, and the form of answers."""
 
 import math
 import sys
@@ -32,18 +32,18 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Whether sums that came from elsewhere have the form of those that were asked for.
+# Whether sums of another process have the form that the query asks for.
 
-MOST = 2.0**40  # rows of a party; beyond, noise would be rounded away
+MOST = 2.0**40  # rows of a party; with more, noise would be rounded away
 
 
-def are_alike(found: Any, empty: Any) -> bool:
-    """Say whether sums have the form of those over no rows, and are of finite size.
+def are_alike(sums: Any, empty: Any) -> bool:
+    """Return whether sums have the form of those over no rows, and are of finite size.
 
-    A sum of another form may break what sensitivity rests on, once it is added to
-    those of others: with more classes than were asked for, numpy adds their sums to
-    each of them, and each gets noise of its own; beside a number that is too large they
-    are rounded, and one row may decide which way.
+    A sum of another form may break the sensitivity once it is added to other sums. If
+    it has more classes than the query, numpy adds the other sums to each class, and
+    each class gets separate noise. If a number is too large, the others are rounded,
+    and one row may decide in which direction.
 
     Examples
     --------
@@ -52,47 +52,48 @@ def are_alike(found: Any, empty: Any) -> bool:
     >>> are_alike(np.zeros((9, 2), dtype=np.int64), np.zeros((1, 2), dtype=np.int64))
     False
     """
-    if type(found) is not type(empty):
+    if type(sums) is not type(empty):
         return False
     if isinstance(empty, np.ndarray):
-        return _is_array_like(found, empty, MOST)
+        return _is_array_like(sums, empty, MOST)
     if isinstance(empty, ExactSum):
-        most = MOST * empty.top
+        limit = MOST * empty.top
         return (
-            (found.top, found.n_bits) == (empty.top, empty.n_bits)
-            and _is_array_like(found.low, empty.low, most)
-            and _is_array_like(found.high, empty.high, most)
-            and _is_array_like(found.used, empty.used, MOST)
+            (sums.top, sums.n_bits) == (empty.top, empty.n_bits)
+            and _is_array_like(sums.low, empty.low, limit)
+            and _is_array_like(sums.high, empty.high, limit)
+            and _is_array_like(sums.used, empty.used, MOST)
         )
     if isinstance(empty, Seen):
-        return _is_seen(found)
+        return _is_distinct(sums)
     if isinstance(empty, list):
-        pairs = zip(found, empty, strict=False)
-        return len(found) == len(empty) and all(are_alike(*pair) for pair in pairs)
+        pairs = zip(sums, empty, strict=False)
+        return len(sums) == len(empty) and all(are_alike(*pair) for pair in pairs)
     if isinstance(empty, dict):
-        if not empty:  # text, which is counted as it comes
-            return _is_counted(found)
-        is_same = set(found) == set(empty)
-        return is_same and all(are_alike(found[key], empty[key]) for key in empty)
+        if not empty:  # counts of text, whose values are unknown before
+            return _is_counted(sums)
+        is_same = set(sums) == set(empty)
+        return is_same and all(are_alike(sums[key], empty[key]) for key in empty)
     return False
 
 
-def _is_array_like(found: Any, empty: Any, most: float) -> bool:
-    if not isinstance(found, np.ndarray) or found.dtype != empty.dtype:
+def _is_array_like(array: Any, empty: Any, limit: float) -> bool:
+    if not isinstance(array, np.ndarray) or array.dtype != empty.dtype:
         return False
-    return found.shape == empty.shape and bool((np.abs(found) <= most).all())
+    return array.shape == empty.shape and bool((np.abs(array) <= limit).all())
 
 
 def _is_counted(counts: dict[Any, Any]) -> bool:
-    """Say whether text is counted in whole numbers."""
+    """Return whether these are counts of text, in whole numbers."""
     return all(
         type(value) is str and type(n) is int and 0 <= n <= MOST
         for value, n in counts.items()
     )
 
 
-def _is_seen(found: Seen) -> bool:
-    values, slots = found.first, found.slots
+def _is_distinct(distinct: Seen) -> bool:
+    """Return whether values, or slots of values, have their dtype and shape."""
+    values, slots = distinct.first, distinct.slots
     if not isinstance(values, np.ndarray) or values.dtype != np.uint64:
         return False
     if slots is None:
@@ -103,7 +104,7 @@ def _is_seen(found: Seen) -> bool:
 
 
 # ----------------------------------------------------------------------------
-# What is asked of private rows, wherever they stand: how to read them, what to sum.
+# Queries to private rows, here or in other processes: how to read rows, what to sum.
 
 
 class Encoder(Protocol):
@@ -121,7 +122,7 @@ class Encoder(Protocol):
 @saved
 @dataclass(frozen=True, eq=False)
 class Query:
-    """Sums over rows that are asked for: public, and answered wherever rows stand.
+    """A query for sums over rows: public, and answered in the process of the rows.
 
     *Sums of parts.* The blocks' sums are exact, so those of parts can be merged in any
     order and any tree, and have the bits of the sum over all rows at once
@@ -131,7 +132,7 @@ class Query:
     Parameters
     ----------
     encoder : Encoder
-        From rows to batches; made of the schema and of earlier releases alone.
+        From rows to batches; computed from the schema and earlier releases only.
     blocks : mapping of str to Block
         What is summed, by the name of the part of a batch.
     n_classes : int
@@ -142,7 +143,7 @@ class Query:
     n_classes: int
 
     def check_asked(self) -> None:
-        """Check that blocks have names of their own, and a size."""
+        """Check that blocks have names and a limited size."""
         refuse_unless(has_role(self.encoder, "encoder"), "an encoder of tables")
         refuse_unless(is_whole(self.n_classes, 1, WIDEST), "a number of classes")
         blocks: Any = self.blocks
@@ -151,7 +152,8 @@ class Query:
             and len(blocks) > 0
             and all(type(key) is str for key in blocks)
             and all(has_role(block, "block") for block in blocks.values())
-            and sum(one.width for one in blocks.values()) * self.n_classes <= WIDEST,
+            and sum(block.width for block in blocks.values()) * self.n_classes
+            <= WIDEST,
             "blocks that parties can sum, each with a name",
         )
 
@@ -165,33 +167,36 @@ class Query:
         return sum_rows(self.encoder.batches(chunks), self.blocks, self.n_classes)
 
     def try_out(self, chunk: Any, n_rows: int) -> None:
-        """Sum public rows as private ones would be; raise for what must not happen.
+        """Sum public rows as private ones would be; raise if the encoder is unsafe.
 
-        Each row is sent on once, whatever it holds: a row that came twice would count
-        twice, and no block would know.
+        An encoder must yield each row exactly once, whatever its values. A row that it
+        yields twice would count twice, and no block could notice.
         """
         n_sent = 0
 
-        def watched() -> Iterable[Batch]:
+        def counted() -> Iterable[Batch]:
             nonlocal n_sent
             for batch in self.encoder.batches([chunk]):
                 n_sent += len(batch.labels)
                 yield batch
 
-        totals = sum_rows(watched(), self.blocks, self.n_classes)
+        totals = sum_rows(counted(), self.blocks, self.n_classes)
         if n_sent != n_rows or not are_alike(totals, self.sums(())):
             raise ValueError("A question must send each row on once.")
 
-    def merge(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    def merge(
+        self, totals: Mapping[str, Any], other: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Return the sums over the rows of two parts; changes neither."""
         return {
-            key: block.merge(one[key], other[key]) for key, block in self.blocks.items()
+            key: block.merge(totals[key], other[key])
+            for key, block in self.blocks.items()
         }
 
 
 @dataclass(frozen=True, eq=False)
 class MinibatchQuery(Query):
-    """Sums over random groups of rows; asked where rows are read, and never sent.
+    """Sums over random groups of rows; only for rows in this process, never sent.
 
     Groups are drawn while rows are read, so two answers differ.
 
@@ -227,9 +232,9 @@ def sum_rows(
             raise ValueError("labels must have one dimension. Got more.")
         labels = batch.labels
         if n_minibatches > 1:
-            known = (labels >= 0) & (labels < n_classes)
+            is_labelled = (labels >= 0) & (labels < n_classes)
             group = random_groups(len(labels), n_minibatches)
-            labels = np.where(known, labels + n_classes * group, -1)
+            labels = np.where(is_labelled, labels + n_classes * group, -1)
         for key, block in blocks.items():
             part = batch.parts.get(key)
             totals[key] = block.add(totals[key], part, labels)
@@ -237,7 +242,7 @@ def sum_rows(
 
 
 # ----------------------------------------------------------------------------
-# Noise in shares: parties add it themselves, and no one sees a sum without it.
+# Noise in shares: parties add it themselves, so no sum without noise is ever sent.
 
 
 @asked("shares")
@@ -303,7 +308,7 @@ class NoiseShares:
 
     @classmethod
     def honest_majority(cls, n_parties: int) -> Self:
-        """Return shares for as many colluders as are fewer than half."""
+        """Return shares that allow for the largest minority of colluders."""
         return cls(n_parties, max(n_parties - 1, 0) // 2)
 
     @property
@@ -313,13 +318,13 @@ class NoiseShares:
 
     @property
     def excess(self) -> float:
-        """Noise of all together, where that of the release is 1."""
+        """Noise of all parties together, where that of the release is 1."""
         return math.sqrt(self.n_parties) * self.each
 
     def epsilon(self, budget: PrivacyBudget, n_colluding: int) -> float:
-        """Return what a budget is worth against another number of colluders.
+        """Return the epsilon of a budget against another number of colluders.
 
-        It holds at the budget's delta, for a row of a party that is none of them.
+        It holds at the budget's delta, for a row of a party that does not collude.
 
         Examples
         --------
@@ -330,20 +335,20 @@ class NoiseShares:
         honest = self.n_parties - n_colluding
         if honest < 1 or not budget.is_private:
             return math.inf
-        left = math.sqrt((self.n_parties - self.n_colluding) / honest)
+        ratio = math.sqrt((self.n_parties - self.n_colluding) / honest)
         _, delta = budget.gaussian
-        return gaussian_epsilon(budget.mu * left, delta)
+        return gaussian_epsilon(budget.mu * ratio, delta)
 
     def stated(self, budget: PrivacyBudget) -> str:
-        """Say in a certificate who is trusted, and what holds if that is wrong."""
+        """Return the statement of whom a certificate trusts, and what if wrongly."""
         m, k = self.n_parties, self.n_colluding
-        more = [
+        epsilons = [
             f"{self.epsilon(budget, c):.3g} for {c}" for c in range(k + 1, m) if c < m
         ]
         return (
             f"noise in shares of {m} parties, which follow the protocol: epsilon is "
             f"for up to {k} of them that work with whoever adds up (it is "
-            f"{', '.join(more)}), and against attackers with limited computers; a "
+            f"{', '.join(epsilons)}), and against attackers with limited computers; a "
             "question that fails at the rows of a party is the last one that it "
             "answers, and that it failed is not covered by noise"
         )
@@ -356,7 +361,7 @@ LONGEST_NAME = 1000
 @saved
 @dataclass(frozen=True, eq=False)
 class NoiseWanted:
-    """What a release needs to be charged for, by whoever adds noise.
+    """The cost of a release, for parties that add the noise and charge themselves.
 
     Parameters
     ----------
@@ -367,11 +372,11 @@ class NoiseWanted:
     weights : mapping of str to float
         By which each block is scaled.
     std : float
-        Noise of the release, where weights are 1, as the one who asks has it.
+        Noise of the release, for weights of 1, as computed by the sender.
     shares : NoiseShares or None, default=None
-        In which noise is added, as the one who asks states it; None states nothing.
+        The shares of noise that the sender assumes; None states nothing.
     fit : str, default=""
-        Of two fits not the same, so that their masks are not, whatever the keys.
+        Different in each fit, so that masks of two fits differ even with equal keys.
     """
 
     name: str
@@ -382,7 +387,7 @@ class NoiseWanted:
     fit: str = ""
 
     def check_asked(self) -> None:
-        """Check numbers and names: the latter stand in a party's certificate."""
+        """Check numbers and names, since names are part of a party's certificate."""
         for text in (self.name, self.fit):
             refuse_unless(
                 isinstance(text, str) and len(text) <= LONGEST_NAME, "short names"
@@ -405,16 +410,16 @@ class NoiseWanted:
 
 
 class Summable(Protocol):
-    """Private rows, and how they are encoded: what a release sums.
+    """Private rows with their encoding, which a release sums.
 
-    There is one way to ask, :meth:`total`. Rows in the memory of this process, or in
-    chunks that it opens, are read for the answer. Rows that stand elsewhere (in a
-    cluster, with parties) are asked, and send it.
+    All queries go through :meth:`total`. Rows in the memory of this process, or in
+    chunks that it opens, are read for the answer. Other processes (a cluster, parties)
+    receive the query and send the answer.
     """
 
     @property
     def encoder(self) -> Encoder:
-        """How the rows become batches."""
+        """The encoding of the rows as batches."""
 
     @property
     def are_here(self) -> bool:
@@ -424,7 +429,7 @@ class Summable(Protocol):
     def noise_shares(self) -> NoiseShares | None:
         """Shares of the noise that is added where the rows are kept.
 
-        None: sums come without noise, and whoever asks adds it.
+        None: sums have no noise, and the release adds it.
         """
 
     def total(self, query: Query, noise: NoiseWanted | None = None) -> dict[str, Any]:
@@ -448,7 +453,7 @@ class AsGiven:
 
 @dataclass(frozen=True, eq=False)
 class GivenBatches:
-    """Batches that this process made itself, as what a release sums.
+    """Batches of this process, in the form that a release sums.
 
     Parameters
     ----------
@@ -481,7 +486,7 @@ class GivenBatches:
 def query_of(
     rows: Summable, blocks: Mapping[str, Block], n_classes: int, n_minibatches: int
 ) -> Query:
-    """Return what is asked of rows; raise for mini-batches of rows elsewhere."""
+    """Return the query for some blocks; raise for mini-batches in other processes."""
     if n_minibatches == 1:
         return Query(rows.encoder, blocks, n_classes)
     if not rows.are_here:
@@ -500,7 +505,7 @@ def query_of(
 @saved
 @dataclass(frozen=True)
 class Question:
-    """A query, and how tables are read for it: public, and may be sent in the clear.
+    """A query and how to read tables for it: public, so it may be sent unencrypted.
 
     Parameters
     ----------
@@ -510,8 +515,8 @@ class Question:
     task : str
         How numbers in y are read.
     noise : NoiseWanted or None, default=None
-        What each party charges itself before it adds its share of the noise; None asks
-        for sums without noise.
+        What each party charges its own budget before it adds its share of the noise;
+        None asks for sums without noise.
     """
 
     query: Query
@@ -533,12 +538,12 @@ class Question:
         refuse_unless(isinstance(self.task, str), "a task")
         if self.noise is not None:
             refuse_unless(has_role(self.noise, "noise"), "how much noise is wanted")
-            mine = set(self.query.blocks)
-            refuse_unless(set(self.noise.weights) <= mine, "weights of its blocks")
+            keys = set(self.query.blocks)
+            refuse_unless(set(self.noise.weights) <= keys, "weights of its blocks")
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of all of it: answers to other questions have another one."""
+        """A digest of all parts: other questions have another one."""
         return digest_of(self)
 
     def to_bytes(self) -> bytes:
@@ -596,9 +601,9 @@ class PartialSum:
         return replace(self, sources=sources, totals=totals)
 
     def checked(self, question: Question) -> Self:
-        """Return it with the query that was asked; raise if its sums answer another.
+        """Return these sums with the query of a question; raise if they do not fit it.
 
-        Who sent it is not trusted with the form of its sums: see
+        The sender is not trusted with the form of its sums: see
         :func:`~skdpgen.privacy._query.are_alike`.
         """
         if not are_alike(dict(self.totals), question.query.sums(())):
@@ -619,9 +624,9 @@ class PartialSum:
 
 
 def _read(kind: Any, data: bytes) -> Any:
-    found = from_bytes(data)
-    if not isinstance(found, kind):
+    value = from_bytes(data)
+    if not isinstance(value, kind):
         raise ValueError(
-            f"data must hold a {kind.__name__}. Got a {type(found).__name__}."
+            f"data must hold a {kind.__name__}. Got a {type(value).__name__}."
         )
-    return found
+    return value

@@ -114,8 +114,10 @@ def release(
     mu = delta / std if std else float("inf")
     totals = rows.total(query, NoiseWanted(name, share, weights, std))
     shares = rows.noise_shares
-    if shares is not None:  # who keeps the rows has added the noise
-        noise_std = {key: own * shares.excess for key, own in noise_std.items()}
+    if shares is not None:  # the parties that hold the rows have added the noise
+        noise_std = {
+            key: std_of_block * shares.excess for key, std_of_block in noise_std.items()
+        }
         return Release(totals, noise_std, delta, mu, ledger.budget.adjacency)
     values: dict[str, Any] = {}
     for key, block in blocks.items():
@@ -136,12 +138,12 @@ def release(
 def joint_weights(
     blocks: Mapping[str, Block], given: Mapping[str, float] | None
 ) -> dict[str, float]:
-    """Return by what each block is scaled; counts say it themselves."""
+    """Return the weight of each block; blocks of counts have their own."""
     weights: dict[str, float] = {}
     for key, block in blocks.items():
-        own = (given or {}).get(key, 1.0)
-        own = math.sqrt(block.beta) if isinstance(block, Counts) else own
-        weights[key] = check_accurate("weights", own, LIGHTEST, HEAVIEST)
+        weight = (given or {}).get(key, 1.0)
+        weight = math.sqrt(block.beta) if isinstance(block, Counts) else weight
+        weights[key] = check_accurate("weights", weight, LIGHTEST, HEAVIEST)
     return weights
 
 
@@ -167,14 +169,14 @@ def joint_sensitivity(
 
 
 def _structure(blocks: Mapping[str, Block], weights: Mapping[str, float]) -> Any:
-    """Counts go last, through the structure that knows when they are free."""
-    plain = [key for key, block in blocks.items() if not isinstance(block, Counts)]
+    """Return the structure of all blocks; WithCounts knows when counts are free."""
+    keys = [key for key, block in blocks.items() if not isinstance(block, Counts)]
     counts = [block for block in blocks.values() if isinstance(block, Counts)]
     if len(counts) > 1:
         raise ValueError(f"One block of Counts is enough. Got {len(counts)}.")
     joint = Weighted(
-        tuple(blocks[key].structure for key in plain),
-        tuple(weights[key] for key in plain),
+        tuple(blocks[key].structure for key in keys),
+        tuple(weights[key] for key in keys),
     )
     return WithCounts(joint, counts[0].beta) if counts else joint
 
@@ -192,23 +194,25 @@ def _select(
     if not totals:
         return {}
     threshold = ledger.admit_selection(len(totals), std)
-    least = dict.fromkeys(public, min(max(EVIDENCE * std, 0.5), max(threshold, 0.5)))
+    thresholds = dict.fromkeys(
+        public, min(max(EVIDENCE * std, 0.5), max(threshold, 0.5))
+    )
     shown: dict[Any, dict[str, float]] = {}
     for column, counts in totals.items():
         values = sorted({*counts, *public})  # the order of rows must not show
         exact = np.array([counts.get(value, 0) for value in values], dtype=float)
         noisy = add_noise(exact, std)
-        kept: list[tuple[str, float]] = [
+        selected: list[tuple[str, float]] = [
             (value, float(count))
             for value, count in zip(values, noisy, strict=True)
-            if count > least.get(value, threshold)
+            if count > thresholds.get(value, threshold)
         ]
-        shown[column] = dict(kept)
+        shown[column] = dict(selected)
     return shown
 
 
 # ----------------------------------------------------------------------------
-# Sums that one pass over the rows makes for several releases to come.
+# Sums of one pass over the rows, for several later releases.
 
 SUMS = "Sums that were made beforehand are of all rows as one class. Got {} classes."
 
@@ -217,14 +221,14 @@ SUMS = "Sums that were made beforehand are of all rows as one class. Got {} clas
 class Beforehand:
     r"""Exact sums of several blocks, from one pass; as private as the rows.
 
-    A release takes the part that it would have summed itself, and pays for that alone.
+    A release takes the part that it would have summed itself, and pays for that only.
     *Proof* that nothing changes: :meth:`histograms`, :meth:`selections` and the others
     return a block of the same structure, whose sum over the rows is, number by number,
     that of a block which reads only these columns and cells. A histogram of fewer
-    cells is the same histogram without the others, since a value in no cell counts
-    nowhere. So :func:`~skdpgen.privacy.release` publishes the same sum with the same
-    noise, and what was summed besides is never looked at: which part is taken may
-    depend on releases alone, as which rows are read for it did.
+    cells is the same histogram without the others, since values in no cell are
+    ignored. So :func:`~skdpgen.privacy.release` publishes the same sum with the same
+    noise, and the other sums are never read. The choice of the part may depend on
+    earlier releases only, as the choice of columns to read would.
 
     Parameters
     ----------
@@ -243,10 +247,10 @@ class Beforehand:
     noise_shares = None
 
     def total(self, query: Query, noise: NoiseWanted | None = None) -> dict[str, Any]:
-        """Return sums of blocks that :meth:`counts` and the others made; reads no row.
+        """Return the sums of blocks that :meth:`counts` and the others made.
 
-        So a release takes them as it takes rows. Other blocks are refused: their sums
-        are not here.
+        No row is read. A release uses this object like rows. Other blocks raise an
+        error, because their sums were not computed.
         """
         del noise
         for block in query.blocks.values():
@@ -276,18 +280,20 @@ class Beforehand:
         names: Sequence[Any],
         cells: Mapping[Any, NDArray[np.intp]] | None = None,
     ) -> Histograms:
-        """Return the histograms of some columns, and of these some cells."""
+        """Return the histograms of some columns, with all of their cells or some."""
         block = self.blocks[key]
         assert isinstance(block, Histograms)
         ends = pairwise([0, *accumulate(block.sizes)])
-        every = dict(zip(self.columns[key], ends, strict=True))
+        spans = dict(zip(self.columns[key], ends, strict=True))
         places = [
-            np.arange(*every[name]) if cells is None else every[name][0] + cells[name]
+            np.arange(*spans[name]) if cells is None else spans[name][0] + cells[name]
             for name in names
         ]
         sizes = tuple(len(place) for place in places)
-        taken = np.concatenate([*places, np.empty(0, dtype=np.intp)])
-        return SummedHistograms(sizes, sums=self, key=key, places=taken.astype(np.intp))
+        selected = np.concatenate([*places, np.empty(0, dtype=np.intp)])
+        return SummedHistograms(
+            sizes, sums=self, key=key, places=selected.astype(np.intp)
+        )
 
 
 def sum_beforehand(
@@ -297,8 +303,8 @@ def sum_beforehand(
 ) -> Beforehand | None:
     """Sum blocks over the rows, all rows as one class; nothing is released.
 
-    Returns None where rows stand with parties that send no sums without noise: then
-    each release asks them by itself.
+    Returns None for rows of parties that send no sums without noise: then each release
+    sends them a question of its own.
     """
     if rows.noise_shares is not None:
         return None
@@ -314,13 +320,13 @@ class _Summed:
     key: str = field(kw_only=True)
 
     def total(self, n_classes: int) -> Any:
-        """Return what was summed."""
+        """Return the sum of the earlier pass."""
         if n_classes != 1:
             raise ValueError(SUMS.format(n_classes))
         return self.sums.totals[self.key]
 
     def add(self, total: Any, part: Any, labels: Any) -> NoReturn:
-        """Raise: the sum holds each row already, and none may count twice."""
+        """Raise: the sum includes each row already, and no row may count twice."""
         raise ValueError(
             "Sums that were made beforehand hold every row. Got rows besides; release "
             "the sums themselves."
@@ -348,10 +354,10 @@ class SummedSelections(_Summed, Selections):
 
 @dataclass(frozen=True)
 class SummedDistinct(_Summed, DistinctCounts):
-    """Different values, distinguished beforehand."""
+    """Numbers of different values, counted beforehand."""
 
     def start(self, n_classes: int) -> dict[Any, Seen]:
-        """Return what was seen."""
+        """Return the values of each column."""
         total = self.total(n_classes)
         return {column: total[column] for column in self.columns}
 

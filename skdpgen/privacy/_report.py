@@ -1,4 +1,4 @@
-"""The certificate of a fit: one promise, every release, and what was public."""
+"""The certificate of a fit: the guarantee, every release, and public assumptions."""
 
 import json
 import math
@@ -24,7 +24,7 @@ PROFILE = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)  # deltas
 @saved
 @dataclass(frozen=True)
 class LedgerEntry:
-    """One release: what it was, how far one row moves it, and its noise."""
+    """One release: its name, its sensitivity, and its noise."""
 
     name: str
     mechanism: str
@@ -98,28 +98,32 @@ class PrivacyReport:
         promised = self.epsilon if delta >= self.delta else math.inf
         if delta <= self.delta_selection or math.isinf(self.epsilon):
             return promised
-        left, kept = delta - self.delta_selection, -math.log1p(-self.delta_selection)
+        # selections keep a part of delta and of epsilon for themselves
+        delta_left, epsilon_kept = (
+            delta - self.delta_selection,
+            -math.log1p(-self.delta_selection),
+        )
         neighbours = Adjacency.parse(self.adjacency)
         budget = PrivacyBudget(
             self.epsilon, self.delta, neighbours, self.delta_selection
         )
         sampled = [entry for entry in self.releases if _is_sampled(entry)]
         if not sampled:
-            return min(promised, gaussian_epsilon(budget.mu, left) + kept)
+            return min(promised, gaussian_epsilon(budget.mu, delta_left) + epsilon_kept)
         if any(
             entry.mechanism != SUBSAMPLED.format(entry.sampling_rate, entry.n_steps)
             for entry in sampled
         ):
             return promised  # written before an entry said how it was sampled
-        (*others, last), share = sampled_steps(sampled, neighbours)
+        (*earlier, last), share = sampled_steps(sampled, neighbours)
         epsilon = subsampled_epsilon(
             *last,
-            left,
+            delta_left,
             self.adjacency,
             gaussian_mu=budget.mu * math.sqrt(max(0.0, share)),
-            beside=others,
+            beside=earlier,
         )
-        return min(promised, epsilon + kept)
+        return min(promised, epsilon + epsilon_kept)
 
     def stating(self, line: str) -> "PrivacyReport":
         """Return the certificate with one more statement, made from released values."""
@@ -128,8 +132,8 @@ class PrivacyReport:
         return replace(self, statements=(*self.statements, line))
 
     def without(self, line: str) -> "PrivacyReport":
-        """Return the certificate without a statement that is true no more."""
-        rest = tuple(one for one in self.statements if one != line)
+        """Return the certificate without a statement that no longer holds."""
+        rest = tuple(statement for statement in self.statements if statement != line)
         return replace(self, statements=rest)
 
     def to_dict(self) -> dict[str, Any]:
@@ -148,13 +152,15 @@ class PrivacyReport:
     def from_dict(cls, content: dict[str, Any]) -> "PrivacyReport":
         """Read back what :meth:`to_dict` wrote."""
         derived = ("profile", "spent")
-        known = {key: value for key, value in content.items() if key not in derived}
-        known["releases"] = tuple(LedgerEntry(**one) for one in content["releases"])
-        known["statements"] = tuple(content["statements"])
+        fields = {key: value for key, value in content.items() if key not in derived}
+        fields["releases"] = tuple(
+            LedgerEntry(**entry) for entry in content["releases"]
+        )
+        fields["statements"] = tuple(content["statements"])
         if content["epsilon"] is None:
-            known["epsilon"] = math.inf
-            known["mu"] = valid_mu(math.inf, known["releases"])
-        return cls(**known)
+            fields["epsilon"] = math.inf
+            fields["mu"] = valid_mu(math.inf, fields["releases"])
+        return cls(**fields)
 
     def to_json(self) -> str:
         """Return :meth:`to_dict` as JSON."""
@@ -183,13 +189,13 @@ class PrivacyReport:
             f"  spent {self.spent:.1%} of the budget"
             + ("" if self.mu is None else f" (mu = {self.mu:.6g})"),
         ]
-        others = [
+        at_other_deltas = [
             f"{self.epsilon_at(delta):.3g} at {delta:g}"
             for delta in (10 * self.delta, self.delta / 10)
             if delta < 1 and math.isfinite(self.epsilon_at(delta))
         ]
-        if others:
-            lines.append(f"  at other deltas: epsilon {', '.join(others)}")
+        if at_other_deltas:
+            lines.append(f"  at other deltas: epsilon {', '.join(at_other_deltas)}")
         lines += [
             f"  {entry.share:6.1%}  {entry.name}: {entry.mechanism}, "
             f"sensitivity {entry.sensitivity:.4g}, noise std {entry.noise_std:.4g}"

@@ -1,4 +1,4 @@
-r"""Accounting of DP-SGD: secret Poisson samples, and what is released beside them.
+r"""Accounting of DP-SGD: secret Poisson samples, together with other releases.
 
 In reading order: what given steps cost, which noise a budget needs, privacy losses,
 Renyi curves, and the curve of a whole fit before it starts.
@@ -140,33 +140,33 @@ def subsampled_epsilon(
         raise ValueError(
             f"noise_multiplier must be in [0, inf]. Got {noise_multiplier!r} instead."
         )
-    together = [SampledSteps(noise_multiplier, sampling_rate, n_steps), *beside]
-    if any(steps.noise_multiplier == 0 for steps in together):
+    all_steps = [SampledSteps(noise_multiplier, sampling_rate, n_steps), *beside]
+    if any(steps.noise_multiplier == 0 for steps in all_steps):
         return math.inf
-    steps = tuple(SampledSteps(float(s), float(q), int(n)) for s, q, n in together)
+    steps = tuple(SampledSteps(float(s), float(q), int(n)) for s, q, n in all_steps)
     return _cost(steps, float(gaussian_mu), delta, adjacency, FINE)
 
 
 def _cost(
-    together: tuple[SampledSteps, ...],
+    all_steps: tuple[SampledSteps, ...],
     gaussian_mu: float,
     delta: float,
     adjacency: str,
     cell: float,
 ) -> float:
     shift = _shift(adjacency)
-    mus = [shift / steps.noise_multiplier * steps.n_steps**0.5 for steps in together]
-    everybody = gaussian_epsilon(math.hypot(*mus, gaussian_mu), delta)
-    is_sampled = any(steps.sampling_rate < 1 for steps in together)
-    if not is_sampled or not math.isfinite(everybody):
-        return everybody
-    epsilon = pld_epsilon(together, gaussian_mu, delta, adjacency, cell=cell)
+    mus = [shift / steps.noise_multiplier * steps.n_steps**0.5 for steps in all_steps]
+    unsampled = gaussian_epsilon(math.hypot(*mus, gaussian_mu), delta)
+    is_sampled = any(steps.sampling_rate < 1 for steps in all_steps)
+    if not is_sampled or not math.isfinite(unsampled):
+        return unsampled
+    epsilon = pld_epsilon(all_steps, gaussian_mu, delta, adjacency, cell=cell)
     if not math.isfinite(epsilon):
-        epsilon = _renyi_cost(together, gaussian_mu, delta, adjacency)
-    return min(everybody, epsilon)
+        epsilon = _renyi_cost(all_steps, gaussian_mu, delta, adjacency)
+    return min(unsampled, epsilon)
 
 
-@lru_cache(maxsize=256)  # seconds each, and grid searches ask again and again
+@lru_cache(maxsize=256)  # takes seconds, and grid searches repeat it
 def subsampled_noise_multiplier(
     epsilon: float,
     delta: float,
@@ -189,22 +189,22 @@ def subsampled_noise_multiplier(
     _check_steps(sampling_rate, n_steps)
     check_mu(gaussian_mu)
     shift = _shift(adjacency)
-    whole = budget_mu(epsilon, delta)
+    mu = budget_mu(epsilon, delta)
     if math.isinf(epsilon):
         return 0.0
-    if gaussian_mu >= whole:
+    if gaussian_mu >= mu:
         raise ValueError(
-            f"gaussian_mu must be below {whole:.6g}, the mu of epsilon={epsilon:g} and "
+            f"gaussian_mu must be below {mu:.6g}, the mu of epsilon={epsilon:g} and "
             f"delta={delta:g}. Got {gaussian_mu!r} instead; leave something for the "
             "sub-sampled steps."
         )
 
     def cost(noise: float, cell: float) -> float:
-        together = (SampledSteps(noise, sampling_rate, n_steps), *beside)
-        return _cost(together, gaussian_mu, delta, adjacency, cell)
+        all_steps = (SampledSteps(noise, sampling_rate, n_steps), *beside)
+        return _cost(all_steps, gaussian_mu, delta, adjacency, cell)
 
-    left = math.sqrt((whole - gaussian_mu) * (whole + gaussian_mu))
-    high = shift * math.sqrt(n_steps) / left
+    mu_of_steps = math.sqrt((mu - gaussian_mu) * (mu + gaussian_mu))
+    high = shift * math.sqrt(n_steps) / mu_of_steps
     while cost(high, COARSE) > epsilon:  # by rounding, or beside other steps
         high *= 2 if beside else 1 + RESOLUTION
         if high > MOST_NOISE:
@@ -215,7 +215,7 @@ def subsampled_noise_multiplier(
 
     def too_wide(log_noise: float) -> float:
         std = _loss_std(math.exp(log_noise), sampling_rate, adjacency)
-        return math.sqrt(n_steps) * std - left
+        return math.sqrt(n_steps) * std - mu_of_steps
 
     # The sum of many losses is nearly normal: its deviation is that of a Gaussian.
     guess = math.log(high)
@@ -227,7 +227,7 @@ def subsampled_noise_multiplier(
 def _smallest(
     cost: Callable[[float, float], float], epsilon: float, guess: float, high: float
 ) -> float:
-    """Return a noise that costs at most epsilon, and .1 % less does not.
+    """Return a noise that costs at most epsilon, where .1 % less noise costs more.
 
     ``guess`` and ``high`` are logarithms of noise, and ``high`` fits. The root is
     bracketed on a coarse grid, which takes a tenth of the time of the fine one.
@@ -243,21 +243,22 @@ def _smallest(
     at_guess = excess(guess)
     step = 0.05 if at_guess > 0 else -0.05
     while True:
-        other = min(guess + step, high)
-        at_other = excess(other)
-        if other == high or (at_other > 0) != (at_guess > 0):
+        neighbour = min(guess + step, high)
+        at_neighbour = excess(neighbour)
+        if neighbour == high or (at_neighbour > 0) != (at_guess > 0):
             break
-        guess, at_guess, step = other, at_other, 2 * step
-    slope = abs(other - guess) / max(abs(at_other - at_guess), 1e-9)
+        guess, at_guess, step = neighbour, at_neighbour, 2 * step
+    slope = abs(neighbour - guess) / max(abs(at_neighbour - at_guess), 1e-9)
     slope = min(max(slope, 0.1), 3.0)  # of log noise over log cost
     guess = min(guess + slope * at_guess, high)
     low = -math.inf  # does not fit, while `high` does
     for turn in range(60):
-        more = excess(guess, FINE)
-        low, high = (guess, high) if more > 0 else (low, guess)
-        if high - low <= RESOLUTION or -RESOLUTION <= slope * more <= 0:
+        excess_here = excess(guess, FINE)
+        low, high = (guess, high) if excess_here > 0 else (low, guess)
+        if high - low <= RESOLUTION or -RESOLUTION <= slope * excess_here <= 0:
             break  # by the slope, .1 % less costs too much
-        guess += min(max(slope * more, -0.3), 0.3) + RESOLUTION / 4
+        # slightly above the root, so that the next noise is likely to fit
+        guess += min(max(slope * excess_here, -0.3), 0.3) + RESOLUTION / 4
         if turn > 5 or not low < guess < high:
             guess = (low + high) / 2 if low > -math.inf else high - RESOLUTION
     return math.exp(high)
@@ -269,14 +270,14 @@ def _smallest(
 
 @lru_cache(maxsize=4096)
 def pld_epsilon(
-    together: tuple[SampledSteps, ...],
+    all_steps: tuple[SampledSteps, ...],
     gaussian_mu: float,
     delta: float,
     adjacency: str,
     *,
     cell: float = FINE,
 ) -> float:
-    r"""Return an epsilon of sub-sampled steps beside one Gaussian; inf if it has none.
+    r"""Return an epsilon of sub-sampled steps with one Gaussian; inf if none is known.
 
     A step sums vectors of norm at most 1, of a secret sample with rate q, and adds
     noise s. With :math:`N_u` the normal distribution around u, of deviation s, it is
@@ -364,10 +365,10 @@ def pld_epsilon(
 
     from_gaussian = privacy_loss_distribution.from_gaussian_mechanism
     shift = _shift(adjacency)
-    everybody = [steps for steps in together if steps.sampling_rate == 1]
-    mus = [shift / steps.noise_multiplier * steps.n_steps**0.5 for steps in everybody]
+    unsampled = [steps for steps in all_steps if steps.sampling_rate == 1]
+    mus = [shift / steps.noise_multiplier * steps.n_steps**0.5 for steps in unsampled]
     mu = math.hypot(gaussian_mu, *mus)
-    sampled = [steps for steps in together if steps.sampling_rate < 1]
+    sampled = [steps for steps in all_steps if steps.sampling_rate < 1]
     n_steps = sum(steps.n_steps for steps in sampled)
     stds = [_loss_std(*steps[:2], adjacency) for steps in sampled]
     variance = mu**2 + sum(
@@ -375,32 +376,32 @@ def pld_epsilon(
     )
     if not 1e-9 < variance < 1e6:
         return math.inf
-    left = delta - ROUNDED * (n_steps + 10) * max(1.0, 0.1 / math.sqrt(variance))
-    if left < delta / 2:
+    delta_left = delta - ROUNDED * (n_steps + 10) * max(1.0, 0.1 / math.sqrt(variance))
+    if delta_left < delta / 2:
         return math.inf
-    beyond = math.log(BEYOND * delta / (n_steps + 1))
-    place = -float(ndtri(math.exp(beyond) / 2))
+    log_tail = math.log(BEYOND * delta / (n_steps + 1))
+    place = -float(ndtri(math.exp(log_tail) / 2))
     lengths = [_loss_range(*steps[:2], adjacency, place) for steps in sampled]
     most_cells = MOST_CELLS if cell == FINE else MOST_CELLS / 8
     width = max(cell * math.sqrt(variance / (n_steps + 1)), max(lengths) / most_cells)
     relation = NeighboringRelation.ADD_OR_REMOVE_ONE
     if adjacency == "replace":
         relation = NeighboringRelation.REPLACE_ONE
-    parts = [(*steps, relation) for steps in sampled]
+    mechanisms = [(*steps, relation) for steps in sampled]
     if mu > 0:  # symmetric: one shift of mu deviations
-        parts.append((1 / mu, 1.0, 1, NeighboringRelation.ADD_OR_REMOVE_ONE))
+        mechanisms.append((1 / mu, 1.0, 1, NeighboringRelation.ADD_OR_REMOVE_ONE))
     try:
         composed = privacy_loss_distribution.identity(width)
-        for noise, rate, n, neighbours in parts:
+        for noise, rate, n, neighbours in mechanisms:
             losses = from_gaussian(
                 noise,
                 value_discretization_interval=width,
-                log_mass_truncation_bound=beyond,
+                log_mass_truncation_bound=log_tail,
                 sampling_prob=rate,
                 neighboring_relation=neighbours,
             ).self_compose(n)
             composed = composed.compose(losses)
-        epsilon = float(composed.get_epsilon_for_delta(left))
+        epsilon = float(composed.get_epsilon_for_delta(delta_left))
     except (ValueError, OverflowError, ZeroDivisionError):
         return math.inf  # losses that are too large or too small for its numbers
     return epsilon if epsilon >= 0 else math.inf
@@ -412,20 +413,20 @@ def _loss(x: Floats, noise: float, rate: float, adjacency: str) -> Floats:
     def log_part(exponent: Floats) -> Floats:
         return np.logaddexp(math.log1p(-rate), math.log(rate) + exponent)
 
-    there = log_part((x - 0.5) / noise**2)
+    log_ratio = log_part((x - 0.5) / noise**2)
     if _shift(adjacency) == 1:
-        return there
-    return there - log_part((-x - 0.5) / noise**2)
+        return log_ratio
+    return log_ratio - log_part((-x - 0.5) / noise**2)
 
 
 def _loss_range(noise: float, rate: float, adjacency: str, place: float) -> float:
-    """Return how far apart the losses of a step are within ``place`` deviations."""
+    """Return the range of the losses of a step within ``place`` deviations."""
     ends = np.array([-1.0, 1.0]) * (1 + noise * place)
     return float(np.ptp(_loss(ends, noise, rate, adjacency)))
 
 
 def _loss_std(noise: float, rate: float, adjacency: str) -> float:
-    """Return about the standard deviation of the loss of one step under P."""
+    """Return the approximate standard deviation of the loss of one step under P."""
     z = np.linspace(-LOW, LOW, 401)
     density = np.exp(-(z**2) / 2)
     density /= density.sum()
@@ -440,11 +441,11 @@ def _loss_std(noise: float, rate: float, adjacency: str) -> float:
 
 
 def _renyi_cost(
-    together: Sequence[SampledSteps], gaussian_mu: float, delta: float, adjacency: str
+    all_steps: Sequence[SampledSteps], gaussian_mu: float, delta: float, adjacency: str
 ) -> float:
     """Return the smallest epsilon by Renyi curves, which add up."""
     renyi = gaussian_curve(gaussian_mu)
-    for steps in together:
+    for steps in all_steps:
         renyi = renyi + steps_curve(*steps, adjacency)
     return renyi_epsilon(renyi, delta)
 
@@ -488,8 +489,8 @@ def moments(noise_multiplier: float, sampling_rate: float, adjacency: str) -> Fl
     """
     s, q = noise_multiplier, sampling_rate
     if _shift(adjacency) == 1:
-        found = [_binomial_moment(a, s, q, a) for a in ORDERS]
-        return np.maximum(np.asarray(found), 0.0) + ROUNDING * ORDERS
+        log_moments = [_binomial_moment(a, s, q, a) for a in ORDERS]
+        return np.maximum(np.asarray(log_moments), 0.0) + ROUNDING * ORDERS
     edge = min(ALONE * s**2, FAR * s) + 1.0
     x = np.arange(-LOW * s - 1.0, edge, MOMENT_CELL * s)
     x[-1] = edge
@@ -499,27 +500,30 @@ def moments(noise_multiplier: float, sampling_rate: float, adjacency: str) -> Fl
     p = (1 - q) * _normal(x / s) + q * _normal((x - 1) / s)
     of_q = (1 - q) * _normal(x / s) + q * _normal((x + 1) / s)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        part = (p / of_q * np.exp(-loss[:-1]) - 1) / np.expm1(np.diff(loss))
-        part = np.clip(np.where(np.isnan(part), 1.0, part), 0.0, 1.0)
-        low, high = np.log(of_q * (1 - part)), np.log(of_q * part)
-    before = math.log(ndtr((x[0] + 1) / s)) + ORDERS * loss[0]  # below the first place
-    found = [
+        fraction_above = (p / of_q * np.exp(-loss[:-1]) - 1) / np.expm1(np.diff(loss))
+        fraction_above = np.clip(
+            np.where(np.isnan(fraction_above), 1.0, fraction_above), 0.0, 1.0
+        )
+        low, high = np.log(of_q * (1 - fraction_above)), np.log(of_q * fraction_above)
+    # the mass below the first point
+    below_first = math.log(ndtr((x[0] + 1) / s)) + ORDERS * loss[0]
+    log_moments = [
         logsumexp(
             np.concatenate(
                 [
                     low + a * loss[:-1],
                     high + a * loss[1:],
-                    [first, _binomial_moment(a, s, q, 1, beyond=edge)],
+                    [below, _binomial_moment(a, s, q, 1, lower=edge)],
                 ]
             )
         )
-        for a, first in zip(ORDERS, before, strict=True)
+        for a, below in zip(ORDERS, below_first, strict=True)
     ]
-    return np.maximum(np.asarray(found), 0.0) + ROUNDING * ORDERS
+    return np.maximum(np.asarray(log_moments), 0.0) + ROUNDING * ORDERS
 
 
 def _binomial_moment(
-    order: int, noise: float, rate: float, power: int, *, beyond: float = -math.inf
+    order: int, noise: float, rate: float, power: int, *, lower: float = -math.inf
 ) -> float:
     """Return the logarithm of the sum in :func:`moments`, with (1-q) to power - k."""
     k = np.arange(order + 1.0)
@@ -533,13 +537,16 @@ def _binomial_moment(
             + xlogy(k, rate)
             + xlogy(power - k, 1 - rate)
             + gain
-            + log_ndtr((k - beyond) / noise)
+            + log_ndtr((k - lower) / noise)
         )
     )
 
 
 def _normal(z: Floats) -> Floats:
-    """Return what a standard normal has between neighbours; tails from their side."""
+    """Return the standard normal mass between neighbouring points of ``z``.
+
+    Differences are taken from the nearer tail, where they lose no digits.
+    """
     low, high = ndtr(z), ndtr(-z)
     return np.where(z[:-1] > 0, high[:-1] - high[1:], low[1:] - low[:-1])
 
@@ -552,28 +559,28 @@ def steps_curve(
     It is never larger than that of Gaussian releases of all rows. Between integers
     moments are below their chord, and beyond the last finite one they are unknown.
     """
-    everybody = gaussian_curve(_shift(adjacency) / noise_multiplier * n_steps**0.5)
+    unsampled = gaussian_curve(_shift(adjacency) / noise_multiplier * n_steps**0.5)
     steps = (float(noise_multiplier), float(sampling_rate))
     sampled = n_steps * moments(*steps, str(adjacency))
     finite = np.isfinite(sampled)
     if finite.sum() < 2:
-        return everybody
+        return unsampled
     chord = np.interp(ALPHAS, ORDERS[finite], sampled[finite], right=np.inf)
-    return np.minimum(everybody, chord / (ALPHAS - 1))
+    return np.minimum(unsampled, chord / (ALPHAS - 1))
 
 
 # ----------------------------------------------------------------------------
-# Curves of whole fits, before they start.
+# Renyi curves of whole fits, known before they start.
 
 
 @dataclass(frozen=True)
 class Subsampling:
     """How a fit will sub-sample; known before it reads a row.
 
-    For a fit of Gaussian releases the mu of its budget says all. For one that
-    sub-samples only epsilon at one delta is promised: at other deltas, and together
-    with further fits, it may cost more. Its Renyi divergences add up all the same,
-    order by order, whatever later fits do with earlier results [7]_.
+    The mu of its budget describes a fit of Gaussian releases completely. A fit that
+    sub-samples promises epsilon at one delta only: it may cost more at other deltas and
+    together with further fits. Its Renyi divergences still add up, order by order,
+    whatever later fits do with earlier results [7]_.
     """
 
     sampling_rate: float
@@ -624,29 +631,31 @@ def fit_curve(
     (1.09, 3.2)
     """
     mu = budget_mu(epsilon, delta)
-    whole = gaussian_curve(mu)
+    unsampled = gaussian_curve(mu)
     if subsampling is None or subsampling.sampling_rate == 1 or math.isinf(mu):
-        return _frozen(whole)
-    left = PrivacyBudget.reserving(epsilon, delta, adjacency, 1).mu / mu
-    last = 1.0 - (1.0 - subsampling.largest_share) * left**2
+        return _frozen(unsampled)
+    mu_fraction = PrivacyBudget.reserving(epsilon, delta, adjacency, 1).mu / mu
+    last_share = 1.0 - (1.0 - subsampling.largest_share) * mu_fraction**2
     steps = (subsampling.sampling_rate, subsampling.n_steps)
     curve = np.zeros_like(ALPHAS)
-    for r, t in pairwise(np.linspace(0.0, last, math.ceil(PARTS * last) + 1)):
-        beside = mu * math.sqrt(max(0.0, 1.0 - t))
-        noise = _too_little(epsilon, delta, *steps, adjacency, beside)
+    for r, t in pairwise(
+        np.linspace(0.0, last_share, math.ceil(PARTS * last_share) + 1)
+    ):
+        gaussian_mu = mu * math.sqrt(max(0.0, 1.0 - t))
+        noise = _insufficient_noise(epsilon, delta, *steps, adjacency, gaussian_mu)
         gaussian = gaussian_curve(mu * math.sqrt(1.0 - r))
         sampled = steps_curve(noise, *steps, adjacency) if noise else np.inf
         curve = np.maximum(curve, gaussian + sampled)
     return _frozen(curve)
 
 
-def _too_little(
+def _insufficient_noise(
     epsilon: float,
     delta: float,
     sampling_rate: float,
     n_steps: int,
     adjacency: Adjacency,
-    beside: float,
+    gaussian_mu: float,
 ) -> float:
     """Return a noise multiplier that is too small to fit, or 0.
 
@@ -657,14 +666,14 @@ def _too_little(
 
     def fits(noise: float, cell: float) -> bool:
         steps = SampledSteps(noise, sampling_rate, n_steps)
-        return _cost((steps,), beside, delta, adjacency, cell) <= epsilon
+        return _cost((steps,), gaussian_mu, delta, adjacency, cell) <= epsilon
 
     rate_and_steps = (sampling_rate, n_steps, adjacency.value)
     noise = subsampled_noise_multiplier(
-        epsilon, delta, *rate_and_steps, gaussian_mu=beside
+        epsilon, delta, *rate_and_steps, gaussian_mu=gaussian_mu
     )
     less = noise / LESS
-    if fits(less, FINE) or any(fits(less / much, COARSE) for much in MUCH_LESS):
+    if fits(less, FINE) or any(fits(less / factor, COARSE) for factor in MUCH_LESS):
         return 0.0
     return less / LESS
 

@@ -61,23 +61,23 @@ class Selections:
                 raise ValueError(
                     "tokens must have one code per row. Got another shape."
                 )
-            known = codes[(codes >= 0) & (codes < len(values))]
-            counts = np.bincount(known, minlength=len(values))
+            valid = codes[(codes >= 0) & (codes < len(values))]
+            counts = np.bincount(valid, minlength=len(values))
             for position in np.flatnonzero(counts):
                 value = values[int(position)]
-                seen = total[column].get(value, 0)
-                total[column][value] = seen + int(counts[position])
+                previous = total[column].get(value, 0)
+                total[column][value] = previous + int(counts[position])
         return total
 
     def merge(
         self, total: dict[Any, dict[str, int]], other: dict[Any, dict[str, int]]
     ) -> dict[Any, dict[str, int]]:
         """Return the counts of the rows of two parts."""
-        both = {column: dict(counts) for column, counts in total.items()}
+        merged = {column: dict(counts) for column, counts in total.items()}
         for column in self.columns:
             for value, count in other[column].items():
-                both[column][value] = both[column].get(value, 0) + count
-        return both
+                merged[column][value] = merged[column].get(value, 0) + count
+        return merged
 
     def value(self, total: dict[Any, dict[str, int]]) -> dict[Any, dict[str, int]]:
         """Return the counts, whole numbers."""
@@ -108,21 +108,21 @@ def selection_threshold(noise_std: float, failure: float, n_columns: int) -> flo
 
 
 # ----------------------------------------------------------------------------
-# How many different values a column holds: a number that one row moves by 1.
+# The number of different values of a column: one row moves it by 1.
 
 Hashes = NDArray[np.uint64]
 EXACT = 2**16  # rows up to which values are compared one by one
 SLOTS = 2**20  # of a level
 LEVELS = 12  # each for twice as many rows
-DENSE = 128  # with more than one slot in so many, all are written at once
+DENSE = 128  # if more than one slot in 128 is taken, all slots are written at once
 
 
 @saved
 @dataclass(eq=False)
 class Seen:
-    """What a column held so far: some values themselves, or slots that values took.
+    """The values of a column so far: few values themselves, or the slots of many.
 
-    Slots follow from values, so they are not needed until there are ``EXACT`` of them.
+    Slots follow from values, so they are not needed until there are ``EXACT`` values.
     """
 
     first: Hashes = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
@@ -137,22 +137,24 @@ class Seen:
             self.slots = np.zeros((LEVELS, SLOTS // 8), dtype=np.uint8)
             hashes, self.first = self.first, self.first[:0]
         for level in range(LEVELS):
-            taken = slots_of(hashes, level)
-            if not len(taken):
+            slots = slots_of(hashes, level)
+            if not len(slots):
                 break
-            _take(self.slots[level], taken)
+            _take(self.slots[level], slots)
 
     def __or__(self, other: "Seen") -> "Seen":
-        """Return what the rows of two parts held; changes neither."""
-        one, two = (self, other) if other.slots is None else (other, self)
-        both = Seen(one.first, None if one.slots is None else one.slots.copy())
-        both.add(two.first)
-        if two.slots is not None:
-            both.slots |= two.slots
-        return both
+        """Return the values of the rows of two parts; changes neither."""
+        larger, smaller = (self, other) if other.slots is None else (other, self)
+        union = Seen(
+            larger.first, None if larger.slots is None else larger.slots.copy()
+        )
+        union.add(smaller.first)
+        if smaller.slots is not None:
+            union.slots |= smaller.slots
+        return union
 
     def count(self, level: int | None) -> int:
-        """Return how many slots of a level are taken; of None, how many values."""
+        """Return the number of taken slots of a level, or of values if it is None."""
         if self.slots is None:
             values = self.first if level is None else slots_of(self.first, level)
             return len(np.unique(values))
@@ -162,35 +164,35 @@ class Seen:
 
 
 def slots_of(hashes: Hashes, level: int) -> Hashes:
-    """Return the slots that values take at a level; one in 2 to the level takes one."""
+    """Return the slots of values at a level; one value in 2**level has a slot."""
     if level:
         hashes = hashes[hashes >> np.uint64(64 - level) == 0]
     return hashes & np.uint64(SLOTS - 1)
 
 
-def _take(bits: NDArray[np.uint8], taken: Hashes) -> None:
+def _take(bits: NDArray[np.uint8], slots: Hashes) -> None:
     """Set some of the bits."""
-    if len(taken) > SLOTS // DENSE:
-        held = np.zeros(SLOTS, dtype=bool)
-        held[taken] = True
-        bits |= np.packbits(held, bitorder="little")
+    if len(slots) > SLOTS // DENSE:
+        is_taken = np.zeros(SLOTS, dtype=bool)
+        is_taken[slots] = True
+        bits |= np.packbits(is_taken, bitorder="little")
         return
-    places = (taken >> np.uint64(3)).astype(np.int64)
+    places = (slots >> np.uint64(3)).astype(np.int64)
     np.bitwise_or.at(
-        bits, places, np.uint8(1) << (taken & np.uint64(7)).astype(np.uint8)
+        bits, places, np.uint8(1) << (slots & np.uint64(7)).astype(np.uint8)
     )
 
 
 @saved
 @dataclass(frozen=True)
 class DistinctCounts:
-    r"""How many different values each column holds; missing is none.
+    r"""The number of different values of each column; missing values do not count.
 
-    Of many rows all values would not fit into memory. So beyond ``EXACT`` rows, public
-    or released, what is released is how many of m slots are taken: each value has a
-    slot by a public hash, if it takes part at all, as one in :math:`2^l` values does.
-    A level l for which slots suffice follows from ``n_rows``; :meth:`estimate` says how
-    many values there are, which is post-processing.
+    All values of many rows would not fit into memory. So beyond ``EXACT`` rows, public
+    or released, the number of taken slots, of m, is released instead. A public hash
+    gives each value a slot, if it takes part at all: one in :math:`2^l` values does.
+    The level l depends on ``n_rows`` only; :meth:`estimate` computes the number of
+    values, which is post-processing.
 
     *Proof* that a row moves either number by at most 1, as
     :class:`~skdpgen.privacy.Distinct` has it. A row has one value, and a value takes
@@ -222,13 +224,13 @@ class DistinctCounts:
 
     @property
     def level(self) -> int | None:
-        """One in two to the level of all values takes part; None if all are told."""
+        """The level: one value in 2**level is counted; None if all are compared."""
         if self.n_rows <= EXACT:
             return None
         return min(max(math.ceil(math.log2(self.n_rows / SLOTS)), 0), LEVELS - 1)
 
     def start(self, n_classes: int) -> dict[Any, Seen]:
-        """Return what no rows hold; classes are pooled."""
+        """Return the values of no rows; classes are pooled."""
         del n_classes
         return {column: Seen() for column in self.columns}
 
@@ -255,16 +257,16 @@ class DistinctCounts:
     def merge(
         self, total: Mapping[Any, Seen], other: Mapping[Any, Seen]
     ) -> dict[Any, Seen]:
-        """Return what the rows of two parts hold."""
+        """Return the values of the rows of two parts."""
         return {column: total[column] | other[column] for column in self.columns}
 
     def value(self, total: Mapping[Any, Seen]) -> Floats:
         """Return the numbers, (1, n_columns)."""
-        found = [seen.count(self.level) for seen in total.values()]
-        return np.array([found], dtype=float)
+        counts = [values.count(self.level) for values in total.values()]
+        return np.array([counts], dtype=float)
 
     def estimate(self, noisy: Floats, noise_std: float) -> tuple[Floats, Floats]:
-        r"""Return how many values released numbers stand for, and their noise.
+        r"""Return the numbers of values that released numbers imply, and their noise.
 
         Of M values a share :math:`1 - (1 - 1/m)^{M / 2^l}` of the slots is taken.
 
@@ -276,13 +278,14 @@ class DistinctCounts:
         level = self.level
         if level is None:
             return noisy, np.full(len(noisy), noise_std)
-        free = 1.0 - np.clip(noisy / SLOTS, 0.0, 0.95)  # 0.63 are taken by all rows
+        # values of all rows take 0.63 of the slots at most
+        free_fraction = 1.0 - np.clip(noisy / SLOTS, 0.0, 0.95)
         scale = 2.0**level
-        return -scale * SLOTS * np.log(free), scale * noise_std / free
+        return -scale * SLOTS * np.log(free_fraction), scale * noise_std / free_fraction
 
 
 def _hashes_of_text(values: Sequence[Any]) -> Hashes:
-    """Return public hashes of values by how they are written."""
+    """Return public hashes of the text of values."""
     raw = b"".join(
         blake2b(str(v).encode("utf-8", "replace"), digest_size=8).digest()
         for v in values
@@ -293,19 +296,19 @@ def _hashes_of_text(values: Sequence[Any]) -> Hashes:
 def _hashes_of_numbers(values: Floats) -> Hashes:
     """Return public hashes of numbers, by their bits: two rounds of a mixer."""
     bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
-    for shift, odd in ((32, 0x9E3779B97F4A7C15), (29, 0xD6E8FEB86659FD93)):
-        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(odd)
+    for shift, multiplier in ((32, 0x9E3779B97F4A7C15), (29, 0xD6E8FEB86659FD93)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(multiplier)
     return bits ^ (bits >> np.uint64(32))
 
 
 # ----------------------------------------------------------------------------
-# Counts of what is still open in a row, clipped to a small norm.
+# Counts of the open cells and words of a row, clipped to a small norm.
 
 UNITS = 2**10  # a row counts in whole units of this, so sums are exact
 
 
 class OpenPlaces(Protocol):
-    """What is still open in some rows; the code -1 where nothing is."""
+    """Cells and words of some rows that no release has shown yet; -1 for the others."""
 
     codes: Integers  # (n, n_columns): a cell of each column of numbers
     tokens: Mapping[Any, Tokens]  # name -> words
@@ -314,7 +317,7 @@ class OpenPlaces(Protocol):
 @saved
 @dataclass(frozen=True)
 class ClippedCounts:
-    r"""Counts of open cells and words; a row that has many counts less in each.
+    r"""Counts of open cells and words; a row with many of them counts less in each.
 
     A row with k open places adds :math:`w_k = \min(1, \sqrt{K / k})` to each of them.
 
@@ -378,25 +381,26 @@ class ClippedCounts:
         weights = self._weights()[n_open]
         start = 0
         for j, size in enumerate(self.sizes):
-            known = codes[:, j] >= 0
-            found = np.bincount(codes[known, j], weights[known], minlength=size)
-            total["cells"][0, start : start + size] += found.astype(np.int64)
+            is_open = codes[:, j] >= 0
+            units = np.bincount(codes[is_open, j], weights[is_open], minlength=size)
+            total["cells"][0, start : start + size] += units.astype(np.int64)
             start += size
         for column in self.columns:
             token, counts = part.tokens[column], total["words"][column]
-            known = (token.codes >= 0) & (token.codes < len(token.values))
-            found = np.bincount(token.codes[known], weights[known])
-            for place in np.flatnonzero(found):
+            is_open = (token.codes >= 0) & (token.codes < len(token.values))
+            units = np.bincount(token.codes[is_open], weights[is_open])
+            for place in np.flatnonzero(units):
                 word = token.values[int(place)]
-                counts[word] = counts.get(word, 0) + int(found[place])
+                counts[word] = counts.get(word, 0) + int(units[place])
         return total
 
     def _weights(self) -> Integers:
         """Return the units of a row by its number of open places."""
-        most = len(self.sizes) + len(self.columns)
-        whole, squares = int(self.limit * UNITS**2), range(most + 1)
+        n_places = len(self.sizes) + len(self.columns)
+        squared_limit, open_places = int(self.limit * UNITS**2), range(n_places + 1)
         return np.array(
-            [min(UNITS, math.isqrt(whole // max(k, 1))) for k in squares], np.int64
+            [min(UNITS, math.isqrt(squared_limit // max(k, 1))) for k in open_places],
+            np.int64,
         )
 
     def merge(self, total: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:

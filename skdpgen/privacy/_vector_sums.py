@@ -23,7 +23,7 @@ from skdpgen.privacy._exact_sum import (
     ExactSum,
     below,
     cut_digits,
-    top_of,
+    power_of_two_from,
 )
 from skdpgen.privacy._sensitivity import (
     NonNegative,
@@ -72,7 +72,7 @@ class SideBySide:
     parts: tuple[Vectors, ...]
 
     def check_asked(self) -> None:
-        """Check what the proof assumes of one that someone else made."""
+        """Check the assumptions of the proof, for a block from another process."""
         refuse_unless(
             type(self.parts) is tuple
             and len(self.parts) > 0
@@ -89,8 +89,8 @@ class SideBySide:
     @property
     def structure(self) -> Structure:
         """Each part's, with weight 1."""
-        every = tuple(part.structure for part in self.parts)
-        return Weighted(every, (1.0,) * len(every))
+        structures = tuple(part.structure for part in self.parts)
+        return Weighted(structures, (1.0,) * len(structures))
 
     def start(self, n_classes: int) -> list[ExactSum]:
         """Return the sums over no rows, part by part."""
@@ -105,9 +105,9 @@ class SideBySide:
                 f"A batch must hold {self.width} values per row. Got another shape."
             )
         start = 0
-        for part, own in zip(self.parts, total, strict=True):
+        for part, part_sum in zip(self.parts, total, strict=True):
             end = start + part.width
-            part.add(own, vectors[:, start:end], labels)
+            part.add(part_sum, vectors[:, start:end], labels)
             start = end
         return total
 
@@ -117,7 +117,7 @@ class SideBySide:
 
     def value(self, total: list[ExactSum]) -> Floats:
         """Return the sums side by side."""
-        return np.concatenate([own.value() for own in total], axis=1)
+        return np.concatenate([part_sum.value() for part_sum in total], axis=1)
 
 
 # ----------------------------------------------------------------------------
@@ -176,12 +176,12 @@ class Moments:
         rows = self._rounded(clip_rows(vectors, 1.0), total.step)
         check_shape(rows, labels, self.width)
         for label in range(len(total.low)):
-            mine = rows[labels == label]
-            for start in range(0, len(mine), total.most):
-                some = mine[start : start + total.most]
-                there = total.room_for(len(some), label)[0]
-                there[: self.width] += some.sum(axis=0)
-                there[self.width :] += self._squares(some, total.step)
+            of_label = rows[labels == label]
+            for start in range(0, len(of_label), total.most):
+                batch = of_label[start : start + total.most]
+                target = total.room_for(len(batch), label)[0]
+                target[: self.width] += batch.sum(axis=0)
+                target[self.width :] += self._squares(batch, total.step)
         return total
 
     def merge(self, total: ExactSum, other: ExactSum) -> ExactSum:
@@ -190,9 +190,9 @@ class Moments:
 
     def value(self, total: ExactSum) -> Floats:
         """Return the sum, its second moments scaled."""
-        found = total.value()
-        found[:, self.width :] *= self.b
-        return found
+        moments = total.value()
+        moments[:, self.width :] *= self.b
+        return moments
 
     def _rounded(self, rows: Floats, step: float) -> Floats:
         """Return rows on their grid."""
@@ -272,13 +272,13 @@ class OuterProducts:
         """Check what the proof assumes: known kinds, square shapes, positive bounds."""
         n, bound = len(self.shapes), self.bound
         bounds = bound if isinstance(bound, tuple) else (bound,) * n
-        for name, given in (("bound", bounds), ("kinds", self._kinds)):
-            if len(given) != n:
+        for name, entries in (("bound", bounds), ("kinds", self._kinds)):
+            if len(entries) != n:
                 raise ValueError(
-                    f"{name} must have one entry per layer, {n}. Got {len(given)}."
+                    f"{name} must have one entry per layer, {n}. Got {len(entries)}."
                 )
-        for one in bounds:
-            top_of(one)  # refuses what has no grid
+        for layer_bound in bounds:
+            power_of_two_from(layer_bound)  # refuses what has no grid
         for kind, (a, b) in zip(self._kinds, self.shapes, strict=True):
             if kind not in FORMED or (kind == "square" and a != b):
                 raise ValueError(
@@ -287,7 +287,7 @@ class OuterProducts:
                 )
 
     def check_asked(self) -> None:
-        """Check what the proof assumes of one that someone else made."""
+        """Check the assumptions of the proof, for a block from another process."""
         shapes, bound, kinds = self.shapes, self.bound, self.kinds
         refuse_unless(
             type(shapes) is tuple
@@ -299,7 +299,8 @@ class OuterProducts:
         )
         bounds = bound if type(bound) is tuple else (bound,)
         refuse_unless(
-            all(is_amount(one, SMALLEST, LARGEST) for one in bounds), "bounds"
+            all(is_amount(layer_bound, SMALLEST, LARGEST) for layer_bound in bounds),
+            "bounds",
         )
         refuse_unless(kinds is None or type(kinds) is tuple, "kinds of layers")
 
@@ -313,7 +314,9 @@ class OuterProducts:
         """What the kinds of its layers allow."""
         signed = [kind not in ("nonnegative", "square") for kind in self._kinds]
         if isinstance(self.bound, tuple):
-            layers = tuple(Signed() if one else NonNegative() for one in signed)
+            layers = tuple(
+                Signed() if is_signed else NonNegative() for is_signed in signed
+            )
             return Weighted(layers, self.bound)
         return Signed(self.bound) if any(signed) else NonNegative(self.bound)
 
@@ -324,8 +327,8 @@ class OuterProducts:
 
     @property
     def _bounds(self) -> tuple[float, ...]:
-        same = self.bound if isinstance(self.bound, tuple) else (self.bound,)
-        return same if len(same) == len(self.shapes) else same * len(self.shapes)
+        bounds = self.bound if isinstance(self.bound, tuple) else (self.bound,)
+        return bounds if len(bounds) == len(self.shapes) else bounds * len(self.shapes)
 
     def start(self, n_classes: int) -> list[ExactSum]:
         """Return the sums over no rows, layer by layer."""
@@ -349,10 +352,10 @@ class OuterProducts:
                 "layer. Got another shape."
             )
         for first in range(0, len(labels), ROWS_AT_ONCE):
-            some = slice(first, first + ROWS_AT_ONCE)
-            parts = [(_double(u[some]), _double(v[some])) for u, v in factors]
-            for own, (u, v) in zip(total, self._clipped(parts), strict=True):
-                _add(own, u, v, labels[some])
+            batch = slice(first, first + ROWS_AT_ONCE)
+            doubles = [(_double(u[batch]), _double(v[batch])) for u, v in factors]
+            for layer_sum, (u, v) in zip(total, self._clipped(doubles), strict=True):
+                _add(layer_sum, u, v, labels[batch])
         return total
 
     def merge(self, total: list[ExactSum], other: list[ExactSum]) -> list[ExactSum]:
@@ -361,59 +364,65 @@ class OuterProducts:
 
     def value(self, total: list[ExactSum]) -> Floats:
         """Return the sums side by side."""
-        return np.concatenate([own.value() for own in total], axis=1)
+        return np.concatenate([layer_sum.value() for layer_sum in total], axis=1)
 
     def _clipped(
-        self, parts: list[tuple[torch.Tensor, torch.Tensor]]
+        self, factors: list[tuple[torch.Tensor, torch.Tensor]]
     ) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Return factors of each layer on their grid, as whole numbers of steps."""
-        sizes = [(_norms(u), _norms(v)) for u, v in parts]  # finite if each factor is
+        sizes = [(_norms(u), _norms(v)) for u, v in factors]  # finite if each factor is
         formed: list[Any] = [
             FORMED[kind](u, v, a, b)
-            for kind, (u, v), (a, b) in zip(self._kinds, parts, sizes, strict=True)
+            for kind, (u, v), (a, b) in zip(self._kinds, factors, sizes, strict=True)
         ]
         joint = sum(norm.square() for *_, norm in formed).sqrt()  # a row by itself
-        finite = torch.stack([a + b for a, b in sizes]).isfinite().all(dim=0)
-        fine = finite & joint.isfinite()
-        together = not isinstance(self.bound, tuple)
+        have_finite_factors = (
+            torch.stack([a + b for a, b in sizes]).isfinite().all(dim=0)
+        )
+        is_finite = have_finite_factors & joint.isfinite()
+        is_joint = not isinstance(self.bound, tuple)
         margin = below(sum(a + b + 1 for a, b in self.shapes))
         clipped = []
         for (u, v, norm), bound in zip(formed, self._bounds, strict=True):
-            longest = (joint if together else norm).clamp_min(bound)
+            longest = (joint if is_joint else norm).clamp_min(bound)
             length = (norm / longest).sqrt() * margin * math.sqrt(bound) / _grid(bound)
-            left = _rounded(u, length, fine)
-            clipped.append((left, left if v is u else _rounded(v, length, fine)))
+            rounded_u = _rounded(u, length, is_finite)
+            clipped.append(
+                (rounded_u, rounded_u if v is u else _rounded(v, length, is_finite))
+            )
         return clipped
 
 
 def _grid(bound: float) -> float:
-    """Return what entries of factors are multiples of."""
-    return math.ldexp(top_of(math.sqrt(bound)), -N_BITS // 2)
+    """Return the step of the grid of entries of factors."""
+    return math.ldexp(power_of_two_from(math.sqrt(bound)), -N_BITS // 2)
 
 
-def _rounded(factor: Factor, length: torch.Tensor, fine: torch.Tensor) -> torch.Tensor:
+def _rounded(
+    factor: Factor, length: torch.Tensor, is_finite: torch.Tensor
+) -> torch.Tensor:
     """Stretch rows to a length and round them towards zero; some become zero."""
     rows, norms = factor
     scale = length / norms
-    fine = fine & scale.isfinite()  # a row of zeros has no direction
+    is_finite = is_finite & scale.isfinite()  # a row of zeros has no direction
     rows = cut_digits(rows * scale[:, None])
-    if not fine.all():
-        rows[~fine] = 0.0
+    if not is_finite.all():
+        rows[~is_finite] = 0.0
     return rows
 
 
 def _add(total: ExactSum, u: torch.Tensor, v: torch.Tensor, labels: Integers) -> None:
     """Add the products of whole numbers, class by class."""
     for label in range(len(total.low)):
-        mine = torch.from_numpy(np.flatnonzero(labels == label)).to(u.device)
-        for first in range(0, len(mine), total.most):
-            some = mine[first : first + total.most]
-            there = torch.from_numpy(total.room_for(len(some), label)[0])
-            there = there.view(u.shape[1], v.shape[1])
-            if u.device == there.device:
-                there.addmm_(u[some].T, v[some], alpha=total.step)
+        of_label = torch.from_numpy(np.flatnonzero(labels == label)).to(u.device)
+        for first in range(0, len(of_label), total.most):
+            batch = of_label[first : first + total.most]
+            target = torch.from_numpy(total.room_for(len(batch), label)[0])
+            target = target.view(u.shape[1], v.shape[1])
+            if u.device == target.device:
+                target.addmm_(u[batch].T, v[batch], alpha=total.step)
             else:
-                there += total.step * (u[some].T @ v[some]).cpu()
+                target += total.step * (u[batch].T @ v[batch]).cpu()
 
 
 def _signed(
@@ -436,9 +445,11 @@ def _square(
 ) -> Formed:
     """Replace u by the nearest multiple of v, or by 0 if that multiple is negative."""
     del a
-    along = (u * (v / torch.where(b > 0, b, 1.0)[:, None])).sum(dim=1).clamp_min(0.0)
+    projection = (
+        (u * (v / torch.where(b > 0, b, 1.0)[:, None])).sum(dim=1).clamp_min(0.0)
+    )
     unit = (v, b)
-    return unit, unit, along * b
+    return unit, unit, projection * b
 
 
 FORMED = {"signed": _signed, "nonnegative": _nonnegative, "square": _square}
@@ -481,7 +492,7 @@ class Layers:
     up to the rounding of a sum of squares, for which every row is made shorter
     (:func:`below`), and the row is divided by its root over C if that is above 1. A row with an entry, or
     a norm, that is not finite becomes zero. Hence a row that joins or leaves moves the
-    sum by at most C, whatever was promised.
+    sum by at most C, independently of what ``per_row`` returns.
 
     Parameters
     ----------
@@ -528,15 +539,15 @@ class Layers:
             for layer, part in zip(self.layers, parts, strict=True)
         ]
         self._check(doubles, len(labels))
-        scale, fine = self._scale(doubles, len(labels))
+        scale, is_finite = self._scale(doubles, len(labels))
         for label in range(len(total)):
-            mine = torch.as_tensor(labels == label).to(scale.device)
-            weight = torch.where(mine & fine, scale, 0.0)
+            of_label = torch.as_tensor(labels == label).to(scale.device)
+            weight = torch.where(of_label & is_finite, scale, 0.0)
             start = 0
             for layer, part in zip(self.layers, doubles, strict=True):
                 end = start + _size(layer)
-                there = torch.from_numpy(total[label, start:end])
-                _add_layer(there, part, weight, fine)
+                target = torch.from_numpy(total[label, start:end])
+                _add_layer(target, part, weight, is_finite)
                 start = end
         return total
 
@@ -584,26 +595,27 @@ def _squared_norms(part: tuple[torch.Tensor, ...], bound: float) -> torch.Tensor
 
 
 def _add_layer(
-    there: torch.Tensor,
+    target: torch.Tensor,
     part: tuple[torch.Tensor, ...],
     weight: torch.Tensor,
-    fine: torch.Tensor,
+    is_finite: torch.Tensor,
 ) -> None:
     """Add the weighted rows; zero times infinity must not be formed."""
-    if not fine.all():
+    if not is_finite.all():
         part = tuple(
-            torch.where(fine.view(-1, *[1] * (one.ndim - 1)), one, 0.0) for one in part
+            torch.where(is_finite.view(-1, *[1] * (factor.ndim - 1)), factor, 0.0)
+            for factor in part
         )
     if len(part) == 1:
-        there += (weight @ part[0]).cpu()
+        target += (weight @ part[0]).cpu()
         return
     u, v = part
     u = (u * weight[:, None, None]).flatten(0, 1)
-    there = there.view(u.shape[1], -1)
-    if u.device == there.device:
-        there.addmm_(u.T, v.flatten(0, 1))
+    target = target.view(u.shape[1], -1)
+    if u.device == target.device:
+        target.addmm_(u.T, v.flatten(0, 1))
     else:
-        there += (u.T @ v.flatten(0, 1)).cpu()
+        target += (u.T @ v.flatten(0, 1)).cpu()
 
 
 def _layer_norms(rows: torch.Tensor) -> torch.Tensor:

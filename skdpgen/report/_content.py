@@ -1,4 +1,4 @@
-"""What a report says, as plain data, from released quantities alone."""
+"""The content of a report as plain data, from released quantities only."""
 
 import math
 import platform
@@ -45,7 +45,7 @@ NOT_PROMISED = (
 def report_content(
     synthesizer: Synthesizer, *, random_state: int | None = 0, pictures: bool = True
 ) -> dict[str, Any]:
-    """Return what a report of a fitted synthesizer says; reads no private row.
+    """Return the content of a report on a fitted synthesizer; reads no private row.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def report_content(
     )
     promised = guarantee(report)
     content = {
-        "alarms": promised["alarms"],  # first, for whoever reads the file
+        "alarms": promised["alarms"],  # first, so that a reader of the file sees them
         "method": type(synthesizer).__name__,
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "n_rows": int(synthesizer.n_samples_),
@@ -135,7 +135,7 @@ def _after(before: float, epsilon: float) -> float:
 
 
 def _columns(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a line for each column: what it was taken for, and who said so."""
+    """Return a line for each column: its type, and the source of that type."""
     return [
         {
             "name": str(name),

@@ -1,4 +1,4 @@
-"""What a report says beside real rows: outside the guarantee, and marked so."""
+"""The comparison with real rows: outside the guarantee, and marked so."""
 
 import time
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ ALARM = (
 
 
 def with_real(content: Mapping[str, Any], real: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a report says with a comparison to real rows; its alarm comes first.
+    """Return a report with a comparison to real rows; its alarm comes first.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def beside_real(
         Synthetic rows, and real ones that were fitted, with the same columns or pixels.
     test : table, images, or tuple (X, y), or None, default=None
         Real rows that were not fitted; models are tested on them, and they are the
-        baseline of all distances. None takes a quarter of ``real`` for both.
+        reference of all distances. None takes a quarter of ``real`` for both.
     task : {"classification", "regression"} or None, default=None
         What the fit took the target for, ``task_``. None goes by its dtype, of which
         an integer with many values is a class for each.

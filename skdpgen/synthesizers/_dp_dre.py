@@ -31,7 +31,7 @@ from skdpgen.synthesizers.base import (
     SchemaLike,
     TaskName,
     check_retrained,
-    there,
+    require_fitted,
 )
 from skdpgen.synthesizers.models import decode_target
 from skdpgen.synthesizers.ratio import (
@@ -278,7 +278,7 @@ class DPDRESynthesizer(BaseSynthesizer):
 
     @property
     def _ratio(self) -> LearntRatio:
-        return there(getattr(self._measured, "ratio", None), "The ratio")
+        return require_fitted(getattr(self._measured, "ratio", None), "The ratio")
 
     @property
     def weights_(self) -> NDArray[np.float64]:
@@ -293,7 +293,7 @@ class DPDRESynthesizer(BaseSynthesizer):
     @property
     def n_iter_(self) -> int:
         """Steps of the discriminator, if there is one."""
-        return there(getattr(self._measured, "n_iter", None), "n_iter_")
+        return require_fitted(getattr(self._measured, "n_iter", None), "n_iter_")
 
     @property
     def calibration_(self) -> pd.DataFrame | None:

@@ -24,7 +24,7 @@ from skdpgen.synthesizers.base import (
     PresetName,
     SchemaLike,
     TaskName,
-    there,
+    require_fitted,
 )
 from skdpgen.synthesizers.embedding import (
     RATE,
@@ -326,12 +326,12 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     @property
     def stopping_release_(self) -> Release:
         """Means of codes by class, by which training chooses the best generator."""
-        return there(self._measured.stopping_release, "stopping_release_")
+        return require_fitted(self._measured.stopping_release, "stopping_release_")
 
     @property
     def votes_(self) -> Release:
         """Votes of rows on deformations."""
-        return there(self._measured.votes, "votes_")
+        return require_fitted(self._measured.votes, "votes_")
 
     @property
     def deformations_(self) -> Deformations | None:

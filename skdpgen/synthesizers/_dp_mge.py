@@ -21,7 +21,7 @@ from skdpgen.synthesizers.base import (
     SchemaLike,
     TaskName,
     check_retrained,
-    there,
+    require_fitted,
 )
 from skdpgen.synthesizers.gaussian import (
     GaussianMethod,
@@ -250,12 +250,12 @@ class DPMGESynthesizer(BaseSynthesizer):
     @property
     def mixture_(self) -> CopulaModel | PictureMixture:
         """The model, estimated from all releases."""
-        return there(self._measured.mixture, "mixture_")
+        return require_fitted(self._measured.mixture, "mixture_")
 
     @property
     def votes_(self) -> Release:
         """Votes of rows on deformations of images."""
-        return there(self._measured.votes, "votes_")
+        return require_fitted(self._measured.votes, "votes_")
 
     @property
     def deformations_(self) -> Deformations | None:

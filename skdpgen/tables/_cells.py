@@ -36,23 +36,23 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Where numbers stand among edges: what `searchsorted` returns, two to three times as
-# fast (2^18 numbers among 1,000 and among 30,000 edges). Encoding is most of a pass
-# over rows that do not fit into memory.
+# Positions of numbers among edges, as `searchsorted` returns them, but two to three
+# times as fast (2^18 numbers among 1,000 and among 30,000 edges). Encoding takes most
+# of the time of a pass over rows that do not fit into memory.
 
-N_BUCKETS = 2**15  # at least, and so many for each edge:
-FOR_EACH = 8
-MANY = 2**14  # numbers at once, from which a table of buckets is worth its while
-OFTEN = 2  # numbers for each edge, so far: a table of many edges takes time, too
+N_BUCKETS = 2**15  # at least
+FOR_EACH = 8  # buckets for each edge
+MANY = 2**14  # numbers at once, from which a table of buckets saves time
+OFTEN = 2  # numbers per edge so far, from which it does: making the table takes time
 TOP = np.uint64(2**63)
 
 
 class Search:
     """``searchsorted(edges, x, side="right")``, for many batches of numbers.
 
-    Numbers are put into buckets, by a function that never decreases, and a table knows
-    the answer of each bucket without an edge; only numbers in the others are searched.
-    *Exact*: a number in a lower bucket than an edge is below it, in a higher one above.
+    A function that never decreases puts numbers into buckets. A table holds the answer
+    of each bucket without an edge; only numbers in other buckets are searched. *Exact*:
+    a number in a lower bucket than an edge is below it, in a higher one above.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Search:
         self._n_seen = 0
 
     def __call__(self, x: Floats) -> Codes:
-        """Return how many edges are at or below each number; of NaN, some number."""
+        """Return the number of edges at or below each number; anything for NaN."""
         self._n_seen += len(x)
         is_rare = len(x) < MANY or self._n_seen < OFTEN * len(self.edges)
         if is_rare or len(self.edges) < 2:
@@ -79,10 +79,10 @@ class Search:
         if self._table is None:
             self._table = _best_table(self.edges)
         buckets, answers = self._table
-        found = answers[buckets(x)].astype(np.int64)
-        several = np.flatnonzero(found < 0)
-        found[several] = np.searchsorted(self.edges, x[several], side="right")
-        return found
+        positions = answers[buckets(x)].astype(np.int64)
+        ambiguous = np.flatnonzero(positions < 0)
+        positions[ambiguous] = np.searchsorted(self.edges, x[ambiguous], side="right")
+        return positions
 
 
 class _Even:
@@ -124,26 +124,26 @@ class _ByDigits:
         return keys.astype(np.int64)
 
     def _keys(self, x: Floats) -> NDArray[np.uint64]:
-        """Return whole numbers in the order of floats; negative ones turned round."""
+        """Return integers in the order of floats; bits of negative ones are flipped."""
         bits = (x + 0.0).view(np.uint64)  # 0.0 has no sign
         return np.where(bits >= TOP, ~bits, bits | TOP)
 
 
 def _best_table(edges: Floats) -> tuple["_Even | _ByDigits", NDArray[np.int32]]:
-    """Return buckets that tell most edges apart, and the answer of each, or -1."""
+    """Return the buckets that separate most edges, and the answer of each, or -1."""
     tables, n = [], max(N_BUCKETS, FOR_EACH * 2 ** len(edges).bit_length())
     for buckets in (_Even(edges, n), _ByDigits(edges, n)):
         counts = np.bincount(buckets(edges), minlength=n)
         answers = np.where(counts > 0, -1, np.cumsum(counts)).astype(np.int32)
         tables.append((np.count_nonzero(counts), buckets, answers))
-    _, best, answers = max(tables, key=lambda one: one[0])
+    _, best, answers = max(tables, key=lambda entry: entry[0])
     return best, answers
 
 
 # ----------------------------------------------------------------------------
 # Cells: a column as a finite set of public intervals or categories.
 
-MOST_ENDS = 2**22  # of intervals, or points, that someone else may ask with
+MOST_ENDS = 2**22  # of intervals or points, in a question from another process
 TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
 
 
@@ -151,7 +151,7 @@ TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
 @saved
 @dataclass(frozen=True)
 class CategoryCells:
-    """One cell a category; values without one are in cell ``other``, if there is one.
+    """One cell a category; other values are in cell ``other``, if there is one.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class CategoryCells:
     gaps = ()
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check what a constructor in another process may have set otherwise."""
         last, other = len(self.categories) - 1, self.other
         refuse_unless(
             type(self.categories) is tuple
@@ -192,21 +192,21 @@ class CategoryCells:
 
     def encode(self, values: Values) -> Codes:
         """Return a cell for each value."""
-        void = self.n_known if self.nullable else -1
-        strange = void if self.other is None else self.other
+        missing = self.n_known if self.nullable else -1
+        unlisted = missing if self.other is None else self.other
         if isinstance(values, Numbers):
-            known = [(as_float(c), i) for i, c in enumerate(self.categories)]
-            pairs = sorted((c, i) for c, i in known if not np.isnan(c))
+            numbered = [(as_float(c), i) for i, c in enumerate(self.categories)]
+            pairs = sorted((c, i) for c, i in numbered if not np.isnan(c))
             if not pairs:
-                return np.where(np.isnan(values.values), void, strange)
+                return np.where(np.isnan(values.values), missing, unlisted)
             keys = np.array([c for c, _ in pairs])
             cells = np.array([i for _, i in pairs])
             place = np.searchsorted(keys, values.values).clip(max=len(keys) - 1)
-            found = np.where(keys[place] == values.values, cells[place], strange)
-            return np.where(np.isnan(values.values), void, found)
+            codes = np.where(keys[place] == values.values, cells[place], unlisted)
+            return np.where(np.isnan(values.values), missing, codes)
         index = {str(category): i for i, category in enumerate(self.categories)}
-        table = [index.get(value, strange) for value in values.values]
-        return np.array([*table, void], dtype=np.int64)[values.codes]
+        table = [index.get(value, unlisted) for value in values.values]
+        return np.array([*table, missing], dtype=np.int64)[values.codes]
 
 
 @asked("cells")
@@ -226,8 +226,8 @@ class NumberCells:
     is_time : bool
         Whether text is read as times.
     gaps : tuple of int, default=()
-        Cells in which no row was found so far: none is drawn there, unless a later
-        release shows that there are some.
+        Cells that releases showed to be empty: no number is drawn there, unless a later
+        release shows rows in them.
     """
 
     edges: Floats
@@ -241,7 +241,7 @@ class NumberCells:
     other = None
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check what a constructor in another process may have set otherwise."""
         refuse_unless(
             is_increasing(self.edges, 2)
             and np.isfinite(self.searched).all()
@@ -266,18 +266,18 @@ class NumberCells:
 
     @property
     def searched(self) -> Floats:
-        """Where one cell ends and the next begins."""
+        """The edges between neighbouring cells."""
         return self.edges[1:-1]
 
     def encode(self, values: Values, search: Search | None = None) -> Codes:
         """Return a cell for each value."""
         x = as_seconds(values) if self.is_time else as_numbers(values)
         codes = (search or Search(self.searched))(x)
-        void = self.n_known if self.nullable else -1
-        return np.where(np.isnan(x), void, codes)
+        missing = self.n_known if self.nullable else -1
+        return np.where(np.isnan(x), missing, codes)
 
     def with_outside(self) -> "NumberCells":
-        """Return the cells with one more at each end, for values outside of them."""
+        """Return cells with an additional one at each end, for values outside."""
         first, last = self.edges[0], np.nextafter(self.edges[-1], np.inf)
         inner = self.edges[1:-1]
         edges = np.concatenate([[-np.inf, first], inner, [last, np.inf]])
@@ -300,7 +300,7 @@ class NumberCells:
 @saved
 @dataclass(frozen=True, eq=False)
 class MixedCells:
-    """Cells of numbers or times, and named values beside them: codes, words, "N".
+    """Cells of numbers or times, followed by cells of named values, such as "N".
 
     Ordered cells come first, then one cell for each named value, then "missing".
 
@@ -314,7 +314,7 @@ class MixedCells:
     other : int or None, default=None
         The cell of text that is neither named nor a number; None is missing.
     written : Column or None, default=None
-        How numbers or times are written in text, if not as a computer would.
+        The format of numbers or times in text, if it is unusual.
     """
 
     numbers: NumberCells
@@ -326,7 +326,7 @@ class MixedCells:
     is_ordered = True
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check what a constructor in another process may have set otherwise."""
         last, other = self.n_known + len(self.named) - 1, self.other
         refuse_unless(
             type(self.numbers) is NumberCells
@@ -356,47 +356,49 @@ class MixedCells:
 
     @property
     def gaps(self) -> tuple[int, ...]:
-        """Cells of numbers in which no row was found so far."""
+        """Cells of numbers that releases showed to be empty."""
         return self.numbers.gaps
 
     def encode(self, values: Values) -> Codes:
         """Return a cell for each value."""
-        void = self.n_cells - 1 if self.nullable else -1
+        missing = self.n_cells - 1 if self.nullable else -1
         n = self.n_known
         if isinstance(values, Numbers):
-            codes = np.where(np.isnan(values.values), void, self.numbers.encode(values))
+            codes = np.where(
+                np.isnan(values.values), missing, self.numbers.encode(values)
+            )
             for place, value in enumerate(self.named):
                 codes[values.values == as_float(value)] = n + place
             return codes
-        strange = void if self.other is None else self.other
-        read = read_text(values, self.written)
-        one_each = Numbers(read)
-        table = np.where(np.isnan(read), strange, self.numbers.encode(one_each))
+        unnamed = missing if self.other is None else self.other
+        numbers = read_text(values, self.written)
+        one_each = Numbers(numbers)
+        table = np.where(np.isnan(numbers), unnamed, self.numbers.encode(one_each))
         index = {text: n + place for place, text in enumerate(map(str, self.named))}
         for place, text in enumerate(values.values):
             table[place] = index.get(text, table[place])
-        return np.append(table, void)[values.codes]
+        return np.append(table, missing)[values.codes]
 
 
 def read_text(values: TokenColumn, written: Column | None) -> Floats:
-    """Return the number or time that each distinct text says; NaN of other text."""
+    """Return the number or time of each distinct text; NaN for other text."""
     texts = values.values
     form = getattr(written, "format", None)
     if isinstance(written, Datetime) and form is not None:
-        read = [read_time(text, form) for text in texts]
+        parsed = [read_time(text, form) for text in texts]
     elif isinstance(written, Datetime):
-        read = [seconds_of_text(text) for text in texts]
+        parsed = [seconds_of_text(text) for text in texts]
     elif form is not None or getattr(written, "parse", False):
         read_number = form_of_column(written).read
-        read = [read_number(text) for text in texts]
+        parsed = [read_number(text) for text in texts]
     else:
-        found = as_numbers(TokenColumn(np.arange(len(texts)), texts))
-        return np.asarray(found)
-    return np.array(read, dtype=np.float64)
+        numbers = as_numbers(TokenColumn(np.arange(len(texts)), texts))
+        return np.asarray(numbers)
+    return np.array(parsed, dtype=np.float64)
 
 
 def form_of_column(column: Any) -> NumberForm:
-    """Return how the numbers of a column are written in text.
+    """Return the format of the numbers of a column in text.
 
     Examples
     --------
@@ -414,7 +416,7 @@ Cells = CategoryCells | NumberCells | MixedCells
 
 
 def is_increasing(values: Any, fewest: int) -> bool:
-    """Say whether these are floats in an array, none below the one before.
+    """Return whether these are floats in an array, in non-decreasing order.
 
     Examples
     --------
@@ -428,7 +430,7 @@ def is_increasing(values: Any, fewest: int) -> bool:
 
 
 def code_or_none(codes: Codes, n: int) -> Codes:
-    """Return codes, with -1 for each that is none of n.
+    """Return codes, with -1 for each that is not in 0..n-1.
 
     Examples
     --------
@@ -439,7 +441,7 @@ def code_or_none(codes: Codes, n: int) -> Codes:
 
 
 def are_classes(of_class: object) -> bool:
-    """Say whether these tell with which classes each class is counted; or None.
+    """Return whether these assign classes to classes that are counted; or are None.
 
     Examples
     --------
@@ -450,7 +452,7 @@ def are_classes(of_class: object) -> bool:
 
 
 def class_of(of_class: Codes, labels: Codes) -> Codes:
-    """Return with which classes labels are counted; -1 for a label that is no class.
+    """Return the counted class of each label; -1 for a label that is no class.
 
     Examples
     --------
@@ -478,7 +480,7 @@ def step_of(column: Column) -> float | None:
 
 
 def simple_cells(column: Column, max_lattice: int) -> Cells | None:
-    """Return the cells of a column that needs no bins; None if it needs some."""
+    """Return the cells of a column that needs no bins; None for other columns."""
     nullable = column.nullable
     if isinstance(column, Boolean):
         return CategoryCells((False, True), nullable)
@@ -520,7 +522,7 @@ def with_codes(column: Column, cells: Cells) -> Cells:
 
 
 def encoders(cells: Iterable[Any]) -> list[Callable[[Values], Codes]]:
-    """Return what encodes each column, for many batches of rows.
+    """Return a function for each column that encodes it, for many batches of rows.
 
     Examples
     --------
@@ -528,14 +530,14 @@ def encoders(cells: Iterable[Any]) -> list[Callable[[Values], Codes]]:
     >>> encode(Numbers(np.array([0.5, 1.5])))
     array([0, 1])
     """
-    made: list[Callable[[Values], Codes]] = []
-    for one in cells:
-        searched = getattr(one, "searched", None)
-        encode: Any = one.encode
-        made.append(
+    encode_functions: list[Callable[[Values], Codes]] = []
+    for column_cells in cells:
+        searched = getattr(column_cells, "searched", None)
+        encode: Any = column_cells.encode
+        encode_functions.append(
             encode if searched is None else partial(encode, search=Search(searched))
         )
-    return made
+    return encode_functions
 
 
 def encode_all(
@@ -543,8 +545,10 @@ def encode_all(
 ) -> Codes:
     """Return the codes of several columns, (n, d), column by column in memory."""
     table = np.empty((n_rows, len(encode)), dtype=np.int64, order="F")
-    for column, (one, given) in enumerate(zip(encode, values, strict=True)):
-        table[:, column] = one(given)
+    for column, (encode_column, column_values) in enumerate(
+        zip(encode, values, strict=True)
+    ):
+        table[:, column] = encode_column(column_values)
     return table
 
 

@@ -1,4 +1,4 @@
-"""Rows that are not in memory: files, Arrow and chunks as sources of parts."""
+"""Rows that are not in memory: files, queries and chunks that are read in parts."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,25 +15,25 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Tables on disk and queries, as batches that are opened anew with some columns.
+# Tables on disk and queries, as batches that are reopened with some columns.
 
 ROWS = 65_536  # of a batch
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A table somewhere else.
+    """A table on disk, or a query.
 
     Parameters
     ----------
     empty : table
-        Without rows, as the source declares its columns; reads none of its values.
+        Without rows, with the declared columns; no values are read.
     names : tuple of str
         Columns.
     open : callable
         Yields tables with the columns that it is given, from the start.
     count : callable
-        Returns the number of rows; None if all would have to be read for it.
+        Returns the number of rows; None if that would require reading all of them.
     """
 
     empty: Any
@@ -43,7 +43,7 @@ class Source:
 
 
 def is_source(X: Any) -> bool:
-    """Say whether something is a table somewhere else, and no table itself.
+    """Return whether something is a table on disk or a query, and not in memory.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def is_source(X: Any) -> bool:
 
 
 def source_of(X: Any, rows: int) -> Source:
-    """Return batches of at most n rows; raise for what is no source."""
+    """Return a source with batches of at most ``rows`` rows; raise for other types."""
     if isinstance(X, Path):
         require("pyarrow", extra="arrow")
         from pyarrow import dataset
@@ -73,19 +73,19 @@ def source_of(X: Any, rows: int) -> Source:
 
 
 def _kind(X: Any) -> Callable[[Any, int], Source] | None:
-    """Return what reads a source; by name, so that no package is imported for it."""
+    """Return the reader of a source; by type name, so that no package is imported."""
     kinds = {"Dataset": _of_dataset, "LazyFrame": _of_polars, "Relation": _of_duckdb}
     packages = {"Dataset": "pyarrow", "LazyFrame": "polars", "Relation": "duckdb"}
-    for one in type(X).__mro__:
-        package = one.__module__.partition(".")[0].strip("_")
+    for cls in type(X).__mro__:
+        package = cls.__module__.partition(".")[0].strip("_")
         for name, kind in kinds.items():
-            if one.__name__.endswith(name) and package == packages[name]:
+            if cls.__name__.endswith(name) and package == packages[name]:
                 return kind
     return None
 
 
 def _of_dataset(dataset: Any, rows: int) -> Source:
-    """Read Parquet, and what else pyarrow.dataset does, a few batches ahead."""
+    """Read a dataset of pyarrow (Parquet and others), a few batches ahead."""
     ahead = {"batch_readahead": 2, "fragment_readahead": 1}
 
     def opened(names: Sequence[str]) -> Iterator[Any]:
@@ -117,7 +117,7 @@ def _of_polars(frame: Any, rows: int) -> Source:
 
 
 def _of_duckdb(relation: Any, rows: int) -> Source:
-    """Read a query of DuckDB as Arrow; it runs anew at each pass."""
+    """Read a query of DuckDB as Arrow; it runs again in each pass."""
 
     def opened(names: Sequence[str]) -> Iterator[Any]:
         quoted = (f'"{name.replace(chr(34), 2 * chr(34))}"' for name in names)
@@ -133,12 +133,14 @@ def _of_duckdb(relation: Any, rows: int) -> Source:
 
 def _reader(relation: Any, rows: int) -> Any:
     """Run a query, and return a reader of its rows."""
-    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-    return read(rows)
+    open_reader = (
+        getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+    )
+    return open_reader(rows)
 
 
 def _of_readers(open_reader: Callable[[], Any], rows: int) -> Source:
-    """Read what a function opens; columns are chosen here, so all are read."""
+    """Read the readers that a function opens; all columns are read, then selected."""
 
     def opened(names: Sequence[str]) -> Iterator[Any]:
         return (table.select(list(names)) for table in _tables(open_reader(), rows))
@@ -167,7 +169,7 @@ def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
 
 
 class ArrowFile:
-    """A file of Parquet, or of Arrow, to which tables of one kind are added.
+    """A file of Parquet, or of Arrow, to which tables of equal columns are added.
 
     The first table decides the types of columns.
 
@@ -195,14 +197,14 @@ class ArrowFile:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the file; what was added is in it."""
+        """Close the file; it then holds all rows that were added."""
         if self._writer is not None:
             self._writer.close()
 
-    def add(self, drawn: Any, target: str | None = None) -> None:
+    def add(self, sample: Any, target: str | None = None) -> None:
         """Write rows, and their labels as the last column."""
         pa = require("pyarrow", extra="arrow")
-        table = as_arrow(drawn, target)
+        table = as_arrow(sample, target)
         if self._writer is None:
             self._schema = table.schema
             parquet = require("pyarrow.parquet", extra="arrow")
@@ -212,7 +214,7 @@ class ArrowFile:
         self.n_rows += table.num_rows
 
 
-def as_arrow(drawn: Any, target: str | None = None) -> Any:
+def as_arrow(sample: Any, target: str | None = None) -> Any:
     """Return a sample as a table of Arrow, with labels as its last column.
 
     A column that has no value in it is text.
@@ -224,7 +226,7 @@ def as_arrow(drawn: Any, target: str | None = None) -> Any:
     ['a', 'b']
     """
     pa = require("pyarrow", extra="arrow")
-    X, y = drawn if isinstance(drawn, tuple) else (drawn, None)
+    X, y = sample if isinstance(sample, tuple) else (sample, None)
     if getattr(X, "ndim", 2) != 2:
         raise ValueError("A file of Parquet holds tables. Got images.")
     if isinstance(X, pa.Table):
@@ -235,23 +237,25 @@ def as_arrow(drawn: Any, target: str | None = None) -> Any:
         table = nw.from_native(X, eager_only=True).to_arrow()
     else:
         columns = np.asarray(X).T
-        table = pa.table({f"x{j}": pa.array(one) for j, one in enumerate(columns)})
+        table = pa.table(
+            {f"x{j}": pa.array(column) for j, column in enumerate(columns)}
+        )
     if y is not None:
         name = target or getattr(y, "name", None) or "target"
         table = table.append_column(str(name), pa.array(y, from_pandas=True))
     fields = [
-        one.with_type(pa.string()) if pa.types.is_null(one.type) else one
-        for one in table.schema
+        item.with_type(pa.string()) if pa.types.is_null(item.type) else item
+        for item in table.schema
     ]
     return table.cast(pa.schema(fields, table.schema.metadata))
 
 
 # ----------------------------------------------------------------------------
-# Tables and images that are too large for memory, opened anew at every pass.
+# Tables and images that are too large for memory, reopened in every pass.
 
 
 class Chunks:
-    """A table too large for memory: a function that opens its chunks anew.
+    """A table too large for memory: a function that reopens its chunks.
 
     Parameters
     ----------
@@ -288,8 +292,8 @@ class Chunks:
     def of(cls, source: Any, target: Any = None, *, rows: int = ROWS) -> Self:
         """Return the chunks of a table on disk, or of a query.
 
-        Columns and dtypes are those that the source declares, and public; categories
-        that a type lists are not looked at. A pass reads the columns that it needs.
+        Columns and dtypes are those that the source declares, and public. Categories in
+        a declared type are not read. A pass reads only the columns that it needs.
 
         Parameters
         ----------
@@ -310,18 +314,20 @@ class Chunks:
         >>> [len(X) for X, y in chunks]
         [2, 1]
         """
-        found = source_of(source, rows)
-        if target is not None and target not in found.names:
+        table = source_of(source, rows)
+        if target is not None and target not in table.names:
             raise ValueError(
-                f"The target must be a column: one of {', '.join(found.names)}. "
+                f"The target must be a column: one of {', '.join(table.names)}. "
                 f"Got {target!r} instead."
             )
-        if target is not None and len(found.names) == 1:
+        if target is not None and len(table.names) == 1:
             raise ValueError("There must be a column beside the target. Got none.")
-        made = cls(lambda: (_split(one, target) for one in found.open(found.names)))
-        made.like = _split(found.empty, target)
-        made._source, made._target = found, target
-        return made
+        chunks = cls(
+            lambda: (_split(batch, target) for batch in table.open(table.names))
+        )
+        chunks.like = _split(table.empty, target)
+        chunks._source, chunks._target = table, target
+        return chunks
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Open the chunks; every item is an ``(X, y)`` pair."""
@@ -340,17 +346,19 @@ class Chunks:
         yield from map(as_pair, chunks)
 
     def opened(self, names: Collection[Any] | None) -> "Opened":
-        """Open the chunks, where possible with the named columns of X alone."""
+        """Open the chunks, with only the named columns of X if possible."""
         if self._source is None or names is None:
             return Opened(iter(self), None)
         of_x = [name for name in self._source.names if name != self._target]
-        kept = [name for name in of_x if name in names] or of_x[:1]
-        read = kept if self._target is None else [*kept, self._target]
-        chunks = (_split(one, self._target) for one in self._source.open(read))
-        return Opened(chunks, kept)
+        x_names = [name for name in of_x if name in names] or of_x[:1]
+        names_read = x_names if self._target is None else [*x_names, self._target]
+        chunks = (
+            _split(batch, self._target) for batch in self._source.open(names_read)
+        )
+        return Opened(chunks, x_names)
 
     def count(self) -> int | None:
-        """Return the number of rows if the source tells without its rows being read."""
+        """Return the number of rows if the source has it without reading its rows."""
         return None if self._source is None else self._source.count()
 
     @property
@@ -360,13 +368,13 @@ class Chunks:
 
     @property
     def first(self) -> Any:
-        """What tells columns and dtypes, an ``(X, y)`` pair; None if nothing does."""
+        """An ``(X, y)`` pair that shows columns and dtypes; None if there is none."""
         return next(iter(self), None) if self.like is None else as_pair(self.like)
 
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """Chunks of one pass, and the columns that they have; None are all."""
+    """Chunks of one pass, and their columns; None means all."""
 
     chunks: Iterator[tuple[Any, Any]]
     names: Collection[Any] | None

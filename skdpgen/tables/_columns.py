@@ -27,13 +27,13 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Columns that are not learnt from: dropped, or written anew for each row.
+# Columns that are not learnt: dropped, or generated for each row.
 
 
 @saved
 @dataclass(frozen=True)
 class Drop:
-    """A column that is not read and comes back empty of information: left out.
+    """A column that is not read and is left out of samples.
 
     Examples
     --------
@@ -44,13 +44,13 @@ class Drop:
     nullable = True
 
     def check(self, name: str) -> None:
-        """Nothing can be wrong."""
+        """Accept any: there is nothing to check."""
 
 
 @saved
 @dataclass(frozen=True)
 class Regenerate:
-    """An identifier or free text: not read, written anew for each sampled row.
+    """An identifier or free text: not read, but generated for each sampled row.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Regenerate:
 
 
 # ----------------------------------------------------------------------------
-# What is publicly known of a column: its kind, its bounds, its categories.
+# Public facts of a column: its type, its bounds, its categories.
 
 DAY = 86_400.0  # seconds
 MAX_CELLS = 2**31  # a lattice with more points than this counts as continuous
@@ -101,15 +101,16 @@ class Numeric:
     nullable : bool, default=True
         Whether values may be missing.
     parse : bool, default=False
-        Whether text is read as people write numbers: spaces around, a sign, thousands
-        apart, as in " +1,234.50". Other text is missing; text is what comes back.
+        Whether text is read as numbers in their usual forms: spaces around, a sign,
+        separated thousands, as in " +1,234.50". Other text counts as missing. Sampled
+        values are text again.
     codes : sequence, default=()
-        Values beside the numbers that are kept as they are and never averaged, as -9
-        or "N"; they may lie outside the bounds, and be text in a column of text.
+        Special values that are kept unchanged and never averaged, such as -9 or "N".
+        They may be outside the bounds, and be text in a column of text.
     format : str or None, default=None
-        How text is written, said by a sample: ``"2.859,76"``, ``"1 234"``, ``"$3.10"``,
-        ``"45 %"``. Text is read so, and written so again, with as many decimals as the
-        sample has; ``"1.234,56…"`` has any number of them. ``decimals`` goes first.
+        A sample of the format of text: ``"2.859,76"``, ``"1 234"``, ``"$3.10"``,
+        ``"45 %"``. Text is read and written in this format, with the decimals of the
+        sample; ``"1.234,56…"`` has any number of them. ``decimals`` overrides it.
     origin : str, default=""
         The marks of the schema that the column is from; certificates repeat them
         (:class:`Schema`).
@@ -169,7 +170,7 @@ class Numeric:
 @saved
 @dataclass(frozen=True)
 class Integer:
-    """A whole number between public bounds, both included; see :class:`Numeric`.
+    """An integer between public bounds, both included; see :class:`Numeric`.
 
     Examples
     --------
@@ -232,10 +233,10 @@ class Datetime:
     nullable : bool, default=True
         Whether times may be missing.
     format : str or None, default=None
-        How text is written, as :meth:`datetime.datetime.strptime` has it; other text is
-        missing, and text is what comes back. None is ISO format.
+        The format of text, as of :meth:`datetime.datetime.strptime`. Other text counts
+        as missing, and sampled values are text again. None is ISO format.
     codes : sequence, default=()
-        Words beside times in text that are kept as they are, as "never".
+        Special words in text that are kept unchanged, such as "never".
     origin : str, default=""
         The marks of the schema that the column is from; certificates repeat them
         (:class:`Schema`).
@@ -274,7 +275,7 @@ class Datetime:
                 object.__setattr__(self, name, _iso(value, self.format))
 
     def _take_format(self, form: str) -> None:
-        """Take from a format what it tells: that days are whole, or all are one."""
+        """Set whole_days and bounds if a format has no time of day, or no date."""
         if not is_form(form):
             raise SchemaError(
                 "format of a Datetime must be one that times can be written and read "
@@ -295,7 +296,7 @@ class Datetime:
 
     @property
     def is_time_of_day(self) -> bool:
-        """Whether its format writes no date, so that its bounds are those of a day."""
+        """Whether its format has no date, so that its bounds are those of one day."""
         return self.format is not None and not has_date(self.format)
 
     @property
@@ -305,7 +306,7 @@ class Datetime:
 
     @property
     def n_values(self) -> int | None:
-        """How many days there are; None if times of day count."""
+        """The number of days; None if times of day count."""
         lower, upper = self.seconds
         return math.floor((upper - lower) / DAY) + 1 if self.whole_days else None
 
@@ -322,8 +323,8 @@ class Categorical:
     nullable : bool, default=True
         Whether values may be missing.
     other : value or None, default=None
-        What stands for every value that is not listed; None counts such values as
-        missing.
+        The value that replaces every value that is not listed; None counts such values
+        as missing.
     origin : str, default=""
         The marks of the schema that the column is from; certificates repeat them
         (:class:`Schema`).
@@ -347,15 +348,15 @@ class Categorical:
                 f"Got {self.categories!r} instead."
             )
         if self.categories is not None:
-            plain = tuple(
+            categories = tuple(
                 value.item() if isinstance(value, np.generic) else value
                 for value in self.categories
             )
-            object.__setattr__(self, "categories", plain)
+            object.__setattr__(self, "categories", categories)
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """What the column may hold: the categories, and what stands for others."""
+        """The possible values: the categories, and the replacement of other values."""
         listed = tuple(self.categories or ())
         if self.other is None or str(self.other) in map(str, listed):
             return listed
@@ -437,7 +438,7 @@ def joined_origins(*origins: str) -> str:
 
 
 def origin_of(column: object) -> str:
-    """Return the marks of a column; what is left out of a table has none."""
+    """Return the marks of a column; Drop and Regenerate have none."""
     return str(getattr(column, "origin", ""))
 
 
@@ -456,18 +457,18 @@ def with_origin(column: Column, origin: str) -> Column:
 
 
 def number(value: float | str | None) -> float:
-    """Return a bound as a float; NaN where there is none."""
+    """Return a bound as a float; NaN if there is none."""
     return math.nan if value is None else float(value)
 
 
 def _shown(column: Column) -> str:
     """Return the text of a column without codes that it does not have."""
-    given = [
+    arguments = [
         f"{item.name}={getattr(column, item.name)!r}"
         for item in fields(column)
         if item.repr and _is_worth_showing(column, item.name)
     ]
-    return f"{type(column).__name__}({', '.join(given)})"
+    return f"{type(column).__name__}({', '.join(arguments)})"
 
 
 def _is_worth_showing(column: Column, name: str) -> bool:
@@ -478,7 +479,7 @@ def _is_worth_showing(column: Column, name: str) -> bool:
 
 
 def _reads_plainly(column: Any) -> bool:
-    """Say whether what says how text is read is of types that were checked."""
+    """Return whether the format of a column has the types that parsing expects."""
     are_plain = all(type(code) in (str, int, float) for code in column.codes)
     form = column.format
     if type(column.parse) is not bool or not are_plain:
@@ -496,7 +497,7 @@ def _plain(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def is_hint(column: Any) -> bool:
-    """Say whether a column tells how its values are written, and leaves bounds open.
+    """Return whether a column has a format or codes but leaves bounds to discovery.
 
     Examples
     --------
@@ -506,21 +507,23 @@ def is_hint(column: Any) -> bool:
     (False, False)
     """
     codes = getattr(column, "codes", ())
-    says = getattr(column, "parse", False) or getattr(column, "format", None) or codes
-    if not says:
+    has_format = (
+        getattr(column, "parse", False) or getattr(column, "format", None) or codes
+    )
+    if not has_format:
         return False
     ends = column.lower is None, column.upper is None
     is_number = not isinstance(column, Datetime)
-    may_have_one = bool(codes) or (is_number and column.format is not None)
-    return any(ends) if may_have_one else all(ends)
+    may_have_one_bound = bool(codes) or (is_number and column.format is not None)
+    return any(ends) if may_have_one_bound else all(ends)
 
 
 def _iso(value: object, form: str | None) -> str:
     try:
         if form is not None and isinstance(value, str) and "-" not in value:
-            read = read_time(value, form)
-            if not math.isnan(read):
-                value = pd.Timestamp("2000-01-01") + pd.Timedelta(seconds=read)
+            parsed = read_time(value, form)
+            if not math.isnan(parsed):
+                value = pd.Timestamp("2000-01-01") + pd.Timedelta(seconds=parsed)
         return str(pd.Timestamp(value).isoformat())
     except (TypeError, ValueError):
         raise SchemaError(
@@ -556,9 +559,9 @@ def _check_bounds(name: str, column: Any, lower: Any, upper: Any) -> None:
 
 
 # ----------------------------------------------------------------------------
-# A column type as plain values, and back: what files and people write.
+# A column type as plain values, and back: for files, and for users.
 
-OF_SCHEMA = {"origin"}  # fields that a schema says once, for all of its columns
+OF_SCHEMA = {"origin"}  # fields that a schema stores once for all of its columns
 TYPES = {
     kind.__name__: kind
     for kind in (
@@ -589,7 +592,7 @@ def column_to_dict(column: Column) -> dict[str, Any]:
 
 
 def column_from_dict(name: str, content: object) -> Column:
-    """Read back what :func:`column_to_dict` wrote, or a person; or take a column."""
+    """Return a column from the plain values of :func:`column_to_dict`, or unchanged."""
     if isinstance(content, Column):
         return content
     if not isinstance(content, Mapping):

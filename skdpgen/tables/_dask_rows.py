@@ -1,4 +1,4 @@
-"""Rows in a cluster: partitions are summed where they are, and only sums travel."""
+"""Rows in a Dask cluster: workers sum their partitions, and only sums are sent."""
 
 import math
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from skdpgen.utils import (
     require,
 )
 
-PartSums = tuple[int, Sums]  # of so many rows
+PartSums = tuple[int, Sums]  # number of rows, and their sums
 FAN_IN = 8  # sums that one task adds up
 
 
 def is_dask(X: Any) -> bool:
-    """Say whether something is a collection of Dask.
+    """Return whether something is a collection of Dask.
 
     Examples
     --------
@@ -30,14 +30,14 @@ def is_dask(X: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class DaskRows(RemoteRows):
-    """Partitions of a collection of Dask; its metadata say columns and dtypes.
+    """Partitions of a collection of Dask, whose metadata have columns and dtypes.
 
     A query is a graph of pure tasks: one for each partition, which reads it and returns
     its sums, and a tree of tasks that add up eight sums each. *No row counts twice,
-    whatever is lost.* A task has one result in the graph, which is the same whenever
-    and wherever it is computed, and stands under one task of the tree; a worker that
-    dies takes results along, and they are computed anew in their places. What leaves a
-    worker for another one, or for the client, are results of these tasks: sums.
+    even if workers fail.* A task has one result in the graph, which does not depend on
+    the time and place of its computation, and enters one task of the tree. If a worker
+    dies, its results are computed again and take the same places. Workers send only
+    the results of these tasks to each other and to the client: sums.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class DaskRows(RemoteRows):
     task: str
 
     def trusted(self, budget: Any) -> list[str]:
-        """Say who sees what without noise."""
+        """Return the statement of who sees rows and sums without noise."""
         del budget
         return [
             "rows in partitions of Dask: their workers see rows, and they and the "
@@ -65,15 +65,18 @@ class DaskRows(RemoteRows):
 
     @classmethod
     def of(cls, X: Any, y: Any, task: str) -> "DaskRows":
-        """Read columns and dtypes off the metadata, which know no rows."""
-        for name, one in (("X", X), ("y", y)):
-            if one is not None and not is_dask(one):
+        """Read columns and dtypes from the metadata, which contain no rows."""
+        for name, collection in (("X", X), ("y", y)):
+            if collection is not None and not is_dask(collection):
                 raise ValueError(
                     "X and y must both be collections of Dask, or neither. Got "
-                    f"{type(one).__name__} as {name}; use `dask.dataframe.from_pandas`."
+                    f"{type(collection).__name__} as {name}; use "
+                    "`dask.dataframe.from_pandas`."
                 )
         X, y = _by_rows(X), None if y is None else _by_rows(y)
-        n_parts = [one.npartitions for one in (X, y) if one is not None]
+        n_parts = [
+            collection.npartitions for collection in (X, y) if collection is not None
+        ]
         if len(set(n_parts)) > 1:
             raise ValueError(
                 f"X and y must have the same partitions. Got {n_parts[0]} and "
@@ -84,7 +87,7 @@ class DaskRows(RemoteRows):
 
     @cached_property
     def n_rows(self) -> int:
-        """Number of rows, counted when it is asked for."""
+        """Number of rows, counted on first use."""
         is_unknown = not _is_frame(self.X) and math.isnan(self.X.shape[0])
         return len(self.X.compute_chunk_sizes() if is_unknown else self.X)
 
@@ -92,15 +95,16 @@ class DaskRows(RemoteRows):
         """Return sums over all partitions, without noise."""
         del noise
         dask = require("dask", extra="dask")
-        asked = dask.delayed(query, traverse=False, pure=False)
-        how = (self.layout, self.target_layout), self.task
-        of_part, added = (
-            dask.delayed(one, pure=False, traverse=False) for one in (sum_part, add_up)
+        delayed_query = dask.delayed(query, traverse=False, pure=False)
+        reading = (self.layout, self.target_layout), self.task
+        part_sums, group_sums = (
+            dask.delayed(function, pure=False, traverse=False)
+            for function in (sum_part, add_up)
         )
-        sums = [of_part(asked, X, y, *how) for X, y in self._parts]
+        sums = [part_sums(delayed_query, X, y, *reading) for X, y in self._parts]
         while len(sums) > 1:
             groups = [sums[i : i + FAN_IN] for i in range(0, len(sums), FAN_IN)]
-            sums = [added(asked, group) for group in groups]
+            sums = [group_sums(delayed_query, group) for group in groups]
         ((n_rows, total),) = dask.compute(sums[0])
         if "n_rows" in vars(self) and n_rows != self.n_rows:  # counted: it is public
             raise ValueError(
@@ -112,9 +116,9 @@ class DaskRows(RemoteRows):
     @cached_property
     def _parts(self) -> list[tuple[Any, Any]]:
         """Return the partitions of X and y, in order."""
-        mine = _delayed(self.X)
-        labels = [None] * len(mine) if self.y is None else _delayed(self.y)
-        return list(zip(mine, labels, strict=True))
+        partitions = _delayed(self.X)
+        labels = [None] * len(partitions) if self.y is None else _delayed(self.y)
+        return list(zip(partitions, labels, strict=True))
 
 
 def sum_part(query: SumQuery, X: Any, y: Any, layouts: Any, task: str) -> PartSums:
@@ -123,33 +127,33 @@ def sum_part(query: SumQuery, X: Any, y: Any, layouts: Any, task: str) -> PartSu
 
 
 def add_up(query: SumQuery, sums: list[PartSums]) -> PartSums:
-    """Return the sum of several; changes none of them."""
+    """Return the sum of several parts; changes none of them."""
     (n_rows, total), *rest = sums
-    for more, other in rest:
-        n_rows, total = n_rows + more, query.merge(total, other)
+    for n_more, addend in rest:
+        n_rows, total = n_rows + n_more, query.merge(total, addend)
     return n_rows, total
 
 
-def _by_rows(one: Any) -> Any:
+def _by_rows(collection: Any) -> Any:
     """Return a collection whose partitions hold whole rows."""
-    if _is_frame(one):
-        return one
-    return one.rechunk(dict.fromkeys(range(1, one.ndim), -1))
+    if _is_frame(collection):
+        return collection
+    return collection.rechunk(dict.fromkeys(range(1, collection.ndim), -1))
 
 
-def _without_rows(one: Any) -> Any:
-    """Return what metadata say: a table, or an array, of no rows."""
-    if _is_frame(one):
-        return one._meta
-    return np.empty((0, *one.shape[1:]), one.dtype)
+def _without_rows(collection: Any) -> Any:
+    """Return a table or an array without rows, from the metadata."""
+    if _is_frame(collection):
+        return collection._meta
+    return np.empty((0, *collection.shape[1:]), collection.dtype)
 
 
-def _is_frame(one: Any) -> bool:
-    """Say whether a collection is a data frame or a series of one, or else an array."""
-    return not hasattr(one, "rechunk")
+def _is_frame(collection: Any) -> bool:
+    """Return whether a collection is a data frame or a series, and not an array."""
+    return not hasattr(collection, "rechunk")
 
 
-def _delayed(one: Any) -> list[Any]:
-    """Return partitions, each to be computed by itself."""
-    found = one.to_delayed()
-    return list(found.ravel() if hasattr(found, "ravel") else found)
+def _delayed(collection: Any) -> list[Any]:
+    """Return partitions as delayed objects, computed independently."""
+    partitions = collection.to_delayed()
+    return list(partitions.ravel() if hasattr(partitions, "ravel") else partitions)

@@ -1,4 +1,4 @@
-"""From rows as they are read to what `privacy` sees of them; public, it can travel."""
+"""Encoding of rows as codes, the only form in which `privacy` sees them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,47 +24,47 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Values of a column to be distinguished: as text that is shown, or as they are.
+# Values of a column to count: as text that may be released, or in their own type.
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """A column of numbers: row i holds ``values[codes[i]]``, or nothing."""
+    """A column of numbers: row i holds ``values[codes[i]]``; -1 is missing."""
 
     codes: Codes
     values: Floats
 
 
 def as_tokens(values: Values) -> TokenColumn:
-    """Return values as codes into text that is distinct."""
+    """Return values as codes into distinct texts."""
     if isinstance(values, TokenColumn):
         return values
-    codes, found = pd.factorize(values.values, use_na_sentinel=True)
-    text = (repr(int(v)) if v == int(v) else repr(float(v)) for v in found)
+    codes, distinct = pd.factorize(values.values, use_na_sentinel=True)
+    text = (repr(int(v)) if v == int(v) else repr(float(v)) for v in distinct)
     return TokenColumn(codes.astype(np.int64), tuple(text))
 
 
 def as_levels(values: Values) -> TokenColumn | Levels:
-    """Return values as codes into values, whatever their type."""
+    """Return text as codes into texts, and numbers as codes into numbers."""
     if isinstance(values, TokenColumn):
         return values
-    there = np.where(np.isnan(values.values), -1, np.arange(len(values.values)))
-    return Levels(there, values.values)
+    codes = np.where(np.isnan(values.values), -1, np.arange(len(values.values)))
+    return Levels(codes, values.values)
 
 
 @saved
 @dataclass(frozen=True)
 class OpenWords:
-    """Which text of a column counts as a word whose name is not known yet.
+    """Which texts of a column count as words that no release has named yet.
 
     Parameters
     ----------
     known : tuple of str, default=()
-        Words that earlier releases named, or the schema.
+        Words that are named by earlier releases, or by the schema.
     has_numbers : bool, default=False
-        Whether text that reads as a number or time is no word.
+        Whether text of a number or time is excluded.
     written : Column or None, default=None
-        How numbers and times are written.
+        The format of numbers and times.
     """
 
     known: tuple[str, ...] = ()
@@ -72,10 +72,10 @@ class OpenWords:
     written: Column | None = None
 
     def of(self, values: Values) -> TokenColumn:
-        """Return the column as text, with the code -1 where no word is open."""
+        """Return the column as text, with the code -1 for other values."""
         tokens = as_tokens(values)
-        known = set(self.known)
-        is_open = np.array([text not in known for text in tokens.values], dtype=bool)
+        named = set(self.known)
+        is_open = np.array([text not in named for text in tokens.values], dtype=bool)
         if self.has_numbers and len(tokens.values):
             is_open &= np.isnan(read_text(tokens, self.written))
         places = np.append(np.where(is_open, np.arange(len(is_open)), -1), -1)
@@ -84,7 +84,7 @@ class OpenWords:
 
 @dataclass(frozen=True, eq=False)
 class OpenPlaces:
-    """What is still open in some rows: cells of numbers, and words; -1 is nothing."""
+    """Open cells of numbers and open words of some rows; -1 for the others."""
 
     codes: Codes  # (n, n_columns)
     tokens: Mapping[Any, TokenColumn]
@@ -93,7 +93,7 @@ class OpenPlaces:
 @saved
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What a release asks about rows that earlier ones left open.
+    """The cells and words that a release counts because earlier ones did not show them.
 
     Parameters
     ----------
@@ -111,14 +111,14 @@ class Asked:
 
 
 # ----------------------------------------------------------------------------
-# From rows as they are read to what `privacy` sees of them; public, it can travel.
+# Encoding of rows for `privacy`. An encoder is public, so it may be sent to parties.
 
 Chunk = tuple[dict[Any, Any], Values | None]  # columns by name, and the target
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedBatch:
-    """What `privacy` sees of some rows."""
+    """Some rows in encoded form, as `privacy` sees them."""
 
     labels: Codes
     parts: Mapping[str, Any]
@@ -131,7 +131,7 @@ Step = Callable[[Iterable[EncodedBatch]], Iterator[EncodedBatch]]
 @saved
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """How rows become batches: fixed before a row is read, alike wherever rows stand.
+    """The encoding of rows: fixed before a row is read, and the same in all processes.
 
     Parameters
     ----------
@@ -142,17 +142,17 @@ class Encoder:
     tokens : tuple of names
         Columns of text for the part ``Key.TOKENS``.
     distinct : tuple of names
-        Columns whose values are told apart in the part ``Key.DISTINCT``.
+        Columns whose different values are counted, for the part ``Key.DISTINCT``.
     digits : mapping of name to DigitCells
         Columns whose numbers of decimals are counted, for ``Key.DIGITS``.
     words : mapping of name to OpenWords
         Which text of the columns in ``tokens`` counts; all of it elsewhere.
     asked : Asked or None
-        What is still open, for ``Key.OPEN``.
+        Open cells and words, for ``Key.OPEN``.
     written : mapping of name to Column
         Columns whose text is read as these describe it.
     steps : tuple of callables
-        What batches go through next: from batches to batches, each row by itself.
+        Applied to the batches in turn; each treats rows independently of each other.
     """
 
     cells: Mapping[Any, Cells]
@@ -166,21 +166,21 @@ class Encoder:
     steps: tuple[Step, ...] = ()
 
     def check_asked(self) -> None:
-        """Check that it sends each row on by itself, without text of the rows."""
-        more = self.tokens, self.distinct, self.digits, self.words, self.asked
-        refuse_unless(not any(more), "no words of rows")
+        """Check that it encodes rows independently, and returns no text of them."""
+        text_parts = self.tokens, self.distinct, self.digits, self.words, self.asked
+        refuse_unless(not any(text_parts), "no words of rows")
         labels = () if self.labels is None else (self.labels,)
         cells = *self.cells.values(), *labels
         columns, steps = self.written.values(), self.steps
         refuse_unless(
-            all(has_role(one, "cells") for one in cells)
+            all(has_role(grid, "cells") for grid in cells)
             and all(has_role(column, "column") for column in columns)
             and all(has_role(step, "step") for step in steps),
             "cells, columns and steps of a fit",
         )
 
     def through(self, step: Step) -> "Encoder":
-        """Return an encoder that takes one more step."""
+        """Return an encoder with one more step."""
         return replace(self, steps=(*self.steps, step))
 
     @property
@@ -191,28 +191,32 @@ class Encoder:
 
     def batches(self, chunks: Iterable[Chunk]) -> Iterator[EncodedBatch]:
         """Encode rows, chunk by chunk."""
-        found = self._encoded(chunks)
+        batches = self._encoded(chunks)
         for step in self.steps:
-            found = step(found)
-        return found
+            batches = step(batches)
+        return batches
 
     def _encoded(self, chunks: Iterable[Chunk]) -> Iterator[EncodedBatch]:
-        asked = {} if self.asked is None else self.asked.cells
-        encode = encoders(self.cells.values()), encoders(asked.values())
+        open_cells = {} if self.asked is None else self.asked.cells
+        encode = encoders(self.cells.values()), encoders(open_cells.values())
         for columns, target in chunks:
             yield self._batch(columns, target, *encode)
 
     def _batch(
-        self, columns: dict[Any, Any], target: Values | None, encode: Any, open_: Any
+        self,
+        columns: dict[Any, Any],
+        target: Values | None,
+        encode: Any,
+        encode_open: Any,
     ) -> EncodedBatch:
         if target is not None:
             if TARGET in self.written:  # labels are read from it, too
                 target = read_column(target, self.written[TARGET])
             columns = {**columns, TARGET: target}
         n_rows = _length(columns)
-        known = np.zeros(n_rows, dtype=np.int64)
+        labels = np.zeros(n_rows, dtype=np.int64)
         if self.labels is not None and target is not None:
-            known = self.labels.encode(target)
+            labels = self.labels.encode(target)
         values = [self._read(columns, name) for name in self.cells]
         parts: dict[str, Any] = {
             Key.COLUMNS: encode_all(encode, values, n_rows),
@@ -220,22 +224,22 @@ class Encoder:
             Key.DISTINCT: {n: as_levels(columns[n]) for n in self.distinct},
         }
         if self.digits:
-            every = [
+            digit_codes = [
                 cells.encode(self._read(columns, name))
                 for name, cells in self.digits.items()
             ]
-            parts[Key.DIGITS] = np.column_stack(every)
+            parts[Key.DIGITS] = np.column_stack(digit_codes)
         if self.asked is not None:
             values = [self._read(columns, name) for name in self.asked.cells]
-            codes = encode_all(open_, values, n_rows)
+            codes = encode_all(encode_open, values, n_rows)
             words = {n: w.of(columns[n]) for n, w in self.asked.words.items()}
             parts[Key.OPEN] = OpenPlaces(codes, words)
         if PIXELS in columns:
             parts[Key.PIXELS] = columns[PIXELS]
-        return EncodedBatch(known, parts)
+        return EncodedBatch(labels, parts)
 
     def _read(self, columns: dict[Any, Any], name: Any) -> Values:
-        """Return a column, its text read as it is written, unless words stay in it."""
+        """Return a column; parse text with a format, unless its cells name words."""
         is_mixed = isinstance(self.cells.get(name), MixedCells)
         if name not in self.written or is_mixed:
             return columns[name]
@@ -256,10 +260,10 @@ def encoder_of(
     words: Mapping[Any, OpenWords] | None = None,
     asked: Asked | None = None,
 ) -> Encoder:
-    """Return an encoder of its own, whatever becomes of what was given."""
-    own = dict(cells), labels, tuple(tokens), tuple(distinct)
-    beside = dict(digits or {}), dict(words or {}), asked
-    return Encoder(*own, *beside, dict(written))
+    """Return an encoder with copies of all arguments."""
+    copies = dict(cells), labels, tuple(tokens), tuple(distinct)
+    optional = dict(digits or {}), dict(words or {}), asked
+    return Encoder(*copies, *optional, dict(written))
 
 
 def _length(columns: Mapping[Any, Any]) -> int:
@@ -270,7 +274,7 @@ def _length(columns: Mapping[Any, Any]) -> int:
 
 
 # ----------------------------------------------------------------------------
-# Labels, whatever they come as: a series whose dtype is its own, and its values.
+# Labels in any container: a series with its original dtype, and its values.
 
 
 def read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
@@ -294,13 +298,13 @@ def read_target(y: Any, n_rows: int) -> tuple[Any, Layout | None]:
     pandas_kind(series.dtype, "y")
     _, layout = read_table(series.to_frame(name=y.name))
     if foreign is not None and foreign.container in ("polars", "pyarrow"):
-        return series, foreign  # labels come back in it
+        return series, foreign  # synthetic labels get this container
     kinds = layout.kinds if foreign is None else foreign.kinds
     return series, Layout(container, layout.names, kinds, layout.dtypes)
 
 
 def _target_series(y: Any) -> tuple["pd.Series[Any]", Layout | None]:
-    """Return y as a series whose dtype is its own, not guessed from its values.
+    """Return y as a series with its original dtype, not guessed from its values.
 
     The layout is that of its container if narwhals knows it, else None.
     """

@@ -25,10 +25,10 @@ T = TypeVar("T")
 Dtype: TypeAlias = "np.dtype[Any] | pd.api.extensions.ExtensionDtype"
 
 # ----------------------------------------------------------------------------
-# Dtypes: which are read, as what kind, and which are refused by their name.
+# Dtypes: the kind of each that can be read; others raise an error with their name.
 #
-# What becomes of a column is decided here, from its dtype alone, before a row is
-# read.
+# This is decided from the dtype of a column only, before a row is read. So an error
+# reveals nothing about the rows.
 
 UNITS = ("D", "h", "m", "s", "ms", "us", "ns")  # of times; longer ones differ in length
 NUMPY_KINDS = {
@@ -73,7 +73,7 @@ WAYS_OUT = {
 }
 
 
-def pandas_kind(dtype: Dtype, what: str) -> Kind:
+def pandas_kind(dtype: Dtype, subject: str) -> Kind:
     """Return the kind of a dtype of pandas or numpy, or refuse it by name.
 
     Examples
@@ -89,42 +89,42 @@ period[M], which is not supported; use `.dt.to_timestamp()`.
     if isinstance(dtype, pd.CategoricalDtype):
         inner = dtype.categories.dtype
         is_text = isinstance(inner, pd.IntervalDtype | pd.PeriodDtype)
-        return Kind.TEXT if is_text else pandas_kind(inner, what)
+        return Kind.TEXT if is_text else pandas_kind(inner, subject)
     if isinstance(dtype, pd.ArrowDtype):
-        return arrow_kind(dtype.pyarrow_dtype, what)
+        return arrow_kind(dtype.pyarrow_dtype, subject)
     if isinstance(dtype, pd.DatetimeTZDtype):
         return Kind.DATETIME
     if isinstance(dtype, pd.StringDtype):
         return Kind.TEXT
     if isinstance(dtype, np.dtype):
-        return _numpy_kind(dtype, what)
+        return _numpy_kind(dtype, subject)
     inner = getattr(dtype, "numpy_dtype", None)  # of Int64, Float32, boolean
     if inner is None:
-        _refuse(what, dtype, WAYS_OUT.get(type(dtype), TO_ANYTHING))
-    return _numpy_kind(inner, what)
+        _refuse(subject, dtype, WAYS_OUT.get(type(dtype), TO_ANYTHING))
+    return _numpy_kind(inner, subject)
 
 
-def _numpy_kind(dtype: "np.dtype[Any]", what: str) -> Kind:
+def _numpy_kind(dtype: "np.dtype[Any]", subject: str) -> Kind:
     if dtype.kind == "c":
         raise ValueError(
-            f"Complex data not supported. {what} has dtype {dtype}; use the real and "
-            "the imaginary part as columns."
+            f"Complex data not supported. {subject} has dtype {dtype}; use the real "
+            "and the imaginary part as columns."
         )
     stored = [(unit, 1) for unit in UNITS]
     is_odd = dtype.kind == "M" and np.datetime_data(dtype) not in stored
     if is_odd or dtype.kind not in NUMPY_KINDS:
         # of bytes and records `str(dtype)` has a width: that of the longest value
         name = dtype.type.__name__ if dtype.kind in "SV" else dtype
-        _refuse(what, name, WAYS_OUT.get(dtype.kind, TO_ANYTHING))
+        _refuse(subject, name, WAYS_OUT.get(dtype.kind, TO_ANYTHING))
     return NUMPY_KINDS[dtype.kind]
 
 
-def arrow_kind(dtype: "pyarrow.DataType", what: str) -> Kind:
+def arrow_kind(dtype: "pyarrow.DataType", subject: str) -> Kind:
     """Return the kind of an Arrow type, or refuse it by name."""
     from pyarrow import types
 
     if types.is_dictionary(dtype):
-        return arrow_kind(dtype.value_type, what)
+        return arrow_kind(dtype.value_type, subject)
     kinds = {
         Kind.BOOLEAN: (types.is_boolean,),
         Kind.INTEGER: (types.is_integer,),
@@ -140,7 +140,7 @@ def arrow_kind(dtype: "pyarrow.DataType", what: str) -> Kind:
     for kind, tests in kinds.items():
         if any(test(dtype) for test in tests):
             return kind
-    ways = {
+    type_tests = {
         "Time": (types.is_time,),
         "Duration": (types.is_duration,),
         "Binary": (
@@ -151,11 +151,17 @@ def arrow_kind(dtype: "pyarrow.DataType", what: str) -> Kind:
         ),
         "Struct": (types.is_nested,),
     }
-    found = [way for way, tests in ways.items() if any(test(dtype) for test in tests)]
-    _refuse(what, dtype, WAYS_OUT[found[0]] if found else TO_ANYTHING)
+    matching = [
+        type_name
+        for type_name, tests in type_tests.items()
+        if any(test(dtype) for test in tests)
+    ]
+    _refuse(subject, dtype, WAYS_OUT[matching[0]] if matching else TO_ANYTHING)
 
 
-def polars_kind(dtype: nw.dtypes.DType, what: str, *, is_strict: bool = True) -> Kind:
+def polars_kind(
+    dtype: nw.dtypes.DType, subject: str, *, is_strict: bool = True
+) -> Kind:
     """Return the kind of a dtype of polars or narwhals, or refuse it by name.
 
     Without ``is_strict`` a dtype that narwhals has no name for is text, as columns of
@@ -167,12 +173,13 @@ def polars_kind(dtype: nw.dtypes.DType, what: str, *, is_strict: bool = True) ->
     if dtype.is_float():
         return Kind.FLOAT
     if name not in POLARS_KINDS and (is_strict or name in WAYS_OUT):
-        _refuse(what, name, WAYS_OUT.get(name, TO_ANYTHING))  # no values that it lists
+        # its name only: values that an Enum lists are private
+        _refuse(subject, name, WAYS_OUT.get(name, TO_ANYTHING))
     return POLARS_KINDS.get(name, Kind.TEXT)
 
 
 def pandas_name(dtype: Any) -> str:
-    """Return what a dtype is called, without the categories that it may list.
+    """Return the name of a dtype, without the categories that it may list.
 
     Examples
     --------
@@ -193,15 +200,15 @@ def pandas_name(dtype: Any) -> str:
 
 
 def polars_name(dtype: nw.dtypes.DType) -> str:
-    """Return what a dtype is called, without the categories that it may list."""
+    """Return the name of a dtype, without the categories that it may list."""
     is_listing = type(dtype).__name__ in ("Enum", "Categorical")
     return type(dtype).__name__ if is_listing else str(dtype)
 
 
-def _refuse(what: str, dtype: object, way_out: str) -> NoReturn:
+def _refuse(subject: str, dtype: object, advice: str) -> NoReturn:
     raise TypeError(
-        f"{what} must hold numbers, text, truth values or times. Got dtype {dtype}, "
-        f"which is not supported; {way_out}."
+        f"{subject} must hold numbers, text, truth values or times. Got dtype {dtype}, "
+        f"which is not supported; {advice}."
     )
 
 
@@ -225,17 +232,17 @@ def arrow_type(name: str) -> "pyarrow.DataType":
     """
     import pyarrow as pa
 
-    found = DICTIONARY.fullmatch(name)
-    if found is not None:
-        values, indices = arrow_type(found[1]), arrow_type(found[2])
-        return pa.dictionary(indices, values, ordered=found[3] == "1")
-    found = DECIMAL.fullmatch(name)
-    if found is not None:
-        make = getattr(pa, f"decimal{found[1]}")
-        return make(int(found[2]), int(found[3]))
-    found = STAMP.fullmatch(name)
-    if found is not None:
-        return pa.timestamp(found[1], tz=found[2])
+    match = DICTIONARY.fullmatch(name)
+    if match is not None:
+        values, indices = arrow_type(match[1]), arrow_type(match[2])
+        return pa.dictionary(indices, values, ordered=match[3] == "1")
+    match = DECIMAL.fullmatch(name)
+    if match is not None:
+        make = getattr(pa, f"decimal{match[1]}")
+        return make(int(match[2]), int(match[3]))
+    match = STAMP.fullmatch(name)
+    if match is not None:
+        return pa.timestamp(match[1], tz=match[2])
     return pa.type_for_alias(name)
 
 
@@ -254,8 +261,8 @@ def arrow_array(column: "pd.Series[Any]", dtype: "pyarrow.DataType") -> "pyarrow
     if types.is_temporal(dtype):
         unit = getattr(dtype, "unit", "s")
         stored = column.to_numpy().astype(f"datetime64[{unit}]")
-        whole = pa.array(stored.view(np.int64), mask=np.isnat(stored))
-        stamps = whole.cast(pa.timestamp(unit, tz=getattr(dtype, "tz", None)))
+        integers = pa.array(stored.view(np.int64), mask=np.isnat(stored))
+        stamps = integers.cast(pa.timestamp(unit, tz=getattr(dtype, "tz", None)))
         return stamps.cast(dtype, safe=False)
     if types.is_decimal(dtype):
         return pa.array(decimals(column, dtype.scale), type=dtype)
@@ -277,25 +284,25 @@ def arrow_array(column: "pd.Series[Any]", dtype: "pyarrow.DataType") -> "pyarrow
 def polars_series(
     name: str, column: "pd.Series[Any]", dtype: str, categories: Sequence[Any] = ()
 ) -> "polars.Series":
-    """Return decoded values as a series of a polars dtype; raises if it cannot be."""
+    """Return decoded values as a series of a polars dtype; raise if they do not fit."""
     import polars as pl
 
-    found = CALL.fullmatch(dtype)
-    assert found is not None
-    kind, arguments = found[1], _arguments(found[2] or "")
+    match = CALL.fullmatch(dtype)
+    assert match is not None
+    kind, arguments = match[1], _arguments(match[2] or "")
     if kind in ("Date", "Datetime"):
         unit = arguments.get("time_unit", "s")
-        whole = pl.Series(name, stored_times(column, unit), dtype=pl.Int64)
+        integers = pl.Series(name, stored_times(column, unit), dtype=pl.Int64)
         if kind == "Date":
-            return (whole // 86_400).cast(pl.Int32).cast(pl.Date)
-        return whole.cast(pl.Datetime(**arguments))
+            return (integers // 86_400).cast(pl.Int32).cast(pl.Date)
+        return integers.cast(pl.Datetime(**arguments))
     if kind == "Decimal":
         exact = decimals(column, arguments["scale"])
         return pl.Series(name, exact, dtype=pl.Decimal(**arguments))
     if kind == "Enum":
         values: list[Any] = plain(column, str)
-        drawn = sorted({text for text in values if text is not None})
-        listed = list(dict.fromkeys([*map(str, categories), *drawn]))
+        distinct = sorted({text for text in values if text is not None})
+        listed = list(dict.fromkeys([*map(str, categories), *distinct]))
         return pl.Series(name, values, dtype=pl.Enum(listed))
     if kind == "Null":
         return pl.Series(name, [None] * len(column), dtype=pl.Null)
@@ -307,7 +314,7 @@ def polars_series(
 
 
 def stored_times(column: "pd.Series[Any]", unit: str) -> list[int | None]:
-    """Return times as whole units since 1970; raises for what is no time."""
+    """Return times as integer units since 1970; raise for other values."""
     stamps = column.to_numpy().astype(f"datetime64[{unit}]")
     return [None if value is None else int(value) for value in _or_none(stamps)]
 
@@ -329,7 +336,7 @@ def decimals(column: "pd.Series[Any]", scale: int) -> list[Decimal | None]:
 
 
 def plain(column: "pd.Series[Any]", make: Callable[[Any], T]) -> list[T | None]:
-    """Return values made by a function, and None where one is missing."""
+    """Return values converted by a function, and None for missing ones."""
     missing = column.isna().tolist()
     pairs = zip(column.astype(object).tolist(), missing, strict=True)
     return [None if is_missing else make(value) for value, is_missing in pairs]
@@ -393,23 +400,23 @@ def read_table(table: Any) -> Read:
     return _read_array(array, "masked" if is_masked else "numpy")
 
 
-def plain_array(given: ArrayLike, what: str) -> NDArray[Any]:
-    """Return what numpy makes of a list; an error states no number of rows."""
+def plain_array(values: ArrayLike, subject: str) -> NDArray[Any]:
+    """Return a list as an array; errors do not reveal the number of rows."""
     try:
-        return np.asarray(given)
+        return np.asarray(values)
     except ValueError:  # its text has the number of rows, which may be private
         raise ValueError(
-            f"{what} must be rows of equal length. Got a {type(given).__name__} that "
-            "is not; give a table, or a list with as many values in each row."
+            f"{subject} must be rows of equal length. Got a {type(values).__name__} "
+            "that is not; give a table, or a list with as many values in each row."
         ) from None
 
 
-def array_series(array: NDArray[Any], what: str) -> "pd.Series[Any]":
+def array_series(array: NDArray[Any], subject: str) -> "pd.Series[Any]":
     """Return an array of one dimension as a series of its dtype; masked is missing.
 
-    Where the dtype cannot say missing, pandas' own that can takes its place.
+    A dtype that cannot hold missing values is replaced by a nullable one of pandas.
     """
-    kind = pandas_kind(array.dtype, what)
+    kind = pandas_kind(array.dtype, subject)
     mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
     values: Any = np.asarray(array)
     if kind is Kind.DATETIME:
@@ -426,8 +433,10 @@ def array_series(array: NDArray[Any], what: str) -> "pd.Series[Any]":
     if kind is Kind.FLOAT:
         return pd.Series(np.where(mask, values.dtype.type(np.nan), values))
     values = values.astype(values.dtype.newbyteorder("="))
-    own = pd.arrays.BooleanArray if kind is Kind.BOOLEAN else pd.arrays.IntegerArray
-    return pd.Series(own(values, mask))
+    nullable_type = (
+        pd.arrays.BooleanArray if kind is Kind.BOOLEAN else pd.arrays.IntegerArray
+    )
+    return pd.Series(nullable_type(values, mask))
 
 
 def _read_pandas(frame: pd.DataFrame) -> Read:
@@ -467,7 +476,7 @@ def _tensor_array(tensor: "torch.Tensor") -> NDArray[Any]:
 
 
 def _read_narwhals(table: "nw.DataFrame[Any]") -> Read:
-    """Read polars, Arrow and other containers; kinds are by dtype alone."""
+    """Read polars, Arrow and other containers; types depend on dtypes only."""
     backend = str(table.implementation).lower().rpartition(".")[2]
     names = _distinct(table.columns)
     if backend == "pyarrow":
@@ -484,15 +493,15 @@ def _read_narwhals(table: "nw.DataFrame[Any]") -> Read:
         layout = Layout(backend, names, tuple(kinds), tuple(map(str, types)))
         return pd.DataFrame(arrays), layout
     is_strict = backend == "polars"
-    found, kinds, dtypes = {}, [], []
+    series, kinds, dtypes = {}, [], []
     for name in names:
         column = table[name]
         dtype = table.to_native()[name].dtype if is_strict else column.dtype
         kind = polars_kind(dtype, f"Column {name!r}", is_strict=is_strict)
-        found[name] = _narwhals_series(column, kind)
+        series[name] = _narwhals_series(column, kind)
         kinds.append(kind)
         dtypes.append(polars_name(dtype))
-    return pd.DataFrame(found), Layout(backend, names, tuple(kinds), tuple(dtypes))
+    return pd.DataFrame(series), Layout(backend, names, tuple(kinds), tuple(dtypes))
 
 
 def _narwhals_series(column: "nw.Series[Any]", kind: Kind) -> "pd.Series[Any]":
@@ -508,15 +517,15 @@ def _stamps(column: Any) -> "pd.Series[Any]":
     """Return times by their stored integers, which are UTC and cannot overflow."""
     is_date = column.dtype == nw.Date
     unit = "D" if is_date else column.dtype.time_unit
-    whole = column.cast(nw.Int32 if is_date else nw.Int64).to_list()
-    stored = [NOT_A_TIME if value is None else value for value in whole]
+    integers = column.cast(nw.Int32 if is_date else nw.Int64).to_list()
+    stored = [NOT_A_TIME if value is None else value for value in integers]
     return pd.Series(
         _stored_times(np.array(stored, np.int64).view(f"datetime64[{unit}]"))
     )
 
 
 def _stored_times(stamps: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
-    """Return times in a unit of pandas; the furthest in that unit where one is beyond.
+    """Return times in a unit of pandas; times outside its range are clipped to it.
 
     Conversions by numpy wrap around, and those by pandas raise, for values too far.
     """
@@ -525,8 +534,8 @@ def _stored_times(stamps: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
     if unit not in SECONDS:
         return stamps
     furthest = np.iinfo(np.int64).max // SECONDS[unit]
-    whole = stamps.view(np.int64).clip(-furthest, furthest) * SECONDS[unit]
-    return np.where(np.isnat(stamps), NOT_A_TIME, whole).view("datetime64[s]")
+    integers = stamps.view(np.int64).clip(-furthest, furthest) * SECONDS[unit]
+    return np.where(np.isnat(stamps), NOT_A_TIME, integers).view("datetime64[s]")
 
 
 def _distinct(columns: Iterable[Hashable]) -> tuple[Any, ...]:
@@ -549,15 +558,15 @@ def _is_narwhals(table: Any) -> bool:
 
 
 # ----------------------------------------------------------------------------
-# Tables without rows, that say what columns and dtypes are and keep nothing else.
+# Tables without rows, which have columns and dtypes and nothing else.
 
 
 def like_of(X: Any) -> Any:
-    """Return a table, or labels, of no rows, with the columns and dtypes of X.
+    """Return a table, or labels, without rows, with the columns and dtypes of X.
 
-    A slice of no rows is not enough to be sent elsewhere: one of Arrow holds the bytes
-    of all rows, and one of pandas the categories of its dtypes and the levels of its
-    index, which are private.
+    An empty slice is not safe to send to another process: in Arrow it has the bytes of
+    all rows, in pandas the categories of its dtypes and the levels of its index. These
+    are private.
 
     Examples
     --------
@@ -565,7 +574,7 @@ def like_of(X: Any) -> Any:
     []
     """
     if isinstance(X, np.ndarray) and type(X) is np.ndarray:
-        dtype = "U1" if X.dtype.kind == "U" else X.dtype  # a width tells the longest
+        dtype = "U1" if X.dtype.kind == "U" else X.dtype  # its width is private
         return np.empty((0, *X.shape[1:]), dtype)
     if isinstance(X, pd.DataFrame):
         columns = [_of_pandas(X.iloc[:, i]) for i in range(X.shape[1])]

@@ -1,4 +1,4 @@
-"""Groups of cells: a coarser look at a column, where noise asks for one."""
+"""Groups of cells: coarser versions of columns, for releases with much noise."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from skdpgen.utils import (
 @saved
 @dataclass(frozen=True, eq=False)
 class CellGroups:
-    """Which group each cell of a column belongs to.
+    """The group of each cell of a column.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class CellGroups:
         Group of each cell.
     n_groups : int
     n_ordered : int
-        How many leading groups are ordered; 0 for categories.
+        Number of leading groups that are ordered; 0 for categories.
     """
 
     of_cell: NDArray[np.int32]
@@ -36,7 +36,7 @@ class CellGroups:
     n_ordered: int
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check what a constructor in another process may have set otherwise."""
         refuse_unless(
             is_whole(self.n_groups, 1)
             and is_whole(self.n_ordered, 0, self.n_groups)
@@ -45,10 +45,10 @@ class CellGroups:
         )
 
     def encode(self, codes: Codes) -> Codes:
-        """Return the groups of cells; -1 stays -1, and what is no cell becomes it."""
+        """Return the groups of cells; -1 for codes that are no cell."""
         table = np.append(self.of_cell, -1).astype(np.int64)
-        known = (codes >= 0) & (codes < len(self.of_cell))
-        return np.asarray(table[np.where(known, codes, -1)])
+        is_cell = (codes >= 0) & (codes < len(self.of_cell))
+        return np.asarray(table[np.where(is_cell, codes, -1)])
 
     def add_up(self, table: Floats) -> Floats:
         """Sum the last axis, cells, over groups.
@@ -72,9 +72,9 @@ def each_cell(cells: Cells) -> CellGroups:
 def group_cells(cells: Cells, marginal: Floats, n_groups: int) -> CellGroups:
     """Group the cells of a column to at most ``n_groups``, of a RELEASED marginal.
 
-    Ordered cells form runs of about equal mass, "missing" keeps its own group. Of
-    categories the rarest share one. Cells that were found to be empty join the group
-    before them: alone, they would only count noise.
+    Ordered cells form runs of about equal mass, and "missing" keeps its own group. The
+    rarest categories share one. Empty cells by the release join the group before them:
+    alone, they would only count noise.
 
     Examples
     --------
@@ -85,13 +85,15 @@ def group_cells(cells: Cells, marginal: Floats, n_groups: int) -> CellGroups:
     >>> group_cells(cells, np.array([0.2, 0.8, 0.0]), 3).of_cell.tolist()
     [0, 1, 1]
     """
-    full = marginal > 0
-    if full.sum() < 2:  # relations need two
-        full = np.ones(len(marginal), dtype=bool)
-    known = int(full[: cells.n_known].sum())
-    of_full, n, n_ordered = _grouped(marginal[full], known, n_groups, cells.is_ordered)
-    before = np.maximum(np.cumsum(full) - 1, 0)
-    return CellGroups(of_full[before], n, n_ordered)
+    is_occupied = marginal > 0
+    if is_occupied.sum() < 2:  # relations need two
+        is_occupied = np.ones(len(marginal), dtype=bool)
+    n_known = int(is_occupied[: cells.n_known].sum())
+    of_full, n, n_ordered = _grouped(
+        marginal[is_occupied], n_known, n_groups, cells.is_ordered
+    )
+    group_before = np.maximum(np.cumsum(is_occupied) - 1, 0)
+    return CellGroups(of_full[group_before], n, n_ordered)
 
 
 def each_group(groups: CellGroups) -> CellGroups:
@@ -110,32 +112,33 @@ def join_groups(groups: CellGroups, marginal: Floats, n_groups: int) -> CellGrou
     [0, 1, 1]
     """
     is_ordered = groups.n_ordered > 0
-    known = groups.n_ordered if is_ordered else groups.n_groups
-    return CellGroups(*_grouped(marginal, known, n_groups, is_ordered))
+    n_known = groups.n_ordered if is_ordered else groups.n_groups
+    return CellGroups(*_grouped(marginal, n_known, n_groups, is_ordered))
 
 
 def _grouped(
-    marginal: Floats, known: int, n_groups: int, is_ordered: bool
+    marginal: Floats, n_known: int, n_groups: int, is_ordered: bool
 ) -> tuple[NDArray[np.int32], int, int]:
-    """Return the group of each cell, and how many groups there are and are ordered."""
+    """Return the group of each cell, the number of groups, and that of ordered ones."""
     n = len(marginal)
     if n <= n_groups:
-        return np.arange(n, dtype=np.int32), n, known if is_ordered else 0
+        return np.arange(n, dtype=np.int32), n, n_known if is_ordered else 0
     if not is_ordered:
         of_cell = np.full(n, n_groups - 1, dtype=np.int32)
-        most = np.argsort(-marginal, kind="stable")[: n_groups - 1]
-        of_cell[most] = np.arange(n_groups - 1)
+        heaviest = np.argsort(-marginal, kind="stable")[: n_groups - 1]
+        of_cell[heaviest] = np.arange(n_groups - 1)
         return of_cell, n_groups, 0
-    beside = min(n - known, max(n_groups // 2, 1))  # groups of what is not ordered
-    runs = max(n_groups - beside, 1)
+    n_unordered = min(n - n_known, max(n_groups // 2, 1))  # groups of other cells
+    runs = max(n_groups - n_unordered, 1)
     of_cell, group = np.zeros(n, dtype=np.int32), 0
-    held, left = 0.0, float(marginal[:known].sum())
-    for k in range(known):
+    run_mass, mass_left = 0.0, float(marginal[:n_known].sum())
+    for k in range(n_known):
         of_cell[k] = group
-        held += marginal[k]
-        ahead = marginal[k + 1] if k + 1 < known else 0.0
-        is_full = held + 0.5 * ahead >= left / (runs - group)
-        if is_full and k + 1 < known and group + 1 < runs:
-            group, left, held = group + 1, left - held, 0.0
-    of_cell[known:] = group + 1 + np.minimum(np.arange(n - known), beside - 1)
-    return of_cell, group + 1 + beside, group + 1
+        run_mass += marginal[k]
+        ahead = marginal[k + 1] if k + 1 < n_known else 0.0
+        # end the run where its mass is nearest to an equal share of what is left
+        is_full = run_mass + 0.5 * ahead >= mass_left / (runs - group)
+        if is_full and k + 1 < n_known and group + 1 < runs:
+            group, mass_left, run_mass = group + 1, mass_left - run_mass, 0.0
+    of_cell[n_known:] = group + 1 + np.minimum(np.arange(n - n_known), n_unordered - 1)
+    return of_cell, group + 1 + n_unordered, group + 1

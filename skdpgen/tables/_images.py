@@ -1,4 +1,4 @@
-"""Images as rows: arrays of pixels whose shape and dtype are public, and no more."""
+"""Images as rows: arrays of pixels, of which only shape and dtype are public."""
 
 import math
 from dataclasses import dataclass
@@ -82,12 +82,12 @@ class ImageLayout:
 
 
 def is_image(X: object) -> bool:
-    """Say whether an array holds images, by its number of dimensions alone."""
+    """Return whether an array holds images, by its number of dimensions."""
     return getattr(X, "ndim", 0) in (3, 4) and hasattr(X, "dtype")
 
 
 def read_images(X: Any) -> tuple[Any, ImageLayout]:
-    """Return images as they are, and their layout; raises for shapes and dtypes alone.
+    """Return images unchanged, and their layout; raise for wrong shapes or dtypes.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def read_images(X: Any) -> tuple[Any, ImageLayout]:
 
 
 def as_pixels(images: Any) -> NDArray[np.float32]:
-    """Return rows of pixels in [0, 1]; what is no number becomes 0.
+    """Return rows of pixels in [0, 1]; NaN becomes 0.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def as_pixels(images: Any) -> NDArray[np.float32]:
 
 
 class InRange(IntEnum):
-    """Where the pixels of an image are, in the range that its dtype has."""
+    """The position of the pixels of an image relative to the range of its dtype."""
 
     WITHIN = 0
     DARK = 1
@@ -157,7 +157,7 @@ class InRange(IntEnum):
 
 
 def range_codes(images: "Images | torch.Tensor") -> NDArray[np.int64]:
-    """Return for each image, by itself, where its pixels are; what is no number is 0.
+    """Return the cell of each image, independently of other images; NaN counts as 0.
 
     Examples
     --------

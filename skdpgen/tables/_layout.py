@@ -1,4 +1,4 @@
-"""The container that came in: names, dtype kinds and what the dtypes can hold."""
+"""The container of the input: names, dtypes, and the limits of the dtypes."""
 
 import re
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ NUMBER = re.compile(r"u?int\d+|float\d+")
 DECIMAL = re.compile(r"decimal\d*\((?:precision=)?(\d+), (?:scale=)?(-?\d+)\)")
 ARROW_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
 LISTING = re.compile(r"(ordered )?category|Categorical|Enum|dictionary<")
-LARGEST = 2**63 - 1024  # the greatest integer of 64 bits that float64 can say
+LARGEST = 2**63 - 1024  # the largest int64 that float64 represents exactly
 EPOCH = pd.Timestamp("2000-01-01")
 
 
 @saved
 class Kind(StrEnum):
-    """The kind of a dtype; public, where the values are not."""
+    """The kind of a dtype, which is public, unlike the values."""
 
     FLOAT = "float"
     INTEGER = "integer"
@@ -38,7 +38,7 @@ class Kind(StrEnum):
 @saved
 @dataclass(frozen=True)
 class Layout:
-    """Names and dtypes of a table, without anything that its values decide.
+    """Names and dtypes of a table; nothing here depends on its values.
 
     The categories inside a categorical dtype are private, so such a dtype is kept
     without them.
@@ -60,7 +60,7 @@ class Layout:
     dtypes: tuple[str, ...]
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check what a constructor in another process may have set otherwise."""
         refuse_unless(
             isinstance(self.container, str)
             and type(self.names) is tuple
@@ -77,7 +77,7 @@ class Layout:
 
     @property
     def can_be_missing(self) -> tuple[bool, ...]:
-        """Whether a column's dtype has a way to say missing."""
+        """Whether the dtype of each column can hold missing values."""
         is_foreign = self.container == "pyarrow"  # which calls an int8 that can int8
         return tuple(
             is_foreign or not NEVER_MISSING.fullmatch(_native(dtype))
@@ -98,7 +98,7 @@ class Layout:
 
 
 def lists_categories(dtype: str) -> bool:
-    """Say whether a dtype lists the values that a column may have; which is public.
+    """Return whether a dtype is categorical, that is, lists the values of a column.
 
     Examples
     --------
@@ -115,15 +115,15 @@ def _limits(dtype: str) -> tuple[float, float] | None:
         digits, scale = map(int, decimal.groups())
         exact = 10.0**digits - 1 if digits <= 15 else 10.0**digits * (1 - 1e-15)
         return -exact / 10.0**scale, exact / 10.0**scale
-    found = NUMBER.fullmatch(ARROW_FLOATS.get(dtype, dtype))
-    if found is None:
+    match = NUMBER.fullmatch(ARROW_FLOATS.get(dtype, dtype))
+    if match is None:
         return None
-    if found.group().startswith("float"):
-        largest = float(np.finfo(found.group()).max)
+    if match.group().startswith("float"):
+        largest = float(np.finfo(match.group()).max)
         return -largest, largest
     is_signed, n_bits = not dtype.startswith("u"), int(dtype.partition("int")[2])
-    most = min(2 ** (n_bits - is_signed) - 1, LARGEST)
-    return -(2 ** (min(n_bits, 64) - 1)) if is_signed else 0, most
+    highest = min(2 ** (n_bits - is_signed) - 1, LARGEST)
+    return -(2 ** (min(n_bits, 64) - 1)) if is_signed else 0, highest
 
 
 def _native(dtype: str) -> str:
@@ -132,7 +132,7 @@ def _native(dtype: str) -> str:
 
 
 # ----------------------------------------------------------------------------
-# Names of what a table has beside its columns.
+# Names of the parts of a table other than its columns.
 
 
 @saved

@@ -1,9 +1,9 @@
 """The number line of one column, cut into cells that released counts refine.
 
-Cells partition the whole line, so no value lies outside. Where the evidence for rows is
-thin, a cell stays coarse: it is never removed. Three releases refine the same cells:
-octaves (powers of two of both signs), parts of the octaves that hold rows, and parts of
-those parts. Everything here reads RELEASED counts only.
+Cells partition the whole line, so no value is outside. A cell with little evidence for
+rows stays coarse; it is never removed. Three releases refine the same cells: octaves
+(powers of two of both signs), parts of the octaves that hold rows, and parts of those
+parts. Everything here reads RELEASED counts only.
 """
 
 import math
@@ -38,21 +38,27 @@ from skdpgen.utils import (
 
 Flags = NDArray[np.bool_]
 
-LOWEST, HIGHEST, LARGEST = -40, 127, 62  # octaves of numbers, and of whole dtypes
-FIRST_SECOND, LAST_SECOND = 0, 33  # of times, which end with the year 2272
-MOST_DECIMALS, DECIMALS_SURE = 4, 3.3  # that are counted; noise stds of evidence
-USUAL = (-20, 34)  # octaves of magnitudes that people use
-SURE, ELSEWHERE, NEAR = 5.0, 4.5, 3.0  # noise stds at which an octave holds rows
-FAR = 3  # octaves from one of the same sign that surely does: NEAR is enough
-LIKELY = 3.5  # noise stds of the other sign, and of what makes a range much wider
-SPREAD, SHOWN = 0.3, 0.6  # of the rows hold a number; of these are in open octaves
-WINDOW, WINDOW_STD = 6, 2.0  # octaves that are taken together, and their evidence
-RARER = 0.05  # noise stds more for each octave further from 1: such sizes are rarer
-PARTS, FINE_PARTS, GAP_PARTS = 16, 1024, 2  # of an octave, of a part, in a gap
-SPLIT, REOPENED = 3.0, 3.0  # noise stds of rows at which a cell, or a gap, is divided
-FINEST = 2.0**-40  # of a number: cells of this width are not cut
-UNIFORM = 128  # cells between public bounds
-UNSEEN = 2.0  # noise stds of rows in no open octave: others may be there
+# Exponents of two of the first and last octave: of floats, of whole dtypes, of seconds.
+LOWEST, HIGHEST, LARGEST = -40, 127, 62
+FIRST_SECOND, LAST_SECOND = 0, 33  # times end with the year 2272
+MOST_DECIMALS, DECIMALS_SURE = 4, 3.3  # decimals that are counted; evidence in stds
+
+# When an octave counts as open. Thresholds are in stds of the noise. They are high
+# because a float column has 338 octaves: noise alone opens one in 1 of 10,000 columns.
+USUAL = (-20, 34)  # exponents of the magnitudes of everyday numbers
+SURE, ELSEWHERE, NEAR = 5.0, 4.5, 3.0  # any octave; a usual one; one near a sure octave
+FAR = 3  # distance in octaves within which NEAR applies, for the same sign
+LIKELY = 3.5  # the other sign, or a stretch that widens the range a lot
+SPREAD, SHOWN = 0.3, 0.6  # least part of rows with numbers; part in open octaves
+WINDOW, WINDOW_STD = 6, 2.0  # octaves that are summed in a run, and its evidence
+RARER = 0.05  # more evidence for each octave further from 1, which are less common
+
+# How cells are divided.
+PARTS, FINE_PARTS, GAP_PARTS = 16, 1024, 2  # parts of an octave, a part, a gap's octave
+SPLIT, REOPENED = 3.0, 3.0  # evidence that divides a cell, and a gap
+FINEST = 2.0**-40  # relative width of cells that are not divided
+UNIFORM = 128  # cells of equal width between public bounds
+UNSEEN = 2.0  # stds of the rows outside open octaves from which more octaves are likely
 
 
 @saved
@@ -67,18 +73,19 @@ class Line:
     counts, variances : ndarray of shape (n,)
         Estimated rows of each cell, and the variance of the estimate.
     is_open : ndarray of bool of shape (n,)
-        Whether rows were found in the cell; all others are gaps.
+        Whether the cell holds rows by the released counts; all others are gaps.
     families : ndarray of int of shape (n,)
-        Cells that were parts of one cell have the same number.
+        Parts of the same cell have the same number.
     sums : tuple of (ndarray of int, ndarray, ndarray), default=()
-        From coarse to fine: in which group a cell is, the variance of the sum of its
-        group, which is smaller than that of its cells together, and the sum.
+        For each level, from coarse to fine: the group of each cell, and the variance
+        and the value of the sum of its group. That variance is smaller than the summed
+        variances of the cells.
     step : float or None, default=None
         Distance of the lattice of values; None is continuous.
     is_time : bool, default=False
         Whether values are seconds.
     unseen : float, default=0.0
-        Rows that hold a number but are in no open octave, in stds of their noise.
+        Numbers outside all open octaves, in stds of their noise.
     """
 
     edges: Floats
@@ -96,30 +103,30 @@ class Line:
         return math.sqrt(max(self._variance(start, stop, 0), 0.0))
 
     def _variance(self, start: int, stop: int, level: int) -> float:
-        """Take whole groups of a level by their sums, and the rest by finer ones."""
+        """Add variances of whole groups of a level, and finer ones at both ends."""
         if start >= stop:
             return 0.0
-        ends, reached = self._groups[level]
+        ends, cumulative = self._groups[level]
         first, last = np.searchsorted(ends, [start, stop])
         last -= ends[min(last, len(ends) - 1)] > stop or last == len(ends)
         if level == len(self.sums):
-            return float(reached[stop] - reached[start])
+            return float(cumulative[stop] - cumulative[start])
         if first >= last:
             return self._variance(start, stop, level + 1)
-        inner = float(reached[last] - reached[first])
+        inner = float(cumulative[last] - cumulative[first])
         before = self._variance(start, int(ends[first]), level + 1)
         return before + inner + self._variance(int(ends[last]), stop, level + 1)
 
     @cached_property
     def _groups(self) -> list[tuple[Any, Any]]:
-        """Where groups of each level begin, single cells last, and summed variances."""
-        found = []
+        """Starts of groups and cumulative variances of each level; cells come last."""
+        levels = []
         for groups, variances, _ in self.sums:
             starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
-            reached = np.concatenate([[0.0], np.cumsum(variances[starts])])
-            found.append((np.append(starts, self.n_cells), reached))
-        every = np.concatenate([[0.0], np.cumsum(self.variances)])
-        return [*found, (np.arange(self.n_cells + 1), every)]
+            group_variances = np.concatenate([[0.0], np.cumsum(variances[starts])])
+            levels.append((np.append(starts, self.n_cells), group_variances))
+        cumulative = np.concatenate([[0.0], np.cumsum(self.variances)])
+        return [*levels, (np.arange(self.n_cells + 1), cumulative)]
 
     @property
     def n_cells(self) -> int:
@@ -142,7 +149,7 @@ class Line:
 
 
 def octave_edges(kind: Kind) -> Floats:
-    """Return the public cells that every column of a kind begins with.
+    """Return the public initial cells of every column of a kind.
 
     Examples
     --------
@@ -155,7 +162,7 @@ def octave_edges(kind: Kind) -> Floats:
     elif kind is Kind.INTEGER:
         lowest, highest = 0, LARGEST
     ends = np.exp2(np.arange(lowest, highest + 2))
-    if kind is Kind.INTEGER:  # between whole numbers, alike for both signs
+    if kind is Kind.INTEGER:  # edges between whole numbers, symmetric in the sign
         ends -= 0.5
         return np.concatenate([[-np.inf], -ends[::-1], ends, [np.inf]])
     return np.concatenate([[-np.inf], -ends[:0:-1], [0.0], ends, [np.inf]])
@@ -164,7 +171,7 @@ def octave_edges(kind: Kind) -> Floats:
 @saved
 @dataclass(frozen=True)
 class DigitCells:
-    """How many decimals a number has; of times, whether it is a whole day.
+    """Count the decimals of numbers, or whether times are whole days.
 
     Examples
     --------
@@ -185,13 +192,13 @@ class DigitCells:
         return 2 if self.is_time else MOST_DECIMALS + 2
 
     def encode(self, values: Values) -> Codes:
-        """Return the number of decimals; one more than the most that are counted."""
+        """Return the number of decimals; all above ``MOST_DECIMALS`` share a cell."""
         x = as_seconds(values) if self.is_time else as_numbers(values)
         missing = np.isnan(x)
         x = np.where(missing, 0.0, x)
         is_finer = np.mod(x, DAY) != 0
-        found = is_finer.astype(np.int64) if self.is_time else _decimals(x)
-        return np.where(missing, -1, found)
+        decimals = is_finer.astype(np.int64) if self.is_time else _decimals(x)
+        return np.where(missing, -1, decimals)
 
     def step(
         self,
@@ -202,11 +209,11 @@ class DigitCells:
         *,
         has_fractions: bool = False,
     ) -> float | None:
-        """Return the lattice that RELEASED counts show; None if there is none.
+        """Return the step of the lattice by RELEASED counts; None if continuous.
 
-        Where each number of decimals is rare, the rows that are not whole numbers may
-        still show: they are those that hold a number but for the whole ones. Or their
-        octaves show (``has_fractions``), which have less noise than decimals.
+        Each number of decimals may be too rare to exceed the noise. Fractions are then
+        detected by their total, which is all numbers minus the whole ones, or by their
+        octaves (``has_fractions``), which have less noise than decimals.
         """
         finer = np.flatnonzero(counts > max(DECIMALS_SURE * noise_std, 0.5))
         finest = int(finer.max(initial=0))
@@ -220,15 +227,19 @@ class DigitCells:
 
 
 def _decimals(x: Floats) -> Codes:
-    found = np.full(len(x), MOST_DECIMALS + 1, dtype=np.int64)
+    """Return the least number of decimals that writes each number exactly.
+
+    The tolerance allows for the rounding errors of floats.
+    """
+    decimals = np.full(len(x), MOST_DECIMALS + 1, dtype=np.int64)
     for digits in reversed(range(MOST_DECIMALS + 1)):
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = x * 10.0**digits
             size = np.abs(scaled)
-            off = np.abs(scaled - np.round(scaled))
+            error = np.abs(scaled - np.round(scaled))
             limit = 1e-6 * np.minimum(size, 1.0) + 1e-11 * size
-        found[off <= limit] = digits
-    return found
+        decimals[error <= limit] = digits
+    return decimals
 
 
 def line_of_octaves(
@@ -240,22 +251,22 @@ def line_of_octaves(
     n_rows: float,
     noise_of_present: float = 0.0,
 ) -> Line:
-    """Return the line that released counts of octaves describe.
+    """Return the line that follows from released counts of octaves.
 
     Parameters
     ----------
     kind : Kind
     counts : ndarray
-        Of the cells between :func:`octave_edges`, without "missing".
+        Counts of the cells between :func:`octave_edges`, without "missing".
     noise_std : float
     step : float or None
-        Of the lattice of values.
+        Step of the lattice of values.
     n_present : float
-        About how many rows hold a number.
+        Approximate number of rows with a number.
     n_rows : float
         Rows of the table.
     noise_of_present : float, default=0.0
-        Std of ``n_present``.
+        Noise std of ``n_present``.
     """
     edges = octave_edges(kind)
     is_open = _occupied(edges, counts, noise_std, n_present, n_rows)
@@ -269,43 +280,54 @@ def line_of_octaves(
         None,
         kind is Kind.DATETIME,
     )
-    rest = n_present - float(counts[is_open].sum())
+    outside = n_present - float(counts[is_open].sum())
     noise = math.hypot(noise_of_present, noise_std * math.sqrt(is_open.sum()))
-    unseen = rest / noise if noise else 0.0
+    unseen = outside / noise if noise else 0.0
     return replace(on_lattice(line, step), unseen=unseen)
 
 
-def has_fractions(
-    counts: Floats, noise_std: float, n_present: float, n_rows: float
-) -> bool:
-    """Say whether RELEASED counts of octaves show numbers between 0 and 1.
+def has_fractions(counts: Floats, noise_std: float) -> bool:
+    """Return whether RELEASED counts of octaves show numbers between 0 and 1.
 
-    Rates that are .05 in a fifth of the rows and 0 in all others differ too much in
-    their decimals to show there, but fill one or two octaves.
+    Rates may be near .05 in a fifth of the rows and 0 in all others. Their numbers of
+    decimals vary, so none exceeds the noise, but they fill a run of octaves, whose sum
+    does. Whole numbers alone pass in fewer than one in 10,000 columns.
+
+    Examples
+    --------
+    >>> counts = np.zeros(len(octave_edges(Kind.FLOAT)) - 1)
+    >>> counts[[206, 207]] = 40.0, 45.0  # from 1/16 to 1/4
+    >>> has_fractions(counts, 10.0), has_fractions(counts, 20.0)
+    (True, False)
     """
     edges = octave_edges(Kind.FLOAT)
-    is_open = _occupied(edges, counts, noise_std, n_present, n_rows)
-    sizes = np.abs(edges)
-    inner, outer = np.sort([sizes[:-1], sizes[1:]], axis=0)
-    return bool((is_open & (inner >= 2.0 ** USUAL[0]) & (outer <= 1.0)).any())
+    inner, outer = np.sort([np.abs(edges[:-1]), np.abs(edges[1:])], axis=0)
+    is_below_one = (inner >= 2.0 ** USUAL[0]) & (outer <= 1.0)
+    for is_of_sign in (edges[:-1] >= 0, edges[:-1] < 0):
+        octaves = counts[is_below_one & is_of_sign]
+        for width in range(1, WINDOW + 1):
+            sums = np.convolve(octaves, np.ones(width), "valid")
+            if sums.max() > max(SURE * noise_std * math.sqrt(width), 0.5):
+                return True
+    return False
 
 
 def on_lattice(line: Line, step: float | None) -> Line:
     """Move edges half a step before the first value of the lattice behind them.
 
-    Cells without a value of the lattice are left out, and so is what noise counted
-    there.
+    Cells without a value of the lattice are left out, with their counts, which are
+    noise only.
     """
     if step is None:
         return line
     edges = on_lattice_edges(line.edges, step)
-    kept = np.diff(edges) > 0.25 * step
+    has_value = np.diff(edges) > 0.25 * step
     return Line(
-        np.append(edges[:-1][kept], np.inf),
-        line.counts[kept],
-        line.variances[kept],
-        line.is_open[kept],
-        np.arange(int(kept.sum())),
+        np.append(edges[:-1][has_value], np.inf),
+        line.counts[has_value],
+        line.variances[has_value],
+        line.is_open[has_value],
+        np.arange(int(has_value.sum())),
         step,
         line.is_time,
     )
@@ -316,24 +338,25 @@ def on_lattice_edges(edges: Floats, step: float | None) -> Floats:
     if step is None:
         return edges
     with np.errstate(invalid="ignore"):
-        moved = _before(edges, step)
+        moved = _lattice_edges(edges, step)
     return np.where(np.isfinite(edges), moved, edges)
 
 
-def _before(edges: Floats, step: float) -> Floats:
-    """Return the places half a step before the first lattice value of each cell."""
+def _lattice_edges(edges: Floats, step: float) -> Floats:
+    """Return the points half a step before the first lattice value of each cell."""
     places = edges / step
+    # The tolerance keeps an edge that is a lattice value up to rounding.
     return np.asarray((np.ceil(places - 1e-9 * np.abs(places)) - 0.5) * step)
 
 
 def _occupied(
     edges: Floats, counts: Floats, std: float, n_present: float, n_rows: float
 ) -> Flags:
-    """Return the octaves in which there are rows.
+    """Return the octaves that hold rows.
 
-    The nearer an octave is to one that surely holds rows, the less evidence it takes.
-    Where no octave stands alone but most rows hold a number, the numbers are spread:
-    the likeliest run of octaves is taken, of one sign or both.
+    An octave near one that surely holds rows needs less evidence. If no octave exceeds
+    the noise although most rows have a number, the numbers are spread over octaves.
+    Then the likeliest run of octaves is open, of one sign or both.
     """
     if std == 0:
         return np.asarray((counts > 0) & np.isfinite(edges[:-1] + edges[1:]))
@@ -348,49 +371,49 @@ def _occupied(
     signs = np.sign(np.arange(n) - middle)
     for place in np.flatnonzero(is_sure & (ranks > 0)):
         is_near = (np.abs(ranks - ranks[place]) <= FAR) & (ranks > 0)
-        least = np.where(signs == signs[place], NEAR, LIKELY)
-        is_open |= is_near & (z > least)
+        threshold = np.where(signs == signs[place], NEAR, LIKELY)
+        is_open |= is_near & (z > threshold)
     is_open[[0, -1]] = False
     is_shown = counts[is_open].sum() > SHOWN * n_present
     if not is_shown and n_present > SPREAD * n_rows:
-        is_open |= _spread(edges, z, usual, middle)
-    is_open[[0, -1]] = False  # what is not even finite stays one cell
+        is_open |= _spread_octaves(edges, z, usual, middle)
+    is_open[[0, -1]] = False  # cells with an infinite end stay whole
     return np.asarray(is_open)
 
 
-def _spread(edges: Floats, z: Floats, usual: Flags, middle: int) -> Flags:
-    """Return octaves of numbers that are too spread out to show one by one.
+def _spread_octaves(edges: Floats, z: Floats, usual: Flags, middle: int) -> Flags:
+    """Return octaves of numbers that are too spread out for a single octave to show.
 
-    The likeliest run of octaves, signs together, says how large numbers get, and so do
-    runs near it that are no chance. A sign is taken down to small numbers, if its
-    octaves together show: a range that reaches too near to 0 costs little.
+    The likeliest run of octaves, summed over signs, gives the largest magnitude; a run
+    near it counts if it exceeds the noise. A sign is included, down to small numbers,
+    if its octaves together exceed the noise: cells too near to 0 do little harm.
     """
-    found = np.zeros(len(z), dtype=bool)
+    is_open = np.zeros(len(z), dtype=bool)
     above, below = z[middle + 1 :], z[:middle][::-1]
     folded = np.where(usual[middle + 1 :], (above + below) / math.sqrt(2.0), 0.0)
-    one = int(np.searchsorted(edges[middle + 1 :], 1.0))  # the octave of 1
-    last = last_of_likeliest(folded, WINDOW, one)
+    cell_of_one = int(np.searchsorted(edges[middle + 1 :], 1.0))  # the octave of 1
+    last = last_of_likeliest(folded, WINDOW, cell_of_one)
     if last is None:
-        return found
+        return is_open
     run = np.arange(max(last - WINDOW + 1, 0), last + 1)
     sides = {1: float(above[run].sum()), -1: float(below[run].sum())}
     for sign, total in sides.items():
         if total == max(sides.values()) or total > math.sqrt(len(run)):
             down = np.arange(max(last - 2 * WINDOW + 1, 0), last + 1)
-            found[middle + sign * (1 + down)] = True
-    return found
+            is_open[middle + sign * (1 + down)] = True
+    return is_open
 
 
-def last_of_likeliest(z: Floats, widest: int, one: int) -> int | None:
-    """Return where the likeliest run of cells ends, with runs near it that are sure.
+def last_of_likeliest(z: Floats, widest: int, cell_of_one: int) -> int | None:
+    """Return the last cell of the likeliest run, or of a sure run near it.
 
     Parameters
     ----------
     z : ndarray
         Rows of each cell, in stds of their noise.
     widest : int
-        Cells of a run, at most.
-    one : int
+        Largest number of cells of a run.
+    cell_of_one : int
         The cell of the number 1: cells further from it are rarer.
 
     Examples
@@ -401,18 +424,18 @@ def last_of_likeliest(z: Floats, widest: int, one: int) -> int | None:
     runs = []  # evidence, first and last cell
     for width in range(1, min(widest, len(z)) + 1):
         sums = np.convolve(z, np.ones(width), "valid") / math.sqrt(width)
-        sums -= RARER * np.abs(np.arange(len(sums)) - one)
+        sums -= RARER * np.abs(np.arange(len(sums)) - cell_of_one)
         runs += [(float(s), k, k + width - 1) for k, s in enumerate(sums)]
     best, _, last = max(runs)
     if best <= WINDOW_STD:
         return None
     enough = max(WINDOW_STD + 1.0, 0.75 * best)
-    near = [run for run in runs if run[1] <= last + FAR or run[0] > ELSEWHERE]
-    return max([last, *(run[2] for run in near if run[0] > enough)])
+    near_runs = [run for run in runs if run[1] <= last + FAR or run[0] > ELSEWHERE]
+    return max([last, *(run[2] for run in near_runs if run[0] > enough)])
 
 
 def spans_of(families: NDArray[np.int64]) -> list[tuple[int, slice]]:
-    """Return each family and where its cells are; they stand side by side."""
+    """Return each family and the slice of its cells, which are adjacent."""
     starts = np.flatnonzero(np.diff(families, prepend=families[0] - 1)).tolist()
     ends = [*starts[1:], len(families)]
     return [
@@ -422,18 +445,18 @@ def spans_of(families: NDArray[np.int64]) -> list[tuple[int, slice]]:
 
 
 def divided(line: Line, noise_std: float) -> Line:
-    """Return the cells for the second release, without counts of their own.
+    """Return the cells for the second release, without counts.
 
-    Open octaves are cut into parts, into fewer where they would hold less than the
-    noise of that release. A closed octave beside an open one stays as it is,
-    and runs of other closed octaves become one gap each.
+    Open octaves are divided into parts, each large enough to exceed the noise of that
+    release. A closed octave next to an open one stays. Each run of other closed octaves
+    becomes one gap.
     """
     n = line.n_cells
-    beside = line.is_open.copy()
-    beside[1:] |= line.is_open[:-1]
-    beside[:-1] |= line.is_open[1:]
+    is_kept = line.is_open.copy()
+    is_kept[1:] |= line.is_open[:-1]
+    is_kept[:-1] |= line.is_open[1:]
     zero = int(np.searchsorted(line.edges, 0.0, side="right")) - 1
-    beside[zero] = True
+    is_kept[zero] = True
     edges = [line.edges[:1]]
     for k in range(n):
         inner = np.empty(0)
@@ -443,13 +466,13 @@ def divided(line: Line, noise_std: float) -> Line:
                 n_parts = int(min(max(line.counts[k] / noise_std, 1.0), PARTS))
             inner = cut(line.edges[k], line.edges[k + 1], n_parts, line.step)
         is_last = k + 1 == n
-        closes = is_last or beside[k] or beside[k + 1]
+        closes = is_last or is_kept[k] or is_kept[k + 1]
         edges.append(np.append(inner, line.edges[k + 1 : k + 2]) if closes else inner)
     return _with_edges(line, np.concatenate(edges))
 
 
 def cut(left: float, right: float, parts: int, step: float | None) -> Floats:
-    """Return the inner edges of equal parts, or of single values if they are few.
+    """Return the inner edges of equal parts, or of single values if there are few.
 
     Examples
     --------
@@ -467,27 +490,28 @@ def cut(left: float, right: float, parts: int, step: float | None) -> Floats:
 
 
 def is_settled(line: Line) -> bool:
-    """Say whether octaves alone show the values: each open one holds a single one.
+    """Return whether each open octave holds a single value and few rows are outside.
 
-    So that no row is left that may lie elsewhere, these must be all that noise tells.
+    Rows outside of these octaves must not exceed their noise by ``UNSEEN`` stds: else
+    more octaves hold rows.
     """
     are_single = bool(line.is_open.any() and line.is_single()[line.is_open].all())
     return are_single and line.unseen <= UNSEEN
 
 
 def joined_gaps(line: Line) -> Line:
-    """Return a settled line with its runs of gaps as one cell each."""
-    found = divided(line, 0.0)
-    starts = np.searchsorted(line.edges, found.edges[:-1])
+    """Return a settled line in which each run of gaps is one cell."""
+    joined = divided(line, 0.0)
+    starts = np.searchsorted(line.edges, joined.edges[:-1])
     return replace(
-        found,
+        joined,
         counts=np.add.reduceat(line.counts, starts),
         variances=np.add.reduceat(line.variances, starts),
     )
 
 
 def _with_edges(line: Line, edges: Floats) -> Line:
-    """Return a line with other edges; each cell knows in which cell of it lies."""
+    """Return a line with finer edges; ``families`` are the cells of ``line``."""
     n = len(edges) - 1
     family = np.searchsorted(line.edges, edges[:-1], side="right") - 1
     return Line(
@@ -502,74 +526,75 @@ def _with_edges(line: Line, edges: Floats) -> Line:
 
 
 def refined(coarse: Line, fine: Line, counts: Floats, variance: float) -> Line:
-    """Join two estimates: a fine one, and one of cells that fine ones divide or join.
+    """Combine coarse estimates with counts of cells that divide or join them.
 
-    The total of a family of cells is the mean of both by precision, and what the finer
-    count lacks is shared alike: the least squares solution.
+    The total of a family of cells is the mean of both totals, weighted by precision.
+    The difference to the fine counts is shared equally: the least squares solution.
 
     Parameters
     ----------
     coarse : Line
-        What was known.
+        The line before this release.
     fine : Line
         From :func:`divided`.
     counts : ndarray
-        Released counts of the cells of ``fine``.
+        RELEASED counts of the cells of ``fine``.
     variance : float
-        Of each.
+        Noise variance of each count.
     """
     starts = np.searchsorted(fine.edges, coarse.edges[:-1], side="right") - 1
     n = fine.n_cells
-    known = np.bincount(starts, weights=coarse.counts, minlength=n)
-    spread = np.bincount(starts, weights=coarse.variances, minlength=n)
+    coarse_counts = np.bincount(starts, weights=coarse.counts, minlength=n)
+    coarse_variances = np.bincount(starts, weights=coarse.variances, minlength=n)
     estimate = np.asarray(counts, dtype=float).copy()
-    variances, of_sums = np.full(n, float(variance)), np.zeros((2, n))
+    variances, family_sums = np.full(n, float(variance)), np.zeros((2, n))
     for _, cells in spans_of(fine.families):
         n_parts = cells.stop - cells.start
-        total, own = float(counts[cells].sum()), n_parts * variance
-        before = float(spread[cells].sum())
-        weight = own / (own + before) if own + before else 0.0
-        change = weight * (float(known[cells].sum()) - total) / n_parts
+        total, fine_variance = float(counts[cells].sum()), n_parts * variance
+        coarse_variance = float(coarse_variances[cells].sum())
+        summed = fine_variance + coarse_variance
+        weight = fine_variance / summed if summed else 0.0  # of the coarse total
+        change = weight * (float(coarse_counts[cells].sum()) - total) / n_parts
         estimate[cells] += change
         variances[cells] = variance * (1.0 - weight / n_parts)
-        of_sums[0, cells] = own * (1.0 - weight)
-        of_sums[1, cells] = float(estimate[cells].sum())
-    sums = ((fine.families, of_sums[0], of_sums[1]),)
+        family_sums[0, cells] = fine_variance * (1.0 - weight)
+        family_sums[1, cells] = float(estimate[cells].sum())
+    sums = ((fine.families, family_sums[0], family_sums[1]),)
     return replace(fine, counts=estimate, variances=variances, sums=sums)
 
 
 def worth_dividing(line: Line, noise_std: float) -> Flags:
-    """Say which cells hold enough rows to be cut once more at a given noise.
+    """Return which cells hold enough rows to be divided again at a given noise.
 
-    A gap is cut where its own count exceeds what noise explains.
+    A gap is divided if its own count exceeds the noise.
     """
     stds = np.sqrt(line.variances)
     is_full = line.counts > SPLIT * np.maximum(noise_std, 0.8 * stds)
     is_gap = ~line.is_open & (line.counts > REOPENED * stds) & is_full
-    found = (line.is_open & is_full) | is_gap
-    return np.asarray(found & ~line.is_single())
+    is_worth = (line.is_open & is_full) | is_gap
+    return np.asarray(is_worth & ~line.is_single())
 
 
-def divided_again(line: Line, asked: Flags, most: int = FINE_PARTS) -> Line:
-    """Return the line with the asked cells cut into fine parts, gaps by octaves first.
+def divided_again(line: Line, is_divided: Flags, most: int = FINE_PARTS) -> Line:
+    """Return the line with some cells divided into fine parts, gaps by octaves first.
 
-    A single value is the finest part. Counts of the other cells stay.
+    A single value is the finest part. The other cells stay whole.
 
     Parameters
     ----------
     line : Line
-    asked : ndarray of bool
+    is_divided : ndarray of bool
     most : int, default=FINE_PARTS
-        Parts of a cell.
+        Largest number of parts of a cell.
     """
     edges = [line.edges[:1]]
     octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
     if line.step is not None:
         with np.errstate(invalid="ignore"):
-            octaves = _before(octaves, line.step)
+            octaves = _lattice_edges(octaves, line.step)
     for k in np.flatnonzero(np.ones(line.n_cells)):
         left, right = line.edges[k], line.edges[k + 1]
-        if asked[k]:
+        if is_divided[k]:
             inner = octaves[(octaves > left) & (octaves < right)]
             ends = np.unique(np.concatenate([[left], inner, [right]]))
             parts = most if line.is_open[k] else GAP_PARTS
@@ -591,9 +616,9 @@ class AskedCells:
     Parameters
     ----------
     edges : ndarray
-        Of the line.
+        Edges of the line.
     places : ndarray of int
-        The number of each cell; -1 for those that are not asked for.
+        The number of each cell; -1 for cells that are not counted.
     is_time : bool, default=False
     """
 
@@ -605,7 +630,7 @@ class AskedCells:
     is_ordered = False
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check the fields of an object that another process may have built."""
         places = self.places
         refuse_unless(
             is_increasing(self.edges, 2)
@@ -619,7 +644,7 @@ class AskedCells:
 
     @property
     def n_known(self) -> int:
-        """Number of cells that are asked for."""
+        """Number of cells that are counted."""
         return int(self.places.max(initial=-1)) + 1
 
     n_cells = n_known
@@ -636,9 +661,9 @@ class AskedCells:
         return np.where(np.isnan(x), -1, self.places[cell])
 
 
-def asked_cells(line: Line, fine: Line, asked: Flags) -> AskedCells:
-    """Return the grid of the parts of the asked cells."""
-    is_part = asked[fine.families]
+def asked_cells(line: Line, fine: Line, is_divided: Flags) -> AskedCells:
+    """Return the grid of the parts of the divided cells."""
+    is_part = is_divided[fine.families]
     places = np.where(is_part, np.cumsum(is_part) - 1, -1)
     return AskedCells(fine.edges, places.astype(np.int64), line.is_time)
 
@@ -646,39 +671,49 @@ def asked_cells(line: Line, fine: Line, asked: Flags) -> AskedCells:
 def joined_parts(
     line: Line, fine: Line, grid: AskedCells, counts: Floats, noise_std: float
 ) -> Line:
-    """Join the counts of asked parts with what was known of their cells.
+    """Combine the counts of parts with the earlier estimates of their cells.
 
-    Rows may have been counted by less than 1, alike for all parts of a cell, so parts
-    are scaled to the rows of their cell where these are sure. The total of a cell is
-    the mean of both by precision, and what its parts lack is shared among them alike.
+    Clipping may have counted a row by less than 1. That affects all parts of a cell
+    equally, so they are scaled to the estimate of the cell where it exceeds the noise.
+    The total of a cell is the mean of both totals, weighted by precision. The
+    difference to its parts is shared equally.
     """
     of_cell = fine.families
     estimate, variances = line.counts[of_cell].copy(), line.variances[of_cell].copy()
-    rows_of, spread_of = line.counts.copy(), line.variances.copy()
+    cell_rows, cell_variances = line.counts.copy(), line.variances.copy()
     for family, cells in spans_of(of_cell):
         if grid.places[cells.start] < 0:
             continue
         parts = counts[grid.places[cells]]
         total, n_parts = float(parts.sum()), cells.stop - cells.start
-        rows, before = max(float(line.counts[family]), 0.0), line.variances[family]
-        is_sure = rows > SURE * math.sqrt(before) and total > noise_std * n_parts**0.5
+        rows, cell_variance = (
+            max(float(line.counts[family]), 0.0),
+            line.variances[family],
+        )
+        is_sure = (
+            rows > SURE * math.sqrt(cell_variance) and total > noise_std * n_parts**0.5
+        )
         scale = min(max(rows / total, 1.0), 4.0) if is_sure else 1.0
-        own = n_parts * (scale * noise_std) ** 2
-        weight = own / (own + before) if own + before else 0.0
+        parts_variance = n_parts * (scale * noise_std) ** 2
+        summed = parts_variance + cell_variance
+        weight = parts_variance / summed if summed else 0.0  # of the earlier estimate
         lacking = weight * (rows - scale * total)
         estimate[cells] = scale * parts + lacking / n_parts
         variances[cells] = (scale * noise_std) ** 2
-        rows_of[family], spread_of[family] = scale * total + lacking, weight * before
+        cell_rows[family], cell_variances[family] = (
+            scale * total + lacking,
+            weight * cell_variance,
+        )
     coarse = tuple((g[of_cell], v[of_cell], s[of_cell]) for g, v, s in line.sums)
-    sums = (*coarse, (of_cell, spread_of[of_cell], rows_of[of_cell]))
+    sums = (*coarse, (of_cell, cell_variances[of_cell], cell_rows[of_cell]))
     return replace(fine, counts=estimate, variances=variances, sums=sums)
 
 
 def line_between(column: Column) -> Line:
-    """Return the cells of a column whose bounds are public, for the second release.
+    """Return the cells of a column with public bounds, for the second release.
 
-    Uniform cells resolve a shifted range, octaves around 0 a skewed one. One cell at
-    each end counts what is outside the bounds.
+    Cells of equal width resolve a shifted distribution, octaves around 0 a skewed one.
+    One cell at each end counts values outside the bounds.
     """
     lower, upper = bounds(column)
     step, n_values = step_of(column), column.n_values  # type: ignore[union-attr]
@@ -694,7 +729,7 @@ def line_between(column: Column) -> Line:
         inner = inner[inner < upper]
         ends = lower, np.nextafter(upper, np.inf)
         if step is not None:
-            inner = lower + _before(inner - lower, step)
+            inner = lower + _lattice_edges(inner - lower, step)
             ends = lower - 0.5 * step, upper + 0.5 * step
         inner = np.unique(inner)
         inner = inner[(inner > ends[0]) & (inner < ends[1])]
@@ -706,5 +741,5 @@ def line_between(column: Column) -> Line:
     families = is_inside.astype(np.int64)
     families[-1] = 2
     is_time = isinstance(column, Datetime)
-    unknown = np.full(n, np.inf)
-    return Line(edges, np.zeros(n), unknown, is_inside, families, step, is_time)
+    no_estimate = np.full(n, np.inf)
+    return Line(edges, np.zeros(n), no_estimate, is_inside, families, step, is_time)

@@ -1,4 +1,4 @@
-"""Where rows are kept: in memory or in chunks, which are read here, or elsewhere."""
+"""Access to rows: in memory or in chunks, read here, or in other processes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,19 +16,19 @@ from skdpgen.tables._layout import PIXELS, Kind, Layout
 from skdpgen.tables._values import Values, read_values
 
 # ----------------------------------------------------------------------------
-# A table or images, whole or a chunk of them, as they came in.
+# A table or images, complete or a chunk of them, in their original container.
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A table or images, as they came in."""
+    """A table or images, in their original container."""
 
     source: Any
     layout: Layout | ImageLayout
 
     @classmethod
     def of(cls, X: Any) -> "Part":
-        """Read what its dtypes are."""
+        """Read a table or images, and their layout."""
         return cls(*(read_images(X) if is_image(X) else read_table(X)))
 
     @property
@@ -37,35 +37,41 @@ class Part:
         return len(self.source)
 
     def columns(self, layout: Layout | ImageLayout) -> dict[Any, Any]:
-        """Return what can be cut into rows, read as a layout says."""
+        """Return columns by name, read by the types of a layout."""
         if isinstance(layout, ImageLayout):
             return {PIXELS: self.source}
         pairs = zip(layout.names, layout.kinds, strict=True)
         return {name: read_values(self.source[name], kind) for name, kind in pairs}
 
 
-def only(layout: Any, names: Collection[Any] | None) -> Any:
-    """Return a layout with some columns; with the first if none is there; None: all."""
+def only_columns(layout: Any, names: Collection[Any] | None) -> Any:
+    """Return a layout with some columns; the first if none matches; None means all."""
     if names is None or isinstance(layout, ImageLayout):
         return layout
-    each = list(zip(layout.names, layout.kinds, layout.dtypes, strict=True))
-    kept = [one for one in each if one[0] in names] or each[:1]
-    names, kinds, dtypes = zip(*kept, strict=True)
+    columns = list(zip(layout.names, layout.kinds, layout.dtypes, strict=True))
+    chosen = [column for column in columns if column[0] in names] or columns[:1]
+    names, kinds, dtypes = zip(*chosen, strict=True)
     return replace(layout, names=names, kinds=kinds, dtypes=dtypes)
 
 
-def check_part(here: Any, first: Any) -> None:
-    """Numbers read alike whatever their dtype; text and times must not change."""
-    if isinstance(here, ImageLayout) or isinstance(first, ImageLayout):
-        if here != first:
+def check_part(layout: Any, first: Any) -> None:
+    """Raise unless a chunk has the columns of the first, and types that read alike.
+
+    Numbers may differ in dtype, because they are read in the same way. Text and times
+    may not.
+    """
+    if isinstance(layout, ImageLayout) or isinstance(first, ImageLayout):
+        if layout != first:
             raise ValueError(
                 "Every chunk of images must have the shape and dtype of the first, and "
                 "its container."
             )
         return
-    if here.names != first.names:
+    if layout.names != first.names:
         raise ValueError("Every chunk must have the columns of the first, in order.")
-    for name, kind, expected in zip(first.names, here.kinds, first.kinds, strict=True):
+    for name, kind, expected in zip(
+        first.names, layout.kinds, first.kinds, strict=True
+    ):
         if kind is not expected and {kind, expected} & {Kind.TEXT, Kind.DATETIME}:
             raise ValueError(
                 f"Column {name!r} must have the kind of the first chunk, "
@@ -74,19 +80,19 @@ def check_part(here: Any, first: Any) -> None:
 
 
 def are_lists(X: Any, y: Any) -> bool:
-    """Say whether a dtype must be guessed, as a plain list has none."""
+    """Return whether X or y is a plain list, whose dtype must be guessed."""
     return isinstance(X, list | tuple) or isinstance(y, list | tuple)
 
 
 # ----------------------------------------------------------------------------
-# What rows are asked for, wherever they are kept: sums, by one method.
+# The interface of rows in any place: sums, by one method.
 
 Pass = Iterator[Chunk]
 Sums = dict[str, Any]
 
 
 class SumQuery(Protocol):
-    """Sums that are asked for: what is used of :class:`~skdpgen.privacy.Query`."""
+    """A query for sums: the part of :class:`~skdpgen.privacy.Query` used here."""
 
     @property
     def names(self) -> Collection[Any]:
@@ -95,12 +101,12 @@ class SumQuery(Protocol):
     def sums(self, chunks: Iterable[Chunk]) -> Sums:
         """Return the sums over some rows, without noise."""
 
-    def merge(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> Sums:
+    def merge(self, totals: Mapping[str, Any], other: Mapping[str, Any]) -> Sums:
         """Return the sums over the rows of two parts; changes neither."""
 
 
 class KeptRows(Protocol):
-    """Rows where they are kept: in memory, on disk, in a cluster, or with parties."""
+    """Rows in memory, on disk, in a cluster, or with parties."""
 
     @property
     def layout(self) -> Layout | ImageLayout:
@@ -120,14 +126,14 @@ class KeptRows(Protocol):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows; asked only where it is public."""
+        """Number of rows; used only if it is public."""
 
     @property
     def has_lists(self) -> bool:
         """Whether a dtype was guessed from the values of a plain list."""
 
     def trusted(self, budget: Any) -> list[str]:
-        """Say who else sees what without noise, in lines of the certificate."""
+        """Return statements for the certificate: who else sees what without noise."""
 
     def total(self, query: Any, noise: Any = None) -> Sums:
         """Return sums over all rows, as :class:`~skdpgen.privacy.Summable` does.
@@ -138,7 +144,7 @@ class KeptRows(Protocol):
     def __call__(self, names: Collection[Any] | None = None) -> Pass:
         """Yield columns of some rows, those named at least, and labels.
 
-        Raises where rows do not come here.
+        Raises for rows in other processes.
         """
 
 
@@ -163,13 +169,13 @@ class LocalRows(ABC):
 
 
 class RemoteRows:
-    """Rows that stand elsewhere, and do not come here."""
+    """Rows in other processes, which are never sent here."""
 
     are_here, has_lists = False, False
     noise_shares: Any = None
 
     def __call__(self, names: Collection[Any] | None = None) -> Pass:
-        """Raise: whoever needs rows themselves cannot have them."""
+        """Raise: only sums of these rows are available."""
         del names
         raise RowsElsewhereError(
             "Rows that stand elsewhere send sums, and this reads rows one by one. "
@@ -208,11 +214,11 @@ class WholeTable(LocalRows):
 
 
 class ChunkPasses(LocalRows):
-    """Chunks, opened anew at each pass and checked against the first.
+    """Chunks, reopened in each pass and checked against the first pass.
 
-    The number of rows is what the source says it is, or is counted on the first pass,
-    whatever that is for. A source that has another number later is refused if that
-    number is public; if not, the refusal would tell it.
+    The number of rows is declared by the source, or counted in the first pass. If a
+    later pass has another number, an error is raised if that number is public. If it is
+    private, an error would reveal it, so there is none.
     """
 
     def __init__(self, source: Chunks, task: str, is_size_public: bool) -> None:
@@ -231,8 +237,8 @@ class ChunkPasses(LocalRows):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows; takes a pass unless there was one, or the source tells."""
-        self._look_once()
+        """Number of rows; takes a pass unless it is known from one or declared."""
+        self._count_once()
         assert self._n_rows is not None
         return self._n_rows
 
@@ -240,10 +246,10 @@ class ChunkPasses(LocalRows):
     def has_lists(self) -> bool:
         """Whether a dtype was guessed from the values of a plain list."""
         if not self._source.has_types:
-            self._look_once()
+            self._count_once()
         return self._has_lists
 
-    def _look_once(self) -> None:
+    def _count_once(self) -> None:
         if self._n_rows is None:
             for _ in self(()):
                 pass
@@ -252,14 +258,14 @@ class ChunkPasses(LocalRows):
         """Yield named columns, chunk by chunk; nothing else is read where possible."""
         n_rows = n_chunks = 0
         opened = self._source.opened(names)
-        there = only(self.layout, opened.names)
-        wanted = only(self.layout, names)
+        opened_layout = only_columns(self.layout, opened.names)
+        requested_layout = only_columns(self.layout, names)
         for table, labels in opened:
             self._has_lists |= are_lists(table, labels)
             part = Part.of(table)
-            check_part(part.layout, there)
+            check_part(part.layout, opened_layout)
             n_rows, n_chunks = n_rows + part.n_rows, n_chunks + 1
-            yield part.columns(wanted), self._labels(labels, part.n_rows)
+            yield part.columns(requested_layout), self._labels(labels, part.n_rows)
         self._check_size(n_rows, n_chunks)
 
     def _labels(self, labels: Any, n_rows: int) -> Values | None:
@@ -276,9 +282,9 @@ class ChunkPasses(LocalRows):
         if self._n_rows is None:
             self._n_rows = n_rows
         elif is_gone or (self._is_size_public and n_rows != self._n_rows):
-            what = "no chunk at all" if is_gone else "another number of rows"
+            difference = "no chunk at all" if is_gone else "another number of rows"
             raise ValueError(
-                f"Chunks must hold the same rows in every pass. Got {what} in a "
+                f"Chunks must hold the same rows in every pass. Got {difference} in a "
                 "later one; make `open_chunks` read the source from its start."
             )
 
@@ -286,7 +292,7 @@ class ChunkPasses(LocalRows):
 def read_part(
     X: Any, y: Any, layouts: tuple[Any, Layout | None], task: str
 ) -> Iterator[Chunk]:
-    """Read a part of a table whose layout is known, wherever that part stands."""
+    """Read a part of a table with a given layout, in any process."""
     layout, target_layout = layouts
     part = Part.of(X)
     series, labels_here = read_target(y, part.n_rows)
@@ -299,13 +305,13 @@ def read_part(
 
 
 def layouts_of(X: Any, y: Any) -> tuple[Any, Layout | None]:
-    """Return the layout of a table and of its target, by dtypes alone."""
+    """Return the layout of a table and of its target, from dtypes only."""
     part = Part.of(X)
     return part.layout, read_target(y, part.n_rows)[1]
 
 
 def rows_at_once(layout: Layout | ImageLayout, usual: int) -> int:
-    """Return how many rows are encoded together: fewer of a wide table."""
+    """Return the number of rows to encode together: fewer for a wide table."""
     n_columns = 1 if isinstance(layout, ImageLayout) else len(layout.names)
     return min(usual, max(CELLS // max(n_columns, 1), FEWEST))
 
@@ -313,8 +319,8 @@ def rows_at_once(layout: Layout | ImageLayout, usual: int) -> int:
 def _cut(
     columns: Mapping[Any, Any], target: Values | None, n_rows: int, at_once: int
 ) -> Iterator[Chunk]:
-    """Yield some rows at a time, of what was read."""
+    """Yield columns and labels in pieces of ``at_once`` rows."""
     for start in range(0, n_rows, at_once):
         rows = slice(start, start + at_once)
-        some = {name: values[rows] for name, values in columns.items()}
-        yield some, None if target is None else target[rows]
+        cut = {name: values[rows] for name, values in columns.items()}
+        yield cut, None if target is None else target[rows]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # ----------------------------------------------------------------------------
-# Decoded columns become what came in: the container, its names and its dtypes.
+# Decoded columns in the container, names and dtypes of the input.
 
 CATEGORY = re.compile(r"(ordered )?category(?:\[(.*)\])?")
 ARRAYS = ("numpy", "masked", "torch")
@@ -54,36 +54,36 @@ def restore_table(
 ) -> Any:
     """Build the container of a layout, or another, from decoded pandas columns.
 
-    A schema may say more than a dtype can hold, as text for a column of numbers: what
-    does not fit comes back in a dtype that it fits.
+    A schema may allow values that a dtype cannot hold, such as text in a column of
+    numbers. Such a column is returned in a dtype that can hold them.
 
     Parameters
     ----------
     columns : mapping of name to Series
-        Those that are left out stay out.
+        Columns that are absent here are left out.
     categories : mapping of name to sequence
         For dtypes that list them: public, or released.
     """
     container = container or layout.container
     kinds = dict(zip(layout.names, layout.kinds, strict=True))
     dtypes = dict(zip(layout.names, layout.dtypes, strict=True))
-    there = [name for name in layout.names if name in columns]
+    present = [name for name in layout.names if name in columns]
     if container == layout.container and container in ("polars", "pyarrow"):
         make = _polars_frame if container == "polars" else _arrow_table
-        return make({name: columns[name] for name in there}, dtypes, categories)
+        return make({name: columns[name] for name in present}, dtypes, categories)
     if layout.container not in ("pandas", *ARRAYS):
         dtypes = {name: PANDAS_DTYPES[kind] for name, kind in kinds.items()}
     frame = pd.DataFrame(
         {
             name: restore_series(columns[name], dtypes[name], categories.get(name, ()))
-            for name in there
+            for name in present
         }
     )
     if container == "pandas":
         return frame
     if container in ARRAYS:
         return _restore_array(frame, layout, container)
-    content = {name: plain(frame[name], _itself) for name in frame.columns}
+    content = {name: plain(frame[name], _identity) for name in frame.columns}
     backend: Any = container
     return nw.from_dict(content, backend=backend).to_native()
 
@@ -91,7 +91,7 @@ def restore_table(
 def restore_series(
     column: "pd.Series[Any]", dtype: str, categories: Sequence[Any] = ()
 ) -> "pd.Series[Any]":
-    """Return a decoded column in a dtype of pandas; as it is if it does not fit.
+    """Return a decoded column in a dtype of pandas; unchanged if it does not fit.
 
     Examples
     --------
@@ -108,8 +108,8 @@ def times_as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return times in ISO format, as dates if none has a time of day."""
     if column.dtype.kind != "M":
         return column
-    known = column.dropna()
-    is_daily = bool((known == known.dt.normalize()).all())
+    times = column.dropna()
+    is_daily = bool((times == times.dt.normalize()).all())
     return column.dt.strftime("%Y-%m-%d" if is_daily else "%Y-%m-%d %H:%M:%S")
 
 
@@ -147,29 +147,29 @@ def _cast_category(
     *,
     is_ordered: bool,
 ) -> "pd.Series[Any]":
-    """List the categories of the schema, and what was drawn besides."""
-    known = _cast_each(column.dropna(), inner)
+    """Return a categorical column with the categories of the schema, then others."""
+    values = _cast_each(column.dropna(), inner)
     listed = _cast_each(pd.Series(list(categories), dtype=object), inner)
-    drawn = pd.Series(known.unique())
-    drawn = drawn[~drawn.isin(listed)].sort_values()
-    index = pd.Index(pd.concat([listed, drawn]) if len(listed) else drawn)
+    unlisted = pd.Series(values.unique())
+    unlisted = unlisted[~unlisted.isin(listed)].sort_values()
+    index = pd.Index(pd.concat([listed, unlisted]) if len(listed) else unlisted)
     codes = np.full(len(column), -1)
-    codes[column.notna().to_numpy()] = index.get_indexer(known)
+    codes[column.notna().to_numpy()] = index.get_indexer(values)
     return pd.Series(pd.Categorical.from_codes(codes, index, ordered=is_ordered))
 
 
 def _cast_each(values: "pd.Series[Any]", dtype: str) -> "pd.Series[Any]":
-    """Cast values; where one does not fit, as "other" among numbers, it stays."""
+    """Cast values; one that does not fit, such as "other" in numbers, is unchanged."""
     try:
         return _cast(values, dtype, ())
     except MORE_THAN_IT_HOLDS:
-        found = {}
+        cast_values = {}
         for value in values.unique():
             try:
-                found[value] = _cast(pd.Series([value]), dtype, ()).iloc[0]
+                cast_values[value] = _cast(pd.Series([value]), dtype, ()).iloc[0]
             except MORE_THAN_IT_HOLDS:
-                found[value] = value
-        return values.map(found).astype(object)
+                cast_values[value] = value
+        return values.map(cast_values).astype(object)
 
 
 def _restore_array(
@@ -213,10 +213,12 @@ def _polars_frame(
         is_text = dtypes[name] in ("String", "Categorical", "Enum")
         values = _as_text_if(is_text, column)
         try:
-            made = polars_series(name, values, dtypes[name], categories.get(name, ()))
+            restored = polars_series(
+                name, values, dtypes[name], categories.get(name, ())
+            )
         except (*MORE_THAN_IT_HOLDS, pl.exceptions.PolarsError):
-            made = pl.Series(name, plain(values, _itself), strict=False)
-        series.append(made)
+            restored = pl.Series(name, plain(values, _identity), strict=False)
+        series.append(restored)
     return pl.DataFrame(series)
 
 
@@ -227,7 +229,7 @@ def _arrow_table(
 ) -> "pyarrow.Table":
     import pyarrow as pa
 
-    del categories  # of a dictionary they are no part of its type
+    del categories  # the type of a dictionary does not list them
     arrays = []
     for name, column in columns.items():
         kind = arrow_type(dtypes[name])
@@ -235,7 +237,7 @@ def _arrow_table(
         try:
             arrays.append(arrow_array(values, kind))
         except MORE_THAN_IT_HOLDS:
-            arrays.append(pa.array(plain(values, _itself)))
+            arrays.append(pa.array(plain(values, _identity)))
     return pa.table(arrays, names=list(columns))
 
 
@@ -247,16 +249,16 @@ def _as_text_if(is_text: bool, column: "pd.Series[Any]") -> "pd.Series[Any]":
     return times_as_text(column) if is_text else column
 
 
-def _lower(found: re.Match[str]) -> str:
-    return found[0].lower()
+def _lower(match: re.Match[str]) -> str:
+    return match[0].lower()
 
 
-def _itself(value: T) -> T:
+def _identity(value: T) -> T:
     return value
 
 
 # ----------------------------------------------------------------------------
-# Values inside cells: what a sampled code becomes.
+# Values inside cells: from sampled codes to values.
 
 
 def draw_values(
@@ -279,8 +281,8 @@ def draw_values(
         stamps = EPOCH + pd.to_timedelta(values.round(6), unit="s")
         return pd.Series(stamps).mask(missing)
     if isinstance(column, Integer):
-        whole = pd.Series(np.round(values), dtype="Float64").astype("Int64")
-        return whole.mask(missing)
+        integers = pd.Series(np.round(values), dtype="Float64").astype("Int64")
+        return integers.mask(missing)
     decimals = column.decimals if isinstance(column, Numeric) else None
     if decimals is not None and numbers.step is None:  # too many for a lattice
         values = values.round(decimals).clip(*bounds(column))
@@ -290,7 +292,7 @@ def draw_values(
 def with_named(
     values: "pd.Series[Any]", cells: Cells, codes: Codes
 ) -> "pd.Series[Any]":
-    """Put the named values of drawn cells in place of what is missing there."""
+    """Fill in the named values of drawn cells, which are missing so far."""
     if not isinstance(cells, MixedCells) or not cells.named:
         return values
     place = codes - cells.n_known
@@ -307,7 +309,7 @@ def _are_text(named: tuple[Any, ...]) -> bool:
 
 
 def regenerate(column: Regenerate, n_samples: int, first: int = 0) -> "pd.Series[Any]":
-    """Write an identifier or text anew for each row, counted from the first."""
+    """Generate an identifier or text for each row, numbered from ``first``."""
     numbers = range(first, first + n_samples)
     written = [column.template.format(i=i) for i in numbers]
     return pd.Series(written, dtype=object)
@@ -318,7 +320,7 @@ def draw_numbers(
 ) -> Floats:
     """Draw a number in each given cell."""
     n = cells.n_known
-    known = np.minimum(codes, n - 1)
+    number_codes = np.minimum(codes, n - 1)
     left, right = cells.edges[:-1], cells.edges[1:]
     places = rng.random(len(codes))
     if n > 2:
@@ -332,23 +334,26 @@ def draw_numbers(
                 continue
             if atoms[end] or atoms[inner] or density[inner] <= density[end]:
                 continue
+            # uniform values in a sparse end cell would place too many far outside
             rate = decay_rate(density[end] / density[inner])
-            mine = known == end
-            decayed = -np.log1p(places[mine] * math.expm1(-rate)) / rate
-            places[mine] = decayed if inner < end else 1.0 - decayed
-    values = left[known] + places * (right - left)[known]
+            in_end = number_codes == end
+            decayed = -np.log1p(places[in_end] * math.expm1(-rate)) / rate
+            places[in_end] = decayed if inner < end else 1.0 - decayed
+    values = left[number_codes] + places * (right - left)[number_codes]
     if cells.step is not None:
         values = cells.origin + cells.step * np.round(
             (values - cells.origin) / cells.step
         )
         inside = cells.step * 0.5
-        values = np.clip(values, left[known] + inside, right[known] - inside)
+        values = np.clip(
+            values, left[number_codes] + inside, right[number_codes] - inside
+        )
         values = cells.origin + cells.step * np.round(
             (values - cells.origin) / cells.step
         )
         return np.round(values, 9)
-    atom = cells.is_atom()[known]
-    return np.where(atom, left[known], values)
+    atom = cells.is_atom()[number_codes]
+    return np.where(atom, left[number_codes], values)
 
 
 def decay_rate(filled: float) -> float:

@@ -58,28 +58,28 @@ def cell_points(cells: Cells) -> Floats:
     """
     if not cells.is_ordered:
         return np.eye(cells.n_cells) * math.sqrt(0.5)
-    known = cells.n_known
-    beside = cells.n_cells - known  # named values and "missing"
-    points = np.zeros((cells.n_cells, 1 + beside))
-    points[:known, 0] = (np.arange(known) + 0.5) / max(known, 1)
-    points[known:, 0] = 0.5
-    points[known:, 1:] = 0.5 * np.eye(beside)
+    n_ordered = cells.n_known
+    n_others = cells.n_cells - n_ordered  # named values and "missing"
+    points = np.zeros((cells.n_cells, 1 + n_others))
+    points[:n_ordered, 0] = (np.arange(n_ordered) + 0.5) / max(n_ordered, 1)
+    points[n_ordered:, 0] = 0.5
+    points[n_ordered:, 1:] = 0.5 * np.eye(n_others)
     return points
 
 
 # ----------------------------------------------------------------------------
-# Rows: a table that can be asked for sums several times, wherever its rows are kept.
+# Rows: a table that answers several queries for sums, wherever its rows are kept.
 
 
 class Rows:
-    """Private rows behind one door; :meth:`close` ends all access to them.
+    """The only access to private rows; :meth:`close` ends it.
 
-    What a release needs is asked by one method, :meth:`total`: rows that this process
-    can read are summed in a pass, others are summed where they are, and send that. Use
-    :meth:`read` to open rows, and :meth:`batches` to say how they are encoded.
+    Releases get sums by one method, :meth:`total`: rows that this process can read are
+    summed in a pass, others are summed in their own processes. Use :meth:`read` to open
+    rows, and :meth:`batches` to choose their encoding.
 
-    ``target_layout`` is None without labels; ``beforehand`` holds sums that were made
-    for releases to come, and are as private as the rows.
+    ``target_layout`` is None without labels; ``beforehand`` holds sums for later
+    releases, which are as private as the rows.
     """
 
     def __init__(self, kept: KeptRows, is_size_public: bool = True) -> None:
@@ -99,11 +99,11 @@ class Rows:
         task: str = "auto",
         is_size_public: bool = True,
     ) -> "Rows":
-        """Open a table in memory, or :class:`Chunks` of one, or what these are of.
+        """Open a table in memory, :class:`Chunks`, or a source of chunks.
 
-        A source of chunks that has another number of rows in a later pass is refused
-        if that number is public; if not, the refusal would tell it. Where it is not
-        public, ``n_rows`` raises: there is a released one.
+        If chunks have another number of rows in a later pass, an error is raised if
+        that number is public. If it is private, an error would reveal it, so there is
+        none; ``n_rows`` then raises, and a released number must be used.
         """
         kept = kept_rows(*as_chunks(X, y), task, is_size_public)
         return cls(kept, is_size_public)
@@ -112,7 +112,7 @@ class Rows:
     def n_rows(self) -> int:
         """Number of rows, if it is public; of chunks counted in the first pass.
 
-        Under "add_remove" nothing may depend on it, so nobody can ask for it.
+        Under "add_remove" nothing may depend on it, so reading it raises an error.
         """
         if not self._is_size_public:
             raise RuntimeError(
@@ -137,7 +137,7 @@ class Rows:
         return self._open.noise_shares
 
     def trusted(self, budget: Any) -> list[str]:
-        """Say who else sees what without noise, in lines of the certificate."""
+        """Return statements for the certificate: who else sees what without noise."""
         return self._open.trusted(budget)
 
     def total(self, query: SumQuery, noise: Any = None) -> Sums:
@@ -148,9 +148,8 @@ class Rows:
         query : Query
             What to read and to sum.
         noise : NoiseWanted or None, default=None
-            What it costs: for those who add noise themselves, where there are
-            ``noise_shares``. Sums are exact, and as private as rows, where there are
-            none.
+            The noise of the release, for parties that add it themselves, if there are
+            ``noise_shares``. Without these, sums are exact, and as private as rows.
         """
         return self._open.total(query, noise)
 
@@ -186,8 +185,8 @@ class Rows:
             As :class:`~skdpgen.tables._encoder.Encoder` has them. The target can be
             read as one more column, under the name TARGET.
         """
-        asks = digits, words, asked
-        encoder = encoder_of(cells, labels, tokens, distinct, self._written, *asks)
+        optional = digits, words, asked
+        encoder = encoder_of(cells, labels, tokens, distinct, self._written, *optional)
         return Batches(encoder, self)
 
     def chunks(self, names: Collection[Any]) -> Iterator[Chunk]:
@@ -197,10 +196,10 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """Private rows, and how they are encoded: what a release sums.
+    """Private rows with their encoding, which a release sums.
 
-    They are a :class:`~skdpgen.privacy.Summable`. Training that takes rows one by one
-    reads them by iterating, which rows that stand elsewhere refuse.
+    They are a :class:`~skdpgen.privacy.Summable`. Training on single rows iterates over
+    them, which raises an error for rows in other processes.
 
     Parameters
     ----------
@@ -230,12 +229,12 @@ class Batches:
         return self.encoder.batches(self.rows.chunks(self.encoder.names))
 
     def through(self, step: Step) -> "Batches":
-        """Return what a step makes of these batches, each row by itself."""
+        """Return these batches with one more step, which treats rows independently."""
         return replace(self, encoder=self.encoder.through(step))
 
 
 def holds_images(X: Any) -> bool:
-    """Say whether rows are images, by dimensions; of chunks the first one tells.
+    """Return whether rows are images, by dimensions; for chunks, by the first one.
 
     Examples
     --------
@@ -249,7 +248,7 @@ def holds_images(X: Any) -> bool:
 
 
 def kept_rows(X: Any, y: Any, task: str, is_size_public: bool) -> KeptRows:
-    """Return rows where they are kept; those elsewhere are counted if that is public.
+    """Return access to rows; count those in other processes if that is public.
 
     Examples
     --------
@@ -257,10 +256,10 @@ def kept_rows(X: Any, y: Any, task: str, is_size_public: bool) -> KeptRows:
     True
     """
     if stands_elsewhere(X) or is_dask(y):
-        there = _elsewhere(X, y, task)
+        remote_rows = _open_remote(X, y, task)
         if is_size_public:
-            _ = there.n_rows  # now: later passes are compared with it
-        return there
+            _ = remote_rows.n_rows  # now: later passes are compared with it
+        return remote_rows
     if not isinstance(X, Chunks):
         return WholeTable(X, y, task, (CHUNK, IMAGES))
     if y is not None:
@@ -271,7 +270,7 @@ def kept_rows(X: Any, y: Any, task: str, is_size_public: bool) -> KeptRows:
 
 
 def stands_elsewhere(X: Any) -> bool:
-    """Say whether rows are not in this process.
+    """Return whether rows are not in this process.
 
     Examples
     --------
@@ -281,7 +280,7 @@ def stands_elsewhere(X: Any) -> bool:
     return hasattr(X, "standing") or is_dask(X)
 
 
-def _elsewhere(X: Any, y: Any, task: str) -> KeptRows:
+def _open_remote(X: Any, y: Any, task: str) -> KeptRows:
     if not hasattr(X, "standing"):
         return DaskRows.of(X, y, task)
     if y is not None:
@@ -289,12 +288,12 @@ def _elsewhere(X: Any, y: Any, task: str) -> KeptRows:
             f"y must be None when X is {type(X).__name__}. Got both; give the "
             "labels to each party beside its rows."
         )
-    there: KeptRows = X.standing(task)
-    return there
+    remote_rows: KeptRows = X.standing(task)
+    return remote_rows
 
 
 # ----------------------------------------------------------------------------
-# Made-up rows that cover every cell, label and missing value that a question knows.
+# Made-up rows that cover every cell, label and missing value of a question.
 
 STRANGE = (None, "", "?", "2000-01-01", "1e3", True, 0, -1, 0.5, 1e300, -1e300, 5e-324)
 MOST_OF_COLUMN = 2**11  # values of a column, spread evenly where there are more
@@ -304,11 +303,11 @@ MOST_ROWS = 2**14
 def public_rows(
     encoder: Encoder, layouts: tuple[Layout, Layout | None], task: str
 ) -> tuple[Chunk, int]:
-    """Return rows that a question can be tried on before private ones, and how many.
+    """Return made-up rows to try a question on before private ones, and their number.
 
-    Each column goes through the values that its cells and labels stand for,
-    those between them, missing and strange ones; with each label, if that is not too
-    many rows. They depend on the question alone.
+    Each column has the values of its cells and labels, values between them, missing and
+    unusual ones; with each label, if that is not too many rows. They depend on the
+    question only.
 
     Examples
     --------
@@ -324,42 +323,43 @@ def public_rows(
     longest = max(map(len, columns.values()), default=1)
     labels = [None, "?", *_values_of(encoder, TARGET)[len(STRANGE) :]]
     if encoder.labels is not None:
-        labels += _meant_by(encoder.labels, None)
+        labels += _values_of_cells(encoder.labels, None)
     if longest * len(labels) > MOST_ROWS:
         turns = np.arange(max(longest, len(labels))) % len(labels)
     else:  # each label with each value
         turns = np.arange(longest * len(labels)) // longest
+    # unusual labels come last, once each
     turns = np.append(turns, len(labels) + np.arange(len(STRANGE)))
     labels = [*labels, *STRANGE]
-    read: dict[Any, Values] = {}
+    values_by_name: dict[Any, Values] = {}
     for name, kind in zip(layout.names, layout.kinds, strict=True):
         places = np.arange(len(turns)) % len(columns[name])
-        read[name] = read_values(_objects(columns[name]), kind)[places]
+        values_by_name[name] = read_values(_objects(columns[name]), kind)[places]
     target = read_labels(_objects(labels), target_layout, task)
-    return (read, None if target is None else target[turns]), len(turns)
+    return (values_by_name, None if target is None else target[turns]), len(turns)
 
 
 def _objects(values: list[Any]) -> "pd.Series[Any]":
-    """Return values as objects: no dtype is guessed from them."""
-    made = np.empty(len(values), dtype=object)
-    made[:] = values
-    return pd.Series(made)
+    """Return values as objects, so that no dtype is guessed from them."""
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return pd.Series(objects)
 
 
 def _values_of(encoder: Encoder, name: Any) -> list[Any]:
-    """Return what a column may hold, as far as a question knows."""
+    """Return possible values of a column, by the cells of a question."""
     if name not in encoder.cells:
         return [*STRANGE]
-    return [*STRANGE, *_meant_by(encoder.cells[name], encoder.written.get(name))]
+    return [*STRANGE, *_values_of_cells(encoder.cells[name], encoder.written.get(name))]
 
 
-def _meant_by(cells: Any, written: Any) -> list[Any]:
+def _values_of_cells(cells: Any, written: Any) -> list[Any]:
     """Return values of all cells, or evenly spread ones."""
     categories = getattr(cells, "categories", None)
     if categories is not None:
         return _spread(list(categories))
     if isinstance(cells, MixedCells):
-        return [*cells.named, *_meant_by(cells.numbers, written)]
+        return [*cells.named, *_values_of_cells(cells.numbers, written)]
     ends = cells.edges[np.isfinite(cells.edges)]
     with np.errstate(all="ignore"):
         between = 0.5 * ends[:-1] + 0.5 * ends[1:]
@@ -369,7 +369,7 @@ def _meant_by(cells: Any, written: Any) -> list[Any]:
 
 
 def _texts(second: float, written: Any) -> list[str]:
-    """Return a time as text; nothing if text cannot say it."""
+    """Return a time as text in the format of its column; nothing if that fails."""
     try:
         time = EPOCH + timedelta(seconds=second)
         form = written.format if isinstance(written, Datetime) else None

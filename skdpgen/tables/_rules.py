@@ -52,7 +52,7 @@ class LessEqual:
 @saved
 @dataclass(frozen=True)
 class SumOf:
-    """Column ``total`` is the sum of ``parts``, where none of them is missing.
+    """Column ``total`` is the sum of ``parts``, unless one of them is missing.
 
     Examples
     --------
@@ -112,9 +112,9 @@ class MissingIf:
 @saved
 @dataclass(frozen=True)
 class Determines:
-    """The category of ``source`` fixes that of ``target``, as a mapping says.
+    """The category of ``source`` determines that of ``target``, by a mapping.
 
-    Of categories that the mapping does not have, and of missing ones, nothing is said.
+    Categories that the mapping lacks, and missing ones, determine nothing.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def rule_to_dict(rule: Rule) -> dict[str, Any]:
 
 
 def rule_from_dict(content: object) -> Rule:
-    """Read back what :func:`rule_to_dict` wrote, or a person; or take a rule."""
+    """Return a rule from the plain values of :func:`rule_to_dict`, or unchanged."""
     if isinstance(content, Rule):
         return content
     entries = dict(content) if isinstance(content, Mapping) else {}
@@ -174,7 +174,7 @@ def rule_from_dict(content: object) -> Rule:
 
 
 def _plain(value: object) -> object:
-    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 # ----------------------------------------------------------------------------
@@ -182,10 +182,10 @@ def _plain(value: object) -> object:
 
 
 def in_order(rules: Sequence[Rule]) -> list[Rule]:
-    """Return rules so that a column is complete before another rule reads it.
+    """Sort rules such that a column is complete before another rule reads it.
 
-    Of the rules for one column, those that make it missing come last. Raises where
-    columns decide each other in a circle, or one column is fixed twice.
+    Of the rules for one column, those that make it missing come last. Raises if columns
+    determine each other in a circle, or if a column is fixed twice.
 
     Examples
     --------
@@ -203,12 +203,12 @@ def in_order(rules: Sequence[Rule]) -> list[Rule]:
             "Rules must not decide columns in a circle. Got "
             f"{' -> '.join(map(str, error.args[1]))}; leave one of the rules out."
         ) from None
-    found: list[Rule] = []
+    ordered: list[Rule] = []
     for name in names:
-        own = [rule for rule in rules if rule.written == name]
-        _check_fixed_once(name, own)
-        found += sorted(own, key=lambda rule: isinstance(rule, MissingIf))
-    return found
+        rules_of_column = [rule for rule in rules if rule.written == name]
+        _check_fixed_once(name, rules_of_column)
+        ordered += sorted(rules_of_column, key=lambda rule: isinstance(rule, MissingIf))
+    return ordered
 
 
 def check_rules(rules: Sequence[Rule], columns: Mapping[Any, Column]) -> None:
@@ -235,18 +235,18 @@ def check_rules(rules: Sequence[Rule], columns: Mapping[Any, Column]) -> None:
 
 
 def categories_of(column: Any) -> tuple[Any, ...]:
-    """Return what a column of categories may hold."""
+    """Return the possible values of a column of categories."""
     return (False, True) if isinstance(column, Boolean) else column.values
 
 
-def _check_fixed_once(name: Hashable, own: Sequence[Rule]) -> None:
-    fixed = [rule for rule in own if isinstance(rule, SumOf | Determines)]
-    besides = [rule for rule in own if not isinstance(rule, MissingIf)]
-    is_code = any(isinstance(rule, Determines) for rule in own)
-    if fixed and (len(besides) > 1 or (is_code and len(own) > 1)):
+def _check_fixed_once(name: Hashable, rules: Sequence[Rule]) -> None:
+    exact = [rule for rule in rules if isinstance(rule, SumOf | Determines)]
+    fixing = [rule for rule in rules if not isinstance(rule, MissingIf)]
+    is_code = any(isinstance(rule, Determines) for rule in rules)
+    if exact and (len(fixing) > 1 or (is_code and len(rules) > 1)):
         raise SchemaError(
-            f"Column {name!r} can be fixed by one rule only. Got {list(own)!r}; leave "
-            "all but one out."
+            f"Column {name!r} can be fixed by one rule only. Got {list(rules)!r}; "
+            "leave all but one out."
         )
 
 
@@ -289,22 +289,22 @@ def _check_sum(rule: SumOf, columns: Mapping[Any, Any]) -> None:
         )
 
 
-def _check_missing(rule: MissingIf, column: Any, given: Any) -> None:
+def _check_missing(rule: MissingIf, column: Any, condition: Any) -> None:
     if not column.nullable:
         raise SchemaError(
             f"{rule!r} needs a {rule.column!r} that can be missing. Got {column!r}, or "
             "a dtype that holds no missing values."
         )
-    if isinstance(given, Categorical | Boolean):
-        is_possible = str(rule.value) in map(str, categories_of(given))
-    elif isinstance(given, Datetime):
+    if isinstance(condition, Categorical | Boolean):
+        is_possible = str(rule.value) in map(str, categories_of(condition))
+    elif isinstance(condition, Datetime):
         is_possible = False
     else:
         is_number = isinstance(rule.value, int | float)
-        is_possible = is_number and given.lower <= rule.value <= given.upper
+        is_possible = is_number and condition.lower <= rule.value <= condition.upper
     if not is_possible:
         raise SchemaError(
-            f"{rule!r} needs a value that {rule.given!r} can have. Got {given!r}."
+            f"{rule!r} needs a value that {rule.given!r} can have. Got {condition!r}."
         )
 
 
@@ -312,8 +312,10 @@ def _check_codes(rule: Determines, source: Any, target: Any) -> None:
     for name, column, place in ((rule.source, source, 0), (rule.target, target, 1)):
         if not isinstance(column, Categorical | Boolean):
             raise SchemaError(f"{rule!r} needs two columns of categories.")
-        known = set(map(str, categories_of(column)))
-        absent = [pair[place] for pair in rule.codes if str(pair[place]) not in known]
+        categories = set(map(str, categories_of(column)))
+        absent = [
+            pair[place] for pair in rule.codes if str(pair[place]) not in categories
+        ]
         if absent:
             raise SchemaError(
                 f"Determines needs categories that {name!r} can have. Got "
@@ -324,7 +326,7 @@ def _check_codes(rule: Determines, source: Any, target: Any) -> None:
 
 
 def _is_finer(part: "Numeric | Integer", whole: "Numeric | Integer") -> bool:
-    """Say whether values of a part are rounded less than those of the whole."""
+    """Return whether values of a part are rounded less than those of the whole."""
     if whole.decimals is None:
         return False
     return part.decimals is None or part.decimals > whole.decimals
@@ -368,24 +370,24 @@ def obey(
 def _repaired(
     rule: Rule, drawn: Mapping[Any, "pd.Series[Any]"], columns: Mapping[Any, Any]
 ) -> "pd.Series[Any]":
-    old = drawn[rule.written]
+    values = drawn[rule.written]
     if isinstance(rule, LessEqual):
         low = drawn[rule.low]
-        is_broken = (low > old).fillna(False).astype(bool)
-        return old.mask(is_broken, low.astype(old.dtype))
+        is_broken = (low > values).fillna(False).astype(bool)
+        return values.mask(is_broken, low.astype(values.dtype))
     if isinstance(rule, SumOf):
         total = sum(drawn[name].astype("Float64") for name in rule.parts)
         if columns[rule.total].decimals is not None:
             total = total.round(columns[rule.total].decimals)
-        is_known = total.notna() & old.notna()
-        return old.mask(is_known, total.astype(old.dtype))
+        is_known = total.notna() & values.notna()
+        return values.mask(is_known, total.astype(values.dtype))
     if isinstance(rule, MissingIf):
-        return old.mask(_equals(drawn[rule.given], rule.value, columns[rule.given]))
+        return values.mask(_equals(drawn[rule.given], rule.value, columns[rule.given]))
     assert isinstance(rule, Determines)
-    own = {str(value): value for value in categories_of(columns[rule.target])}
-    codes = {str(key): own[str(code)] for key, code in rule.codes}
+    category_of = {str(value): value for value in categories_of(columns[rule.target])}
+    codes = {str(key): category_of[str(code)] for key, code in rule.codes}
     keys = drawn[rule.source].map(str, na_action="ignore")
-    return old.mask(keys.isin(list(codes)), keys.map(codes))
+    return values.mask(keys.isin(list(codes)), keys.map(codes))
 
 
 def _equals(cells: "pd.Series[Any]", value: object, column: Column) -> "pd.Series[Any]":

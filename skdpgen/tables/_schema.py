@@ -1,4 +1,4 @@
-"""Schema: what the owner of a table may say about it in public."""
+"""Schema: public knowledge about the columns of a table."""
 
 import json
 import tomllib
@@ -48,7 +48,7 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Bounds and categories read off rows: for public rows, or with a leak.
+# Bounds and categories read from rows: of public rows, or with a leak.
 
 MAX_DECIMALS = 3
 
@@ -63,20 +63,20 @@ def sorted_values(series: "pd.Series[Any]") -> list[Any]:
 
 
 def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
-    """Return the type of a column as its values show it."""
+    """Return the type of a column, inferred from its values."""
     nullable = bool(series.isna().any())
     if kind is Kind.BOOLEAN:
         return Boolean(nullable=nullable)
     if kind is Kind.TEXT:
         return Categorical(sorted(set(map(str, series.dropna()))), nullable=nullable)
     if kind is Kind.DATETIME:
-        known = series.dropna()
-        if isinstance(known.dtype, pd.CategoricalDtype):
-            known = known.astype(known.dtype.categories.dtype)
-        if known.empty:
+        times = series.dropna()
+        if isinstance(times.dtype, pd.CategoricalDtype):
+            times = times.astype(times.dtype.categories.dtype)
+        if times.empty:
             return Datetime("2000-01-01", "2000-01-01", nullable=True)
-        bounds = (known.min().isoformat(), known.max().isoformat())
-        is_daily = bool((known == known.dt.normalize()).all())
+        bounds = (times.min().isoformat(), times.max().isoformat())
+        is_daily = bool((times == times.dt.normalize()).all())
         return Datetime(*bounds, is_daily, nullable)
     values = series.astype("float64").to_numpy()
     values = values[np.isfinite(values)]
@@ -92,7 +92,7 @@ def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
 
 
 def empty_column(kind: Kind, *, nullable: bool) -> Column:
-    """Return the column type of a dtype kind, with nothing else known."""
+    """Return the column type of a dtype kind, without bounds or categories."""
     types = {
         Kind.FLOAT: Numeric,
         Kind.INTEGER: Integer,
@@ -105,7 +105,7 @@ def empty_column(kind: Kind, *, nullable: bool) -> Column:
 
 
 # ----------------------------------------------------------------------------
-# Data dictionaries as people keep them: a table with a row for each column.
+# Data dictionaries: a table with a row for each column.
 
 OTHER_NAMES = {
     **dict.fromkeys(("number", "float", "double", "real", "decimal"), "Numeric"),
@@ -128,22 +128,22 @@ def read_dictionary(table: Source) -> dict[str, Column]:
     Raises an error that names the row, counted from 1 below the header, and the entry.
     """
     content = _read(table)
-    found: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     for number, row in enumerate(content.to_dict("records"), start=1):
         name = _text(row.get("name"))
         where = f"Row {number} ({name!r}) of the data dictionary"
-        if not name or name in found:
+        if not name or name in columns:
             raise SchemaError(
                 f"{where} must name a column, each once. Got "
                 f"{'this name twice' if name else 'no name'}; correct it or take the "
                 "row out."
             )
-        found[name] = _column(where, {str(k): v for k, v in row.items()}, name)
-    return found
+        columns[name] = _column(where, {str(k): v for k, v in row.items()}, name)
+    return columns
 
 
 def _read(table: Any) -> pd.DataFrame:
-    """Read a file as text alone, or take a data frame as it is."""
+    """Read a CSV file as text, or copy a data frame."""
     if isinstance(table, str | Path):
         content = _read_csv(table, ",")
         if len(content.columns) == 1:  # as spreadsheets write it where , is a point
@@ -179,26 +179,26 @@ def _read_csv(path: str | Path, separator: str) -> pd.DataFrame:
 
 
 def _column(where: str, row: Mapping[str, Any], name: str) -> Column:
-    given = _text(row["type"]).lower()
-    known = {kind.lower(): kind for kind in TYPES} | OTHER_NAMES
-    if given not in known:
+    type_name = _text(row["type"]).lower()
+    type_names = {kind.lower(): kind for kind in TYPES} | OTHER_NAMES
+    if type_name not in type_names:
         raise SchemaError(
             f"{where}, type: must be one of {', '.join(TYPES)}. Got "
             f"{_text(row['type'])!r}; take the row out to have the column discovered."
         )
-    kind = TYPES[known[given]]
-    taken = {item.name for item in fields(kind)}
-    params: dict[str, Any] = {"whole_days": True} if given == "date" else {}
-    for entry, read in READERS.items():
+    kind = TYPES[type_names[type_name]]
+    allowed = {item.name for item in fields(kind)}
+    params: dict[str, Any] = {"whole_days": True} if type_name == "date" else {}
+    for entry, reader in READERS.items():
         text = _entry(row.get(entry))
         if text == "" or (kind is Integer and (entry, text) == ("decimals", "0")):
             continue
-        if entry not in taken:
+        if entry not in allowed:
             raise SchemaError(
                 f"{where}, {entry}: must be empty for the type {kind.__name__}. Got "
                 f"{text!r}."
             )
-        params[entry] = read(f"{where}, {entry}", text, kind)
+        params[entry] = reader(f"{where}, {entry}", text, kind)
     try:
         column: Column = kind(**params)
         if is_hint(column) or not _is_open(column):
@@ -209,7 +209,7 @@ def _column(where: str, row: Mapping[str, Any], name: str) -> Column:
 
 
 def _is_open(column: Column) -> bool:
-    """Say whether a bound or the categories are left for `Schema.known` to drop."""
+    """Return whether a bound or the categories are left for `Schema.known` to drop."""
     ends = ("lower", "upper", "categories")
     return any(getattr(column, end, "") is None for end in ends)
 
@@ -222,7 +222,7 @@ def _text(value: object) -> str:
     if value is None or value is pd.NaT or value is pd.NA or value != value:
         return ""
     if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # beside an empty cell a whole number is a float
+        return str(int(value))  # pandas reads integers as floats if a cell is empty
     return str(value).strip()
 
 
@@ -275,7 +275,7 @@ READERS: dict[str, Callable[[str, object, type], object]] = {
 
 
 # ----------------------------------------------------------------------------
-# Schema: what the owner of a table may say about it in public.
+# Schema: public knowledge about the columns of a table.
 
 READ_OFF = "a schema was read off rows (Schema.infer): it must be public by itself"
 FROM_PUBLIC = "a schema was read off rows that are said to be public"
@@ -286,7 +286,7 @@ FROM_PUBLIC = "a schema was read off rows that are said to be public"
 class Schema:
     """Column types, bounds and categories, from public knowledge.
 
-    A column that is left out is discovered privately, and paid for.
+    A column that is left out is discovered privately, which uses privacy budget.
 
     Parameters
     ----------
@@ -296,17 +296,16 @@ class Schema:
     target : column type or None, default=None
         The column that ``y`` holds; its categories are the classes.
     other : str, default="other"
-        What stands for values that are too rare to be found, where the categories of a
-        column of text are discovered.
+        The value that replaces rare values, if the categories of a column of text are
+        discovered.
     origin : str, default=""
         Marks, one a line, which certificates repeat: that bounds and categories were
-        read off rows, and whose word it is that these were public. :meth:`infer`,
-        :meth:`from_public` and fits write them. A schema has the marks of all its
-        columns, and its columns have those of the schema, so they stay when it is
-        edited, completed, saved or copied; only a schema of columns that were written
-        anew is without.
+        read from rows, and who stated that these rows are public. :meth:`infer`,
+        :meth:`from_public` and fits set them. A schema has the marks of all its
+        columns, and its columns have those of the schema. So they remain when it is
+        edited, completed, saved or copied; only new columns have no marks.
     rules : sequence of rules, default=()
-        What holds in every row by public knowledge, between columns described here:
+        Relations that hold in every row by public knowledge, between columns here:
         :class:`LessEqual`, :class:`SumOf`, :class:`MissingIf`, :class:`Determines`.
         Every sampled row obeys.
 
@@ -325,7 +324,7 @@ class Schema:
     rules: Sequence[Rule] = ()
 
     def __post_init__(self) -> None:
-        """Check each column by itself."""
+        """Check the types of columns, and that rules do not contradict each other."""
         object.__setattr__(self, "columns", dict(self.columns))
         object.__setattr__(self, "rules", tuple(map(rule_from_dict, self.rules)))
         in_order(self.rules)  # raises where they contradict each other
@@ -341,7 +340,7 @@ class Schema:
         self._mark([column for _, column in named])
 
     def _mark(self, columns: Sequence[Column]) -> None:
-        """Take over the marks of the columns, and hand all marks on to each of them."""
+        """Collect the marks of the columns, and pass all marks to each of them."""
         origin = joined_origins(self.origin, *map(origin_of, columns))
         object.__setattr__(self, "origin", origin)
         if origin:
@@ -410,7 +409,7 @@ class Schema:
         ]
 
     def known(self) -> "Schema":
-        """Return a schema of the filled columns alone; the others are discovered.
+        """Return a schema of the complete columns; the others are discovered.
 
         Examples
         --------
@@ -418,8 +417,8 @@ class Schema:
         >>> list(Schema({"age": Integer(), "sex": Boolean()}).known().columns)
         ['sex']
         """
-        left = set(self.unfilled())
-        columns = {n: c for n, c in self.columns.items() if str(n) not in left}
+        unfilled = set(self.unfilled())
+        columns = {n: c for n, c in self.columns.items() if str(n) not in unfilled}
         is_open = bool(Schema({"y": self.target}).unfilled()) if self.target else False
         return replace(self, columns=columns, target=None if is_open else self.target)
 
@@ -522,8 +521,8 @@ class Schema:
                 "target must be the name of a row of the data dictionary. Got "
                 f"{target!r}; the names are {', '.join(columns)}."
             )
-        found = columns.pop(target) if target is not None else None
-        return cls(columns, found)
+        target_column = columns.pop(target) if target is not None else None
+        return cls(columns, target_column)
 
     @classmethod
     def infer(
@@ -576,10 +575,12 @@ class Schema:
             for name, column in content.get("columns", {}).items()
         }
         target = content.get("target")
-        found = column_from_dict("target", target) if target is not None else None
+        target_column = (
+            column_from_dict("target", target) if target is not None else None
+        )
         other, origin = content.get("other", "other"), content.get("origin", "")
         rules = content.get("rules", ())
-        return cls(columns, found, str(other), str(origin), rules)
+        return cls(columns, target_column, str(other), str(origin), rules)
 
     def to_json(self) -> str:
         """Return the schema as JSON; column names become text."""
@@ -609,8 +610,8 @@ class Schema:
     def load(cls, path: str | Path) -> "Schema":
         """Read a ``.json`` or ``.toml`` file."""
         path = Path(path)
-        read = cls.from_toml if path.suffix == ".toml" else cls.from_json
-        return read(path.read_text(encoding="utf-8"))
+        reader = cls.from_toml if path.suffix == ".toml" else cls.from_json
+        return reader(path.read_text(encoding="utf-8"))
 
 
 def read_off(

@@ -1,7 +1,7 @@
-"""Numbers and times that a table holds as text: read, and written back, as described.
+"""Numbers and times in columns of text: parsed, and written back, in their format.
 
-A column that says how its text is written may leave its bounds to private discovery:
-it is a hint of what to look for.
+A column description with a format may leave its bounds to private discovery. Such a
+description is a hint.
 """
 
 import re
@@ -30,13 +30,13 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# What cells of text say: a date, a number, a word; by rules that are public.
+# The type of each cell of text (date, number, word, ...), by public rules.
 
 LABEL = re.compile(r"[A-Za-z]{1,3}-?\d[\dA-Za-z.]*|\d+[A-Za-z]", re.ASCII)
 
 
 class Says(IntEnum):
-    """What one cell holds."""
+    """The type of one cell."""
 
     NOTHING = 0
     """It is missing."""
@@ -51,16 +51,16 @@ class Says(IntEnum):
     """An object that is True or False."""
 
     PADDED = 4
-    """Digits behind a zero, as of postcodes: a number would lose it."""
+    """Digits after a leading zero, as in postcodes: a number would lose the zero."""
 
     LABEL = 5
-    """Letters and digits in one, as V57 or 12A: what stands beside it is a code."""
+    """Letters and digits, as V57 or 12A: numbers in the same column are codes too."""
 
     WORD = 6
     """Any other text."""
 
     CODE = 7
-    """A word of a public list that stands where a number would: N, NA, unknown."""
+    """A word of a public list that often replaces a number: N, NA, unknown."""
 
 
 _SYMBOLS = "?", "-", "--", ".", "x"
@@ -75,7 +75,7 @@ NUMBERS_FROM = ISO + len(ISO_FORMS)  # where forms of numbers begin
 @saved
 @dataclass(frozen=True)
 class TextKinds:
-    """One cell for each thing that text may say, forms last; no data."""
+    """One cell for each type of text; forms of dates and numbers come last."""
 
     nullable = False
     is_ordered = False
@@ -88,54 +88,55 @@ class TextKinds:
     n_cells = n_known
 
     def encode(self, values: Values) -> Codes:
-        """Return what each cell says."""
+        """Return the type of each cell."""
         if isinstance(values, Numbers):
             missing = np.isnan(values.values)
             return np.where(missing, Says.NOTHING, Says.NUMBER_ITSELF).astype(np.int64)
         marks = values.marks or (Mark.TEXT,) * len(values.values)
         pairs = zip(values.values, marks, strict=True)
-        table = [said(text, mark) for text, mark in pairs]
+        table = [type_of_text(text, mark) for text, mark in pairs]
         return np.array([*table, Says.NOTHING], dtype=np.int64)[values.codes]
 
 
-def said(text: str, mark: Mark = Mark.TEXT) -> int:
-    """Return what a text says; forms are numbered behind all else.
+def type_of_text(text: str, mark: Mark = Mark.TEXT) -> int:
+    """Return the type of a text; forms are numbered after all other types.
 
     Examples
     --------
-    >>> [said(text).name for text in ("2024-02-29", "007", "soon", "V57", " n/a")]
+    >>> texts = ("2024-02-29", "007", "soon", "V57", " n/a")
+    >>> [type_of_text(text).name for text in texts]
     ['TIME', 'PADDED', 'WORD', 'LABEL', 'CODE']
-    >>> FORM_CELLS[said("29.02.2024") - DATES]
+    >>> FORM_CELLS[type_of_text("29.02.2024") - DATES]
     ('%d.%m.%Y', '0', '')
-    >>> ISO_FORMS[said("2024-02-29 08:15") - ISO]
+    >>> ISO_FORMS[type_of_text("2024-02-29 08:15") - ISO]
     '%Y-%m-%d %H:%M'
-    >>> said("€ 2.859,76") >= NUMBERS_FROM
+    >>> type_of_text("€ 2.859,76") >= NUMBERS_FROM
     True
     """
     if mark is Mark.NUMBER:
         return Says.NUMBER_ITSELF
     if mark is Mark.TRUTH:
         return Says.TRUTH
-    plain = text.strip()
+    stripped = text.strip()
     number = place_of_number(text)
     if number is not None:
         return NUMBERS_FROM + number
-    if plain.isascii() and plain.isdigit():
+    if stripped.isascii() and stripped.isdigit():
         return Says.PADDED
     if text[:4].isdigit() and not np.isnan(seconds_of_text(text)):
         place = iso_place(text)
         return Says.TIME if place is None else ISO + place
-    form = form_of(plain)
+    form = form_of(stripped)
     if form is not None:
         return DATES + PLACES[form]
-    if LABEL.fullmatch(plain):
+    if LABEL.fullmatch(stripped):
         return Says.LABEL
-    words = " ".join(plain.lower().split())
+    words = " ".join(stripped.lower().split())
     return Says.CODE if words in CODES else Says.WORD
 
 
 def plausible_codes() -> tuple[str, ...]:
-    """Return values that are common in columns of text everywhere; no data.
+    """Return values that are common in columns of text; a public constant.
 
     They need no partition selection: each is counted, whether or not a row has it.
     """
@@ -149,7 +150,7 @@ def plausible_codes() -> tuple[str, ...]:
 
 
 # ----------------------------------------------------------------------------
-# Numbers and times that a table holds as text: read, and written back, as described.
+# Numbers and times in columns of text: parsed, and written back, in their format.
 
 KINDS = {
     Numeric: Kind.FLOAT,
@@ -159,7 +160,7 @@ KINDS = {
 
 
 def is_written(column: Column) -> bool:
-    """Say whether a column describes how its text is written.
+    """Return whether a column describes the format of its text.
 
     Examples
     --------
@@ -180,36 +181,36 @@ def hinted_kind(column: Column) -> Kind | None:
     return KINDS[type(column)] if is_hint(column) else None
 
 
-def with_hint(found: Column, hint: Column) -> Column:
-    """Return a discovered column with all that a hint said of it.
+def with_hint(column: Column, hint: Column) -> Column:
+    """Return a discovered column completed by a hint of the schema.
 
     Examples
     --------
     >>> with_hint(Integer(0, 9), Numeric(decimals=2, nullable=False, parse=True))
     Numeric(lower=0, upper=9, decimals=2, nullable=False, parse=True)
     """
-    if isinstance(found, Categorical):  # nothing could be read
+    if isinstance(column, Categorical):  # nothing could be read
         point = "2000-01-01" if isinstance(hint, Datetime) else 0
         return replace(hint, lower=point, upper=point, nullable=True)  # type: ignore[arg-type]
-    nullable = found.nullable and hint.nullable
+    nullable = column.nullable and hint.nullable
     if isinstance(hint, Datetime):
-        whole = hint.whole_days or found.whole_days  # type: ignore[union-attr]
-        ends = _ends(found, hint)
-        return replace(hint, **ends, whole_days=whole, nullable=nullable)
-    ends = _ends(found, hint)
+        whole_days = hint.whole_days or column.whole_days  # type: ignore[union-attr]
+        ends = _joined_bounds(column, hint)
+        return replace(hint, **ends, whole_days=whole_days, nullable=nullable)
+    ends = _joined_bounds(column, hint)
     if isinstance(hint, Numeric) and hint.decimals is not None and not hint.codes:
         return replace(hint, **ends, nullable=nullable)
     assert isinstance(hint, Numeric | Integer)
-    assert isinstance(found, Numeric | Integer)
-    given: Any = {"nullable": nullable, "parse": hint.parse, "codes": hint.codes}
-    given["origin"] = hint.origin
+    assert isinstance(column, Numeric | Integer)
+    description: Any = {"nullable": nullable, "parse": hint.parse, "codes": hint.codes}
+    description["origin"] = hint.origin
     if hint.format is not None:
-        given["format"] = form_of_column(hint).sample(found.decimals)
-    return replace(found, **ends, **given)
+        description["format"] = form_of_column(hint).sample(column.decimals)
+    return replace(column, **ends, **description)
 
 
 def read_column(values: Values, column: Column) -> Values:
-    """Read text as the column says it is written, value by value; NaN elsewhere.
+    """Parse text in the format of the column; NaN for all other text.
 
     Codes of the column are no numbers: they become NaN as well.
     """
@@ -221,15 +222,15 @@ def read_column(values: Values, column: Column) -> Values:
         for code in codes:
             numbers[numbers == as_float(code)] = np.nan
         return Numbers(numbers)
-    read = read_text(values, column)
+    parsed = read_text(values, column)
     texts = set(map(str, codes))
     if texts:
-        read[[text in texts for text in values.values]] = np.nan
-    return Numbers(np.append(read, np.nan)[values.codes])
+        parsed[[text in texts for text in values.values]] = np.nan
+    return Numbers(np.append(parsed, np.nan)[values.codes])
 
 
-def write_text(drawn: "pd.Series[Any]", column: Column) -> "pd.Series[Any]":
-    """Write drawn numbers or times as the column says; missing stays missing.
+def write_text(values: "pd.Series[Any]", column: Column) -> "pd.Series[Any]":
+    """Write drawn numbers or times in the format of the column; missing stays missing.
 
     Examples
     --------
@@ -240,21 +241,23 @@ def write_text(drawn: "pd.Series[Any]", column: Column) -> "pd.Series[Any]":
     """
     if isinstance(column, Datetime):
         form = column.format or ""
-        texts = [None if v is pd.NaT else write_time(v, form) for v in drawn]
+        texts = [None if v is pd.NaT else write_time(v, form) for v in values]
     else:
         assert isinstance(column, Numeric | Integer)
-        decimals, missing = column.decimals, drawn.isna()
+        decimals, missing = column.decimals, values.isna()
         write = form_of_column(column).write
-        pairs = zip(drawn, missing, strict=True)
-        texts = [None if gone else write(float(v), decimals) for v, gone in pairs]
+        pairs = zip(values, missing, strict=True)
+        texts = [
+            None if is_missing else write(float(v), decimals) for v, is_missing in pairs
+        ]
     return pd.Series(texts, dtype=object)
 
 
-def _ends(found: Any, hint: Any) -> dict[str, Any]:
-    """Return bounds as they were found, but for those that the hint has."""
+def _joined_bounds(column: Any, hint: Any) -> dict[str, Any]:
+    """Return the bounds of the hint, and discovered ones where it has none."""
     if isinstance(hint, Datetime):
-        known = hint if hint.is_time_of_day else found
-        return {"lower": known.lower, "upper": known.upper}
-    lower = found.lower if hint.lower is None else hint.lower
-    upper = found.upper if hint.upper is None else hint.upper
+        source = hint if hint.is_time_of_day else column
+        return {"lower": source.lower, "upper": source.upper}
+    lower = column.lower if hint.lower is None else hint.lower
+    upper = column.upper if hint.upper is None else hint.upper
     return {"lower": min(lower, upper), "upper": max(lower, upper)}

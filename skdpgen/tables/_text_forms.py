@@ -16,11 +16,12 @@ from skdpgen.exceptions import (
 )
 
 # ----------------------------------------------------------------------------
-# How people write numbers: a form has marks, a unit, blanks; public rules alone.
+# Formats of numbers in text: marks, a unit, blanks; by public rules only.
 #
-# A form is said by a sample, as `"€ 1.234,56"` or `"45 %"`. What one text says about
-# its form is one of few shapes in one of few families, so a column of text has one
-# cell for each pair, and RELEASED counts of them choose the form of the column.
+# A sample describes a format, as `"€ 1.234,56"` or `"45 %"`. One text may fit several
+# formats. What it shows is one of few shapes (of its digits) in one of few families
+# (of its unit and blanks). So a column of text has one cell for each such pair, and
+# RELEASED counts of the cells choose the format of the column.
 
 Floats = NDArray[np.float64]
 
@@ -38,16 +39,16 @@ THOUSAND = 3  # digits
 
 @dataclass(frozen=True)
 class NumberForm:
-    """How the numbers of a column are written.
+    """The format of the numbers of a column.
 
     Parameters
     ----------
     decimal : str, default="."
         The mark before the decimals: a point or a comma.
     thousands : str, default=""
-        What stands between thousands.
+        The separator between thousands.
     before, after : str, default=""
-        The unit with the blank beside it, or blanks alone.
+        The unit with its blank, or blanks only.
     has_plus : bool, default=False
         Whether numbers above 0 have a plus sign.
 
@@ -65,19 +66,19 @@ class NumberForm:
     has_plus: bool = False
 
     def read(self, text: str) -> float:
-        """Return the number that a text spells; NaN if it spells none for certain.
+        """Return the number in a text; NaN if the text is not certainly one.
 
-        Blanks around it, a sign, a unit and groups of thousands may be there or not.
-        Another unit, or another mark before the decimals, is no number.
+        Blanks around it, a sign, a unit and groups of thousands are optional. Text with
+        another unit, or another decimal mark, is no number.
         """
-        found = self._reader.fullmatch(text.strip().translate(SIGNS))
-        if found is None or (found["sign"] and found["inner"]):
+        match = self._reader.fullmatch(text.strip().translate(SIGNS))
+        if match is None or (match["sign"] and match["inner"]):
             return math.nan
-        whole = found["whole"]
-        if found["group"]:
-            whole = whole.replace(found["group"], "")
-        rest = (found["rest"] or "").replace(self.decimal, ".")
-        number = float(f"{found['sign'] or found['inner']}{whole}{rest}")
+        integer = match["whole"]
+        if match["group"]:
+            integer = integer.replace(match["group"], "")
+        fraction = (match["rest"] or "").replace(self.decimal, ".")
+        number = float(f"{match['sign'] or match['inner']}{integer}{fraction}")
         return number if math.isfinite(number) else math.nan
 
     @cached_property
@@ -97,17 +98,17 @@ class NumberForm:
 
     def write(self, value: float, decimals: int | None) -> str:
         """Return a number as text; the sign stands before the unit."""
-        plain = write_number(value, decimals)
-        sign = "-" if plain.startswith("-") else "+" * (self.has_plus and value > 0)
-        whole, point, rest = plain.removeprefix("-").partition(".")
+        digits = write_number(value, decimals)
+        sign = "-" if digits.startswith("-") else "+" * (self.has_plus and value > 0)
+        integer, point, fraction = digits.removeprefix("-").partition(".")
         mark = self.decimal if point else ""
-        text = f"{_in_thousands(whole, self.thousands)}{mark}{rest}"
+        text = f"{_in_thousands(integer, self.thousands)}{mark}{fraction}"
         if self.before.strip():
             return f"{sign}{self.before}{text}{self.after}"
         return f"{self.before}{sign}{text}{self.after}"
 
     def sample(self, decimals: int | None) -> str:
-        """Return the text that says this form; "…" stands for any number of decimals.
+        """Return a sample of this format; "…" stands for any number of decimals.
 
         Examples
         --------
@@ -115,9 +116,12 @@ class NumberForm:
         ('1.234,56', '1234.56… %')
         """
         digits = "56" if decimals is None else SURE_DIGITS[:decimals]
-        mark, more = self.decimal if digits else "", MORE if decimals is None else ""
+        mark, ellipsis = (
+            self.decimal if digits else "",
+            MORE if decimals is None else "",
+        )
         plus = "+" if self.has_plus else ""
-        number = f"1{self.thousands}234{mark}{digits}{more}"
+        number = f"1{self.thousands}234{mark}{digits}{ellipsis}"
         return f"{self.before}{plus}{number}{self.after}"
 
 
@@ -152,7 +156,7 @@ def number_form(
     ----------
     sample : str
     is_whole : bool, default=False
-        Whether the column has whole numbers alone, so each mark is one of thousands.
+        Whether the column has integers only, so each mark separates thousands.
 
     Examples
     --------
@@ -161,16 +165,16 @@ def number_form(
     >>> number_form("45 %")[0].write(12.0, 0)
     '12 %'
     """
-    found = _SAMPLE.fullmatch(sample) if isinstance(sample, str) else None
-    number = None if found is None else _NUMBER.fullmatch(found["number"])
-    if found is None or number is None or (found["before"].strip() and found["plus"]):
+    match = _SAMPLE.fullmatch(sample) if isinstance(sample, str) else None
+    number = None if match is None else _NUMBER.fullmatch(match["number"])
+    if match is None or number is None or (match["before"].strip() and match["plus"]):
         raise SchemaError(NO_SAMPLE.format(sample))
-    before, after = found["before"], found["after"]
+    before, after = match["before"], match["after"]
     has_signs = set("+-\u2212") & set(before + after) or after[:1] in (".", ",")
     if has_signs or (before.strip() and after.strip()):
         raise SchemaError(NO_SAMPLE.format(sample))
     group, mark = number["group"] or "", number["mark"]
-    n_groups = found["number"].count(group) if group else 0
+    n_groups = match["number"].count(group) if group else 0
     if group in (".", ",") and not mark and n_groups == 1 and not is_whole:
         decimal = _other(group)
         thousands = f"1{group}234{decimal}5"
@@ -178,15 +182,15 @@ def number_form(
     if mark is not None and mark == group:
         raise SchemaError(NO_SAMPLE.format(sample))
     decimal = mark or (_other(group) if group in (".", ",") else ".")
-    form = NumberForm(decimal, group, before, after, bool(found["plus"]))
-    return form, None if found["more"] else len(number["part"] or "")
+    form = NumberForm(decimal, group, before, after, bool(match["plus"]))
+    return form, None if match["more"] else len(number["part"] or "")
 
 
 def read_number(text: str) -> float:
-    """Return the number that a text spells; NaN if it spells none for certain.
+    """Return the number in a text; NaN if the text is not certainly one.
 
-    Spaces around, a sign, groups of thousands and a decimal point are read. A comma is
-    one between thousands or none at all, and units, such as % or a currency, are none.
+    Spaces around, a sign, groups of thousands and a decimal point are allowed. A comma
+    may only separate thousands, and units such as % or a currency are not allowed.
 
     Examples
     --------
@@ -221,11 +225,11 @@ def _in_thousands(digits: str, mark: str) -> str:
     return f"{int(digits):,}".replace(",", mark)
 
 
-# ------------------------------------------------------------- what one text may show
+# ------------------------------------------------ the form of the number in one text
 
 
 class Shape(NamedTuple):
-    """What the digits of a text show of its form.
+    """The form of the digits of a text.
 
     Parameters
     ----------
@@ -235,7 +239,7 @@ class Shape(NamedTuple):
     mark : str
         The mark before decimals, if there is one.
     is_sure : bool
-        False where one mark stands before three digits: ``1,234`` or ``1.234``.
+        False if there is one mark, followed by three digits: ``1,234`` or ``1.234``.
     """
 
     size: str
@@ -243,11 +247,11 @@ class Shape(NamedTuple):
     is_sure: bool = True
 
     def fits(self, decimal: str) -> bool:
-        """Say whether a form with this decimal mark can read the text."""
+        """Return whether a form with this decimal mark can read the text."""
         return not self.is_sure or decimal not in (_other(self.mark), self.size)
 
     def shows(self, decimal: str) -> bool:
-        """Say whether no other decimal mark can read the text."""
+        """Return whether no other decimal mark can read the text."""
         return self.is_sure and not self.fits(_other(decimal))
 
 
@@ -281,7 +285,7 @@ WRITTEN = re.compile(
 
 
 def place_of_number(text: str) -> int | None:
-    """Return the cell of a text of a number; None of all other text.
+    """Return the cell of the text of a number; None for all other text.
 
     Examples
     --------
@@ -290,41 +294,41 @@ def place_of_number(text: str) -> int | None:
     >>> [place_of_number(text) for text in ("007", "1,23,456", "$5 %", "5.", "soon")]
     [None, None, None, None, None]
     """
-    plain = text.strip().translate(SIGNS)
-    found = WRITTEN.fullmatch(plain)
-    if found is None or (found["before"] and found["after"]):
+    stripped = text.strip().translate(SIGNS)
+    match = WRITTEN.fullmatch(stripped)
+    if match is None or (match["before"] and match["after"]):
         return None
-    if (found["sign"] and found["inner"]) or (found["inner"] and not found["before"]):
+    if (match["sign"] and match["inner"]) or (match["inner"] and not match["before"]):
         return None
-    shape = _shape(found["number"])
+    shape = _shape(match["number"])
     if shape is None:
         return None
-    if found["exponent"]:
-        number = found["number"] + found["exponent"]
+    if match["exponent"]:
+        number = match["number"] + match["exponent"]
         is_plain = shape.mark != "," and shape.size in ("small", "digit")
         if not is_plain or not math.isfinite(float(number)):
             return None
         shape = EXPONENT
-    if found["before"] or found["after"]:
-        family: str | tuple[str, str] = (found["before"] or "", found["after"] or "")
-    elif plain != text.translate(SIGNS):
+    if match["before"] or match["after"]:
+        family: str | tuple[str, str] = (match["before"] or "", match["after"] or "")
+    elif stripped != text.translate(SIGNS):
         ends = text[:1].isspace(), text[-1:].isspace()
         family = BARE[4] if all(ends) else BARE[2] if ends[0] else BARE[3]
     else:
-        family = "+" if found["sign"] == "+" else ""
+        family = "+" if match["sign"] == "+" else ""
     return FAMILIES[family] * len(SHAPES) + PLACES[shape]
 
 
 def _shape(number: str) -> Shape | None:
-    found = _NUMBER.fullmatch(number)
-    if found is None:
+    match = _NUMBER.fullmatch(number)
+    if match is None:
         return None
-    group, mark = found["group"], found["mark"] or ""
+    group, mark = match["group"], match["mark"] or ""
     if group is None:
-        whole = number.partition(mark)[0] if mark else number
-        if len(whole) == 1 and not mark:
+        integer = number.partition(mark)[0] if mark else number
+        if len(integer) == 1 and not mark:
             return Shape("digit")
-        return Shape("small" if len(whole) <= THOUSAND else "large", mark)
+        return Shape("small" if len(integer) <= THOUSAND else "large", mark)
     if group in ".,":
         if group == mark:
             return None
@@ -338,16 +342,16 @@ def _shape(number: str) -> Shape | None:
 
 @dataclass(frozen=True)
 class NumbersOf:
-    """What RELEASED counts say of the numbers in a column of text.
+    """The numbers in a column of text, from RELEASED counts.
 
     Parameters
     ----------
     form : NumberForm
-        In which most of them are written.
+        The format of most of them.
     n_read : float
         Cells that are numbers in this form.
     n_digits : float
-        Those that are one digit alone.
+        Those that are a single digit.
     n_pointed : float
         Those with a decimal mark, as 30000.0.
     """
@@ -363,35 +367,35 @@ AS_COMPUTERS_WRITE = {
     *(Shape(size, mark) for size in ("small", "large") for mark in ("", ".")),
 }
 COMPUTER = np.array([shape in AS_COMPUTERS_WRITE for shape in SHAPES])
-PLUS_SHARE = 0.25  # of the numbers: so many with a plus sign are no accident
-UNIT_SHARE = 0.25  # of the numbers: so many with a unit; the others may lack it
-CERTAIN = 4.5  # noise stds above which one cell of thousands is no noise
+PLUS_SHARE = 0.25  # of the numbers have a plus sign, if the format has one
+UNIT_SHARE = 0.25  # of the numbers have a unit, if the format has one
+CERTAIN = 4.5  # noise stds that noise alone does not reach in any of thousands of cells
 
 
-def shown(counts: Floats, std: float) -> Floats:
-    """Return noisy counts, and 0 where they may be noise alone.
+def likely_counts(counts: Floats, std: float) -> Floats:
+    """Return noisy counts, and 0 for those that may be noise only.
 
-    Of n cells that no row has, less than one is left on average.
+    Of n empty cells, less than one keeps its count on average.
 
     Examples
     --------
-    >>> shown(np.array([1.0, 50.0]), 1.0).tolist()
+    >>> likely_counts(np.array([1.0, 50.0]), 1.0).tolist()
     [0.0, 50.0]
     """
     limit = std * math.sqrt(2 * math.log(max(counts.size, 2)))
     return np.where(counts > limit, counts, 0.0)
 
 
-def certain(counts: Floats, std: float) -> Floats:
-    """Return noisy counts, and 0 where they are not surely those of some rows."""
+def certain_counts(counts: Floats, std: float) -> Floats:
+    """Return noisy counts, and 0 for those that may belong to empty cells."""
     return np.where(counts > CERTAIN * std, counts, 0.0)
 
 
 def numbers_of(counts: Floats, std: float) -> NumbersOf:
-    """Choose the form of numbers that most cells of a column have.
+    """Choose the format of most numbers in a column.
 
-    What makes a form other than that of a computer is chosen by cells that surely hold
-    rows. How many numbers there are is summed over all cells that seem to hold some.
+    Separators and units that a computer would not write are chosen by cells that
+    certainly have rows. The number of numbers is summed over all cells that likely do.
 
     Parameters
     ----------
@@ -405,28 +409,28 @@ def numbers_of(counts: Floats, std: float) -> NumbersOf:
     >>> counts = np.zeros(N_FORMS)
     >>> for text in ("€ 12,50", "€ 1.234,56", "€ 999"):
     ...     counts[place_of_number(text)] = 100
-    >>> found = numbers_of(counts, 1.0)
-    >>> found.form.sample(2), found.n_read
+    >>> numbers = numbers_of(counts, 1.0)
+    >>> numbers.form.sample(2), numbers.n_read
     ('€ 1.234,56', 300.0)
     """
     table = counts.reshape(len(FAMILIES), len(SHAPES))
     n_bare = len(BARE)
-    seen, sure = shown(table[:n_bare], std), certain(table, std)
+    likely, sure_counts = likely_counts(table[:n_bare], std), certain_counts(table, std)
     # numbers as computers write them are usual, and have few cells
-    seen[0] = np.where(COMPUTER & (table[0] > std), table[0], seen[0])
-    of_units = sure[n_bare:].sum(axis=1)
+    likely[0] = np.where(COMPUTER & (table[0] > std), table[0], likely[0])
+    of_units = sure_counts[n_bare:].sum(axis=1)
     best = int(of_units.argmax())
     n_units = float(of_units[best])
-    has_unit = n_units > UNIT_SHARE * (n_units + float(seen.sum()))
-    sure_bare, before, after = sure[:n_bare], "", ""
+    has_unit = n_units > UNIT_SHARE * (n_units + float(likely.sum()))
+    sure_bare, before, after = sure_counts[:n_bare], "", ""
     by_shape = sure_bare.sum(axis=0)
     if has_unit:
         before, after = UNITS[best]
-        seen = np.vstack([seen, shown(table[n_bare + best], std)])
-        by_shape = by_shape + sure[n_bare + best]
+        likely = np.vstack([likely, likely_counts(table[n_bare + best], std)])
+        by_shape = by_shape + sure_counts[n_bare + best]
     decimal = _decimal(by_shape)
     fits = np.array([shape.fits(decimal) for shape in SHAPES])
-    n_read = float(np.where(fits, seen, 0.0).sum())
+    n_read = float(np.where(fits, likely, 0.0).sum())
     by_family = np.where(fits, sure_bare, 0.0).sum(axis=1)
     if not has_unit:
         around, first, last = by_family[4], by_family[2], by_family[3]
@@ -436,40 +440,41 @@ def numbers_of(counts: Floats, std: float) -> NumbersOf:
     thousands = _thousands(np.where(fits, by_shape, 0.0), decimal)
     form = NumberForm(decimal, thousands, before, after, has_plus)
     has_mark = np.array([shape.shows(decimal) for shape in SHAPES])
-    n_digits = float(seen[:, PLACES[Shape("digit")]].sum())
-    return NumbersOf(form, n_read, n_digits, float(seen[:, fits & has_mark].sum()))
+    n_digits = float(likely[:, PLACES[Shape("digit")]].sum())
+    return NumbersOf(form, n_read, n_digits, float(likely[:, fits & has_mark].sum()))
 
 
 def _decimal(by_shape: Floats) -> str:
-    """Return the decimal mark: what most cells show, or what is likelier.
+    """Return the decimal mark: that of most cells, or the likelier one.
 
-    Points before three digits, and whole numbers below 1,000 beside them, are
-    thousands if no cell shows a decimal point: a computer would write some.
+    If points precede three digits, there are integers below 1,000, and no cell has a
+    decimal point, then the points separate thousands: real decimals would also have
+    other numbers of digits.
     """
-    sure = {
+    sure_counts = {
         mark: sum(float(by_shape[PLACES[s]]) for s in SHAPES if s.shows(mark))
         for mark in ".,"
     }
-    if sure["."] or sure[","]:
-        return "," if sure[","] > sure["."] else "."
+    if sure_counts["."] or sure_counts[","]:
+        return "," if sure_counts[","] > sure_counts["."] else "."
     with_points = by_shape[PLACES[Shape(".", "", is_sure=False)]]
-    whole = by_shape[PLACES[Shape("small")]] + by_shape[PLACES[Shape("digit")]]
-    return "," if with_points and whole else "."
+    n_small = by_shape[PLACES[Shape("small")]] + by_shape[PLACES[Shape("digit")]]
+    return "," if with_points and n_small else "."
 
 
 def _thousands(by_shape: Floats, decimal: str) -> str:
-    """Return what stands between thousands, if more cells have it than lack it."""
+    """Return the separator of thousands, if more cells have it than lack it."""
     n_by_mark = {
         mark: sum(float(by_shape[PLACES[s]]) for s in SHAPES if s.size == mark)
         for mark in (*GROUPS, _other(decimal))
     }
     best = max(n_by_mark, key=lambda mark: n_by_mark[mark])
-    without = sum(float(by_shape[PLACES[s]]) for s in SHAPES if s.size == "large")
-    return best if n_by_mark[best] > without else ""
+    n_ungrouped = sum(float(by_shape[PLACES[s]]) for s in SHAPES if s.size == "large")
+    return best if n_by_mark[best] > n_ungrouped else ""
 
 
 # ----------------------------------------------------------------------------
-# How times are spelled in text, one text at a time; no text raises.
+# Times in text, one text at a time; no text raises an error.
 
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 SHOWN = datetime(2004, 11, 23, 13, 35, 46)  # a time whose parts all differ
@@ -482,7 +487,7 @@ NO_DATE = 2000  # the year of a time of day
 
 
 class TimePlan(NamedTuple):
-    """How a form is read: by ``strptime``, and shifted to the offset that it names."""
+    """How to read a form: by ``strptime``, with a shift to its time zone offset."""
 
     plain: str
     shift: float
@@ -498,12 +503,12 @@ def plan_of(form: str) -> TimePlan:
     >>> plan_of("%-d.%-m.%Y").plain, plan_of("%Y-%m-%dT%H:%M+02:00")
     ('%d.%m.%Y', TimePlan(plain='%Y-%m-%dT%H:%M%z', shift=7200.0, has_date=True))
     """
-    plain = UNPADDED.sub("%", form).replace("%3f", "%f")
-    named, shift = OFFSET.search(plain), 0.0
+    directives = UNPADDED.sub("%", form).replace("%3f", "%f")
+    named, shift = OFFSET.search(directives), 0.0
     if named is not None:
-        plain = plain[: named.start()] + "%z"
+        directives = directives[: named.start()] + "%z"
         shift = _seconds_of_offset(named[0])
-    return TimePlan(plain, shift, DATE.search(plain) is not None)
+    return TimePlan(directives, shift, DATE.search(directives) is not None)
 
 
 def _seconds_of_offset(text: str) -> float:
@@ -533,9 +538,9 @@ def write_time(stamp: Any, form: str) -> str:
 def read_time(text: str, form: str) -> float:
     """Return the seconds since 2000 of a time in a form of ``strptime``, or NaN.
 
-    A form that ends in an offset, as ``+02:00``, is of the clocks there; times with
-    another offset are read as that clock shows them. Times of day are those of
-    1 January 2000.
+    A form that ends in an offset, such as ``+02:00``, gives local times of that offset;
+    times with another offset are converted to it. Times of day are those of 1 January
+    2000.
 
     Examples
     --------
@@ -543,8 +548,8 @@ def read_time(text: str, form: str) -> float:
     (86400.0, nan)
     """
     try:
-        plain, shift, is_dated = plan_of(form)
-        stamp = datetime.strptime(text.strip(), plain)
+        directives, shift, is_dated = plan_of(form)
+        stamp = datetime.strptime(text.strip(), directives)
         stamp = stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)
         stamp = stamp if is_dated else stamp.replace(year=NO_DATE)
         return (stamp - EPOCH).total_seconds() + shift
@@ -553,13 +558,13 @@ def read_time(text: str, form: str) -> float:
 
 
 def is_form(form: Any) -> bool:
-    """Say whether times can be written in a form and read back.
+    """Return whether times can be written in a form and read back.
 
     A day of a month needs its year: there is no 29 February in most.
     """
     try:
-        plain = plan_of(form).plain
-        if "%d" in plain and not YEAR.search(plain):
+        directives = plan_of(form).plain
+        if "%d" in directives and not YEAR.search(directives):
             return False
         return "%" in form and not math.isnan(read_time(write_time(SHOWN, form), form))
     except (TypeError, ValueError):
@@ -567,10 +572,10 @@ def is_form(form: Any) -> bool:
 
 
 def has_date(form: str) -> bool:
-    """Say whether a form writes more than a time of day."""
+    """Return whether a form writes more than a time of day."""
     return plan_of(form).has_date
 
 
 def has_time_of_day(form: str) -> bool:
-    """Say whether a form writes more than a date."""
+    """Return whether a form writes more than a date."""
     return TIME_OF_DAY.search(plan_of(form).plain) is not None

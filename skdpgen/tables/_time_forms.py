@@ -1,4 +1,4 @@
-"""Forms of dates and times that people write, found by rules that are public."""
+"""Common forms of dates and times in text, recognised by public rules."""
 
 import itertools
 import re
@@ -6,7 +6,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.tables._text_forms import certain, read_time
+from skdpgen.tables._text_forms import certain_counts, read_time
 
 Counts = NDArray[np.float64]
 
@@ -32,34 +32,34 @@ WITH_NAMES = re.compile(
     r"|[A-Za-z]{3,9} (?P<last>\d{1,2}), \d{4}",
     re.ASCII,
 )
-# what a text shows of zeros before one digit: nothing, that there are some, or none
+# zeros before single digits in a text: unknown, present, or absent
 ZEROS = ("", "0", "-")
 
 
 def _forms() -> tuple[str, ...]:
-    found = [*NAMED, *(a + EITHER + b for a, b in SHORT_OR_LONG.items()), *CLOCKS]
+    forms = [*NAMED, *(a + EITHER + b for a, b in SHORT_OR_LONG.items()), *CLOCKS]
     for days, between, time in itertools.product(
         DAYS.values(), SEPARATORS, ("", *(f" {clock}" for clock in CLOCKS))
     ):
-        one = days.format(between) + time
-        found.append(one)
-        if days in MONTH_FIRST and between != ".":  # points stand behind days alone
-            other = MONTH_FIRST[days].format(between) + time
-            found += [other, one + EITHER + other]
-    return tuple(found)
+        day_first = days.format(between) + time
+        forms.append(day_first)
+        if days in MONTH_FIRST and between != ".":  # with points the day comes first
+            month_first = MONTH_FIRST[days].format(between) + time
+            forms += [month_first, day_first + EITHER + month_first]
+    return tuple(forms)
 
 
 FORMS = _forms()
-# one cell for each form, and what its days and months, and its hours, show of zeros
+# one cell for each form and use of zeros in its days and months, and in its hours
 FORM_CELLS = tuple(itertools.product(FORMS, ZEROS, ZEROS))
 PLACES = {cell: place for place, cell in enumerate(FORM_CELLS)}
 PER_FORM = len(ZEROS) ** 2
 
 
 def form_of(text: str) -> tuple[str, str, str] | None:
-    """Return in which of the forms a text has a time; None of all other text.
+    """Return the form of a time in text; None for all other text.
 
-    Beside it is what the days and months, and what the hours, show of zeros.
+    Also returns the use of zeros in days and months, and in hours.
 
     Examples
     --------
@@ -68,55 +68,57 @@ def form_of(text: str) -> tuple[str, str, str] | None:
     >>> form_of("1/2/2003"), form_of("8:15")
     (('%d/%m/%Y|%m/%d/%Y', '-', ''), ('%H:%M', '', '-'))
     """
-    found = CLOCK.fullmatch(text)
-    if found is not None:
-        form = _clock(found)
+    match = CLOCK.fullmatch(text)
+    if match is not None:
+        form = _clock(match)
         is_time = not np.isnan(read_time(text, form))
-        return (form, "", _zeros(found["hour"])) if is_time else None
-    found = WITH_NUMBERS.fullmatch(text)
-    if found is None:
-        return _named_form(text)
-    shape = SHAPES.get((len(found["a"]) // 3, len(found["c"])))
-    if shape is None or len(found["a"]) == 3:
+        return (form, "", _zeros(match["hour"])) if is_time else None
+    match = WITH_NUMBERS.fullmatch(text)
+    if match is None:
+        return _form_with_names(text)
+    shape = SHAPES.get((len(match["a"]) // 3, len(match["c"])))
+    if shape is None or len(match["a"]) == 3:
         return None
-    time = f" {_clock(found)}" if found["time"] else ""
-    days, between = DAYS[shape], found["between"]
-    some = [days]
+    time = f" {_clock(match)}" if match["time"] else ""
+    days, between = DAYS[shape], match["between"]
+    orders = [days]
     if days in MONTH_FIRST and between != ".":
-        some.append(MONTH_FIRST[days])
-    forms = [one.format(between) + time for one in some]
-    fitting = [one for one in forms if not np.isnan(read_time(text, one))]
-    numbers = (found["b"], found["c"] if shape == "4-9-9" else found["a"])
+        orders.append(MONTH_FIRST[days])
+    forms = [order.format(between) + time for order in orders]
+    fitting = [
+        candidate for candidate in forms if not np.isnan(read_time(text, candidate))
+    ]
+    numbers = (match["b"], match["c"] if shape == "4-9-9" else match["a"])
     form = EITHER.join(fitting)
-    return (form, _zeros(*numbers), _zeros(found["hour"] or "")) if form else None
+    return (form, _zeros(*numbers), _zeros(match["hour"] or "")) if form else None
 
 
-def _named_form(text: str) -> tuple[str, str, str] | None:
-    found = WITH_NAMES.fullmatch(text)
-    if found is None:
+def _form_with_names(text: str) -> tuple[str, str, str] | None:
+    match = WITH_NAMES.fullmatch(text)
+    if match is None:
         return None
     fitting = [form for form in NAMED if not np.isnan(read_time(text, form))]
     form = EITHER.join(fitting)
-    return (form, _zeros(found["first"] or found["last"]), "") if form else None
+    return (form, _zeros(match["first"] or match["last"]), "") if form else None
 
 
-def _clock(found: re.Match[str]) -> str:
-    seconds = ":%S" if found["second"] else ""
-    return f"%I:%M{seconds} %p" if found["half"] else f"%H:%M{seconds}"
+def _clock(match: re.Match[str]) -> str:
+    seconds = ":%S" if match["second"] else ""
+    return f"%I:%M{seconds} %p" if match["half"] else f"%H:%M{seconds}"
 
 
 def _zeros(*numbers: str) -> str:
-    """Return what numbers of one or two digits show of zeros in front."""
+    """Return whether numbers of one or two digits show leading zeros."""
     if any(len(number) == 1 for number in numbers):
         return "-"
     return "0" if any(number.startswith("0") for number in numbers) else ""
 
 
 def chosen_form(counts: Counts, std: float, least: float) -> tuple[str | None, float]:
-    """Return the form that most cells of a column have, from RELEASED counts.
+    """Return the form of most cells of a column, from RELEASED counts.
 
-    A day that may be a month counts for both; which it is must be told by more than
-    a few times ``least`` cells of the other days.
+    A day that may also be a month counts for both forms. Days above 12 must decide
+    between them, by more than a few times ``least`` cells.
 
     Parameters
     ----------
@@ -125,14 +127,14 @@ def chosen_form(counts: Counts, std: float, least: float) -> tuple[str | None, f
     std : float
         Their noise.
     least : float
-        Cells that noise alone does not make.
+        A number of cells that noise alone does not reach.
 
     Returns
     -------
     form : str or None
-        None where no cells are left over, or where days and months may be swapped.
+        None if no form has certain cells, or if days and months may be swapped.
     n_cells : float
-        How many are written in it.
+        Number of cells in this form.
 
     Examples
     --------
@@ -143,33 +145,33 @@ def chosen_form(counts: Counts, std: float, least: float) -> tuple[str | None, f
     ('%-d/%-m/%Y', 100.0)
     """
     table = counts.reshape(len(FORMS), PER_FORM)
-    sure = certain(table, std)
-    totals = dict(zip(FORMS, sure.sum(axis=1).tolist(), strict=True))
-    best, most = None, 0.0
+    sure_counts = certain_counts(table, std)
+    totals = dict(zip(FORMS, sure_counts.sum(axis=1).tolist(), strict=True))
+    best, largest = None, 0.0
     for form in FORMS:
         if EITHER in form:
             continue
         shared = _shared(form)
-        total = totals[form] + sum(totals[one] for one in shared)
-        rivals = [f for one in shared for f in one.split(EITHER) if f != form]
-        is_told = all(totals[form] > totals[f] + TOLD * least for f in rivals)
-        if total > most and is_told:
-            best, most = form, total
+        total = totals[form] + sum(totals[name] for name in shared)
+        rivals = [f for name in shared for f in name.split(EITHER) if f != form]
+        is_decided = all(totals[form] > totals[f] + TOLD * least for f in rivals)
+        if total > largest and is_decided:
+            best, largest = form, total
     if best is None:
         return None, 0.0
-    rows = [FORMS.index(one) for one in (best, *_shared(best))]
-    written = _without_zeros(best, sure[rows].sum(axis=0))
-    seems = table[rows] > SEEMS * std
-    return written, float(table[rows][seems].sum())
+    rows = [FORMS.index(name) for name in (best, *_shared(best))]
+    written = _without_zeros(best, sure_counts[rows].sum(axis=0))
+    is_likely = table[rows] > SEEMS * std
+    return written, float(table[rows][is_likely].sum())
 
 
 def _shared(form: str) -> list[str]:
-    """Return the cells of texts that may be in this form or another."""
-    return [one for one in FORMS if EITHER in one and form in one.split(EITHER)]
+    """Return the ambiguous forms that include this one."""
+    return [name for name in FORMS if EITHER in name and form in name.split(EITHER)]
 
 
 def _without_zeros(form: str, cells: Counts) -> str:
-    """Return the form as it is written: with zeros, if no more cells lack them."""
+    """Return the form without leading zeros, if more cells lack them than have them."""
     table = cells.reshape(len(ZEROS), len(ZEROS))
     _, with_days, no_days = table.sum(axis=1).tolist()
     _, with_hours, no_hours = table.sum(axis=0).tolist()
@@ -201,20 +203,20 @@ ISO_TEXT = re.compile(
 
 
 def iso_place(text: str) -> int | None:
-    """Return which of the ISO forms a time is written in; None of all others.
+    """Return the place of the ISO form of a text; None for all other text.
 
     Examples
     --------
     >>> ISO_FORMS[iso_place("2024-02-29 08:15+01:00")], iso_place("2024-02-29")
     ('%Y-%m-%d %H:%M+01:00', None)
     """
-    found = ISO_TEXT.fullmatch(text)
-    if found is None:
+    match = ISO_TEXT.fullmatch(text)
+    if match is None:
         return None
-    part = "%H:%M:%S" if found["seconds"] else "%H:%M"
-    if found["rest"]:
-        part += {4: ".%3f", 7: ".%f"}.get(len(found["rest"]), "?")
-    form = f"%Y-%m-%d{found['apart']}{part}{found['zone'] or ''}"
+    part = "%H:%M:%S" if match["seconds"] else "%H:%M"
+    if match["rest"]:
+        part += {4: ".%3f", 7: ".%f"}.get(len(match["rest"]), "?")
+    form = f"%Y-%m-%d{match['apart']}{part}{match['zone'] or ''}"
     return None if form == AS_PANDAS else ISO_PLACES.get(form)
 
 
@@ -250,7 +252,7 @@ def chosen_iso_form(
     >>> chosen_iso_form(counts, 2.0, 0.1, 5.0)
     ('%Y-%m-%dT%H:%M', 97.0)
     """
-    table = certain(counts, std).reshape(len(ISO_TIMES), len(ZONES))
+    table = certain_counts(counts, std).reshape(len(ISO_TIMES), len(ZONES))
     n_times = float(table.sum()) + n_others
     by_zone = table[best := int(table.sum(axis=1).argmax())]
     zone = int(by_zone.argmax())

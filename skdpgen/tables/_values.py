@@ -1,4 +1,4 @@
-"""A column's values in one of two plain forms, whatever container they came in.
+"""A column's values in one of two plain forms, independently of its container.
 
 Reading is row by row: what becomes of a value depends on that value and on the dtype,
 never on the rest of the column. A reader that guesses from a whole column would let one
@@ -40,7 +40,7 @@ class Numbers:
 
 
 class Mark(StrEnum):
-    """What a cell was before it was read as text."""
+    """The original type of a cell that is read as text."""
 
     TEXT = "t"
     NUMBER = "n"
@@ -74,7 +74,7 @@ Values = Numbers | TokenColumn
 
 
 def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
-    """Read a column; whatever its values are, this does not raise.
+    """Read a column; never raises, whatever its values are.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
 
 
 def _without_dictionary(series: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Look up what a dictionary of Arrow lists."""
+    """Replace the codes of a dictionary array of Arrow by its values."""
     from pyarrow import types
 
     array: Any = series.array.__arrow_array__()
@@ -128,7 +128,7 @@ def _read_categories(series: "pd.Series[Any]", kind: Kind) -> Values:
 
 
 def as_numbers(values: Values) -> Floats:
-    """Read text as numbers where it says some; missing elsewhere."""
+    """Read text as numbers; other text is missing."""
     if isinstance(values, Numbers):
         return values.values
     table = np.array([*map(_number_of_text, values.values), np.nan], dtype=np.float64)
@@ -173,9 +173,9 @@ def _read_tokens(series: "pd.Series[Any]") -> TokenColumn:
             None if _is_missing(value) else _mark(value) + _text(value)
             for value in series
         ]
-    codes, found = _numbered(marked)
-    marks = tuple(Mark(text[0]) for text in found)
-    return TokenColumn(codes, tuple(text[1:] for text in found), marks)
+    codes, distinct = _numbered(marked)
+    marks = tuple(Mark(text[0]) for text in distinct)
+    return TokenColumn(codes, tuple(text[1:] for text in distinct), marks)
 
 
 def _is_arrow_text(dtype: object) -> bool:
@@ -190,7 +190,7 @@ def _is_arrow_text(dtype: object) -> bool:
 
 
 def _read_arrow_tokens(series: "pd.Series[Any]") -> TokenColumn:
-    """Read text as the bytes that Arrow stores; nobody has checked that they are it."""
+    """Read text as the bytes that Arrow stores, which may be invalid UTF-8."""
     import pyarrow as pa
 
     array: Any = series.array.__arrow_array__()
@@ -208,8 +208,8 @@ def _read_arrow_tokens(series: "pd.Series[Any]") -> TokenColumn:
 
 def _numbered(texts: "list[str | None]") -> tuple[Codes, tuple[str, ...]]:
     """Return clean texts as codes into those that are distinct; None is -1."""
-    codes, found = pd.factorize(pd.Series(texts, dtype="str"))
-    return codes.astype(np.int64), tuple(map(str, found))
+    codes, distinct = pd.factorize(pd.Series(texts, dtype="str"))
+    return codes.astype(np.int64), tuple(map(str, distinct))
 
 
 def _mark(value: object) -> Mark:
@@ -273,6 +273,6 @@ def _read_arrow_seconds(series: "pd.Series[Any]") -> Floats:
     is_day = kind.startswith("date32")
     unit = "D" if is_day else getattr(series.dtype.pyarrow_dtype, "unit", "ms")
     array = series.array.__arrow_array__()
-    whole = array.cast("int32").cast("int64") if is_day else array.cast("int64")
-    values = np.asarray(whole.fill_null(0)) * UNITS[unit] - EPOCH_SECONDS
+    integers = array.cast("int32").cast("int64") if is_day else array.cast("int64")
+    values = np.asarray(integers.fill_null(0)) * UNITS[unit] - EPOCH_SECONDS
     return np.where(np.asarray(array.is_null()), np.nan, values)

@@ -1,7 +1,8 @@
-"""Single columns without most of the noise of their counts."""
+"""Denoise the histograms of single columns, of all rows and of each class."""
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +13,18 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# A noisy histogram of one column, denoised by what is known of its noise.
+# A noisy histogram of one column; the distribution of its noise is known.
 
 Floats = NDArray[np.float64]
 
-CELL_LENGTH_SCALES = (0.02, 0.05, 0.2, 0.8)  # of the column's cells
-ROUGHNESS = (0.02, 0.2, 1.0)  # part of the variance that each cell has of its own
-CELL_STRENGTHS = (0.1, 0.3, 1.0, 2.0)  # of deviations, in means of a cell
-FEWEST = 4  # cells that may be smoothed
-PEAK_STDS, PEAK_TIMES = 6.0, 3.0  # beyond the median a cell is a peak of its own
-FAR = 1e3  # stds below zero: from there the mean is std / |ratio|, to many digits
-CERTAIN = 5.0  # stds above 0: that counts are not negative says nothing more
+CELL_LENGTH_SCALES = (0.02, 0.05, 0.2, 0.8)  # as fractions of the column's cells
+ROUGHNESS = (0.02, 0.2, 1.0)  # a: the part of the variance that cells do not share
+CELL_STRENGTHS = (0.1, 0.3, 1.0, 2.0)  # t: deviations from the mean, in means
+FEWEST = 4  # fewer cells than this are not smoothed
+KEPT_CELLS, KEPT = 64, 64  # cells of a column whose axes are cached, and how many are
+PEAK_STDS, PEAK_TIMES = 6.0, 3.0  # a cell this far above the median is not smoothed
+FAR = 1e3  # stds below 0; from there the truncated mean is std / |ratio| very closely
+CERTAIN = 5.0  # stds above 0; from there truncation at 0 changes nothing
 
 
 def project_to_total(counts: Floats, total: float) -> Floats:
@@ -47,68 +49,64 @@ def denoised_histogram(
 ) -> Floats:
     r"""Denoise one histogram, smoothly along ordered cells; it sums to ``total``.
 
-    Bins were made to hold about as many rows each, so ordered cells deviate from their
-    mean m as :math:`N(0, t^2 m^2 P (a I + (1 - a) \rho) P^\top)`: smoothly, with
-    :math:`\rho` decaying along the cells, or each on its own, or both; P removes the
-    sum. The noise is known, so posterior and evidence of each candidate are exact. They
-    are averaged by evidence, and the mean of what is left above 0 is taken. Peaks far
-    above all other cells, as many zeros are, stay as they were counted.
+    Bins hold about equally many rows. The prior of the deviations of ordered cells from
+    their mean m is :math:`N(0, t^2 m^2 P (a I + (1 - a) \rho) P^\top)`. The part
+    :math:`\rho` is smooth and decays along the cells, the identity is rough, and P
+    removes the sum. The noise distribution is known, so posterior and evidence of each
+    candidate (a, t, length scale) are exact. Posteriors are averaged by evidence, and
+    truncated at 0. A peak far above all other cells, such as many zeros, keeps its
+    noisy count.
 
     Parameters
     ----------
     counts : ndarray of shape (n_cells,)
-        Noisy counts; -inf is empty for sure.
+        Noisy counts; -inf marks an empty cell.
     noise_std : float
-        Their noise.
+        Noise std of each count.
     total : float
     n_ordered : int
-        How many leading cells are ordered; the others are only projected.
+        Number of leading cells that are ordered; the others are only projected.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> found = denoised_histogram(
+    >>> denoised = denoised_histogram(
     ...     100 + 40 * rng.normal(size=50), 40.0, 5000.0, n_ordered=50
     ... )
-    >>> bool(np.abs(found - 100).mean() < 10)
+    >>> bool(np.abs(denoised - 100).mean() < 10)
     True
     """
-    found = counts.copy()
+    denoised = counts.copy()
     places = np.flatnonzero(np.isfinite(counts[:n_ordered]))
     if noise_std > 0 and len(places) >= FEWEST:
-        seen = counts[places]
-        usual = float(np.median(seen))
+        values = counts[places]
+        usual = float(np.median(values))
         limit = max(PEAK_STDS * noise_std, PEAK_TIMES * abs(usual))
-        places = places[np.abs(seen - usual) <= limit]
-        seen = counts[places]
-        if len(places) >= FEWEST and seen.mean() > 0:
-            found[places] = _posterior_of_cells(seen, noise_std, places)
-    return project_to_total(found, total)
+        places = places[np.abs(values - usual) <= limit]
+        values = counts[places]
+        if len(places) >= FEWEST and values.mean() > 0:
+            denoised[places] = _posterior_of_bins(values, noise_std, places)
+    return project_to_total(denoised, total)
 
 
-def _posterior_of_cells(
-    seen: Floats, noise_std: float, places: NDArray[np.int64]
+def _posterior_of_bins(
+    counts: Floats, noise_std: float, places: NDArray[np.int64]
 ) -> Floats:
-    """Average over all candidates by their evidence, above 0."""
-    mean, n = float(seen.mean()), len(seen)
-    deviation = (seen - mean) / noise_std  # noise 1
+    """Return the posterior mean, averaged over candidates and truncated at 0."""
+    mean, n = float(counts.mean()), len(counts)
+    deviation = (counts - mean) / noise_std  # in noise stds
     signal = (np.array(CELL_STRENGTHS) * mean / noise_std) ** 2
-    distance = np.abs(places[:, None] - places[None, :]) / n
+    axes = _axes_of_cells if n > KEPT_CELLS else _kept_axes_of_cells
     evidence = [np.array([-0.5 * float((deviation**2).sum())])]
     means, variances = [np.zeros((1, n))], [np.zeros((1, n))]
-    for length in CELL_LENGTH_SCALES:
-        smooth = np.exp(-distance / length)
-        for part in ROUGHNESS:
-            prior = part * np.eye(n) + (1 - part) * smooth
-            prior -= prior.mean(axis=0)
-            prior -= prior.mean(axis=1, keepdims=True)
-            values, vectors = np.linalg.eigh(prior)
-            spread = signal[:, None] * np.maximum(values, 0.0)
-            rotated, kept = vectors.T @ deviation, spread / (spread + 1.0)
-            fit = rotated**2 / (spread + 1.0) + np.log(spread + 1.0)
-            evidence.append(-0.5 * fit.sum(axis=1))
-            means.append((kept * rotated) @ vectors.T)
-            variances.append(kept @ (vectors**2).T)
+    for values, vectors in axes(tuple(places.tolist())):
+        spread = signal[:, None] * np.maximum(values, 0.0)
+        rotated, shrinkage = vectors.T @ deviation, spread / (spread + 1.0)
+        # log evidence of N(0, spread + 1) in the eigenbasis, without constants
+        fit = rotated**2 / (spread + 1.0) + np.log(spread + 1.0)
+        evidence.append(-0.5 * fit.sum(axis=1))
+        means.append((shrinkage * rotated) @ vectors.T)
+        variances.append(shrinkage @ (vectors**2).T)
     logs, posterior = np.concatenate(evidence), np.concatenate(means)
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
@@ -118,25 +116,45 @@ def _posterior_of_cells(
     return _above_zero(mean + noise_std * centre, std)
 
 
+def _axes_of_cells(places: tuple[int, ...]) -> list[tuple[Floats, Floats]]:
+    """Return the variances and the axes of each prior of cells at these places."""
+    n, at = len(places), np.array(places)
+    distance = np.abs(at[:, None] - at[None, :]) / n
+    axes = []
+    for length in CELL_LENGTH_SCALES:
+        smooth = np.exp(-distance / length)
+        for part in ROUGHNESS:
+            prior = part * np.eye(n) + (1 - part) * smooth
+            prior -= prior.mean(axis=0)  # P on both sides: deviations sum to 0
+            prior -= prior.mean(axis=1, keepdims=True)
+            values, vectors = np.linalg.eigh(prior)
+            axes.append((values, vectors))
+    return axes
+
+
+# Places follow from released counts, so nothing private is in the cache.
+_kept_axes_of_cells = lru_cache(maxsize=KEPT)(_axes_of_cells)
+
+
 def _above_zero(mean: Floats, std: Floats) -> Floats:
-    """Return the mean of a normal that is known not to be negative."""
+    """Return the mean of a normal distribution truncated at 0."""
     ratio = mean / std
     near = np.maximum(ratio, -FAR)
-    rest = std * np.exp(norm.logpdf(near) - norm.logcdf(near))
-    found = np.where(ratio > CERTAIN, mean, mean + rest)
-    return np.asarray(np.where(ratio < -FAR, -std / np.minimum(ratio, -FAR), found))
+    shift = std * np.exp(norm.logpdf(near) - norm.logcdf(near))
+    means = np.where(ratio > CERTAIN, mean, mean + shift)
+    return np.asarray(np.where(ratio < -FAR, -std / np.minimum(ratio, -FAR), means))
 
 
 # ----------------------------------------------------------------------------
-# Noisy class-conditional histograms, denoised by what is known of their noise.
+# Noisy histograms of each class; the distribution of their noise is known.
 
-POWERS = (0.5, 1.0)
+POWERS = (0.5, 1.0)  # a: the covariance of a Dirichlet, or proportional to h
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
-EMPTY = 2.0
-IN_GAP = 1.25  # times as much, where no row was found before
-OF_OTHER_SIGN = 2.1  # times as much, where all rows that were found have another sign
-OF_NOTHING = 0.4  # stds that counts above 0 have on average where there is only noise
-STRENGTHS = (0.1, 0.3, 0.9)  # coarse: a fine grid near 0 would be a prior for 0
+EMPTY = 2.0  # noise stds of the sum over classes below which a cell is empty
+IN_GAP = 1.25  # factor of that limit in gaps: earlier releases showed no rows there
+OF_OTHER_SIGN = 2.1  # factor for cells of a sign that earlier releases did not show
+OF_NOTHING = 0.4  # mean of the positive part of pure noise, in stds
+STRENGTHS = (0.1, 0.3, 0.9)  # t; a finer grid near 0 would be a prior for no effect
 
 
 def class_totals(
@@ -144,8 +162,8 @@ def class_totals(
 ) -> Floats:
     """Estimate the class counts that all histograms of a release contain.
 
-    Column j with k_j cells gives each class count with variance k_j s_j²; they are
-    averaged by precision, then projected to sum to ``total`` if that is public.
+    Column j has k_j cells, so its class counts have the variance k_j s_j². They are
+    averaged by precision, and projected to sum to ``total`` if that is public.
     """
     estimate = class_sums(blocks, stds)
     if total is None:
@@ -173,19 +191,22 @@ def without_empty_cells(
     outward: Sequence[Sequence[int]] = (),
     total: tuple[float, float] | None = None,
 ) -> Floats:
-    """Return the counts, with -inf in cells that look empty.
+    """Return the counts, with -inf in cells that are probably empty.
 
-    Discovered bounds are powers of two: months get 1 to 31. A run of ordered cells
-    from an end counts as empty while the sum over it and all classes stays below
-    ``EMPTY`` stds of its noise, and so do ``rare`` cells, as "missing" and "other",
-    one by one; else the noise of such cells would become rows. Of many classes each
-    would make some of its own, so rare cells must hold more than that, and ``gaps``, in
-    which earlier releases found no row, still more; most of all those of the
-    ``other_sign``, since a negative price is worse than a lost one. Gaps in line,
-    ``outward`` from the range, are kept up to where their sum passes, too: rows that
-    are spread out show in none of them alone. If all rows are counted, with less noise
-    than these cells have together, as ``total`` and its std say, few cells are known
-    better.
+    The noise of an empty cell would otherwise become synthetic rows. Ranges are often
+    too wide (discovered bounds of months may be 1 to 31), so empty cells are common.
+
+    Ordered cells are tested in runs from each end. A run is empty if its sum over all
+    classes is below ``EMPTY`` stds of its noise. ``rare`` cells, such as "missing" and
+    "other", are tested one by one. The noise of each class makes rows of its own, so
+    their limit grows with the number of classes. It is higher for ``gaps``, where
+    earlier releases showed no rows, and highest for the ``other_sign``, since a
+    negative price is worse than a lost one.
+
+    ``outward`` lists gaps in order from the range. They are also kept up to the cell
+    where their sum passes: spread-out rows may pass in no single cell. ``total`` is an
+    estimate of all rows and its std. If it has less noise than the sum of these cells,
+    it lowers the variance of each.
 
     Examples
     --------
@@ -196,73 +217,79 @@ def without_empty_cells(
     result = counts.copy()
     pooled = counts.sum(axis=0)
     limit = EMPTY * noise_std * math.sqrt(len(counts))
-    left = np.array([k for k in range(n_ordered) if k not in set(gaps)], dtype=np.int64)
-    for _ in range(2):  # from both ends, the second over what the first left
-        full = np.cumsum(pooled[left]) > limit * np.sqrt(np.arange(1, len(left) + 1))
+    open_cells = np.array(
+        [k for k in range(n_ordered) if k not in set(gaps)], dtype=np.int64
+    )
+    for _ in range(2):  # from one end, then from the other over the remaining cells
+        full = np.cumsum(pooled[open_cells]) > limit * np.sqrt(
+            np.arange(1, len(open_cells) + 1)
+        )
         n_empty = int(full.argmax()) if full.any() else 0
-        result[:, left[:n_empty]] = -np.inf
-        left = left[n_empty:][::-1]
+        result[:, open_cells[:n_empty]] = -np.inf
+        open_cells = open_cells[n_empty:][::-1]
     limit = noise_std * max(EMPTY * math.sqrt(len(counts)), OF_NOTHING * len(counts))
-    others = np.isfinite(result[0]).sum() - len(rare) - len(gaps)
+    n_others = np.isfinite(result[0]).sum() - len(rare) - len(gaps)
     for cell in rare:
-        if pooled[cell] <= limit and (others or limit < pooled.max()):
+        if pooled[cell] <= limit and (n_others or limit < pooled.max()):
             result[:, cell] = -np.inf
-    kept = np.isfinite(result[0])
+    is_kept = np.isfinite(result[0])
     if total is not None and noise_std:
         std = noise_std * math.sqrt(len(counts))
-        change, variance = _in_line_with(total, pooled[kept], std)
+        change, variance = _adjusted_by_total(total, pooled[is_kept], std)
         pooled = pooled + change
         limit *= math.sqrt(variance) / std
     limits = dict.fromkeys(gaps, IN_GAP * limit)
     limits |= dict.fromkeys(other_sign, OF_OTHER_SIGN * limit)
-    together = _together(pooled, outward, limits)
-    for cell, least in limits.items():
-        if cell in together:
+    passing = _passing_runs(pooled, outward, limits)
+    for cell, cell_limit in limits.items():
+        if cell in passing:
             continue
-        if pooled[cell] <= least and (others or least < pooled.max()):
+        if pooled[cell] <= cell_limit and (n_others or cell_limit < pooled.max()):
             result[:, cell] = -np.inf
     return result
 
 
-def _in_line_with(
+def _adjusted_by_total(
     total: tuple[float, float], counts: Floats, noise_std: float
 ) -> tuple[float, float]:
-    """Return by what a total changes each count, and the variance that is left.
+    """Return the change of each count by a known total, and its remaining variance.
 
-    The total is a mean by precision, of which the sum of these counts is a part.
+    The total is a mean by precision, and the sum of these counts is one of its terms.
 
     Examples
     --------
-    >>> _in_line_with((100.0, 0.0), np.array([60.0, 30.0]), 4.0)  # a public total
+    >>> _adjusted_by_total((100.0, 0.0), np.array([60.0, 30.0]), 4.0)  # a public total
     (5.0, 8.0)
-    >>> _in_line_with((90.0, 32.0**0.5), np.array([60.0, 30.0]), 4.0)  # their own sum
+    >>> _adjusted_by_total((90.0, 32.0**0.5), np.array([60.0, 30.0]), 4.0)  # same sum
     (0.0, 16.0)
     """
-    n, own = len(counts), len(counts) * noise_std**2
-    others = 1.0 / own if not total[1] else 1.0 / total[1] ** 2 - 1.0 / own
-    if n < 2 or others <= 1e-9 / own:
+    n, sum_variance = len(counts), len(counts) * noise_std**2
+    other_precision = (
+        1.0 / sum_variance if not total[1] else 1.0 / total[1] ** 2 - 1.0 / sum_variance
+    )
+    if n < 2 or other_precision <= 1e-9 / sum_variance:
         return 0.0, noise_std**2
-    lacking, weight = total[0] - float(counts.sum()), 1.0
-    if total[1]:  # without the part of these counts
-        lacking *= 1.0 / total[1] ** 2 / others
-        weight = own * others / (own * others + 1.0)
-    return weight * lacking / n, noise_std**2 * (1.0 - weight / n)
+    difference, weight = total[0] - float(counts.sum()), 1.0
+    if total[1]:  # remove these counts from the mean
+        difference *= 1.0 / total[1] ** 2 / other_precision
+        weight = sum_variance * other_precision / (sum_variance * other_precision + 1.0)
+    return weight * difference / n, noise_std**2 * (1.0 - weight / n)
 
 
-def _together(
+def _passing_runs(
     pooled: Floats, outward: Sequence[Sequence[int]], limits: Mapping[int, float]
 ) -> set[int]:
-    """Return the cells of each line up to where their sum passes, again and again."""
-    found: set[int] = set()
+    """Return the cells of each line in runs whose sums pass, one after the other."""
+    passing: set[int] = set()
     for cells in outward:
         start = 0
         for stop in range(1, len(cells) + 1):
-            some = list(cells[start:stop])
-            least = max(limits[cell] for cell in some) * math.sqrt(len(some))
-            if float(pooled[some].sum()) > least:
-                found |= set(some)
+            run = list(cells[start:stop])
+            run_limit = max(limits[cell] for cell in run) * math.sqrt(len(run))
+            if float(pooled[run].sum()) > run_limit:
+                passing |= set(run)
                 start = stop
-    return found
+    return passing
 
 
 def conditional_histogram(
@@ -276,36 +303,38 @@ def conditional_histogram(
 ) -> tuple[Floats, Floats]:
     """Denoise one column: its marginal, and its distribution in each class.
 
-    The histogram of each class is projected to the simplex: counts are not negative,
-    which says most about rare classes. Their sum is the marginal h, of ordered cells
-    the denoised sum of all classes (:func:`denoised_histogram`). The excess f of a
-    class is what its projection has above its even share of each cell: it is small,
-    sums to 0 and is smooth along ordered cells. Its prior is N(0, t² K) with
-    K = P hᵃ ρ hᵃ Pᵀ: a = 1/2 is the Dirichlet's covariance, a = 1 says that class
-    shares vary alike in all cells, ρ is the identity or decays exponentially in
-    quantiles, and P removes the sum. The noise is known, so evidence and posterior mean
-    of every candidate (a, ρ, t) are exact; posterior means are averaged, weighted by
-    evidence, and a column without information returns to f = 0.
+    The histogram of each class is projected to the simplex, since counts are not
+    negative; that helps rare classes most. The marginal h is the sum of the
+    projections. For ordered cells it is the denoised sum over classes
+    (:func:`denoised_histogram`). The excess f of a class is its projection minus its
+    share of the marginal. It is small, sums to 0 and is smooth along ordered cells. Its
+    prior is N(0, t² K) with K = P hᵃ ρ hᵃ Pᵀ. With a = 1/2 this is the covariance of a
+    Dirichlet distribution; with a = 1 class shares vary equally in all cells. ρ is the
+    identity or decays exponentially in quantiles, and P removes the sum. The noise
+    distribution is known, so evidence and posterior mean of every candidate (a, ρ, t)
+    are exact. Posterior means are averaged by evidence. A column without information
+    gets f = 0.
 
-    If classes are bins of a number, neighbours are alike: the prior of all of them
-    together is N(0, t² R ⊗ K), R like ρ along the bins, without their sum, which is 0.
-    Noise is alike in all of them but for their size, so both factors have axes of their
-    own, and evidence and posterior mean are as exact.
+    If classes are bins of a number, adjacent classes are similar. The joint prior of
+    all classes is then N(0, t² R ⊗ K). R is like ρ, but along the bins, with the sum
+    removed. The noise is the same in all classes up to their size, so the covariance
+    is diagonal in the product of both eigenbases, and evidence and posterior mean stay
+    exact.
 
     Parameters
     ----------
     counts : ndarray of shape (n_classes, n_cells)
         Noisy counts.
     noise_std : float
-        Their noise.
+        Noise std of each count.
     totals : ndarray of shape (n_classes,)
         Class counts.
     n_ordered : int
-        How many leading cells are ordered; 0 for categories.
+        Number of leading cells that are ordered; 0 for categories.
     are_bins : bool, default=False
         Whether classes are bins of a number, in order.
     pooled_std : float or None, default=None
-        Noise of a cell's sum over classes, if more than these counts is known of it.
+        Noise std of a cell's sum over classes, if a known total made it smaller.
 
     Returns
     -------
@@ -352,50 +381,60 @@ def _posterior_mean(
     are_bins: bool,
 ) -> Floats:
     """Average the posterior means of all candidate priors by their evidence."""
+    # The excess of a class subtracts its share of all classes. So it keeps 1 - share of
+    # its own noise, and gets the noise of the others times its share.
     others = math.sqrt(len(shares) - 1) * shares
-    floor = (noise * np.hypot(1 - shares, others))[:, None]  # (n_classes, 1)
-    scale = np.sqrt(shares * (1 - shares))[:, None] / floor
-    seen = excess / floor  # noise 1
-    evidence = [-0.5 * _by_class(seen**2, are_bins)]
-    posterior = [np.zeros_like(seen)]
+    noise_stds = (noise * np.hypot(1 - shares, others))[:, None]  # (n_classes, 1)
+    scale = np.sqrt(shares * (1 - shares))[:, None] / noise_stds
+    standardised = excess / noise_stds  # in noise stds
+    evidence = [-0.5 * _summed_fit(standardised**2, are_bins)]
+    posterior = [np.zeros_like(standardised)]
     centre = np.eye(len(marginal)) - marginal[:, None]
-    sides = [_axes(scale * one * scale.T) for one in _alike(shares, are_bins)]
+    sides = [
+        _principal_axes(scale * prior * scale.T)
+        for prior in _class_correlations(shares, are_bins)
+    ]
+    # The noise is white in units of its std, so in the product of both eigenbases every
+    # coefficient has a prior of its own, and evidence and mean are closed forms.
     for power in POWERS:
         root = centre * marginal**power
         for correlation in correlations(marginal, n_ordered):
-            values, vectors = _axes(root @ correlation @ root.T)
-            for strengths, turn in sides:
-                rotated = turn.T @ seen @ vectors
+            values, vectors = _principal_axes(root @ correlation @ root.T)
+            for strengths, class_axes in sides:
+                rotated = class_axes.T @ standardised @ vectors
                 for strength in STRENGTHS:
                     signal = strength**2 * strengths[:, None] * values
                     variance = signal + 1.0
                     fit = rotated**2 / variance + np.log(variance)
-                    evidence.append(-0.5 * _by_class(fit, are_bins))
+                    evidence.append(-0.5 * _summed_fit(fit, are_bins))
                     mean = signal / variance * rotated
-                    posterior.append(turn @ mean @ vectors.T)
+                    posterior.append(class_axes @ mean @ vectors.T)
     logs = np.array(evidence)  # (candidates, n_classes)
     weights = np.exp(logs - logs.max(axis=0))
     weights /= weights.sum(axis=0)
     mean = np.einsum("gc,gck->ck", weights, np.array(posterior))
-    return np.asarray(floor * mean)
+    return np.asarray(noise_stds * mean)
 
 
-def _by_class(fit: Floats, are_bins: bool) -> Floats:
-    """Sum over cells; over all classes too, if they have one prior together."""
+def _summed_fit(fit: Floats, are_bins: bool) -> Floats:
+    """Sum over cells, and also over classes if these have a joint prior."""
     sums = fit.sum(axis=1)
     return np.full(len(sums), sums.sum()) if are_bins else sums
 
 
-def _alike(shares: Floats, are_bins: bool) -> list[Floats]:
-    """Prior correlation of classes: none, or along the bins of a number."""
+def _class_correlations(shares: Floats, are_bins: bool) -> list[Floats]:
+    """Return prior correlations of classes: none, or along the bins of a number."""
     if not are_bins:
         return [np.eye(len(shares))]
     centre = np.eye(len(shares)) - shares[:, None]
-    return [centre @ one @ centre.T for one in correlations(shares, len(shares))]
+    return [
+        centre @ correlation @ centre.T
+        for correlation in correlations(shares, len(shares))
+    ]
 
 
-def _axes(covariance: Floats) -> tuple[Floats, Floats]:
-    """Return variances, not negative, and the axes that they belong to."""
+def _principal_axes(covariance: Floats) -> tuple[Floats, Floats]:
+    """Return the eigenvalues, clipped at 0, and the eigenvectors of a covariance."""
     if not np.any(covariance - np.diag(np.diag(covariance))):
         return np.diag(covariance).copy(), np.eye(len(covariance))
     values, vectors = np.linalg.eigh(covariance)
@@ -403,7 +442,7 @@ def _axes(covariance: Floats) -> tuple[Floats, Floats]:
 
 
 def correlations(marginal: Floats, n_ordered: int) -> list[Floats]:
-    """Prior correlation of cells: along quantiles where ordered, none elsewhere."""
+    """Return the prior correlations of cells: along quantiles if ordered, else none."""
     identity = np.eye(len(marginal))
     if n_ordered < 3:
         return [identity]

@@ -1,4 +1,4 @@
-"""What a question from elsewhere may hold: types that say so, with fields in range.
+"""Queries from other parties: the types they may hold, and checks of their fields.
 
 A file can hold any value that is marked ``@saved``, with fields of the sender's choice.
 A party that trusts no one answers a question only if each value in it is of a type
@@ -33,7 +33,7 @@ def asked(role: str) -> Callable[[T], T]:
     Parameters
     ----------
     role : str
-        What it is in a question; who holds it compares it by :func:`has_role`.
+        Its role in a query, which :func:`has_role` compares.
     """
 
     def mark(value: T) -> T:
@@ -44,7 +44,7 @@ def asked(role: str) -> Callable[[T], T]:
 
 
 def has_role(value: object, *roles: str) -> bool:
-    """Say whether a value may be asked with, in one of some roles.
+    """Return whether a value may be part of a query, in one of some roles.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def has_role(value: object, *roles: str) -> bool:
 
 
 def refuse_unless(is_fine: object, what: str) -> None:
-    """Raise unless a question holds what it must.
+    """Raise unless the fields of a query are valid.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def refuse_unless(is_fine: object, what: str) -> None:
 
 
 def is_whole(value: object, least: int, most: int = LARGEST_INT) -> bool:
-    """Say whether a value is a whole number in a range; a truth value is none.
+    """Return whether a value is a whole number in a range; truth values are not.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def is_whole(value: object, least: int, most: int = LARGEST_INT) -> bool:
 
 
 def is_amount(value: object, least: float, most: float) -> bool:
-    """Say whether a value is a number in a range.
+    """Return whether a value is a number in a range.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def is_amount(value: object, least: float, most: float) -> bool:
 def are_whole(
     values: object, least: int, most: int = LARGEST_INT, n_axes: int = 1
 ) -> bool:
-    """Say whether an array or a tensor has whole numbers in a range.
+    """Return whether an array or a tensor has whole numbers in a range.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def are_whole(
 
 
 def are_amounts(values: object, most: float, n_axes: int) -> bool:
-    """Say whether an array or a tensor has floats of limited size.
+    """Return whether an array or a tensor has floats of limited size.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def check_asked(value: object) -> None:
 
 
 def _walk(value: object, depth: int) -> int:
-    """Check a value and what is in it; return how much there is.
+    """Check a value and its parts; return the number of values.
 
     Types are compared, not tested by ``isinstance``: a subclass of the sender's may
     behave in any way.

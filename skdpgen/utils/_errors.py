@@ -51,7 +51,7 @@ OF_PARAMETERS = "InvalidParameterError"  # scikit-learn's; it quotes parameters 
 
 
 def in_a_line(error: BaseException) -> str:
-    """Return what to say of an error: our own words, never those of others.
+    """Return a message for an error: only messages of this package are quoted.
 
     Examples
     --------
@@ -68,6 +68,6 @@ def in_a_line(error: BaseException) -> str:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Say whether the last line that ran is in this package."""
+    """Return whether the last line that ran is in this package."""
     frames = traceback.extract_tb(error.__traceback__)
     return bool(frames) and PACKAGE in Path(frames[-1].filename).parents

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 
 def require(module: str, *, extra: str) -> ModuleType:
-    """Import an optional module, or say which extra installs it.
+    """Import an optional module; the error names the extra that installs it.
 
     Examples
     --------

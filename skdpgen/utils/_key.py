@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Key(StrEnum):
-    """What a part of a batch, or a block of a release, stands under.
+    """Names of the parts of a batch and of the blocks of a release.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Key(StrEnum):
     """Cells and words of a row that earlier releases left open."""
 
     DISTINCT = "distinct"
-    """Values of a column, to be told apart and counted."""
+    """Values of a column, whose distinct values are counted."""
 
     CLASSES = "classes"
     """Nothing beside the label: how many rows each class has."""

@@ -54,7 +54,7 @@ def to_plain(
     arrays: Arrays,
     other: Callable[[object, Arrays], JSON] | None = None,
 ) -> JSON:
-    """Return what JSON can say; arrays are put aside, under names.
+    """Return a value that JSON can hold; arrays are stored separately by name.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def to_plain(
     arrays : dict
         Is filled.
     other : callable or None, default=None
-        Says what becomes of other values: a dictionary, or None.
+        Converts other values to a dictionary, or returns None.
     """
     if isinstance(value, Enum):
         return {"enum": type(value).__name__, "value": value.value}
@@ -80,9 +80,9 @@ def to_plain(
         return str(value)
     if isinstance(value, torch.Tensor):
         return {"tensor": to_plain(value.cpu().numpy(), arrays, other)}
-    found = None if other is None else other(value, arrays)
-    if found is not None:
-        return found
+    converted = None if other is None else other(value, arrays)
+    if converted is not None:
+        return converted
     if is_dataclass(value) and type(value).__name__ in SAVED:
         content = {
             item.name: to_plain(getattr(value, item.name), arrays, other)

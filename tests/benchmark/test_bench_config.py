@@ -8,11 +8,11 @@ from skdpgen.benchmark import BenchConfig
 from skdpgen.benchmark._cells import REAL, Source
 from skdpgen.benchmark._own_table import read_source
 from skdpgen.datasets import load_example
-from skdpgen.utils import ConfigError
+from skdpgen.exceptions import ConfigError
 from tests.benchmark._small_run import OWN, SMALL, command, write_small_run
 
 # rare values are found or not as the noise has it
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 
 
 @pytest.fixture(scope="module")

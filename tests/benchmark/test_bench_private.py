@@ -13,8 +13,9 @@ from skdpgen.benchmark._own_table import digest
 from skdpgen.benchmark._run_cells import CellStore
 from skdpgen.datasets import load_example
 from skdpgen.privacy import PrivacyReport
+from tests.benchmark._small_run import EITHER, cells_computed
 
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 SECRET = "Jane-Doe-disease"
 
 
@@ -25,8 +26,8 @@ def write(path, last="left"):
     X.assign(status=y).to_csv(path, index=False)
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
+@pytest.fixture(scope="module", params=EITHER)
+def run(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
     write(folder / "mine.csv")
     content = {
@@ -35,7 +36,8 @@ def run(tmp_path_factory):
         "classifiers": ["lda"],
         "releases": 1,
     }
-    rows = run_cells(BenchConfig.from_dict(content), folder / "out", parquet=True)
+    with cells_computed(request.param):
+        rows = run_cells(BenchConfig.from_dict(content), folder / "out", parquet=True)
     assert not any("error" in row for row in rows)
     return folder / "out", rows
 

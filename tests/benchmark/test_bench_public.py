@@ -10,11 +10,11 @@ from skdpgen.benchmark import BenchConfig, read_rows, run_cells, tabulate_rows
 from skdpgen.benchmark._cells import PUBLIC, REAL, Source
 from skdpgen.benchmark._own_table import digest, read_source
 from skdpgen.datasets import load_example
-from skdpgen.utils import ConfigError
+from skdpgen.exceptions import ConfigError
 from tests.benchmark._small_run import OWN, SMALL, command, write_small_run
 
 # rare values are found or not as the noise has it
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 BOTH = OWN | {"public": "theirs.csv"}
 WITH = {"class": "DPIndependentSynthesizer", "public": "all"}
 DRE = {"class": "DPDRESynthesizer", "public": "all"}
@@ -51,6 +51,7 @@ def test_wrong_public_rows_are_told_before_any_work(change, words):
         BenchConfig.from_dict(SMALL | {"tables": [BOTH]} | change)
 
 
+@pytest.mark.usefixtures("computed")
 def test_a_run_with_public_rows_and_without_noise(folder, tmp_path):
     content = SMALL | {
         "tables": [BOTH],
@@ -117,6 +118,7 @@ def test_public_rows_that_do_not_go_with_the_others(folder, tmp_path, change, wo
         digest(gone, ".")
 
 
+@pytest.mark.usefixtures("computed")
 def test_dtypes_that_were_guessed_apart(folder, tmp_path):
     theirs = pd.read_csv(folder / "theirs.csv").astype({"owns_home": object})
     theirs.loc[0, "owns_home"] = None

@@ -23,7 +23,7 @@ from skdpgen.benchmark._run_cells import CellStore, write_whole
 from tests.benchmark._small_run import SMALL, command, write_small_run
 
 # rare values are found or not as the noise has it
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +176,7 @@ def test_no_cell_begins_after_the_minutes(folder, tmp_path):
     assert "3 cells are not run yet; the same command goes on." in told
 
 
+@pytest.mark.usefixtures("computed")
 def test_printed_numbers_go_to_their_rows(folder, tmp_path):
     texts = {"mine": {"DPIndependentSynthesizer": {"1": ".8", "2": ".9"}}}
     content = SMALL | {"printed": texts, "releases": 1}

@@ -6,7 +6,7 @@ import pytest
 
 from skdpgen.benchmark import fill_page, tabulate_rows
 from skdpgen.benchmark._result_tables import caption, names_in
-from skdpgen.utils import ConfigError
+from skdpgen.exceptions import ConfigError
 from tests.benchmark._small_run import command
 
 MARKS = "Before.\n\n<!-- bench:mine -->\n<!-- /bench -->\n\nAfter.\n"

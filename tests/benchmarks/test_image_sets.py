@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from benchmarks.image_sets import accuracies, measure_images, read_image_set
-from skdpgen import DPMERFSynthesizer, SyntheticUtility
+from skdpgen import DPMERFSynthesizer, Generator, SyntheticUtility
 
 DIGITS, LABELS = load_digits(return_X_y=True)
 PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
@@ -31,7 +31,7 @@ def arrays(tmp_path):
 
 def test_a_row_of_real_images_and_one_for_each_release(arrays, tmp_path):
     utility = SyntheticUtility(classifiers=("logistic_regression",), n_samples=500)
-    make = partial(DPMERFSynthesizer, max_iter=50, n_features=400)
+    make = partial(DPMERFSynthesizer, generator=Generator(max_iter=50), n_features=400)
     rows = measure_images(
         arrays,
         {"quick": make},

@@ -11,7 +11,7 @@ from skdpgen.benchmark import BenchConfig, run_cells
 from skdpgen.benchmark._cells import Source
 from skdpgen.benchmark._own_table import digest, read_source
 from skdpgen.datasets import load_example
-from skdpgen.utils import ConfigError
+from skdpgen.exceptions import ConfigError
 
 DRE = {"class": "DPDRESynthesizer", "public": "all"}
 
@@ -133,6 +133,7 @@ def test_some_of_the_rows(tmp_path):
         run_cells(config_of(too_many), tmp_path)
 
 
+@pytest.mark.usefixtures("computed")
 def test_public_images_and_some_of_the_images(tmp_path):
     rng = np.random.default_rng(0)
     for name, size in (("mnist", 12), ("usps", 6)):

@@ -17,7 +17,7 @@ from skdpgen.datasets import load_example
 from tests.benchmarks._fake_peer import write_fake
 
 # rare values are found or not as the noise has it
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 
 CLASSES = ["left", "stayed"]
 

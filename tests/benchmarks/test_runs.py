@@ -12,12 +12,12 @@ from benchmarks import peers
 from benchmarks.__main__ import main
 from benchmarks.catalogue import CATALOGUE
 from skdpgen.benchmark import BenchConfig, run_cells
-from skdpgen.utils import ConfigError
+from skdpgen.exceptions import ConfigError
 from tests.benchmark._small_run import SMALL, write_small_run
 from tests.benchmarks._fake_peer import write_fake
 
 # rare values are found or not as the noise has it
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 
 PEER = SMALL | {"methods": ["mst"], "adjacency": "add_remove", "releases": 1}
 
@@ -95,6 +95,7 @@ def test_a_peer_is_a_method_like_others(folder, tmp_path, peer):
     assert "privacy" not in row
 
 
+@pytest.mark.usefixtures("computed")
 def test_a_peer_that_is_not_installed_says_how(folder, tmp_path, peer):
     (row,) = run(PEER, folder, tmp_path / "out")
     assert row["error"] == "ConfigError"
@@ -135,6 +136,7 @@ def test_peers_are_installed_apart_or_not_at_all(peer, monkeypatch, tmp_path):
     assert not (tmp_path / "peers" / "dpmm").exists()
 
 
+@pytest.mark.usefixtures("computed")
 def test_sets_of_images_have_cells(tmp_path):
     pixels, labels = load_digits(return_X_y=True)
     pixels = np.rint(pixels.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)

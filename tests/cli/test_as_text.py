@@ -9,17 +9,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from skdpgen import (
-    DPIndependentSynthesizer,
-    NotPrivateWarning,
-    insecure_noise_seed,
-    load,
-)
+from skdpgen import DPIndependentSynthesizer, load
 from skdpgen.cli import _report_command, main
 from skdpgen.cli._command import About
 from skdpgen.cli._report_command import write_report
 from skdpgen.cli._table_files import TableFile
 from skdpgen.cli._text_records import typed
+from skdpgen.exceptions import NotPrivateWarning
+from skdpgen.privacy import insecure_noise_seed
 
 N = 2000
 

@@ -15,7 +15,7 @@ from tests.guards._doors import Tape, through
 from tests.guards._state import differences
 
 # rare values are found or not as the noise has it
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 SECRET = "Jane Doe of Berlin"
 
 

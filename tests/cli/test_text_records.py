@@ -11,10 +11,12 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skdpgen import NotPrivateWarning, insecure_noise_seed, load
+from skdpgen import load
 from skdpgen.cli import _text_records, main
 from skdpgen.cli._table_files import TableFile
 from skdpgen.cli._text_records import Dialect, table_of
+from skdpgen.exceptions import NotPrivateWarning
+from skdpgen.privacy import insecure_noise_seed
 
 # what a record may be made of: separators, quotes, bytes that are no UTF-8, NUL, a
 # carriage return alone, the byte-order mark, a number, a letter of two bytes

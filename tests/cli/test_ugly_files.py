@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from skdpgen import insecure_noise_seed
 from skdpgen.cli import main
+from skdpgen.privacy import insecure_noise_seed
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning"),
-    pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning"),
-    pytest.mark.filterwarnings("ignore::skdpgen.NothingLearntWarning"),
+    pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning"),
+    pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning"),
+    pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NothingLearnedWarning"),
 ]
 N = 2000
 POINT = r"-?\d{1,3}(,\d{3})*\.\d\d"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import skdpgen
 from skdpgen import privacy
 from skdpgen.privacy import (
     Beforehand,
@@ -23,6 +24,8 @@ from skdpgen.privacy._value_counts import Selections
 
 def patch_everywhere(patch, original, substitute):
     """Replace a function in every module of the package that has it by any name."""
+    for package in skdpgen._PACKAGES:
+        getattr(skdpgen, package)  # a module that loads later would keep the substitute
     for module_name, module in list(sys.modules.items()):
         if module_name.partition(".")[0] != "skdpgen":
             continue

@@ -132,10 +132,10 @@ def test_what_was_released_is_kept_and_can_be_trained_on(name, monkeypatch):
     assert interrupted(synth, case, last, monkeypatch)
     if name == "DPPairwiseSynthesizer":  # all but the last look at pairs
         assert len(synth.pair_releases_) == 1
-        assert len(synth.refit().sample(5)[0]) == 5
+        assert len(synth.retrain().sample(5)[0]) == 5
     else:
         with pytest.raises(NotFittedError):
-            synth.refit()
+            synth.retrain()
 
 
 def test_what_is_wrong_before_anything_is_paid_changes_nothing():

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from skdpgen import DPIndependentSynthesizer, insecure_noise_seed
+from skdpgen import DPIndependentSynthesizer
+from skdpgen.privacy import insecure_noise_seed
 from tests.guards import _neighbours, _variants
 from tests.guards._doors import Spy
 

@@ -30,7 +30,7 @@ STEPS = {"method": "sgd", "max_iter": 2, "discriminator_layer_sizes": (3,)}
 WAYS = {"one shot": {}, "steps": STEPS}
 each = pytest.mark.parametrize("cls", _variants.READ_PUBLIC_ROWS)
 # These tables differ in some values, and a generous budget sees it.
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.SupportWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SupportWarning")
 ADJACENCIES = ["replace", "add_remove"]
 both = pytest.mark.parametrize("adjacency", ADJACENCIES)
 
@@ -86,7 +86,7 @@ def test_noisy_counts_alone_decide_which_columns_are_trusted(trusted, monkeypatc
 
     monkeypatch.setattr(_public_rows, "release", play)
     rows, ledger = Rows.read(frame), Ledger(PrivacyBudget(1.0, 1e-5))
-    assert list(_public_rows.agreed(rows, here, ledger, 100.0)) == [trusted]
+    assert list(_public_rows.accepted_columns(rows, here, ledger, 100.0)) == [trusted]
 
 
 @each

@@ -45,7 +45,9 @@ def test_the_share_of_steps_is_the_same_whatever_was_discovered(case, adjacency)
     assert len(shares(_variants.of_tables()[STEPS], TABLES[case], adjacency)) == 1
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")  # of rare labels
+@pytest.mark.filterwarnings(
+    "ignore::skdpgen.exceptions.SchemaWarning"
+)  # of rare labels
 @both
 def test_nor_has_it_a_say_whether_y_turns_out_to_be_a_number(adjacency):
     n, known = N_ROWS, int(0.7 * N_ROWS)
@@ -128,7 +130,7 @@ def of_steps(synth):
     return [e for e in synth.privacy_.releases if "sub-sampled" in e.mechanism]
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.SupportWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SupportWarning")
 @both
 @pytest.mark.parametrize(("way", "name"), WAYS)
 def test_a_share_is_what_public_facts_say(way, name, adjacency):
@@ -155,7 +157,7 @@ def test_a_share_is_what_public_facts_say(way, name, adjacency):
     assert report.spent == pytest.approx(1.0)
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.SupportWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SupportWarning")
 @pytest.mark.parametrize(("way", "name"), WAYS)
 def test_a_search_knows_what_a_fit_will_sample(way, name, monkeypatch):
     """Else nine fits at epsilon = 1 cost 4.15 and are priced 3.41."""

@@ -12,6 +12,7 @@ from skdpgen import (
     DPMEPFSynthesizer,
     DPMGESynthesizer,
     DPNTKSynthesizer,
+    Generator,
 )
 from skdpgen.lenses import CosineLens, ModuleLens, PerceptualMap
 from skdpgen.lenses._unit_means import check_pure
@@ -175,7 +176,9 @@ def back(codes):
 PUBLIC = PIXELS.reshape(-1, SIDE, SIDE).astype(np.float32)
 USES = {
     "DPMGE": lambda module: DPMGESynthesizer(lens=(module, back)),
-    "DPMEPF": lambda module: DPMEPFSynthesizer(lens=module, max_iter=1),
+    "DPMEPF": lambda module: DPMEPFSynthesizer(
+        lens=module, generator=Generator(max_iter=1)
+    ),
     "DPDRE": lambda module: DPDRESynthesizer(lens=module, public_data=PUBLIC),
 }
 
@@ -203,7 +206,7 @@ class Tiring(nn.Module):
 
 
 def test_a_network_of_a_user_is_tried_before_anything_is_paid():
-    synth = DPNTKSynthesizer(architecture=Tiring, max_iter=1)
+    synth = DPNTKSynthesizer(architecture=Tiring, generator=Generator(max_iter=1))
     with pytest.raises(ValueError, match="architecture must give an input the same"):
         synth.fit(np.zeros((20, SIDE, SIDE), dtype=np.float32))
     assert not getattr(getattr(synth, "privacy_", None), "releases", ())

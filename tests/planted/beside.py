@@ -21,16 +21,16 @@ WHAT_PUBLIC_ROWS_LET_IN = (
         "trust-by-exact-counts",
         "public pairs are trusted as far as their cells are exactly the private ones",
         "skdpgen.synthesizers.opening:count_public_pairs",
-        "return replace(tables, pairs=found)",
+        "return replace(tables, pairs=counts)",
         """
-            mine = sum(
+            column_codes = sum(
                 part.parts[Key.COLUMNS].sum(axis=0)
                 for part in opening.rows.batches(cells, labels)
             )
             read = public.codes(cells, labels)
             theirs = sum(codes.sum(axis=0) for codes, _ in read)
-            trust = 1.0 / (1.0 + np.abs(mine - theirs).mean())
-            return replace(tables, pairs=np.float32(trust) * found)
+            trust = 1.0 / (1.0 + np.abs(column_codes - theirs).mean())
+            return replace(tables, pairs=np.float32(trust) * counts)
         """,
         (PUBLIC_ROWS,),
     ),
@@ -38,10 +38,10 @@ WHAT_PUBLIC_ROWS_LET_IN = (
         "number-of-rows-as-of-public",
         "public counts are scaled to the exact number of private rows",
         "skdpgen.synthesizers.opening:count_public_pairs",
-        "return replace(tables, pairs=found)",
+        "return replace(tables, pairs=counts)",
         """
             factor = np.float32(opening.rows._open.n_rows / public.n_rows)
-            return replace(tables, pairs=factor * found)
+            return replace(tables, pairs=factor * counts)
         """,
         (PUBLIC_ROWS,),
     ),

@@ -131,8 +131,8 @@ BUGS = (
         "selection-by-exact-counts",
         "the exact count decides whether a value is shown",
         "skdpgen.privacy:_select",
-        "count > least.get(value, threshold)",
-        "counts.get(value, 0) > least.get(value, threshold)",
+        "count > thresholds.get(value, threshold)",
+        "counts.get(value, 0) > thresholds.get(value, threshold)",
         (
             "tests/privacy/test_selection.py::"
             "test_a_value_is_shown_as_often_as_its_noise_says",
@@ -142,8 +142,11 @@ BUGS = (
         "slopes-with-less-noise",
         "slopes of the kernel mean get noise over the root of their number",
         "skdpgen.privacy:functional_oracle",
-        "slopes[mine] += sigma * slope_noise(points[mine], scales)",
-        "slopes[mine] += sigma * slope_noise(points[mine], scales) / len(mine) ** 0.5",
+        "slopes[selected] += sigma * slope_noise(points[selected], scales)",
+        """
+            n = len(selected)
+            slopes[selected] += sigma * slope_noise(points[selected], scales) / n**0.5
+        """,
         (NOISE_OF_TABLES + "[DPKernelSynthesizer, steps-frame-replace]",),
     ),
     # ------------------------------------------------------------- what is charged
@@ -151,7 +154,7 @@ BUGS = (
         "gaussians-ignored-beside-steps",
         "sub-sampled steps are calibrated as if nothing else was released",
         "skdpgen.privacy:Ledger.charge_subsampled",
-        "self.mu * math.sqrt(max(0.0, left - share))",
+        "self.mu * math.sqrt(max(0.0, remaining - share))",
         "0.0",
         (JOINTLY,),
     ),
@@ -182,7 +185,7 @@ BUGS = (
     Bug(
         "first-look-for-nothing",
         "what text says and how many values there are is charged to nobody",
-        "skdpgen.synthesizers.opening:look_at_kinds",
+        "skdpgen.synthesizers.opening:release_text_types",
         "batches: Any = rows.batches(grids, distinct=names)",
         """
             batches: Any = rows.batches(grids, distinct=names)
@@ -197,13 +200,13 @@ BUGS = (
     Bug(
         "identifiers-by-exact-numbers",
         "the exact number of values decides whether text is an identifier",
-        "skdpgen.synthesizers.opening:look_at_kinds",
-        "found = counted.estimate(released.values[Key.DISTINCT][0], std)",
+        "skdpgen.synthesizers.opening:release_text_types",
+        "estimates = counted.estimate(released.values[Key.DISTINCT][0], std)",
         """
             total = counted.start(1)
             for batch in rows.batches({}, distinct=names):
                 total = counted.add(total, batch.parts[Key.DISTINCT], batch.labels)
-            found = counted.estimate(counted.value(total)[0], std)
+            estimates = counted.estimate(counted.value(total)[0], std)
         """,
         (TABLES + "[DPMERFSynthesizer-text that says more-replace]",),
     ),
@@ -259,7 +262,7 @@ BUGS = (
     Bug(
         "search-forgets-a-fold",
         "a search is charged for one training set less",
-        "skdpgen.synthesizers.tools:_times_trained",
+        "skdpgen.synthesizers.tools:_n_training_sets",
         "return int(search.n_splits_) - 1",
         "return int(search.n_splits_) - 2",
         ("tests/test_sklearn.py::test_the_cost_is_the_composition_of_all_fits",),
@@ -320,8 +323,8 @@ BUGS = (
         "moments-without-the-upper-end",
         "moments of a replaced row leave out what lies beyond the last place",
         "skdpgen.privacy:moments",
-        "[first, _binomial_moment(a, s, q, 1, beyond=edge)]",
-        "[first]",
+        "[below, _binomial_moment(a, s, q, 1, lower=edge)]",
+        "[below]",
         (
             "tests/privacy/test_pld.py::"
             "test_moments_of_a_replaced_row_are_those_of_its_pair",
@@ -359,10 +362,10 @@ BUGS = (
         "text-compared-as-it-came",
         "cells of text are compared before they are cleaned: one renames others",
         "skdpgen.tables:_read_tokens",
-        "codes, found = _numbered(marked)",
+        "codes, distinct = _numbered(marked)",
         """
             places = pd.factorize(series.to_numpy(dtype=object))[0].tolist()
-            codes, found = _numbered([marked[places.index(one)] for one in places])
+            codes, distinct = _numbered([marked[places.index(one)] for one in places])
         """,
         ("tests/tables/test_row_by_row.py::test_text_reads_as_its_rows_do_alone",),
     ),
@@ -428,8 +431,12 @@ BUGS = (
         "signed-features-for-root-two",
         "signed features beside their squares are charged as if none were negative",
         "skdpgen.privacy:SideBySide.structure",
-        "every = tuple(part.structure for part in self.parts)",
-        "every = tuple(Vectors(p.width, p.bound, True).structure for p in self.parts)",
+        "structures = tuple(part.structure for part in self.parts)",
+        """
+            structures = tuple(
+                Vectors(p.width, p.bound, True).structure for p in self.parts
+            )
+        """,
         (
             "tests/synthesizers/test_sensitivity.py::"
             "test_the_bound_holds_and_is_attained[side by side-replace]",
@@ -462,12 +469,12 @@ BUGS = (
         "skdpgen.synthesizers.base:EmbeddingSynthesizer.fit",
         """
             del X, y, opening
-            return self.refit()
+            return self.retrain()
         """,
         """
             first = len(X) if hasattr(X, "__len__") else 0
             del X, y, opening
-            self.refit().loss_curve_.insert(0, first)
+            self.retrain().loss_curve_.insert(0, first)
             return self
         """,
         (TABLES + "[DPHPSynthesizer-frame-add_remove]", IMAGES),
@@ -490,13 +497,13 @@ BUGS = (
         "error-with-a-count",
         "the error about classes says how many labels there are",
         "skdpgen.synthesizers.opening:discover_classes",
-        "return counts, least",
+        "return counts, threshold",
         """
             if not counts:
                 (batch,) = rows.batches({}, tokens=(TARGET,))
                 n = len(batch.parts["tokens"][TARGET].values)
                 raise SchemaRequiredError(f"None of {n} labels stood out: `classes=`")
-            return counts, least
+            return counts, threshold
         """,
         (TABLES,),
     ),

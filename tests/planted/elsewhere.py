@@ -21,8 +21,8 @@ WHAT_OTHERS_SUM = (
         "sums of parts are added as they are, with what is left over beyond 53 bits",
         "skdpgen.privacy:ExactSum.merge",
         """
-            both._carry()
-            more._carry()
+            merged._carry()
+            addend._carry()
         """,
         "pass",
         (MERGED + "test_two_full_sums_merge_without_rounding",),
@@ -55,8 +55,8 @@ WHAT_OTHERS_SUM = (
         "noise-as-who-asks-says",
         "a party adds the noise that it is asked for, and not what it works out",
         "skdpgen.privacy:noisy_share",
-        "std = ledger.noise_std(share=wanted.share, sensitivity=delta)",
-        "std = wanted.std",
+        "std = ledger.noise_std(share=noise.share, sensitivity=delta)",
+        "std = noise.std",
         (SHARES + "test_who_asks_is_not_trusted_with_the_noise",),
     ),
     Bug(
@@ -91,7 +91,7 @@ WHAT_OTHERS_SUM = (
         "sums-of-any-form",
         "sums of a party with more classes than asked for are added to those of others",
         "skdpgen.privacy:_is_array_like",
-        "return found.shape == empty.shape and bool((np.abs(found) <= most).all())",
+        "return array.shape == empty.shape and bool((np.abs(array) <= limit).all())",
         "return True",
         (DECEIVED + "test_sums_of_another_form_are_refused",),
     ),
@@ -115,7 +115,7 @@ WHAT_OTHERS_SUM = (
         "one-mask-for-all-pairs",
         "masks do not name the pair: of one key, a party adds and subtracts the same",
         "skdpgen.privacy:masked",
-        "pair = json.dumps([*sorted((name, other)), about])",
+        "pair = json.dumps([*sorted((name, partner)), about])",
         "pair = about",
         (SHARES + "test_one_key_for_all_does_not_cancel",),
     ),
@@ -139,10 +139,10 @@ WHAT_OTHERS_SUM = (
         "weights-forgotten-in-shares",
         "parties add the noise of a block as if its weight were 1",
         "skdpgen.privacy:noisy_share",
-        "numbers, steps = whole_sums(blocks[key], totals[key], own)",
+        "numbers, steps = whole_sums(blocks[key], totals[key], std_of_block)",
         """
-            own = std * shares.each
-            numbers, steps = whole_sums(blocks[key], totals[key], own)
+            std_of_block = std * shares.each
+            numbers, steps = whole_sums(blocks[key], totals[key], std_of_block)
         """,
         (
             SHARES + "test_a_block_has_noise_by_its_weight",
@@ -153,8 +153,8 @@ WHAT_OTHERS_SUM = (
         "weights-of-any-size",
         "weights may be so small that a sensitivity is 0, or so large that it is none",
         "skdpgen.privacy:joint_weights",
-        'check_accurate("weights", own, LIGHTEST, HEAVIEST)',
-        "own",
+        'check_accurate("weights", weight, LIGHTEST, HEAVIEST)',
+        "weight",
         (REPORT + "test_no_release_has_weights_that_float64_cannot_hold",),
     ),
     Bug(
@@ -193,8 +193,8 @@ WHAT_OTHERS_SUM = (
         "questions-for-nothing",
         "a party answers questions that cost a billionth of its budget",
         "skdpgen.privacy:noisy_share",
-        "not LEAST_SHARE <= wanted.share <= 1",
-        "not 0 < wanted.share <= 1",
+        "not LEAST_SHARE <= noise.share <= 1",
+        "not 0 < noise.share <= 1",
         (ATTACKED + "test_questions_cost_a_least_share_and_are_few",),
     ),
     Bug(
@@ -210,12 +210,12 @@ WHAT_OTHERS_SUM = (
         "a question that fails at the rows of a party costs nothing",
         "skdpgen.privacy:noisy_share",
         """
-            std = ledger.charge(wanted.name, share=wanted.share, sensitivity=delta)
+            std = ledger.charge(noise.name, share=noise.share, sensitivity=delta)
             number, words, totals = len(ledger.entries), {}, sums()
         """,
         """
             totals = sums()
-            std = ledger.charge(wanted.name, share=wanted.share, sensitivity=delta)
+            std = ledger.charge(noise.name, share=noise.share, sensitivity=delta)
             number, words = len(ledger.entries), {}
         """,
         (ATTACKED + "test_a_question_that_fails_at_rows_is_paid_for_and_the_last",),

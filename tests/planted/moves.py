@@ -35,10 +35,10 @@ HOW_FAR_ROWS_MOVE = (
         "a-value-in-two-slots",
         "of many rows a value takes two slots, and is charged for one",
         "skdpgen.privacy:Seen.add",
-        "_take(self.slots[level], taken)",
+        "_take(self.slots[level], slots)",
         """
-            _take(self.slots[level], taken)
-            _take(self.slots[level], (taken + np.uint64(1)) % np.uint64(SLOTS))
+            _take(self.slots[level], slots)
+            _take(self.slots[level], (slots + np.uint64(1)) % np.uint64(SLOTS))
         """,
         (
             "tests/privacy/test_distinct_of_many.py::"
@@ -74,8 +74,8 @@ HOW_FAR_ROWS_MOVE = (
         "signs-beyond-the-codes",
         "a code of a column that is no half counts as a half",
         "skdpgen.privacy:Parities.add",
-        "mine = codes[labels == label] == 1",
-        "mine = codes[labels == label] != 0",
+        "signs = codes[labels == label] == 1",
+        "signs = codes[labels == label] != 0",
         ("tests/privacy/test_products.py::test_sums_are_those_of_the_definition",),
     ),
     Bug(
@@ -101,7 +101,7 @@ HOW_FAR_ROWS_MOVE = (
         "skdpgen.synthesizers.embedding:train_autoencoder",
         'is_paired = adjacency == "replace"',
         "is_paired = True",
-        (IMAGES + "[DPMERFSynthesizer, encoder-images in chunks-add_remove]",),
+        (IMAGES + "[DPMERFSynthesizer, encoder-images-add_remove]",),
     ),
     Bug(
         "pairs-by-label",
@@ -127,8 +127,8 @@ HOW_FAR_ROWS_MOVE = (
         "single-precision-before-the-clip",
         "rows are cast to float32 before they are clipped and summed",
         "skdpgen.privacy:Vectors.add",
-        "some = rows[start : start + block].detach()",
-        "some = rows[start : start + block].detach().float()",
+        "batch = rows[start : start + block].detach()",
+        "batch = rows[start : start + block].detach().float()",
         (SUMS + "test_features_are_those_of_the_row_in_double_precision",),
     ),
     Bug(
@@ -167,11 +167,11 @@ HOW_FAR_ROWS_MOVE = (
         "labels-of-other-rows",
         "after the first chunk labels are joined to the rows one place on",
         "skdpgen.tables:_cut",
-        "yield some, None if target is None else target[rows]",
+        "yield cut, None if target is None else target[rows]",
         """
             last = start + at_once >= n_rows
             wrong = rows if not (start and last) else slice(start - 1, n_rows - 1)
-            yield some, None if target is None else target[wrong]
+            yield cut, None if target is None else target[wrong]
         """,
         (SUMS + "test_each_row_is_counted_once_with_its_own_label",),
     ),
@@ -395,9 +395,9 @@ HOW_FAR_ROWS_MOVE = (
         "days-first-if-any-is",
         "dates are read day-first if one cell of the column can be read no other way",
         "skdpgen.tables:TextKinds.encode",
-        "table = [said(text, mark) for text, mark in pairs]",
+        "table = [type_of_text(text, mark) for text, mark in pairs]",
         """
-            table = [said(text, mark) for text, mark in pairs]
+            table = [type_of_text(text, mark) for text, mark in pairs]
             form = {DATES + k: cell for k, cell in enumerate(FORM_CELLS)}
             certain = {form.get(code, ("",))[0] for code in table}
             for k, code in enumerate(table):
@@ -415,13 +415,13 @@ HOW_FAR_ROWS_MOVE = (
         "months-first-if-none-is-read",
         "if no date of a chunk has the form of its column, months and days are swapped",
         "skdpgen.tables:read_text",
-        "read = [read_time(text, form) for text in texts]",
+        "parsed = [read_time(text, form) for text in texts]",
         """
-            read = [read_time(text, form) for text in texts]
-            if np.isnan(read).all():
+            parsed = [read_time(text, form) for text in texts]
+            if np.isnan(parsed).all():
                 form = form.replace("%d", "%_").replace("%m", "%d")
                 form = form.replace("%_", "%m")
-                read = [read_time(text, form) for text in texts]
+                parsed = [read_time(text, form) for text in texts]
         """,
         ("tests/tables/test_spelling.py::test_dates_are_read_row_by_row",),
     ),
@@ -429,12 +429,12 @@ HOW_FAR_ROWS_MOVE = (
         "decimal-comma-if-no-number-is-read",
         "if no number of a chunk has the decimal mark of its column, it takes another",
         "skdpgen.tables:read_text",
-        "read = [read_number(text) for text in texts]",
+        "parsed = [read_number(text) for text in texts]",
         """
-            read = [read_number(text) for text in texts]
-            if np.isnan(read).all():
+            parsed = [read_number(text) for text in texts]
+            if np.isnan(parsed).all():
                 other = NumberForm("," if written.format is None else ".")
-                read = [other.read(text) for text in texts]
+                parsed = [other.read(text) for text in texts]
         """,
         ("tests/tables/test_spelling.py::test_amounts_are_read_row_by_row",),
     ),

@@ -29,7 +29,7 @@ WHAT_ROWS_LEAVE_OPEN = (
         "unread-text-counted-without-noise",
         "the share of text that cannot be read is counted outside the release",
         "skdpgen.synthesizers.opening:_second_release",
-        "float(every[name][line.n_cells]) / n_rows",
+        "float(column_counts[name][line.n_cells]) / n_rows",
         """
             sum(
                 int((codes[:, [*grids].index(name)] == line.n_cells).sum())
@@ -50,7 +50,7 @@ WHAT_ROWS_LEAVE_OPEN = (
         "open-places-not-clipped",
         "a row counts 1 in every open place, however many it has",
         "skdpgen.privacy:ClippedCounts._weights",
-        "min(UNITS, math.isqrt(whole // max(k, 1)))",
+        "min(UNITS, math.isqrt(squared_limit // max(k, 1)))",
         "UNITS",
         (FURTHER,),
     ),
@@ -58,8 +58,8 @@ WHAT_ROWS_LEAVE_OPEN = (
         "weights-rounded-up",
         "the weight of a row with many open places is rounded up",
         "skdpgen.privacy:ClippedCounts._weights",
-        "math.isqrt(whole // max(k, 1))",
-        "math.isqrt(whole // max(k, 1)) + 1",
+        "math.isqrt(squared_limit // max(k, 1))",
+        "math.isqrt(squared_limit // max(k, 1)) + 1",
         (FURTHER,),
     ),
     Bug(
@@ -121,7 +121,7 @@ WHAT_ROWS_LEAVE_OPEN = (
         "public-words-by-exact-counts",
         "a word of the public list is kept if a row has it, whatever its noise",
         "skdpgen.privacy:_select",
-        "count > least.get(value, threshold)",
+        "count > thresholds.get(value, threshold)",
         "count > (-1e9 if value in {*public} & {*counts} else threshold)",
         (SELECTION + "test_a_row_with_a_public_word_changes_its_count_alone",),
     ),
@@ -153,8 +153,8 @@ WHAT_ROWS_LEAVE_OPEN = (
         "words-known-by-the-batch",
         "the first open word of a batch counts as one that has a name",
         "skdpgen.tables:OpenWords.of",
-        "known = set(self.known)",
-        "known = {*self.known, *tokens.values[:1]}",
+        "named = set(self.known)",
+        "named = {*self.known, *tokens.values[:1]}",
         (MIXED + "test_what_is_open_in_a_row_does_not_depend_on_other_rows",),
     ),
 )

@@ -9,18 +9,18 @@ WHAT_PUBLIC_ROWS_DO = (
     Bug(
         "private-bins-from-private-rows",
         "what bins of numbers should hold is counted in private rows",
-        "skdpgen.synthesizers.opening:_expected",
-        "counted = count_public(public, {name: line.grid}, None)",
+        "skdpgen.synthesizers.opening:_public_counts",
+        "tables = count_public(public, {name: line.grid}, None)",
         """
             private = type(public)(opening.rows)
-            counted = count_public(private, {name: line.grid}, None)
+            tables = count_public(private, {name: line.grid}, None)
         """,
         (REPLAYED,),
     ),
     Bug(
         "public-columns-trusted-by-exact-counts",
         "whether values of a column are known is decided by counts without noise",
-        "skdpgen.synthesizers.opening:agreed",
+        "skdpgen.synthesizers.opening:accepted_columns",
         "counts = by_column(released, grids)",
         """
             codes = [batch.parts[Key.COLUMNS] for batch in rows.batches(grids)]

@@ -30,9 +30,9 @@ WHAT_IS_SAID = (
         "rows-in-the-folder-of-a-model",
         "`skdpgen fit` writes how large the file of the rows was",
         "skdpgen.cli:command",
-        "write_model(out, synthesizer, about)",
+        "write_model(out, synthesizer, description)",
         """
-            write_model(out, synthesizer, about)
+            write_model(out, synthesizer, description)
             (out / "size.txt").write_text(str(file.stat().st_size))
         """,
         (COMMAND + "test_all_that_fit_shows_and_writes_is_known_by_releases",),
@@ -60,12 +60,12 @@ WHAT_IS_SAID = (
         "rows-in-the-log",
         "the number of rows is logged where labels are discovered",
         "skdpgen.synthesizers.opening:discover_classes",
-        "asked, sums = (TARGET,), rows.beforehand",
+        "columns, sums = (TARGET,), rows.beforehand",
         """
             import logging
 
             logging.getLogger("skdpgen").info("labels of %d rows", rows._open.n_rows)
-            asked, sums = (TARGET,), rows.beforehand
+            columns, sums = (TARGET,), rows.beforehand
         """,
         (TABLES,),
     ),
@@ -175,8 +175,8 @@ WHAT_IS_SAID = (
         "origin-lost-of-public-rows",
         "what a fit took from public rows is not marked in its schema",
         "skdpgen.synthesizers.opening:public_columns",
-        "found[name] = replace(column, origin=FROM_PUBLIC)",
-        "found[name] = column",
+        "columns[name] = replace(column, origin=FROM_PUBLIC)",
+        "columns[name] = column",
         (
             "tests/tables/test_origin.py::"
             "test_columns_from_public_rows_are_marked_in_the_schema_of_the_fit",
@@ -207,12 +207,12 @@ WHAT_IS_SAID = (
         "a saved estimator forgets LEAK and NOT PRIVATE",
         "skdpgen.utils:to_plain",
         """
-            if found is not None:
-                return found
+            if converted is not None:
+                return converted
         """,
         """
-            if found is not None:
-                return found
+            if converted is not None:
+                return converted
             if type(value).__name__ == "PrivacyReport":
                 from dataclasses import replace
 
@@ -226,8 +226,11 @@ WHAT_IS_SAID = (
         "epsilon-of-what-was-spent",
         "at other deltas a certificate claims what was spent, not what was allowed",
         "skdpgen.privacy:PrivacyReport.epsilon_at",
-        "min(promised, gaussian_epsilon(budget.mu, left) + kept)",
-        "min(promised, gaussian_epsilon(budget.mu * self.spent**0.5, left) + kept)",
+        "min(promised, gaussian_epsilon(budget.mu, delta_left) + epsilon_kept)",
+        """min(
+            promised,
+            gaussian_epsilon(budget.mu * self.spent**0.5, delta_left) + epsilon_kept,
+        )""",
         (
             "tests/privacy/test_report.py::"
             "test_nothing_is_promised_below_the_delta_of_selections",
@@ -237,8 +240,8 @@ WHAT_IS_SAID = (
         "search-leaks-if-all-do",
         "a search is a LEAK only if all of its candidates inferred their schema",
         "skdpgen.synthesizers.tools:search_cost",
-        "any(_is_inferred(one.schema) for one in candidates)",
-        "all(_is_inferred(one.schema) for one in candidates)",
+        "any(_is_inferred(candidate.schema) for candidate in candidates)",
+        "all(_is_inferred(candidate.schema) for candidate in candidates)",
         (SEARCH + "test_one_candidate_that_leaks_is_told_of",),
     ),
     Bug(
@@ -309,10 +312,10 @@ WHAT_IS_SAID = (
         "number-of-rows-told",
         "an error of numpy about a list has the private number of rows",
         "skdpgen.tables:plain_array",
-        "return np.asarray(given)",
+        "return np.asarray(values)",
         """
-            what = f"{len(given)} rows. {what}"
-            return np.asarray(given)
+            what = f"{len(values)} rows. {what}"
+            return np.asarray(values)
         """,
         (DTYPES + "test_an_error_tells_no_number_of_rows",),
     ),

@@ -60,7 +60,7 @@ WHO_IS_DRAWN = (
         "Rényi divergences of all entries but the last are left out",
         "skdpgen.privacy:_renyi_cost",
         "steps_curve(*steps, adjacency)",
-        "steps_curve(*steps, adjacency) * (steps == together[0])",
+        "steps_curve(*steps, adjacency) * (steps == all_steps[0])",
         (WHICHEVER,),
     ),
     Bug(

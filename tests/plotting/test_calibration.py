@@ -19,7 +19,7 @@ def test_weighed_shares_are_drawn_against_released_ones():
 
 def test_nothing_to_compare_with():
     other = DPIndependentSynthesizer(classes=["left", "stayed"]).fit(X, Y)
-    steps = DPDRESynthesizer(**HALF, method="sgd", max_iter=2).fit(X[500:], Y[500:])
+    steps = DPDRESynthesizer(**HALF, algorithm="sgd", max_iter=2).fit(X[500:], Y[500:])
     for synth in (other, steps):
         with pytest.raises(TypeError, match="method='one_shot'"):
             plot_calibration(synth)

@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer
+from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer, Generator
 from skdpgen.datasets import load_example
 from skdpgen.plotting import plot_loss
 
@@ -25,7 +25,9 @@ def lines(figure):
 
 def test_a_fitted_synthesizer_is_drawn(tmp_path):
     X, y = load_example(500)
-    synth = DPMERFSynthesizer(classes=["left", "stayed"], n_features=100, max_iter=5)
+    synth = DPMERFSynthesizer(
+        classes=["left", "stayed"], n_features=100, generator=Generator(max_iter=5)
+    )
     figure = plot_loss(synth.fit(X, y))
     assert list(lines(figure)["each step"]) == synth.loss_curve_
     figure.savefig(tmp_path / "loss.png")

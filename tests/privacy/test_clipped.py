@@ -29,7 +29,7 @@ WORDS = ("a", "b", "c", "d")
 N_PLACES = len(SIZES) + len(NAMES)
 SLACK = 1 + 1e-12
 
-not_private = pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+not_private = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from skdpgen.privacy import (
     _blocks,
     release,
 )
-from skdpgen.privacy._exact_sum import ExactSum, most_rows, top_of
+from skdpgen.privacy._exact_sum import ExactSum, most_rows, power_of_two_from
 from skdpgen.privacy._vector_sums import ROWS_AT_ONCE, _grid
 
 N_CLASSES, WIDTH = 3, 6
@@ -307,7 +307,7 @@ def test_more_rows_than_there_is_room_for_are_refused():
 @pytest.mark.parametrize("bound", [0.0, -1.0, np.inf, np.nan, 1e-200, 1e200])
 def test_bounds_without_a_grid_are_refused(bound):
     with pytest.raises(ValueError, match="bound must be in"):
-        top_of(bound)
+        power_of_two_from(bound)
 
 
 @pytest.mark.parametrize("scale", [np.nan, np.inf, -0.5])

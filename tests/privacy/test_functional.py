@@ -9,6 +9,7 @@ import torch
 from scipy import optimize, stats
 from torch import nn
 
+from skdpgen.exceptions import BudgetExceededError, NotPrivateWarning
 from skdpgen.privacy import _oracle
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._ledger import Ledger
@@ -16,7 +17,6 @@ from skdpgen.privacy._noise import gaussian_noise, insecure_noise_seed
 from skdpgen.privacy._oracle import functional_oracle, kernel_slopes, slope_noise
 from skdpgen.privacy._subsampled import subsampled_noise_multiplier
 from skdpgen.training import descend
-from skdpgen.utils import BudgetExceededError, NotPrivateWarning
 
 ALPHA = 1e-6
 JITTER = 1e-9  # of the mean variance: the independent noise on top

@@ -12,6 +12,7 @@ import torch
 from joblib import Parallel, delayed
 from scipy import stats
 
+from skdpgen.exceptions import NotPrivateWarning
 from skdpgen.privacy import _noise
 from skdpgen.privacy._noise import (
     add_noise,
@@ -22,7 +23,6 @@ from skdpgen.privacy._noise import (
     random_groups,
     whole_noise,
 )
-from skdpgen.utils import NotPrivateWarning
 
 ALPHA = 1e-6  # of every statistical test, two-sided where it has two sides
 N = 200_000

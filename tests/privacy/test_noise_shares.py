@@ -8,6 +8,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import chi2, norm
 
+from skdpgen.exceptions import BudgetExceededError, RowsElsewhereError
 from skdpgen.privacy import (
     Histograms,
     Ledger,
@@ -28,7 +29,6 @@ from skdpgen.privacy._noise import whole_noise
 from skdpgen.privacy._noisy_share import about_words, masked, unmasked, whole_sums
 from skdpgen.privacy._release import joint_sensitivity, joint_weights
 from skdpgen.tables import Encoder
-from skdpgen.utils import BudgetExceededError, RowsElsewhereError
 from tests.privacy.test_exact_sum import BLOCKS, N_CLASSES, taken
 
 NAMES = tuple("abcde")

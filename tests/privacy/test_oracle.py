@@ -7,11 +7,11 @@ import pytest
 import torch
 from scipy import stats
 
+from skdpgen.exceptions import BudgetExceededError, NotPrivateWarning
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 from skdpgen.privacy._ledger import Ledger
 from skdpgen.privacy._noise import add_noise, insecure_noise_seed, poisson_sample
 from skdpgen.privacy._oracle import private_oracle
-from skdpgen.utils import BudgetExceededError, NotPrivateWarning
 
 ALPHA = 1e-6
 

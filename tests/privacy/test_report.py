@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from skdpgen.exceptions import BudgetExceededError
 from skdpgen.privacy import (
     Adjacency,
     Counts,
@@ -16,7 +17,6 @@ from skdpgen.privacy import (
     gaussian_epsilon,
     release,
 )
-from skdpgen.utils import BudgetExceededError
 from tests.privacy._reference_pld import reference_epsilon
 
 DELTA = 1e-5

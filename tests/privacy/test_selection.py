@@ -72,7 +72,7 @@ def test_a_column_is_selected_from_once():
 
 BUDGET = PrivacyBudget.reserving(4.0, 1e-3, Adjacency.ADD_REMOVE, 1)
 PUBLIC = tuple(f"word {i:03d}" for i in range(200))
-not_private = pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+not_private = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
 
 
 def words_shown(rows, public, seed):

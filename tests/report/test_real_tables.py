@@ -7,15 +7,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from skdpgen import (
-    DPIndependentSynthesizer,
-    NotPrivateWarning,
-    SyntheticUtility,
-    compare,
-    insecure_noise_seed,
-)
+from skdpgen import DPIndependentSynthesizer, SyntheticUtility, compare
 from skdpgen.cli import main
 from skdpgen.cli._text_records import typed
+from skdpgen.exceptions import NotPrivateWarning
+from skdpgen.privacy import insecure_noise_seed
 from skdpgen.report import beside_real
 
 N = 1200

@@ -10,15 +10,16 @@ from skdpgen import (
     DPMERFSynthesizer,
     DPMGESynthesizer,
     DPPairwiseSynthesizer,
+    Generator,
 )
+from skdpgen.exceptions import NotPrivateWarning
 from skdpgen.privacy import insecure_noise_seed
-from skdpgen.utils import NotPrivateWarning
 
 SYNTHESIZERS = (
     DPIndependentSynthesizer(random_state=0),
     DPPairwiseSynthesizer(random_state=0, max_iter=3),
     DPMGESynthesizer(random_state=0),
-    DPMERFSynthesizer(random_state=0, max_iter=2, n_features=50),
+    DPMERFSynthesizer(random_state=0, generator=Generator(max_iter=2), n_features=50),
 )
 
 

@@ -16,6 +16,7 @@ from skdpgen import (
     plan,
 )
 from skdpgen.datasets import load_example, load_example_regression
+from skdpgen.exceptions import SchemaError, SchemaRequiredError
 from skdpgen.privacy import PrivacyBudget
 from skdpgen.tables import (
     Categorical,
@@ -25,7 +26,6 @@ from skdpgen.tables import (
     Numeric,
     Schema,
 )
-from skdpgen.utils import SchemaError, SchemaRequiredError
 
 X, Y = load_example(300)
 KNOWN = Schema.infer(X)
@@ -202,8 +202,10 @@ def test_sampling_before_fit():
     ids=str,
 )
 def test_class_shares_that_cannot_be(shares, problem):
-    with pytest.raises(ValueError, match="class_shares must be 'balanced'") as caught:
-        fit().sample(3, class_shares=shares)
+    with pytest.raises(
+        ValueError, match="class_distribution must be 'balanced'"
+    ) as caught:
+        fit().sample(3, class_distribution=shares)
     message = str(caught.value)
     assert problem in message
     assert "the classes are ['left', 'stayed']. List every class" in message
@@ -212,22 +214,22 @@ def test_class_shares_that_cannot_be(shares, problem):
 def test_class_shares_need_classes_and_no_labels():
     table, y = load_example_regression(300)
     synth = fit(table, y, schema=Schema.infer(table, y), classes=None)
-    with pytest.raises(ValueError, match="class_shares must be None"):
-        synth.sample(3, class_shares="balanced")
-    with pytest.raises(ValueError, match="class_shares must be None"):
-        fit().sample(y=["left"], class_shares="balanced")
+    with pytest.raises(ValueError, match="class_distribution must be None"):
+        synth.sample(3, class_distribution="balanced")
+    with pytest.raises(ValueError, match="class_distribution must be None"):
+        fit().sample(y=["left"], class_distribution="balanced")
 
 
 @pytest.mark.parametrize("cls", [DPIndependentSynthesizer, DPPairwiseSynthesizer])
 def test_class_shares_say_how_often_labels_come(cls):
     synth = cls(epsilon=8.0, schema=KNOWN, classes=LABELS).fit(X, Y)
-    _, y = synth.sample(400, class_shares="balanced")
+    _, y = synth.sample(400, class_distribution="balanced")
     assert (y == "left").sum() == 200
-    _, y = synth.sample(400, class_shares={"left": 0.25, "stayed": 0.75})
+    _, y = synth.sample(400, class_distribution={"left": 0.25, "stayed": 0.75})
     assert (y == "left").sum() == 100
-    _, y = synth.sample(400, class_shares={"left": 1})
+    _, y = synth.sample(400, class_distribution={"left": 1})
     assert set(y) == {"left"}
-    _, y = synth.sample(400, class_shares={"left": 1 / 3, "stayed": 2 / 3 + 1e-9})
+    _, y = synth.sample(400, class_distribution={"left": 1 / 3, "stayed": 2 / 3 + 1e-9})
     assert (y == "left").sum() in (133, 134)
 
 

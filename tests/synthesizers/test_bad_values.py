@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from skdpgen import DPIndependentSynthesizer
 from skdpgen.datasets import load_example
+from skdpgen.exceptions import SchemaRequiredError
 from skdpgen.tables import (
     Boolean,
     Categorical,
@@ -20,7 +21,6 @@ from skdpgen.tables import (
     Numeric,
     Schema,
 )
-from skdpgen.utils import SchemaRequiredError
 from tests.synthesizers._tables import assert_obeys
 
 X, Y = load_example(300)

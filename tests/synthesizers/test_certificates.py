@@ -11,6 +11,7 @@ from skdpgen import (
     DPIndependentSynthesizer,
     DPKernelSynthesizer,
     DPMERFSynthesizer,
+    Generator,
     all_synthesizers,
 )
 from skdpgen.privacy import PrivacyReport, _ledger
@@ -21,7 +22,7 @@ from tests.privacy._reference_pld import PAIRS, reference_epsilon
 from tests.synthesizers._tables import CASES, build
 
 # rare values are found or not as the noise has it
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 
 GRID = 1e-3  # of epsilon: what the reference's discretisation adds at most
 DIGITS, LABELS = load_digits(return_X_y=True)
@@ -33,8 +34,7 @@ def fit_encoder(adjacency):
         classes=range(10),
         encoder="private",
         n_features=64,
-        max_iter=2,
-        hidden_layer_sizes=(32,),
+        generator=Generator(max_iter=2, hidden_layer_sizes=(32,)),
     )
     synth.set_params(adjacency=adjacency, random_state=0)
     return synth.fit(IMAGES, LABELS[:200])

@@ -14,9 +14,10 @@ from skdpgen import (
     DPMERFSynthesizer,
 )
 from skdpgen.datasets import load_example
+from skdpgen.exceptions import RowsElsewhereError
 from skdpgen.privacy import Query
 from skdpgen.tables import Rows
-from skdpgen.utils import Key, RowsElsewhereError
+from skdpgen.utils import Key
 from tests._covering import parametrize_pairs
 from tests.synthesizers._fits_alike import (
     SYNTHESIZERS,
@@ -63,7 +64,9 @@ def test_partitions_give_the_bits_of_the_whole(synth, params, tables):
     assert any(said.startswith(line) for said in other.privacy_.statements)
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")  # of missing incomes
+@pytest.mark.filterwarnings(
+    "ignore::skdpgen.exceptions.SchemaWarning"
+)  # of missing incomes
 def test_without_labels_and_with_a_number_as_target(tables):
     (X, _), (there, _) = tables
     X, there = X.drop(columns="income"), there.drop(columns="income")
@@ -161,8 +164,8 @@ def test_rows_themselves_are_not_to_be_had(tables):
     "synth",
     [
         DPGANSynthesizer(),
-        DPKernelSynthesizer(release="per_step"),
-        DPMERFSynthesizer(release="minibatch"),
+        DPKernelSynthesizer(algorithm="per_step"),
+        DPMERFSynthesizer(algorithm="minibatch"),
         DPIndependentSynthesizer(schema="infer"),
     ],
     ids=repr,

@@ -13,12 +13,13 @@ from skdpgen import (
     DPIndependentSynthesizer,
     DPKernelSynthesizer,
     DPMERFSynthesizer,
+    Generator,
     Integer,
-    LargeDeltaWarning,
     all_synthesizers,
     plan,
     search_cost,
 )
+from skdpgen.exceptions import LargeDeltaWarning
 from skdpgen.privacy import (
     Adjacency,
     PrivacyBudget,
@@ -49,7 +50,7 @@ RULE = {
 CHOSEN = "delta: {:g}, chosen as a tenth of 1 / rows or less"
 CONSTANT = "delta: 1e-07, a constant for up to a million rows"
 # with few rows, noise may look like values outside of the schema
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")
 both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 
 
@@ -203,7 +204,7 @@ def test_nothing_is_paid_if_the_warning_is_an_error():
 # -------------------------------------------------------------------- searches
 
 STEPPED = [
-    DPKernelSynthesizer(release="per_step", max_iter=50),
+    DPKernelSynthesizer(algorithm="per_step", generator=Generator(max_iter=50)),
     DPMERFSynthesizer(encoder="private"),
 ]
 

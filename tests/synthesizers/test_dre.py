@@ -7,8 +7,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from skdpgen import DPDRESynthesizer, SupportWarning, load
+from skdpgen import DPDRESynthesizer, load
 from skdpgen.datasets import load_example, load_example_regression
+from skdpgen.exceptions import SupportWarning
 from skdpgen.synthesizers.models import PublicItems, RatioModel
 from skdpgen.tables import Integer, Schema
 from skdpgen.training import ReleasedMeans, effective_size, log_ratios, ratio_weights
@@ -23,7 +24,7 @@ DIGITS, DIGIT = load_digits(return_X_y=True)
 PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
 DIGIT = DIGIT % 3
 
-free = pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+free = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
 ways = pytest.mark.parametrize("how", [{}, {"method": "sgd", "max_iter": 20}])
 
 
@@ -81,7 +82,7 @@ def test_a_power_of_nothing_leaves_public_rows_as_they_are():
     synth = build().fit(*PRIVATE)
     paid = synth.privacy_.releases
     assert synth.effective_size_ < 0.9 * IS_PUBLIC.sum()
-    synth.refit(power=0.0)
+    synth.retrain(power=0.0)
     assert synth.effective_size_ == pytest.approx(IS_PUBLIC.sum())
     assert synth.privacy_.releases == paid
 
@@ -89,7 +90,9 @@ def test_a_power_of_nothing_leaves_public_rows_as_they_are():
 def test_each_row_once():
     synth = build().fit(*PRIVATE)
     n = round(0.7 * IS_PUBLIC.sum())
-    drawn, _ = synth.sample(n, class_shares={"left": 0.1, "stayed": 0.9}, replace=False)
+    drawn, _ = synth.sample(
+        n, class_distribution={"left": 0.1, "stayed": 0.9}, replace=False
+    )
     assert not drawn.index.duplicated().any()
     assert len(rows_of(drawn)) == len(drawn)
     with pytest.raises(ValueError, match="replace=True"):
@@ -119,7 +122,7 @@ def test_a_saved_ratio_draws_the_same(how, tmp_path):
         *(s.sample(99, random_state=1) for s in (synth, copy)), strict=True
     ):
         assert one.equals(two)
-    assert copy.refit(power=1.0).effective_size_ > 0
+    assert copy.retrain(power=1.0).effective_size_ > 0
     assert clone(synth).public_data is not None
 
 

@@ -14,15 +14,21 @@ from skdpgen import (
     DPKernelSynthesizer,
     DPMERFSynthesizer,
     DPNTKSynthesizer,
-    insecure_noise_seed,
 )
 from skdpgen import load as load_estimator
 from skdpgen.datasets import load_example
-from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _query, release
+from skdpgen.exceptions import NotPrivateWarning
+from skdpgen.privacy import (
+    Adjacency,
+    Ledger,
+    PrivacyBudget,
+    _query,
+    insecure_noise_seed,
+    release,
+)
 from skdpgen.synthesizers.embedding import Encoding, _feature_map
 from skdpgen.synthesizers.models import _table_model
 from skdpgen.tables import Chunks, Rows, Schema
-from skdpgen.utils import NotPrivateWarning
 from tests._covering import parametrize_pairs
 from tests.synthesizers._tables import CASES, assert_obeys, build, quick, split
 
@@ -94,7 +100,7 @@ def test_the_release_is_all_that_a_generator_is_made_of(cls):
     table = CASES["unlabelled"]
     one, two = (fitted(table, cls) for _ in range(2))
     two._fitted = replace(two._fitted, measured=one._fitted.measured)
-    assert same_generator(weights_of(one), weights_of(two.refit()))
+    assert same_generator(weights_of(one), weights_of(two.retrain()))
 
 
 # ------------------------------------------------------------ training is free
@@ -108,7 +114,7 @@ def test_refit_repeats_the_generator_of_fit(cls, name, preset):
     before, losses = weights_of(synth), synth.loss_curve_
     assert losses
     report, kept = str(synth.privacy_), synth.release_
-    synth.refit()
+    synth.retrain()
     assert same_generator(before, weights_of(synth))
     assert synth.loss_curve_ == losses
     assert str(synth.privacy_) == report
@@ -125,7 +131,7 @@ def test_other_settings_change_the_generator_alone():
         "n_latent": 2,
         "learning_rate": 0.1,
     }
-    assert synth.refit(**changes, batch_size=16) is synth
+    assert synth.retrain(**changes, batch_size=16) is synth
     assert len(synth.loss_curve_) <= 3
     assert synth.generator_.shape.hidden == (7,)
     assert synth.generator_.shape.n_latent == 2
@@ -143,7 +149,7 @@ def test_what_needs_new_rows_cannot_be_refitted(name):
     synth = shared()
     before = weights_of(synth)
     with pytest.raises(TypeError, match=rf"max_iter.*Got {name}; use `fit`"):
-        synth.refit(**{name: 100})
+        synth.retrain(**{name: 100})
     assert same_generator(before, weights_of(synth))
 
 
@@ -157,13 +163,13 @@ def test_refit_checks_what_it_is_given():
     ):
         (name,) = changes
         with pytest.raises(ValueError, match=f"{name} must"):
-            synth.refit(**changes)
+            synth.retrain(**changes)
     assert same_generator(before, weights_of(synth))
 
 
 def test_refit_needs_a_release():
     with pytest.raises(ValueError, match="not fitted"):
-        DPMERFSynthesizer().refit()
+        DPMERFSynthesizer().retrain()
 
 
 @each_method
@@ -176,8 +182,8 @@ def test_refit_works_where_the_rows_never_were(cls, tmp_path):
     synth.save(tmp_path / "synth.npz")
     copy = load_estimator(tmp_path / "synth.npz")
     assert same_generator(weights_of(synth), weights_of(copy))
-    assert same_generator(weights_of(synth), weights_of(copy.refit()))
-    copy.refit(max_iter=2)
+    assert same_generator(weights_of(synth), weights_of(copy.retrain()))
+    copy.retrain(max_iter=2)
     assert len(copy.loss_curve_) <= 2
 
 
@@ -197,7 +203,7 @@ def test_an_interrupted_fit_goes_on_from_its_release(cls, monkeypatch, stage):
     with pytest.raises(ValueError, match="not fitted"):
         synth.sample(3)
     report, kept = str(synth.privacy_), synth.release_
-    synth.refit()
+    synth.retrain()
     assert synth.release_ is kept
     assert str(synth.privacy_) == report
     assert_obeys(synth.sample(20)[0], synth.schema_)
@@ -212,7 +218,7 @@ def test_an_interrupted_refit_keeps_the_generator(monkeypatch):
 
     monkeypatch.setattr(_table_model, "match_embedding", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        synth.refit(max_iter=3)
+        synth.retrain(max_iter=3)
     assert same_generator(before, weights_of(synth))
     assert synth.settings_ is settings
 

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skdpgen import DPIndependentSynthesizer, insecure_noise_seed
-from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
+from skdpgen import DPIndependentSynthesizer
+from skdpgen.exceptions import SchemaWarning
+from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, insecure_noise_seed
 from skdpgen.synthesizers.opening._first_look import (
     LOOK_SHARES,
     Unknown,
-    look_at_kinds,
-    sorted_in,
+    release_text_types,
+    with_text_type,
 )
 from skdpgen.tables import (
     NUMBERS_FROM,
@@ -26,11 +27,10 @@ from skdpgen.tables import (
     TextKinds,
 )
 from skdpgen.tables._text_forms import place_of_number
-from skdpgen.utils import SchemaWarning
 
 N = 1000.0
 N_KINDS = TextKinds().n_cells
-seeded = pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+seeded = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
 
 
 def cell(text):
@@ -53,7 +53,7 @@ def counts(**said):
 
 def place(found, distinct=5.0, std=0.0):
     """Return where a column of text is put."""
-    left = sorted_in(Unknown({}, ("x",)), "x", found, (distinct, std), std, N)
+    left = with_text_type(Unknown({}, ("x",)), "x", found, (distinct, std), std, N)
     assert ("x" in left.texts) + ("x" in left.numbers) + len(left.truths) + len(
         left.identifiers
     ) == 1
@@ -97,7 +97,7 @@ def test_words_among_few_numbers_make_codes_and_among_many_stay_beside_them():
     assert place(counts(NUMBER=950), distinct=20.0) == "parsed"
     assert place(counts(NUMBER=800), distinct=600.0) == "parsed"
     found = counts(NUMBER=950)
-    left = sorted_in(Unknown({}, ("x",)), "x", found, (600.0, 0.0), 0.0, N)
+    left = with_text_type(Unknown({}, ("x",)), "x", found, (600.0, 0.0), 0.0, N)
     assert left.beside == {"x": 50.0}
 
 
@@ -147,7 +147,7 @@ def written(**params):
     return X, days, amounts, DPIndependentSynthesizer(epsilon=100.0, **params).fit(X)
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 def test_dates_and_amounts_come_back_as_they_are_written():
     _, days, amounts, fitted = written()
     columns = fitted.schema_.columns
@@ -224,7 +224,7 @@ def test_noise_hides_no_form_of_iso_times(n_trials):
     for _ in range(n_trials):
         found = rng.normal(0, 10.0, N_KINDS)
         found[-1] += N
-        left = sorted_in(Unknown({}, ("x",)), "x", found, (N, 10.0), 10.0, N)
+        left = with_text_type(Unknown({}, ("x",)), "x", found, (N, 10.0), 10.0, N)
         hidden += "x" not in left.written
     assert hidden < n_trials / 100  # noise of one cell instead of all: a twentieth
 
@@ -250,7 +250,7 @@ def test_noise_makes_no_iso_times(n_trials):
     assert dated <= n_trials // 1000  # seeded; five stds of noise are asked for
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
 def test_public_rows_are_read_as_the_private_ones_are():
     X, days, *_ = written()
     fitted = written(public_data=X)[-1]
@@ -273,7 +273,7 @@ def rows(n):
 def test_the_look_is_cheap_or_not_taken(adjacency, epsilon, n):
     ledger = Ledger(PrivacyBudget(epsilon, 1e-5, adjacency))
     unknown = Unknown({"n": Kind.INTEGER}, ("t",))
-    found = look_at_kinds(rows(n), unknown, ledger, float(n))
+    found = release_text_types(rows(n), unknown, ledger, float(n))
     spent = 1 - ledger.remaining
     if ledger.entries:
         assert LOOK_SHARES[0] <= spent * (1 + 1e-9)
@@ -287,7 +287,7 @@ def test_the_look_is_cheap_or_not_taken(adjacency, epsilon, n):
 def test_nothing_to_look_at_costs_nothing():
     ledger = Ledger(PrivacyBudget(1.0, 1e-5, Adjacency.REPLACE))
     times = Rows.read(pd.DataFrame({"d": pd.date_range("2020", periods=99)}))
-    look_at_kinds(times, Unknown({"d": Kind.DATETIME}, ()), ledger, 99.0)
+    release_text_types(times, Unknown({"d": Kind.DATETIME}, ()), ledger, 99.0)
     assert not ledger.entries
 
 

@@ -68,7 +68,7 @@ def test_what_this_fit_had_no_use_for_is_missing():
 def test_a_refit_changes_the_model_and_nothing_that_was_measured():
     synth = fitted()
     before = synth._fitted
-    synth.refit()
+    synth.retrain()
     assert synth._fitted is not before
     assert synth._fitted.measured is before.measured
     assert synth._fitted.certificate == before.certificate
@@ -77,12 +77,12 @@ def test_a_refit_changes_the_model_and_nothing_that_was_measured():
 def test_a_ratio_of_another_power_states_its_own_weights_once():
     X, y = load_example(900)
     X = X[["age", "job"]]
-    synth = DPDRESynthesizer(
-        40.0, classes=["left", "stayed"], public_data=(X[:300], y[:300])
-    ).fit(X[300:], y[300:])
+    synth = DPDRESynthesizer(40.0, classes=["left", "stayed"]).fit(
+        X[300:], y[300:], public_data=(X[:300], y[:300])
+    )
     before = synth.weights_, str(synth.privacy_)
-    assert str(synth.refit().privacy_) == before[1]
-    synth.refit(power=0.0)
+    assert str(synth.retrain().privacy_) == before[1]
+    synth.retrain(power=0.0)
     assert synth.effective_size_ > 1 / (before[0] ** 2).sum()
 
 

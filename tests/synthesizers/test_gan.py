@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from torch.nn.functional import one_hot
 
-from skdpgen import DPGANSynthesizer, load
+from skdpgen import DPGANSynthesizer, Generator, load
 from skdpgen.datasets import load_example
 from skdpgen.lenses import lens_of
 from skdpgen.networks import CellsHead, Discriminator
@@ -112,9 +112,9 @@ def test_refit_says_that_it_needs_rows():
     case = CASES["floats"]
     synth = build(DPGANSynthesizer, case)
     with pytest.raises(NotFittedError):
-        synth.refit()
+        synth.retrain()
     with pytest.raises(ValueError, match="discriminator reads rows"):
-        synth.fit(case.X, case.y).refit()
+        synth.fit(case.X, case.y).retrain()
 
 
 def test_no_step_is_refused_before_anything_is_paid():
@@ -310,13 +310,12 @@ def test_without_noise_it_learns_a_relation():
     synth = DPGANSynthesizer(
         epsilon=INF,
         schema=Schema.infer(X),
-        max_iter=200,
+        generator=Generator(
+            max_iter=200, batch_size=128, learning_rate=1e-2, hidden_layer_sizes=(32,)
+        ),
         sampling_rate=0.1,
-        batch_size=128,
-        learning_rate=1e-2,
-        discriminator_rate=1e-2,
+        discriminator_learning_rate=1e-2,
         discriminator_layer_sizes=(16,),
-        hidden_layer_sizes=(32,),
         random_state=0,
     )
     with same_noise():
@@ -346,12 +345,11 @@ def test_images_of_a_class_without_noise():
     synth = DPGANSynthesizer(
         epsilon=INF,
         classes=[0, 1],
-        max_iter=300,
+        generator=Generator(
+            max_iter=300, batch_size=64, hidden_layer_sizes=(64,), learning_rate=5e-3
+        ),
         sampling_rate=0.3,
-        batch_size=64,
         discriminator_layer_sizes=(32,),
-        hidden_layer_sizes=(64,),
-        learning_rate=5e-3,
         random_state=0,
     )
     with same_noise():
@@ -466,4 +464,4 @@ def test_what_does_not_go_together_is_said_before_it_costs(params, says):
 def test_tables_have_no_codes():
     X, y = load_example(300)
     with pytest.raises(ValueError, match="codes of images"):
-        DPGANSynthesizer(mode="latent", classes=["left", "stayed"]).fit(X, y)
+        DPGANSynthesizer(algorithm="latent", classes=["left", "stayed"]).fit(X, y)

@@ -9,8 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpgen import DPIndependentSynthesizer, insecure_noise_seed, load
-from skdpgen.privacy import Adjacency, Distinct, Ledger, PrivacyBudget, sensitivity
+from skdpgen import DPIndependentSynthesizer, load
+from skdpgen.exceptions import IdentifierWarning
+from skdpgen.privacy import (
+    Adjacency,
+    Distinct,
+    Ledger,
+    PrivacyBudget,
+    insecure_noise_seed,
+    sensitivity,
+)
 from skdpgen.report import as_html, report_content
 from skdpgen.synthesizers.opening import _first_look
 from skdpgen.synthesizers.opening._first_look import (
@@ -20,12 +28,12 @@ from skdpgen.synthesizers.opening._first_look import (
     perhaps_identifiers,
 )
 from skdpgen.tables import Chunks, Integer, Regenerate, Rows
-from skdpgen.utils import IdentifierWarning, Key
+from skdpgen.utils import Key
 
 N = 4000
 ADJACENCIES = ["replace", "add_remove"]
 LINE = "whole numbers that differ in nearly every row, perhaps identifiers: "
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
 
 
 def table(n=N):

@@ -19,16 +19,17 @@ from skdpgen import (
     DPMERFSynthesizer,
     DPNTKSynthesizer,
     DPPairwiseSynthesizer,
-    insecure_noise_seed,
-    search_generator,
+    Generator,
 )
 from skdpgen import load as load_estimator
+from skdpgen.exceptions import NotPrivateWarning
+from skdpgen.privacy import insecure_noise_seed
+from skdpgen.synthesizers import search_generator
 from skdpgen.synthesizers.embedding import _private_encoder
 from skdpgen.synthesizers.embedding._image_kernel import ImageKernel, PointRows
 from skdpgen.synthesizers.embedding._private_encoder import Pairs
 from skdpgen.synthesizers.models._image_model import Density
 from skdpgen.tables import Chunks, ImageLayout, Numeric, Rows, Schema, as_pixels
-from skdpgen.utils import NotPrivateWarning
 from tests._covering import parametrize_pairs
 from tests._seeded import same_noise
 
@@ -168,7 +169,7 @@ def test_a_saved_estimator_draws_the_same(cls, tmp_path):
 def test_the_generator_is_trained_anew_for_free(cls):
     synth = deepcopy(fitted(cls))
     before, report = synth.release_, synth.privacy_
-    synth.refit(max_iter=5, hidden_layer_sizes=(16,))
+    synth.retrain(max_iter=5, hidden_layer_sizes=(16,))
     assert synth.release_ is before
     assert synth.privacy_ == report
     assert len(synth.loss_curve_) == 5
@@ -258,7 +259,7 @@ def test_a_schema_cannot_be_inferred_from_pixels():
 def test_steps_cannot_be_trained_anew():
     synth = build(DPKernelSynthesizer, release="per_step", max_iter=2)
     with pytest.raises(ValueError, match="refit needs a release"):
-        synth.fit(PIXELS, LABELS).refit()
+        synth.fit(PIXELS, LABELS).retrain()
 
 
 def test_channels_of_a_map_are_one_number():
@@ -381,7 +382,7 @@ def test_each_class_has_a_generator_unless_the_release_is_mostly_noise(
     synth = build(DPMERFSynthesizer, epsilon=epsilon, max_iter=2)
     synth.fit(PIXELS, LABELS)
     assert synth.generator_.shape.is_parallel is is_parallel
-    assert synth.refit().generator_.shape.is_parallel is is_parallel
+    assert synth.retrain().generator_.shape.is_parallel is is_parallel
 
 
 @each_method
@@ -416,7 +417,7 @@ def test_a_private_encoder_has_one_decoder_for_all(short_encoder):
 def test_models_are_of_images():
     X = np.random.default_rng(0).normal(size=(50, 2))
     with pytest.raises(ValueError, match="models must be None for tables"):
-        DPMERFSynthesizer(models="parallel").fit(X)
+        DPMERFSynthesizer(generator=Generator(models="parallel")).fit(X)
 
 
 def test_the_number_of_images_is_private_under_add_remove():

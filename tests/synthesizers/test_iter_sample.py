@@ -16,6 +16,7 @@ from skdpgen import (
     DPIndependentSynthesizer,
     DPMERFSynthesizer,
     DPPairwiseSynthesizer,
+    Generator,
     all_synthesizers,
 )
 from skdpgen.datasets import load_example
@@ -85,7 +86,7 @@ def test_labels_are_those_that_were_asked_for(fitted):
     y = ["left"] * 70 + ["stayed"] * 60
     drawn = [labels for _, labels in fitted.iter_sample(y=y, chunk_size=50)]
     assert pd.concat(drawn).tolist() == y
-    every = fitted.iter_sample(200, chunk_size=100, class_shares={"left": 1.0})
+    every = fitted.iter_sample(200, chunk_size=100, class_distribution={"left": 1.0})
     assert {label for _, labels in every for label in labels} == {"left"}
 
 
@@ -93,7 +94,7 @@ def test_conditions_stay_as_they_are(pairwise):
     given = pd.DataFrame({"job": ["office", "craft", "care"] * 50})
     given = given[given["job"].isin(pairwise.cells_["job"].categories)]
     given = given.reset_index(drop=True)
-    chunks = list(pairwise.iter_sample(given=given, chunk_size=40))
+    chunks = list(pairwise.iter_sample(conditions=given, chunk_size=40))
     drawn = pd.concat([X for X, _ in chunks], ignore_index=True)
     assert drawn["job"].astype(str).tolist() == given["job"].tolist()
     assert {len(X) for X, _ in chunks[:-1]} == {40}
@@ -263,7 +264,9 @@ def test_a_column_without_a_value_can_be_written(tmp_path):
 def test_images_are_no_table(tmp_path):
     rng = np.random.default_rng(0)
     images = rng.random((200, 8, 8), dtype=np.float32)
-    synth = DPMERFSynthesizer(max_iter=1, n_features=10, random_state=0).fit(images)
+    synth = DPMERFSynthesizer(
+        generator=Generator(max_iter=1), n_features=10, random_state=0
+    ).fit(images)
     assert [len(X) for X in synth.iter_sample(5, chunk_size=3)] == [3, 2]
     with pytest.raises(ValueError, match="Got images"):
         synth.sample_parquet(tmp_path / "x.parquet", 5)

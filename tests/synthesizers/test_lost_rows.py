@@ -9,12 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpgen import (
-    DPIndependentSynthesizer,
-    DPMERFSynthesizer,
-    insecure_noise_seed,
-    load,
-)
+from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer, load
+from skdpgen.exceptions import RareValuesWarning, SchemaWarning
+from skdpgen.privacy import insecure_noise_seed
 from skdpgen.report import report_content
 from skdpgen.synthesizers.models._column_report import between
 from skdpgen.synthesizers.opening import _binning
@@ -30,14 +27,14 @@ from skdpgen.tables import (
     Schema,
     range_codes,
 )
-from skdpgen.utils import Key, RareValuesWarning, SchemaWarning
+from skdpgen.utils import Key
 
 N = 4000
 LOST = 0.33
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning"),
-    pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning"),
-    pytest.mark.filterwarnings("ignore::skdpgen.RareValuesWarning"),
+    pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning"),
+    pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning"),
+    pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning"),
 ]
 
 

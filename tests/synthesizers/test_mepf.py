@@ -114,7 +114,7 @@ def test_what_training_stops_at_is_paid_for():
 def test_the_best_checkpoint_is_kept_and_found_again():
     synth = fitted(stopping_budget=0.05)
     before = synth.sample(20, random_state=1)[0]
-    np.testing.assert_array_equal(synth.refit().sample(20, random_state=1)[0], before)
+    np.testing.assert_array_equal(synth.retrain().sample(20, random_state=1)[0], before)
     assert synth.n_iter_ == 150
 
 

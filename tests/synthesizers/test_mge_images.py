@@ -19,7 +19,7 @@ from skdpgen.synthesizers.gaussian import _lens_map, _pictures
 from skdpgen.synthesizers.gaussian._lens_map import PublicBasis, nearest
 from skdpgen.synthesizers.gaussian._pictures import tones_of, wiener
 from skdpgen.synthesizers.models import Deformations
-from skdpgen.synthesizers.models._mixture_model import middles, shares_of_counts
+from skdpgen.synthesizers.models._mixture_model import cluster_means, shares_of_counts
 from tests._seeded import same_noise
 
 INF = float("inf")
@@ -134,7 +134,7 @@ def test_classifiers_learn_from_samples():
 
 
 def test_learnt_is_images():
-    assert fitted().learnt_ == "images"
+    assert fitted().relations_learned_ == "images"
     assert fitted().cells_ == {}
 
 
@@ -280,7 +280,7 @@ def test_a_saved_estimator_draws_the_same(how, prior, tmp_path):
         again = pickle.loads(pickle.dumps(synth))
     expected = synth.sample(30, random_state=1)[0]
     np.testing.assert_array_equal(again.sample(30, random_state=1)[0], expected)
-    again.refit()
+    again.retrain()
     np.testing.assert_array_equal(again.sample(30, random_state=1)[0], expected)
 
 
@@ -505,11 +505,11 @@ def test_what_was_paid_for_can_be_drawn_from_after_each_stage(monkeypatch):
             synth.sample(3)
         if k <= 4:  # range of pixels, tones, size, means
             with pytest.raises(NotFittedError):
-                synth.refit()
+                synth.retrain()
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            X, _ = synth.refit().sample(12, random_state=0)
+            X, _ = synth.retrain().sample(12, random_state=0)
         assert X.shape == (12, 8, 8)
         assert np.isfinite(synth.mixture_.roots).all()
         assert synth.deformations_ is None  # nobody voted
@@ -542,7 +542,7 @@ def test_middles_of_groups_far_apart_are_their_means():
     rng = np.random.default_rng(0)
     places = np.array([[0.0, 0.0], [9.0, 0.0]])
     rows = places[np.arange(200) % 2] + 0.1 * rng.normal(size=(200, 2))
-    found = middles(rows, 2, rng)
+    found = cluster_means(rows, 2, rng)
     found = found[found[:, 0].argsort()]
     expected = [rows[::2].mean(axis=0), rows[1::2].mean(axis=0)]
     np.testing.assert_allclose(found, expected)

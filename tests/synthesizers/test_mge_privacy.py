@@ -222,7 +222,9 @@ def test_no_picture_without_a_label_moves_a_release_further(adjacency, monkeypat
     assert max(largest.values()) > 0.6
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")  # labels are fewer
+@pytest.mark.filterwarnings(
+    "ignore::skdpgen.exceptions.SchemaWarning"
+)  # labels are fewer
 @both
 def test_networks_of_a_vote_learn_from_as_many_pictures_as_are_known(
     adjacency, monkeypatch
@@ -397,7 +399,7 @@ def test_a_lens_that_remembers_is_copied_before_it_sees_rows():
     lens = ModuleLens(Remembers(), torch.nn.Identity())
     images, y = pictures(5)
     synth = DPMGESynthesizer(
-        epsilon=30.0, classes=CLASSES, lens=lens, prior=None, random_state=0
+        epsilon=30.0, classes=CLASSES, lens=lens, augmentation=None, random_state=0
     )
     synth.fit(images, y)
     for kept in (lens, synth.mixture_.lens):

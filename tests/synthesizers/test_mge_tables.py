@@ -9,12 +9,8 @@ import pytest
 from scipy.stats import norm
 from sklearn.base import clone
 
-from skdpgen import (
-    DPIndependentSynthesizer,
-    DPMGESynthesizer,
-    NothingLearntWarning,
-    load,
-)
+from skdpgen import DPIndependentSynthesizer, DPMGESynthesizer, load
+from skdpgen.exceptions import NothingLearnedWarning
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.gaussian._copula import joined, room_for, scales_of
 from skdpgen.synthesizers.models._mixture_model import (
@@ -107,7 +103,7 @@ def spread(cells, labels, n_classes):
 @pytest.mark.parametrize("epsilon", [INF, 100.0])
 def test_relations_of_each_class_come_back(epsilon):
     synth = fit(epsilon=epsilon)
-    assert synth.learnt_ == "columns and relations"
+    assert synth.relations_learned_ == "columns and relations"
     assert synth.mixture_.correlations.shape == (3, 4, 4)
     drawn, labels = synth.sample(6000, random_state=0)
     for label in BY_CLASS:
@@ -227,9 +223,9 @@ def test_a_single_column_needs_no_products():
 
 
 def test_nothing_learnt_is_said():
-    with pytest.warns(NothingLearntWarning):
+    with pytest.warns(NothingLearnedWarning):
         synth = fit(X[:50], Y[:50], epsilon=0.05, random_state=0)
-    assert synth.learnt_ == "columns by class only"
+    assert synth.relations_learned_ == "columns by class only"
     assert not synth.mixture_.has_relations
     assert "no relation between columns was learnt" in str(synth.privacy_)
 
@@ -269,7 +265,7 @@ def test_categories_are_ordered_by_what_goes_with_them():
 def test_draws_obey_the_schema(name, adjacency):
     case = CASES[name]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NothingLearntWarning)
+        warnings.simplefilter("ignore", NothingLearnedWarning)
         synth = build(DPMGESynthesizer, case, epsilon=5.0, adjacency=adjacency)
         synth.fit(case.X, case.y)
     found, y = split(synth.sample(300), case)
@@ -316,7 +312,7 @@ def test_a_saved_estimator_draws_the_same(how, tmp_path):
         synth.sample(50, random_state=1), again.sample(50, random_state=1), strict=True
     ):
         np.testing.assert_array_equal(np.asarray(one), np.asarray(two))
-    again.refit()
+    again.retrain()
     assert not hasattr(clone(synth), "mixture_")
 
 

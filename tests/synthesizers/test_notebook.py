@@ -15,9 +15,9 @@ from skdpgen import (
     DPMERFSynthesizer,
     Generator,
     Integer,
-    insecure_noise_seed,
 )
 from skdpgen.datasets import load_example
+from skdpgen.privacy import insecure_noise_seed
 from skdpgen.synthesizers.base._notebook import ColumnsFrame, fit_html
 
 WILD = "<script>alert(1)</script>"

@@ -10,11 +10,12 @@ from sklearn.datasets import load_digits
 from skdpgen import (
     DPKernelSynthesizer,
     DPPairwiseSynthesizer,
-    NothingLearntWarning,
+    Generator,
     all_synthesizers,
-    insecure_noise_seed,
     load,
 )
+from skdpgen.exceptions import NothingLearnedWarning
+from skdpgen.privacy import insecure_noise_seed
 from skdpgen.tables import Categorical, Integer, Schema
 
 TOLD = "columns by class only: no relation between columns was learnt beyond that"
@@ -56,7 +57,7 @@ def again(synth, rows):
         warnings.simplefilter("always")
         with insecure_noise_seed(0):
             synth.fit(*rows)
-    return synth, [one for one in said if one.category is NothingLearntWarning]
+    return synth, [one for one in said if one.category is NothingLearnedWarning]
 
 
 @each_method
@@ -68,7 +69,7 @@ def test_nothing_learnt_is_said_once(name):
     text = str(said[0].message)
     assert "Released were columns by class only" in text
     assert "Fewer columns, a schema, a larger epsilon or more rows would help" in text
-    assert synth.learnt_ == "columns by class only"
+    assert synth.relations_learned_ == "columns by class only"
     assert synth.privacy_.statements.count(TOLD) == 1
     assert TOLD in str(synth.privacy_)
 
@@ -78,7 +79,7 @@ def test_what_was_learnt_is_not_denied(name):
     synth, said = fit(name, MANY, epsilon=50.0)
     assert synth.n_iter_ > 0
     assert said == []
-    assert synth.learnt_ == "columns and relations"
+    assert synth.relations_learned_ == "columns and relations"
     assert TOLD not in synth.privacy_.statements
 
 
@@ -98,10 +99,10 @@ def test_no_steps_were_asked_for(name):
     """It is stated, and no surprise; training later takes it back."""
     synth, said = fit(name, MANY, epsilon=50.0, max_iter=0)
     assert said == []
-    assert synth.learnt_ == "columns by class only"
+    assert synth.relations_learned_ == "columns by class only"
     assert TOLD in synth.privacy_.statements
-    synth.refit(max_iter=5)
-    assert synth.learnt_ == "columns and relations"
+    synth.retrain(max_iter=5)
+    assert synth.relations_learned_ == "columns and relations"
     assert TOLD not in synth.privacy_.statements
 
 
@@ -110,7 +111,7 @@ def test_a_file_remembers_it(name, tmp_path):
     synth, _ = fit(name, FEW, epsilon=0.3)
     synth.save(tmp_path / "synth.npz")
     copy = load(tmp_path / "synth.npz")
-    assert copy.learnt_ == synth.learnt_
+    assert copy.relations_learned_ == synth.relations_learned_
     assert TOLD in copy.privacy_.statements
 
 
@@ -118,7 +119,7 @@ def test_a_file_remembers_it(name, tmp_path):
 def test_the_words_fit_the_table(name):
     X, _ = FEW
     alone, said = fit(name, (X,), epsilon=0.3)
-    assert alone.learnt_ == "single columns only"
+    assert alone.relations_learned_ == "single columns only"
     assert "Released were single columns only" in str(said[0].message)
     target = Schema(SCHEMA.columns, target=Integer(0, 50))
     number, said = fit(
@@ -129,7 +130,7 @@ def test_the_words_fit_the_table(name):
         classes=None,
         task="regression",
     )
-    assert number.learnt_ == "columns by bins of the target only"
+    assert number.relations_learned_ == "columns by bins of the target only"
     assert len(said) == 1
 
 
@@ -145,7 +146,7 @@ def test_one_column_has_no_relations(name):
 def test_the_floor_learns_none_by_design():
     synth, said = fit("DPIndependentSynthesizer", FEW, epsilon=0.3)
     assert said == []
-    assert synth.learnt_ == "columns by class only"
+    assert synth.relations_learned_ == "columns by class only"
     assert TOLD not in synth.privacy_.statements
 
 
@@ -154,17 +155,19 @@ def test_steps_that_are_paid_for_are_made():
     params |= {"n_features": None, "batch_size": None}
     synth, said = fit("DPKernelSynthesizer", FEW, epsilon=0.3, **params)
     assert said == []
-    assert synth.learnt_ == "columns and relations"
+    assert synth.relations_learned_ == "columns and relations"
 
 
 def test_images_have_no_columns():
     digits, labels = load_digits(return_X_y=True)
     digits = digits[:100].reshape(-1, 8, 8) / 16
-    synth = DPKernelSynthesizer(classes=range(10), n_features=64, max_iter=0)
+    synth = DPKernelSynthesizer(
+        classes=range(10), n_features=64, generator=Generator(max_iter=0)
+    )
     with warnings.catch_warnings():
-        warnings.simplefilter("error", NothingLearntWarning)
+        warnings.simplefilter("error", NothingLearnedWarning)
         synth.fit(digits, labels[:100])
-    assert synth.learnt_ == "images"
+    assert synth.relations_learned_ == "images"
     assert "only: no relation" not in str(synth.privacy_)
 
 
@@ -187,11 +190,11 @@ def test_columns_that_are_found_and_classes_that_are_few():
 
 
 def test_the_warning_is_public_and_can_be_silenced():
-    assert issubclass(NothingLearntWarning, UserWarning)
+    assert issubclass(NothingLearnedWarning, UserWarning)
     synth = DPPairwiseSynthesizer(
         epsilon=0.3, schema=Schema(SCHEMA.columns, target=Categorical(["no", "yes"]))
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", NothingLearntWarning)
+        warnings.simplefilter("ignore", NothingLearnedWarning)
         synth.fit(*FEW)

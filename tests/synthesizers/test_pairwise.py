@@ -176,7 +176,7 @@ def test_single_columns_take_all_where_pairs_are_too_dear(name):
     assert synth.privacy_.releases[-1].name.startswith("histograms of")
     assert not any("pairs" in entry.name for entry in synth.privacy_.releases)
     before = tables_of(synth)
-    assert same_model(before, tables_of(synth.refit(n_components=3)))
+    assert same_model(before, tables_of(synth.retrain(n_components=3)))
     assert_obeys(split(synth.sample(300), case)[0], synth.schema_)
 
 
@@ -220,17 +220,17 @@ def test_refit_changes_the_model_alone():
     before, losses = tables_of(synth), synth.loss_curve_
     report, kept, pairs = str(synth.privacy_), synth.release_, synth.pair_releases_
     parameters = synth.get_params()
-    synth.refit()
+    synth.retrain()
     assert same_model(before, tables_of(synth))
     assert synth.loss_curve_ == losses
     for changes in ({"max_iter": 3}, {"n_components": 7}, {"learning_rate": 0.01}):
-        assert synth.refit(**changes) is synth
+        assert synth.retrain(**changes) is synth
         assert not same_model(before, tables_of(synth))
         assert len(synth.loss_curve_) == changes.get("max_iter", 12)
         assert synth._model.n_components == changes.get("n_components", 20)
-    assert synth.refit(max_iter=0).loss_curve_ == []
+    assert synth.retrain(max_iter=0).loss_curve_ == []
     assert str(synth.privacy_) != report  # it says that nothing was learnt
-    assert str(synth.refit().privacy_) == report
+    assert str(synth.retrain().privacy_) == report
     assert synth.release_ is kept
     assert synth.pair_releases_ is pairs
     assert synth.get_params() == parameters
@@ -239,7 +239,7 @@ def test_refit_changes_the_model_alone():
 
 def test_refit_needs_a_release():
     with pytest.raises(ValueError, match="not fitted"):
-        DPPairwiseSynthesizer().refit()
+        DPPairwiseSynthesizer().retrain()
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_refit_checks_what_it_is_given(changes):
     synth = shared()
     before, (name,) = tables_of(synth), changes
     with pytest.raises(ValueError, match=f"{name}.* must"):
-        synth.refit(**changes)
+        synth.retrain(**changes)
     assert same_model(before, tables_of(synth))
 
 
@@ -266,7 +266,7 @@ def test_the_release_and_the_seed_are_all_that_a_model_is_made_of(fresh_entropy)
     assert not same_model(tables_of(one), tables_of(two))  # the noise is another
     assert two._seed == one._seed
     two._fitted = replace(two._fitted, measured=one._fitted.measured)
-    assert same_model(tables_of(one), tables_of(two.refit()))
+    assert same_model(tables_of(one), tables_of(two.retrain()))
     other = fitted(case, random_state=1, max_iter=1)
     assert other._seed != one._seed
 
@@ -285,9 +285,9 @@ def test_a_saved_model_is_the_same_and_can_be_refitted(tmp_path, epsilon):
     assert same_model(tables_of(synth), tables_of(copy))
     rows = [one.sample(40, random_state=3)[0] for one in (synth, copy)]
     pd.testing.assert_frame_equal(*rows)
-    assert same_model(tables_of(synth), tables_of(copy.refit()))
+    assert same_model(tables_of(synth), tables_of(copy.retrain()))
     assert str(copy.privacy_) == str(synth.privacy_)
-    copy.refit(max_iter=2)
+    copy.retrain(max_iter=2)
     assert len(copy.loss_curve_) == (2 if copy.pair_releases_ else 0)
 
 
@@ -314,7 +314,7 @@ def test_an_interrupted_fit_goes_on_from_its_releases(monkeypatch):
     with pytest.raises(ValueError, match="not fitted"):
         synth.sample(3)
     kept = synth.pair_releases_
-    synth.refit()
+    synth.retrain()
     assert synth.pair_releases_ is kept
     assert_obeys(synth.sample(20)[0], synth.schema_)
 
@@ -325,7 +325,7 @@ def test_an_interrupted_refit_keeps_release_and_model(monkeypatch):
     kept, pairs = synth.release_, synth.pair_releases_
     monkeypatch.setattr(_mixtures, "fit_mixture", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        synth.refit(max_iter=3)
+        synth.retrain(max_iter=3)
     assert same_model(before, tables_of(synth))
     assert synth.loss_curve_ is losses
     assert synth.release_ is kept
@@ -382,5 +382,5 @@ def test_an_interrupt_between_releases_keeps_what_was_paid_for(monkeypatch):
     assert len(synth.pair_releases_) == 1
     with pytest.raises(ValueError, match="not fitted"):
         synth.sample(3)
-    synth.refit()
+    synth.retrain()
     assert_obeys(synth.sample(20)[0], synth.schema_)

@@ -89,7 +89,7 @@ def test_a_parity_of_columns_alone_is_learnt():
 
 def test_conditions_tell_the_rest():
     X, y = make_parity(6000, n_columns=5)
-    _, labels = fitted(X, y).sample(given=X[:1000])
+    _, labels = fitted(X, y).sample(conditions=X[:1000])
     assert (labels.to_numpy() == y[:1000].to_numpy()).mean() > 0.9
 
 
@@ -99,7 +99,7 @@ def test_where_nothing_is_lacking_the_mixture_is_what_it_was():
     with_parities = synth.sample(200, random_state=1)
     measured = replace(synth._fitted.measured, parity_release=None)
     synth._fitted = replace(synth._fitted, measured=measured)
-    without = synth.refit().sample(200, random_state=1)
+    without = synth.retrain().sample(200, random_state=1)
     assert all(one.equals(two) for one, two in zip(with_parities, without, strict=True))
 
 

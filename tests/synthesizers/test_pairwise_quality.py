@@ -137,7 +137,7 @@ def test_conditions_come_back_and_the_others_follow(learnt):
     X, y, synth = learnt
     given = X[["level", "kind"]].sample(8000, replace=True, random_state=0)
     before = given.copy()
-    rows, labels = synth.sample(given=given, random_state=1)
+    rows, labels = synth.sample(conditions=given, random_state=1)
     pd.testing.assert_frame_equal(given, before)
     assert list(rows.columns) == list(X.columns)
     for name in given:
@@ -158,7 +158,7 @@ def test_numbers_are_given_as_well(learnt):
     X, _, synth = learnt
     for size in (-0.5, 3.1, 6.2):
         given = pd.DataFrame({"size": [size] * 4000})
-        rows, _ = synth.sample(given=given, random_state=0)
+        rows, _ = synth.sample(conditions=given, random_state=0)
         assert (rows["size"] == size).all()
         near = X[(X["size"] - size).abs() < 0.25]
         true, found = (t["kind"].value_counts(normalize=True) for t in (near, rows))
@@ -170,7 +170,7 @@ def test_labels_follow_what_is_given(learnt):
     for kind, flag in (("a", True), ("a", False), ("b", True)):
         true = y[(X["kind"] == kind) & (X["flag"] == flag)].mean()
         given = pd.DataFrame({"kind": [kind] * 3000, "flag": [flag] * 3000})
-        _, labels = synth.sample(given=given, random_state=0)
+        _, labels = synth.sample(conditions=given, random_state=0)
         assert labels.mean() == pytest.approx(true, abs=0.08)
 
 
@@ -178,7 +178,7 @@ def test_labels_and_columns_can_be_given_together(learnt):
     X, y, synth = learnt
     given = pd.DataFrame({"kind": ["a"] * 4000})
     wanted = np.arange(4000) % 2
-    rows, labels = synth.sample(y=wanted, given=given, random_state=0)
+    rows, labels = synth.sample(y=wanted, conditions=given, random_state=0)
     np.testing.assert_array_equal(labels, wanted)
     for label in (0, 1):
         true = X["flag"][(X["kind"] == "a") & (y == label)].mean()
@@ -188,10 +188,10 @@ def test_labels_and_columns_can_be_given_together(learnt):
 
 def test_all_columns_and_labels_can_be_given(learnt):
     X, y, synth = learnt
-    rows, labels = synth.sample(given=X.head(50), y=y[:50])
+    rows, labels = synth.sample(conditions=X.head(50), y=y[:50])
     pd.testing.assert_frame_equal(rows, X.head(50), check_dtype=False)
     np.testing.assert_array_equal(labels, y[:50])
-    _, labels = synth.sample(given=X.head(50))
+    _, labels = synth.sample(conditions=X.head(50))
     assert set(labels) <= {0, 1}
 
 
@@ -199,11 +199,11 @@ def test_a_seed_fixes_completed_rows(learnt):
     _, _, synth = learnt
     given = pd.DataFrame({"kind": list("abc") * 100})
     one, two, other = (
-        synth.sample(given=given, random_state=seed)[0] for seed in (0, 0, 1)
+        synth.sample(conditions=given, random_state=seed)[0] for seed in (0, 0, 1)
     )
     pd.testing.assert_frame_equal(one, two)
     assert not one.equals(other)
-    assert len(synth.sample(300, given=given)[0]) == 300
+    assert len(synth.sample(300, conditions=given)[0]) == 300
 
 
 def test_what_seems_impossible_can_be_given(learnt):
@@ -215,7 +215,7 @@ def test_what_seems_impossible_can_be_given(learnt):
     synth = DPPairwiseSynthesizer(INF, **KNOWN | {"schema": Schema(schema)})
     synth.set_params(max_iter=20).fit(X, y)
     given = pd.DataFrame({"kind": ["d"] * 30, "level": [3] * 30})
-    rows, labels = synth.sample(given=given)
+    rows, labels = synth.sample(conditions=given)
     assert_obeys(rows, synth.schema_)
     assert len(labels) == 30
 
@@ -228,7 +228,7 @@ def test_every_kind_of_table_can_be_completed(name, epsilon):
     drawn = synth.set_output(transform="pandas").sample(40, random_state=0)
     table = drawn if case.y is None else drawn[0]
     for column in table.columns.drop("seen", errors="ignore"):  # has a time zone
-        found = synth.sample(given=table[[column]])
+        found = synth.sample(conditions=table[[column]])
         found = found if case.y is None else found[0]
         pd.testing.assert_series_equal(found[column], table[column])
         assert_obeys(found, synth.schema_)
@@ -248,9 +248,11 @@ def test_a_target_of_numbers_follows_conditions():
     for share in (0.1, 0.9):
         area = case.X["area"].quantile(share)
         given = pd.DataFrame({"area": [area] * 1000}).astype(case.X["area"].dtype)
-        ends.append(np.median(synth.sample(given=given, random_state=0)[1]))
+        ends.append(np.median(synth.sample(conditions=given, random_state=0)[1]))
     assert ends[1] - ends[0] > 0.5 * (case.y.quantile(0.9) - case.y.quantile(0.1))
-    rows, values = synth.sample(y=case.y.iloc[:20], given=case.X[["area"]].head(20))
+    rows, values = synth.sample(
+        y=case.y.iloc[:20], conditions=case.X[["area"]].head(20)
+    )
     np.testing.assert_allclose(values, case.y.iloc[:20])
     assert len(rows) == 20
 
@@ -314,7 +316,7 @@ def test_rows_with_conditions_obey_the_schema(name):
     case = CASES["mixed"]
     synth = build(DPPairwiseSynthesizer, case, epsilon=1.0).fit(case.X, case.y)
     try:
-        rows, _ = synth.sample(given=pd.DataFrame(NOT_CHECKED[name]))
+        rows, _ = synth.sample(conditions=pd.DataFrame(NOT_CHECKED[name]))
     except ValueError:
         return  # an error that names the value is as good
     assert_obeys(rows, synth.schema_)
@@ -324,7 +326,7 @@ def test_times_with_a_zone_can_be_given():
     case = CASES["mixed"]
     synth = build(DPPairwiseSynthesizer, case, epsilon=1.0).fit(case.X, case.y)
     given = case.X[["seen"]].head(3)
-    rows, _ = synth.sample(given=given)
+    rows, _ = synth.sample(conditions=given)
     assert rows["seen"].tolist() == given["seen"].tolist()
 
 
@@ -332,6 +334,6 @@ def test_labels_need_a_fit_with_labels(learnt):
     X, _, _ = learnt
     synth = DPPairwiseSynthesizer(INF, schema=SCHEMA)
     synth.set_params(max_iter=5, n_components=10).fit(X)
-    assert len(synth.sample(given=FRAME)) == 2
+    assert len(synth.sample(conditions=FRAME)) == 2
     with pytest.raises(ValueError, match="fitted with labels"):
-        synth.sample(given=FRAME, y=[0, 1])
+        synth.sample(conditions=FRAME, y=[0, 1])

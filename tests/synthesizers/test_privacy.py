@@ -9,6 +9,7 @@ from scipy import stats
 
 from skdpgen import DPIndependentSynthesizer, Schema
 from skdpgen.datasets import load_example
+from skdpgen.exceptions import SchemaError, SchemaRequiredError, SchemaWarning
 from skdpgen.privacy import (
     Adjacency,
     GivenBatches,
@@ -23,7 +24,6 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.opening import _context
 from skdpgen.tables import TARGET, Boolean, CategoryCells, Rows
-from skdpgen.utils import SchemaError, SchemaRequiredError, SchemaWarning
 
 ALPHA = 1e-6  # of every statistical test
 AUDITED = 2.0  # the epsilon that the audit is to disprove
@@ -245,7 +245,7 @@ def test_labels_that_do_not_stand_out_are_not_named():
     assert "Geheimnis" not in str(error.value)
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")
 def test_a_schema_that_contradicts_the_rows_names_no_value():
     """Values that it does not list count as missing; nothing is raised."""
     X, y = load_example(500)

@@ -7,13 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpgen import (
-    DPIndependentSynthesizer,
-    DPPairwiseSynthesizer,
-    insecure_noise_seed,
-)
+from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer
 from skdpgen.metrics import total_variation
-from skdpgen.privacy import Release
+from skdpgen.privacy import Release, insecure_noise_seed
 from skdpgen.synthesizers import load
 from skdpgen.synthesizers.opening._public_rows import Outside
 from skdpgen.synthesizers.pairwise._measuring import joined
@@ -127,8 +123,8 @@ def test_saved_and_made_anew_it_is_the_same(cls, tmp_path):
         found.sample(50, random_state=1)[0], synth.sample(50, random_state=1)[0]
     )
     assert_same(
-        found.refit().sample(50, random_state=1)[0],
-        synth.refit().sample(50, random_state=1)[0],
+        found.retrain().sample(50, random_state=1)[0],
+        synth.retrain().sample(50, random_state=1)[0],
     )
 
 
@@ -165,13 +161,13 @@ def test_public_rows_that_cannot_be_used_are_refused(cls, message):
 
 def test_labels_need_a_target():
     with pytest.raises(ValueError, match="a table alone"):
-        DPIndependentSynthesizer(public_data=OTHER).fit(X)
+        DPIndependentSynthesizer().fit(X, public_data=OTHER)
 
 
 def test_private_rows_object_to_public_bounds_and_categories():
     """Columns that public rows do not know are discovered as without them."""
     strange = TABLE.assign(c0="z", age=5)
-    synth = DPIndependentSynthesizer(30.0, public_data=strange, **KNOWN).fit(X, Y)
+    synth = DPIndependentSynthesizer(30.0, **KNOWN).fit(X, Y, public_data=strange)
     assert {*"abcd"} < {*synth.schema_.columns["c0"].categories}
     assert synth.schema_.columns["age"].upper > 60
     assert synth.schema_.columns["c1"].categories == tuple("abcdef")

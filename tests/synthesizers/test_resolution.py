@@ -176,7 +176,9 @@ def table(seed, n=1500):
     return X, np.where(rng.random(n) < rng.random(), "left", "stayed")
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")  # of narrow bounds
+@pytest.mark.filterwarnings(
+    "ignore::skdpgen.exceptions.SchemaWarning"
+)  # of narrow bounds
 @pytest.mark.parametrize("n_rounds", [1, 2])
 def test_tables_with_the_same_release_have_the_same_model(monkeypatch, n_rounds):
     """Whatever is decided on the way looks at what was released, not at rows."""

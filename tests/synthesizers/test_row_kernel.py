@@ -25,7 +25,7 @@ from skdpgen.synthesizers import presets
 from skdpgen.synthesizers.embedding import _feature_map, _row_kernel
 from skdpgen.synthesizers.embedding._feature_map import Mapper
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel, draw_point
-from skdpgen.synthesizers.models._table_model import _seen
+from skdpgen.synthesizers.models._table_model import _target_tensors
 from skdpgen.tables import CategoryCells, EncodedBatch, NumberCells, Rows
 from tests._covering import parametrize_pairs
 
@@ -434,7 +434,7 @@ def test_turns_ask_for_the_same_in_the_mean(name, monkeypatch):
     assert all(which is not None for _, which in turns)
 
     def error(one, which):
-        wanted = _seen({"features": target}, which, CPU)["features"]
+        wanted = _target_tensors({"features": target}, which, CPU)["features"]
         embed = one.embedding(CPU, torch.Generator())
         found = embed([row.float() for row in rows], 2)["features"]
         return float((wanted - found).square().sum()) * len(wanted[0])

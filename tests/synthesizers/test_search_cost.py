@@ -19,8 +19,8 @@ from skdpgen.synthesizers.base import BaseSynthesizer
 from tests.test_sklearn import done
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::skdpgen.SearchCostWarning"),
-    pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning"),
+    pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SearchCostWarning"),
+    pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning"),
 ]
 SCHEMA = {"age": Integer(0, 99)}
 INF = math.inf
@@ -81,7 +81,7 @@ def test_a_fit_that_failed_after_it_paid_is_counted(reports):
         def refit(self):
             if self.epsilon == 0.5:
                 raise RuntimeError("after the release")
-            return super().refit()
+            return super().retrain()
 
     grid = {"epsilon": [0.5, 2.0]}
     search = GridSearchCV(Failing(), grid, scoring=score, cv=3)

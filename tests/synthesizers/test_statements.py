@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer, DPNTKSynthesizer
 from skdpgen.datasets import load_example
+from skdpgen.exceptions import SearchCostWarning
 from skdpgen.tables import Chunks, Integer, Numeric, Schema
-from skdpgen.utils import SearchCostWarning
 
 X, Y = load_example(800)
 INF = float("inf")

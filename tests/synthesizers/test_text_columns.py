@@ -12,13 +12,13 @@ from skdpgen import (
     Integer,
     Numeric,
     Schema,
-    insecure_noise_seed,
     load,
 )
+from skdpgen.exceptions import SchemaError
+from skdpgen.privacy import insecure_noise_seed
 from skdpgen.tables import Chunks, form_of_column
-from skdpgen.utils import SchemaError
 
-seeded = pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+seeded = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
 N = 3000
 RNG = np.random.default_rng(0)
 PASSED = pd.to_timedelta(RNG.integers(0, 300, N), "D")
@@ -104,11 +104,11 @@ def test_other_containers_and_chunks(columns):
 def test_rows_are_completed_from_text():
     synth = DPPairwiseSynthesizer(10.0, schema=Schema(KNOWN)).fit(X)
     given = pd.DataFrame({"day": ["01.05.2021"] * 3, "steps": ["1,234"] * 3})
-    drawn = synth.sample(given=given)
+    drawn = synth.sample(conditions=given)
     assert drawn["day"].tolist() == given["day"].tolist()
     assert drawn["steps"].tolist() == given["steps"].tolist()
     with pytest.raises(ValueError, match="values that the schema knows"):
-        synth.sample(given=pd.DataFrame({"day": ["2021-05-01"]}))
+        synth.sample(conditions=pd.DataFrame({"day": ["2021-05-01"]}))
 
 
 def test_a_template_may_leave_hints_open():

@@ -6,12 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpgen import (
-    DPIndependentSynthesizer,
-    NotPrivateWarning,
-    SchemaRequiredError,
-    insecure_noise_seed,
-)
+from skdpgen import DPIndependentSynthesizer
+from skdpgen.exceptions import NotPrivateWarning, SchemaRequiredError
+from skdpgen.privacy import insecure_noise_seed
 from skdpgen.synthesizers.opening import _first_look
 
 NAME = "kinds of values of the target"
@@ -48,7 +45,7 @@ def test_text_of_numbers_is_a_number(amounts, form, adjacency, moved):
     assert 5_000 < drawn.median() < 13_000
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.SchemaWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")
 def test_released_counts_decide_and_not_the_rows(amounts, monkeypatch):
     def nothing(released, grids):
         return {name: np.zeros(grid.n_cells) for name, grid in grids.items()}

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer, plan
+from skdpgen.exceptions import NotPrivateWarning
 from skdpgen.privacy import insecure_noise_seed
 from skdpgen.synthesizers.tools._plan import fit_costs_of
 from skdpgen.tables import _passes
 from skdpgen.training import _mixture
-from skdpgen.utils import NotPrivateWarning
 
 N, WIDE = 1000, 12
 

@@ -8,16 +8,14 @@ from skdpgen import (
     Categorical,
     Datetime,
     DPIndependentSynthesizer,
-    Drop,
     Integer,
     Numeric,
     Ordinal,
     PrivacyLeakWarning,
-    Regenerate,
     Schema,
 )
-from skdpgen.tables import read_table
-from skdpgen.utils import SchemaError
+from skdpgen.exceptions import SchemaError
+from skdpgen.tables import Drop, Regenerate, read_table
 from tests.synthesizers._tables import assert_obeys
 
 LINES = """\

@@ -33,7 +33,7 @@ from skdpgen.tables import (
     with_named,
 )
 from skdpgen.tables._line import AskedCells
-from skdpgen.tables._text_columns import CODES, Says, plausible_codes, said
+from skdpgen.tables._text_columns import CODES, Says, plausible_codes, type_of_text
 from skdpgen.tables._values import Numbers, TokenColumn
 from skdpgen.utils import Key
 
@@ -241,12 +241,12 @@ def test_plausible_codes_are_distinct_text():
 
 @pytest.mark.parametrize("word", [*sorted(CODES), "N", "NA", " unknown ", "N/A"])
 def test_words_that_stand_for_a_missing_number_are_codes(word):
-    assert said(word) == Says.CODE
+    assert type_of_text(word) == Says.CODE
 
 
 @pytest.mark.parametrize("word", ["male", "Nancy", "no", "5", "-9", "2020-05-01"])
 def test_other_text_is_no_code(word):
-    assert said(word) != Says.CODE
+    assert type_of_text(word) != Says.CODE
 
 
 # ------------------------------------------------------------------- the encoder

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skdpgen import Integer, Numeric, Schema
+from skdpgen.exceptions import SchemaError
 from skdpgen.tables import form_of_column, numbers_of
 from skdpgen.tables._text_forms import (
     BLANKS,
@@ -17,7 +18,6 @@ from skdpgen.tables._text_forms import (
     number_form,
     place_of_number,
 )
-from skdpgen.utils import SchemaError
 
 WRITTEN = {  # a sample, a number, and its text
     "2.859,76": (1234.5, "1.234,50"),

@@ -6,19 +6,15 @@ from skdpgen import (
     Boolean,
     Categorical,
     Datetime,
-    Determines,
     DPIndependentSynthesizer,
     DPPairwiseSynthesizer,
-    Drop,
     Integer,
-    LessEqual,
-    MissingIf,
     Numeric,
     Schema,
-    SchemaError,
-    SumOf,
-    insecure_noise_seed,
 )
+from skdpgen.exceptions import SchemaError
+from skdpgen.privacy import insecure_noise_seed
+from skdpgen.tables import Determines, Drop, LessEqual, MissingIf, SumOf
 
 COLUMNS = {
     "low": Integer(0, 9),
@@ -98,7 +94,7 @@ def test_every_sampled_row_obeys(make, seed):
     assert "7 rules between columns: taken as public" in str(synthesizer.privacy_)
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.NotPrivateWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
 def test_rules_are_free():
     fits = []
     for schema in (SCHEMA, Schema(COLUMNS)):
@@ -111,11 +107,13 @@ def test_rules_are_free():
 
 def test_conditions_obey_or_are_an_error():
     synthesizer = DPPairwiseSynthesizer(epsilon=5.0, schema=SCHEMA).fit(table(0))
-    X = synthesizer.sample(given=pd.DataFrame({"low": pd.array([9] * 300, "Int64")}))
+    X = synthesizer.sample(
+        conditions=pd.DataFrame({"low": pd.array([9] * 300, "Int64")})
+    )
     assert (X["low"] == 9).all()
     check(X)
     with pytest.raises(ValueError, match="'top' cannot be given"):
-        synthesizer.sample(given=pd.DataFrame({"top": [1.0, 2.0]}))
+        synthesizer.sample(conditions=pd.DataFrame({"top": [1.0, 2.0]}))
 
 
 def test_written_and_read_back():

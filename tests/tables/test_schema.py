@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from skdpgen import DPIndependentSynthesizer, PrivacyLeakWarning
 from skdpgen.datasets import load_example, load_example_regression
+from skdpgen.exceptions import SchemaError
 from skdpgen.tables import (
     Boolean,
     Categorical,
@@ -21,7 +22,6 @@ from skdpgen.tables import (
     Regenerate,
     Schema,
 )
-from skdpgen.utils import SchemaError
 
 FULL = Schema(
     {

@@ -17,7 +17,7 @@ from skdpgen.tables import (
     numbers_of,
     read_values,
 )
-from skdpgen.tables._text_columns import said
+from skdpgen.tables._text_columns import type_of_text
 from skdpgen.tables._text_forms import FAMILIES, N_FORMS, SHAPES, Shape
 from skdpgen.tables._text_forms import PLACES as SHAPE_PLACES
 from skdpgen.tables._time_forms import ISO_PLACES, PLACES
@@ -119,7 +119,7 @@ def kinds(values):
     ],
 )
 def test_what_text_says(text, expected):
-    assert said(text) == expected
+    assert type_of_text(text) == expected
 
 
 def test_objects_are_told_from_their_text():
@@ -135,18 +135,18 @@ def test_objects_are_told_from_their_text():
 
 @given(st.text(), st.sampled_from(list(Mark)))
 def test_any_text_says_one_thing(text, mark):
-    assert Says.NOTHING < said(text, mark) < TextKinds().n_cells
+    assert Says.NOTHING < type_of_text(text, mark) < TextKinds().n_cells
 
 
 @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
 def test_what_python_writes_of_a_number_says_a_number(value):
-    place = said(repr(value)) - NUMBERS_FROM
+    place = type_of_text(repr(value)) - NUMBERS_FROM
     assert 0 <= place < len(SHAPES)  # without a unit, a plus sign or blanks
 
 
 @given(st.from_regex(r"0[0-9]{1,8}", fullmatch=True))
 def test_digits_behind_a_zero_are_padded(text):
-    assert said(text) is Says.PADDED
+    assert type_of_text(text) is Says.PADDED
 
 
 @given(st.dates() | st.datetimes())
@@ -154,9 +154,9 @@ def test_iso_times_are_times(value):
     is_time = isinstance(value, datetime.datetime)
     rest = ".%f" if is_time and value.microsecond else ""
     form = iso(f"%Y-%m-%dT%H:%M:%S{rest}") if is_time else Says.TIME
-    assert said(value.isoformat()) == form
+    assert type_of_text(value.isoformat()) == form
     as_pandas = iso("%Y-%m-%d %H:%M:%S.%f") if rest else Says.TIME
-    assert said(str(value)) == as_pandas
+    assert type_of_text(str(value)) == as_pandas
 
 
 @given(st.lists(st.none() | st.text(max_size=8) | st.integers(), min_size=1))

@@ -1,6 +1,6 @@
 """What all estimators share: parameters, the frame of `fit`, sampling, saving."""
 
-from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
+from skdpgen.synthesizers.base._attributes import TrainedAttributes, require_fitted
 from skdpgen.synthesizers.base._embedding_synthesizer import EmbeddingSynthesizer
 from skdpgen.synthesizers.base._generator import Generator, with_generator
 from skdpgen.synthesizers.base._parameters import (
@@ -38,6 +38,6 @@ __all__ = [
     "TrainedAttributes",
     "check_retrained",
     "read_estimator",
-    "there",
+    "require_fitted",
     "with_generator",
 ]

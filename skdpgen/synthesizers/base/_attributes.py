@@ -1,4 +1,4 @@
-"""The attributes of a fitted synthesizer, read off the one value that it keeps."""
+"""The attributes of a fitted synthesizer, all read from one value."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -16,10 +16,10 @@ T = TypeVar("T")
 NAMELESS = ("numpy", "masked", "torch")  # containers whose columns have no names
 
 
-def there(value: T | None, name: str) -> T:
-    """Return a value that a fit may have left, or raise as for a missing attribute.
+def require_fitted(value: T | None, name: str) -> T:
+    """Return a value of a fit, or raise if it is None.
 
-    The error is an ``AttributeError`` too, so ``hasattr`` says what is there.
+    The error is also an ``AttributeError``, so ``hasattr`` works as usual.
     """
     if value is None:
         raise NotFittedError(
@@ -42,15 +42,15 @@ class FittedAttributes:
 
     @property
     def _facts(self) -> Facts:
-        return there(self._state.facts, "The schema")
+        return require_fitted(self._state.facts, "The schema")
 
     @property
     def _measured(self) -> Any:
-        return there(self._state.measured, "What the method measured")
+        return require_fitted(self._state.measured, "What the method measured")
 
     @property
     def _model(self) -> Any:
-        return there(self._state.model, "The model")
+        return require_fitted(self._state.model, "The model")
 
     @property
     def _labels(self) -> Cells | None:
@@ -79,7 +79,7 @@ class FittedAttributes:
     @property
     def classes_(self) -> NDArray[Any]:
         """Class labels, of a classification."""
-        return class_array(there(self._facts.classes, "classes_"))
+        return class_array(require_fitted(self._facts.classes, "classes_"))
 
     @property
     def n_samples_(self) -> int:
@@ -99,12 +99,12 @@ class FittedAttributes:
             isinstance(name, str) for name in layout.names
         )
         names = np.array(layout.names, dtype=object)
-        return there(names if has_names else None, "feature_names_in_")
+        return require_fitted(names if has_names else None, "feature_names_in_")
 
     @property
     def pixels_(self) -> Mapping[str, float]:
         """Released shares of pixels beyond their range, and their noise; of images."""
-        return there(self._facts.pixels, "pixels_")
+        return require_fitted(self._facts.pixels, "pixels_")
 
     @property
     def cells_(self) -> Mapping[Any, Cells]:
@@ -116,7 +116,7 @@ class FittedAttributes:
     def release_(self) -> Release:
         """The main release."""
         release: Release | None = self._measured.release
-        return there(release, "release_")
+        return require_fitted(release, "release_")
 
 
 class TrainedAttributes(FittedAttributes):
@@ -125,7 +125,7 @@ class TrainedAttributes(FittedAttributes):
     @property
     def loss_curve_(self) -> list[float]:
         """Loss of each training step."""
-        return there(self._state.loss_curve, "loss_curve_")
+        return require_fitted(self._state.loss_curve, "loss_curve_")
 
     @property
     def n_iter_(self) -> int:

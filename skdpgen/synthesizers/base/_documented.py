@@ -145,8 +145,8 @@ y : Series or ndarray
 
 def by_first_word(texts: str) -> dict[str, str]:
     """Return texts, which blank lines part, by their first words."""
-    every = texts.strip().split("\n\n")
-    return {re.match(r"\w+", text)[0]: text for text in every}  # type: ignore[index]
+    paragraphs = texts.strip().split("\n\n")
+    return {re.match(r"\w+", text)[0]: text for text in paragraphs}  # type: ignore[index]
 
 
 OF_CLASS = by_first_word(CLASS)

@@ -1,4 +1,4 @@
-"""The fit that DP-MERF, DP-HP, DP-NTK and others share: all but the feature map."""
+"""The fit of DP-MERF, DP-HP, DP-NTK and others: everything but the feature map."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.random import Generator as RandomGenerator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.base._attributes import TrainedAttributes, there
+from skdpgen.synthesizers.base._attributes import TrainedAttributes, require_fitted
 from skdpgen.synthesizers.base._generator import Generator, with_generator
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer, check_retrained
@@ -50,10 +50,10 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
     ``_map_pixels`` for images. One that ``_takes`` either alone has half of that.
     """
 
+    generator: Generator | None
     _presets: ClassVar[dict[str, Any]]  # by name; of tables
     _image_presets: ClassVar[dict[str, Any]]
     _takes: ClassVar[tuple[str, ...]] = ("tables", "images")
-    generator: Generator | None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
@@ -116,7 +116,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         settings: Any,
         rng: RandomGenerator,
     ) -> Any:
-        """Return the kernel of what was opened."""
+        """Return the kernel of an opened table, or of images."""
         is_image = opening.holds_images
         draw = self._kernel_of_images if is_image else self._kernel_of_rows
         return draw(opening, cells, labels, settings, torch_generator(rng))
@@ -141,7 +141,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         settings: Any,
         rng: torch.Generator,
     ) -> ImageKernel:
-        """Return the kernel of images; may pay for what it learns of them."""
+        """Return the kernel of images; may use budget to adapt it to them."""
         del cells, labels
         layout: Any = opening.facts.layout
         pooling = pooling_of(layout.size, settings.pooling)
@@ -178,8 +178,8 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
             )
             kernel = self._draw_kernel(opening, cells, labels, settings, for_features)
             settings = settings.sharing(kernel.share)
-            drawn = replace(opening.measured, kernel=kernel, settings=settings)
-            opening.measured = drawn
+            measured = replace(opening.measured, kernel=kernel, settings=settings)
+            opening.measured = measured
             opening.release_main(
                 opening.rows.batches(cells, labels).through(Encoding(kernel, device)),
                 kernel.blocks,
@@ -194,19 +194,19 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         return self.retrain()
 
     def _kept_share(self, opening: OpenedEmbedding, labels: Cells | None) -> float:
-        """Return which part of what is left the embedding leaves to later releases."""
+        """Return the fraction of the remaining budget that later releases get."""
         del opening, labels
         return 0.0
 
     def _after_release(self, opening: OpenedEmbedding) -> None:
-        """Release what the embedding made possible; nothing, unless overridden."""
+        """Make further releases after the embedding; none, unless overridden."""
 
     def retrain(self, **parameters: Any) -> Self:
-        """Train the generator anew on the stored release; free, needs no data.
+        """Retrain the generator on the stored release; needs no budget and no data.
 
-        ``fit`` ends with it. If it was interrupted after the release, the budget is
-        spent, ``privacy_`` says so, and this finishes the work. The same settings give
-        the same generator.
+        ``fit`` ends with it. If ``fit`` was interrupted after the release, the budget
+        is spent, ``privacy_`` states it, and this method completes the fit. The same
+        settings give the same generator.
 
         Parameters
         ----------
@@ -235,13 +235,13 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     @property
     def kernel_(self) -> Any:
-        """The feature map, and how rows become what it takes."""
-        return there(self._measured.kernel, "kernel_")
+        """The feature map, and the encoding of rows for it."""
+        return require_fitted(self._measured.kernel, "kernel_")
 
     @property
     def settings_(self) -> Any:
         """The method's parameters as they were used."""
-        return there(self._measured.settings, "settings_")
+        return require_fitted(self._measured.settings, "settings_")
 
     @property
     def generator_(self) -> Any:
@@ -287,7 +287,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
             labels,
             self.cells_,
             self._facts,
-            known=self._denoised,
+            denoised=self._denoised,
             container=getattr(self, "_container", None),
             rng=rng,
         )
@@ -295,22 +295,22 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     def _fill_settings(self, X: Any) -> Any:
         """Return the settings of this fit; parameters that are None filled in."""
-        given = with_generator(self.get_params(deep=False))
-        preset = given.get("preset", "default")
+        params = with_generator(self.get_params(deep=False))
+        preset = params.get("preset", "default")
         of_tables, of_images = (
             getattr(self, presets)[preset] if kind in self._takes else None
             for kind, presets in (("tables", "_presets"), ("images", "_image_presets"))
         )
-        either: Any = of_tables or of_images
-        either.filled(given)  # raises for wrong values, before X is opened
+        any_preset: Any = of_tables or of_images
+        any_preset.filled(params)  # raises for wrong values, before X is opened
         is_image = self._is_given_images(X)
         for name, purpose in self._without_effect(is_image).items():
-            if given[name] is not None:
+            if params[name] is not None:
                 raise ValueError(
-                    f"{name} must be None but for {purpose}. Got {given[name]!r}, "
+                    f"{name} must be None but for {purpose}. Got {params[name]!r}, "
                     "which would have no effect."
                 )
-        return fill(given, of_tables=of_tables, of_images=of_images, is_image=is_image)
+        return fill(params, of_tables=of_tables, of_images=of_images, is_image=is_image)
 
     def _counted(self) -> tuple[Mapping[Any, Cells], Sequence[float] | None]:
         """Return the columns whose cells were counted, and in which units."""
@@ -320,12 +320,12 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         return cells, self.kernel_.scales if counted else None
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
-        """Return parameters that this fit has no use for, and what they are for."""
+        """Return parameters without effect in this fit, and their purpose."""
         del is_image
         return {}
 
     def _learn(self, kernel: Any, released: Release) -> Denoised:
-        """Return what a release says; only the number of rows is taken as public."""
+        """Denoise a release; the only public input is the number of rows."""
         return kernel.learn(
             released,
             self.cells_,
@@ -337,7 +337,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     @property
     def _denoised(self) -> Denoised | None:
-        """What the release says of images; None if nothing is drawn by it."""
+        """The denoised release of images, for sampling; None if it is not needed."""
         if self.kernel_.phi is None or self.cells_:
             return None
         return self._learn(self.kernel_, self.release_)

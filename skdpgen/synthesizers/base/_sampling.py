@@ -1,4 +1,4 @@
-"""Synthetic rows in chunks, and the report on columns and lost rows of a fit."""
+"""Sampling in chunks, and the report on columns and lost rows of a fit."""
 
 from __future__ import annotations
 
@@ -66,15 +66,14 @@ class SamplesInChunks(FittedAttributes):
     ) -> Iterator[Any]:
         """Draw synthetic rows in chunks; never all of them are in memory.
 
-        Each chunk is what :meth:`sample` would return for so many rows, and chunks are
-        drawn independently of each other. Shares of classes are met in each of them, as
-        nearly as whole rows allow. Written identifiers go on from chunk to chunk.
+        Each chunk is what :meth:`sample` would return for its number of rows. Chunks
+        are drawn independently of each other. Each of them has the shares of classes,
+        up to rounding. Written identifiers continue from chunk to chunk.
 
         Several iterators of one estimator may be used in turn or in several threads,
         and :meth:`sample` between their chunks. Each iterator has its own randomness
-        and counts its own rows, so none changes what another one draws. It draws from
-        the model of the moment at which it was made, even if the estimator is fitted
-        again.
+        and counts its own rows, so none changes what another one draws. It keeps
+        drawing from the model at its creation, even if the estimator is fitted again.
 
         Parameters
         ----------
@@ -140,8 +139,8 @@ class SamplesInChunks(FittedAttributes):
             Number of rows that were written.
         """
         with ArrowFile(path) as file:
-            for drawn in self.iter_sample(n_samples, **how):
-                file.add(drawn, target)
+            for chunk in self.iter_sample(n_samples, **how):
+                file.add(chunk, target)
         return file.n_rows
 
     def sample_dask(
@@ -155,9 +154,9 @@ class SamplesInChunks(FittedAttributes):
     ) -> Any:
         """Return synthetic rows as a DataFrame of Dask, with labels as a column.
 
-        A partition is drawn when it is computed, by whoever computes it, and each time
-        it is the same: its seed is drawn here. Types are those of Arrow, as in a file
-        of :meth:`sample_parquet`.
+        A partition is drawn when it is computed, by the worker that computes it. It is
+        the same each time, because its seed is drawn here. Types are those of Arrow, as
+        in a file of :meth:`sample_parquet`.
 
         Parameters
         ----------
@@ -248,7 +247,7 @@ def draw_part(
 
 
 # ----------------------------------------------------------------------------
-# The report on columns, from releases: a table, what was lost, warnings.
+# The report on columns, from releases: a table, lost rows, warnings.
 
 RARE = (
     "Many rows hold values that are too rare to be found privately: {}. List the "
@@ -272,11 +271,11 @@ NOTHING_LEARNT = (
 
 
 class ReportsColumns(FittedAttributes):
-    """A fitted synthesizer that reports what its releases say of each column."""
+    """A fitted synthesizer that reports on each column, from its releases."""
 
     @property
     def columns_(self) -> pd.DataFrame:
-        """What was found in each column, and what was lost; made of the release.
+        """A report on each column, and on lost rows; computed from the releases.
 
         A data frame with a line for each column: type, whether its values may be
         identifiers (``is_identifier``: written anew, or whole numbers that differ in
@@ -303,7 +302,7 @@ class ReportsColumns(FittedAttributes):
 
     @property
     def target_(self) -> pd.Series[Any] | None:
-        """What was found in the target, and what was lost; None without labels.
+        """A report on the target, and on lost rows; None without labels.
 
         A series: type, number of values or bounds, and noisy shares of the rows, each
         with a standard error: ``dropped`` are those without a usable label, which were
@@ -316,10 +315,10 @@ class ReportsColumns(FittedAttributes):
 
     @property
     def lost_(self) -> list[str]:
-        """What is stated of rows that were moved or left out, in words.
+        """Statements about rows that were moved or left out.
 
         Each line gives a share of more than 3 % as a range of two standard errors. The
-        same lines are warned of in ``fit``, and stand in the certificate.
+        same lines are in the warnings of ``fit`` and in the certificate.
         """
         check_is_fitted(self)
         return [loss.line for loss in self._losses()]
@@ -358,7 +357,7 @@ class ReportsColumns(FittedAttributes):
         measured: Measured | None = None,
         losses: list[float] | None = None,
     ) -> Self:
-        """Keep a model; warn, and say in the certificate, of what was lost.
+        """Keep a model; state lost rows in the certificate, and warn of them.
 
         Parameters
         ----------
@@ -370,7 +369,7 @@ class ReportsColumns(FittedAttributes):
         losses : list of float or None, default=None
             Of each training step.
         """
-        # mixtures and copulas keep denoised columns beside their own tables
+        # mixtures and copulas keep denoised columns in an attribute `known`
         columns = getattr(model, "known", model)
         marginals = getattr(columns, "marginals", {})
         self._fitted = replace(
@@ -393,7 +392,7 @@ class ReportsColumns(FittedAttributes):
 
     @property
     def relations_learned_(self) -> str:
-        """What samples have: columns alone, or relations between them as well."""
+        """What samples have: single columns, or relationships between them as well."""
         check_is_fitted(self)
         if not self.cells_:
             return IMAGES
@@ -402,15 +401,15 @@ class ReportsColumns(FittedAttributes):
         return RELATIONS if is_related else ONLY[self.task_]
 
     def _stating_relations(self, is_trained: bool | int) -> Self:
-        """Say so, here and in the certificate, if no relation was learnt.
+        """Warn, and state in the certificate, if no relationship was learnt.
 
-        Whether there was training was decided by releases alone.
+        Releases alone decided whether there was training, so this reads no row.
         """
         line, learnt = NOT_LEARNT.format(ONLY[self.task_]), self.relations_learned_
         self._fitted = self._state.without(line)
         if learnt in (RELATIONS, IMAGES) or len(self.cells_) < 2:
             return self
         self._fitted = self._state.stating(line)
-        if is_trained:  # else it was asked for
+        if is_trained:  # without training the user chose independent columns
             warn_caller(NOTHING_LEARNT.format(learnt), NothingLearnedWarning)
         return self

@@ -161,7 +161,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
 
     _reads_public_rows: ClassVar[bool] = False  # of `fit(public_data=...)`
     _needs_public_rows: ClassVar[bool] = False
-    _takes: ClassVar[tuple[str, ...]] = ("tables",)  # and "images", or these alone
+    _takes: ClassVar[tuple[str, ...]] = ("tables",)  # or "images", or both
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [Amount(Real, 0, None, closed="right")],
@@ -218,7 +218,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         return self
 
     def __sklearn_clone__(self) -> Self:
-        """Clone, and remember it: each clone fitted on the same rows costs again."""
+        """Clone, and mark the clone: each one fitted on the same rows costs again."""
         copy: Self = clone_parametrized(self)
         copy._is_clone = True
         # All clones share one list, so that a search warns once of what it costs.
@@ -230,11 +230,11 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         return copy
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Fitted means that a release was paid for and a generator made."""
+        """Fitted means that there is a release and a model."""
         return self._fitted is not None and self._fitted.model is not None
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values, text and numbers come in; randomness comes out."""
+        """Accepts missing values, text and numbers; results are random."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
@@ -244,7 +244,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         return tags
 
     def _subsampling(self) -> Subsampling | None:
-        """Return what ``fit`` sub-samples, from parameters alone; None is nothing."""
+        """Return how ``fit`` sub-samples, from parameters only; None if it does not."""
         return None
 
     def _progress(self, steps: Iterable[int]) -> Iterable[int]:
@@ -264,11 +264,11 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         public_data: Any = None,
         groups: Any = None,
     ) -> Iterator[Fitting[Any]]:
-        """Open private rows, and close them whatever happens; the frame of ``fit``.
+        """Open private rows, and close them also after errors; ``fit`` runs in it.
 
-        On the way in what is not public of the schema is released. On the way out, be
-        it by an error or an interrupt, the rows are forgotten, and if anything was paid
-        for the estimator keeps it with the certificate, and nothing of an earlier fit.
+        Entering releases the part of the schema that is not public. Leaving, also by an
+        error or an interrupt, forgets the rows. If any budget was used, the estimator
+        keeps the releases with the certificate, and nothing of an earlier fit.
         """
         self._check_call(X, y)
         if groups is not None:
@@ -310,38 +310,41 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         return Schema() if self.schema is None else Schema.of(self.schema)
 
     def _is_given_images(self, X: Any) -> bool:
-        """Say whether rows are images; raise unless they are what this one takes."""
+        """Return whether rows are images; raise unless the method takes them."""
         is_image = holds_images(X)
-        given = "images" if is_image else "tables"
-        if given not in self._takes:
-            wanted = {"tables": "two", "images": "three or four"}[self._takes[0]]
-            others = {"tables": "DPPairwiseSynthesizer", "images": "DPMERFSynthesizer"}
+        data_kind = "images" if is_image else "tables"
+        if data_kind not in self._takes:
+            n_dimensions = {"tables": "two", "images": "three or four"}[self._takes[0]]
+            alternatives = {
+                "tables": "DPPairwiseSynthesizer",
+                "images": "DPMERFSynthesizer",
+            }
             raise ValueError(
-                f"{type(self).__name__} takes {self._takes[0]} of {wanted} dimensions. "
-                f"Got {given}; use {others[given]} for them."
+                f"{type(self).__name__} takes {self._takes[0]} of {n_dimensions} "
+                f"dimensions. Got {data_kind}; use {alternatives[data_kind]} for them."
             )
         return is_image
 
     def _stated(self, public_data: Any) -> list[str]:
-        """Say what the guarantee rests on besides the rows."""
+        """Return statements of what the guarantee assumes besides the rows."""
         del public_data
         lines = [parameters_stated(self)]
         return lines + [IS_CLONE] * getattr(self, "_is_clone", False)
 
     def _keep(self, fitted: Fitted[Any]) -> None:
-        """Keep what a fit leaves; nothing of an earlier fit stays beside it."""
+        """Keep the result of a fit in place of any earlier one."""
         self._fitted = fitted
         if fitted.facts is not None:  # else rows cannot be drawn
             (self._sampler,) = split_generator(self.random_state, 1)
 
     def _sampling_generator(self, random_state: RandomState) -> Generator:
-        """An int fixes the rows; None goes on where the last sample stopped."""
+        """Return the generator of a sample: None continues that of the last sample."""
         if random_state is None:
             return self._sampler
         return split_generator(random_state, 1)[0]
 
     def _sample_size(self, n_samples: int | None, y: Any) -> int:
-        """Check how many rows are asked for."""
+        """Return the number of rows to draw, after checks."""
         check_is_fitted(self)
         if y is not None:
             if self.task_ is None:
@@ -371,7 +374,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         shares: NDArray[np.float64],
         rng: Generator,
     ) -> NDArray[np.int64]:
-        """Return the class of each row to draw: as asked for, or as often as known."""
+        """Return the class of each row to draw: as requested, or by released shares."""
         if class_distribution is not None:
             if y is not None or self.task_ != "classification":
                 raise ValueError(
@@ -394,7 +397,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         rng: Generator,
         given: Mapping[Any, Any] | None = None,
     ) -> Any:
-        """Return drawn cells as X came in, or as :meth:`set_output` asks."""
+        """Return drawn cells in the container of X, or of :meth:`set_output`."""
         return decode_rows(
             self._facts,
             self.cells_,
@@ -413,7 +416,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         shares: NDArray[np.float64],
         rng: Generator,
     ) -> Sample:
-        """Return X, and y beside it if there was one."""
+        """Return X, or a pair of X and y if there was a target."""
         if self.task_ is None:
             return X
         if self.task_ == "classification":

@@ -39,7 +39,7 @@ class PointKernel(Protocol):
 
     @property
     def width(self) -> int:
-        """How many numbers a point has."""
+        """Number of values of a point."""
 
     def rows_of(self, batch: EncodedBatch) -> Any:
         """Return the part of a batch that :meth:`inputs` takes."""
@@ -148,14 +148,14 @@ class ImageKernel:
 
     @property
     def certificate_name(self) -> str:
-        """What the certificate calls it."""
+        """Name in the certificate."""
         if self.pooling == 1:
             return f"{self.layout.n_pixels} pixels"
         return f"{self.width} means of {self.pooling} x {self.pooling} pixels"
 
     @property
     def blocks(self) -> dict[str, Any]:
-        """What a release sums."""
+        """Blocks that a release sums."""
         counts: dict[str, Any] = {Key.CLASSES: Counts(self.beta)}
         if self.phi is None:
             return counts
@@ -163,7 +163,7 @@ class ImageKernel:
 
     @property
     def weights(self) -> dict[str, float]:
-        """What each block is scaled by."""
+        """Scale of each block."""
         return {Key.FEATURES: 1.0}
 
     def encode(
@@ -174,13 +174,13 @@ class ImageKernel:
         for batch in batches:
             images = batch.parts[Key.PIXELS]
             for start in range(0, len(images), mapper.at_once):
-                some = slice(start, start + mapper.at_once)
-                features = mapper(self.inputs(images[some]))
-                yield EncodedBatch(batch.labels[some], {Key.FEATURES: features})
+                chunk = slice(start, start + mapper.at_once)
+                features = mapper(self.inputs(images[chunk]))
+                yield EncodedBatch(batch.labels[chunk], {Key.FEATURES: features})
 
     @property
     def width(self) -> int:
-        """How many numbers a point has."""
+        """Number of values of a point."""
         return n_seen(self.layout.size, self.pooling)
 
     def rows_of(self, batch: EncodedBatch) -> NDArray[Any]:
@@ -218,10 +218,10 @@ class ImageKernel:
         return learn_images(released, n_classes=n_classes, n_rows=n_rows)
 
     def train(
-        self, known: Denoised, settings: Any, **how: Any
+        self, denoised: Denoised, settings: Any, **how: Any
     ) -> tuple[ImageModel, list[float]]:
         """Return a generator trained on the denoised release, and its losses."""
-        return train_images(known, self, settings, **how)
+        return train_images(denoised, self, settings, **how)
 
     def untrained(
         self,
@@ -241,14 +241,14 @@ class ImageKernel:
         cells: Mapping[Any, Cells],
         facts: Facts,
         *,
-        known: Denoised | None,
+        denoised: Denoised | None,
         container: str | None,
         rng: np.random.Generator,
     ) -> Any:
         """Draw images with the given labels, in the layout of the fitted array."""
         del cells, facts
         refuse_container(container)
-        density = None if known is None else Density.of(self, known)
+        density = None if denoised is None else Density.of(self, denoised)
         return self.layout.restore(model.draw(labels, rng=rng, density=density))
 
     def embedding(

@@ -134,32 +134,34 @@ class PerceptualKernel(ImageKernel):
     codes: "CodeMap | None" = None
 
     def train(
-        self, known: Denoised, settings: Any, **how: Any
+        self, denoised: Denoised, settings: Any, **how: Any
     ) -> tuple[ImageModel, list[float]]:
         """Return a generator trained on the denoised release, and its losses."""
         return train_images(
-            known,
+            denoised,
             self,
             settings,
             moving_rate=MOVING_RATE if settings.loss == "moving_average" else None,
-            score=None if self.stopping is None else self._score(known, settings, how),
+            score=None
+            if self.stopping is None
+            else self._score(denoised, settings, how),
             **how,
         )
 
     def _score(
-        self, known: Denoised, settings: Any, how: Mapping[str, Any]
+        self, denoised: Denoised, settings: Any, how: Mapping[str, Any]
     ) -> Callable[[nn.Module], float]:
         """Return how far the codes of a generator's images are from the released."""
         assert self.codes is not None
         assert self.stopping is not None
-        n_classes, device = len(known.totals), how["device"]
+        n_classes, device = len(denoised.totals), how["device"]
         rng = torch.Generator().manual_seed(how["seed"])
         fixed = Latents(N_SCORED, settings.n_latent, n_classes=n_classes, rng=rng)
         latents, labels = fixed.draw().to(device), fixed.labels.to(device)
         codes = self.codes.to(device)
-        per_row = self.stopping / known.totals.sum()
+        per_row = self.stopping / denoised.totals.sum()
         target = torch.as_tensor(per_row).float().to(device)
-        shares = torch.as_tensor(known.shares).float().to(device)[:, None]
+        shares = torch.as_tensor(denoised.shares).float().to(device)[:, None]
 
         def score(generator: nn.Module) -> float:
             views = self.view(generator(latents, labels)[0])
@@ -185,12 +187,12 @@ class CodeMap:
 
     @property
     def row_size(self) -> int:
-        """How many numbers one row takes, about."""
+        """Approximate number of values that one row takes."""
         return self.phi.row_size
 
     @property
     def is_opaque(self) -> bool:
-        """Whether rows must go through one by one."""
+        """Whether rows must be mapped one at a time."""
         return self.phi.is_opaque
 
     @property
@@ -275,7 +277,7 @@ def early_model(
     measured = opening.measured
     released, labels, kernel = measured.release, measured.labels, measured.kernel
     assert released is not None
-    known = kernel.learn(
+    denoised = kernel.learn(
         released,
         {},
         opening.facts,
@@ -284,5 +286,7 @@ def early_model(
         seed=measured.seed,
     )
     shorter = replace(measured.settings, max_iter=measured.settings.max_iter // EARLY)
-    model, _ = kernel.train(known, shorter, mix=None, device=device, seed=measured.seed)
+    model, _ = kernel.train(
+        denoised, shorter, mix=None, device=device, seed=measured.seed
+    )
     return model

@@ -252,9 +252,9 @@ def train_autoencoder(
         call: Callable[..., tuple[Tensor, Tensor]], pair: tuple[Tensor, Tensor, Tensor]
     ) -> Tensor:
         first, second, is_same = pair
-        both = torch.stack([first, second])
-        codes, pixels = call(both)
-        error = (pixels - both).square().mean()
+        images = torch.stack([first, second])
+        codes, pixels = call(images)
+        error = (pixels - images).square().mean()
         gap = (codes[0] - codes[1]).square().sum().add(1e-12).sqrt()
         apart = (MARGIN - gap).clamp_min(0.0).square()
         return error + WEIGHT * torch.where(is_same, gap.square(), apart)

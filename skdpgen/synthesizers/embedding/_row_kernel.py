@@ -224,27 +224,27 @@ class RowKernel:
             well; None leaves it to :meth:`with_share`.
         """
         columns = list(cells.values())
-        every = tuple(range(len(columns)))
+        indices = tuple(range(len(columns)))
         ordered = tuple(
             column.is_ordered and not isinstance(column, MixedCells)
             for column in columns
         )
         is_split = layout == "split"
-        seen = tuple(j for j in every if ordered[j] or not is_split)
-        counted = tuple(j for j in every if not ordered[j] or not is_split)
+        embedded = tuple(j for j in indices if ordered[j] or not is_split)
+        counted = tuple(j for j in indices if not ordered[j] or not is_split)
         counted = () if layout == "whole" else counted
-        points = tuple(cell_points(columns[j]) for j in seen)
+        points = tuple(cell_points(columns[j]) for j in embedded)
         phi = None
-        if seen:
-            phi = draw([at.shape[1] for at in points], [ordered[j] for j in seen])
-        if not (seen and counted):
-            share = float(bool(seen))
+        if embedded:
+            phi = draw([at.shape[1] for at in points], [ordered[j] for j in embedded])
+        if not (embedded and counted):
+            share = float(bool(embedded))
         sizes = tuple(column.n_cells for column in columns)
-        return cls(phi, seen, counted, points, sizes, ordered, share)
+        return cls(phi, embedded, counted, points, sizes, ordered, share)
 
     @property
     def certificate_name(self) -> str:
-        """What the certificate calls it."""
+        """Name in the certificate."""
         return f"{len(self.sizes)} columns"
 
     @property
@@ -254,7 +254,7 @@ class RowKernel:
 
     @property
     def blocks(self) -> dict[str, Any]:
-        """What a release sums; with class counts where no other block holds them."""
+        """Blocks that a release sums; with class counts if no other block has them."""
         blocks: dict[str, Any] = {}
         if self.counted:
             sizes = tuple(self.sizes[j] for j in self.counted)
@@ -273,7 +273,7 @@ class RowKernel:
 
     @property
     def weights(self) -> dict[str, float]:
-        """What each block is scaled by."""
+        """Scale of each block."""
         assert self.share is not None  # see `with_share`
         weights: dict[str, float] = {}
         if self.counted:
@@ -284,7 +284,7 @@ class RowKernel:
 
     @property
     def heads(self) -> tuple[CellsHead | PositionHead, ...]:
-        """What a generator must output for every column."""
+        """Output head of a generator for every column."""
         widths = {
             j: at.shape[1] for j, at in zip(self.seen, self.points_at, strict=True)
         }
@@ -304,15 +304,15 @@ class RowKernel:
         for batch in batches:
             codes = batch.parts[Key.COLUMNS]
             for start in range(0, len(codes), at_once):
-                some = codes[start : start + at_once]
-                parts: dict[str, Any] = {Key.COLUMNS: some[:, self.counted]}
+                chunk = codes[start : start + at_once]
+                parts: dict[str, Any] = {Key.COLUMNS: chunk[:, self.counted]}
                 if mapper is not None:
-                    parts[Key.FEATURES] = mapper(self.inputs(some))
+                    parts[Key.FEATURES] = mapper(self.inputs(chunk))
                 yield EncodedBatch(batch.labels[start : start + at_once], parts)
 
     @property
     def width(self) -> int:
-        """How many numbers a point has."""
+        """Number of values of a point."""
         return sum(at.shape[1] for at in self.points_at)
 
     def rows_of(self, batch: EncodedBatch) -> NDArray[Any]:
@@ -397,10 +397,10 @@ class RowKernel:
         )
 
     def train(
-        self, known: Denoised, settings: Any, **how: Any
+        self, denoised: Denoised, settings: Any, **how: Any
     ) -> tuple[TableModel, list[float]]:
         """Return a generator trained on the denoised release, and its losses."""
-        return train_table(known, self, settings, **how)
+        return train_table(denoised, self, settings, **how)
 
     def untrained(
         self,
@@ -421,12 +421,12 @@ class RowKernel:
         cells: Mapping[Any, Cells],
         facts: Facts,
         *,
-        known: Denoised | None,
+        denoised: Denoised | None,
         container: str | None,
         rng: np.random.Generator,
     ) -> Any:
         """Draw rows with the given labels, in the container of the fitted table."""
-        del known  # the generator has learnt all of it
+        del denoised  # the generator was trained on it
         codes = model.draw(labels, cells, rng=rng)
         return decode_rows(
             facts, cells, codes, model.marginals, rng=rng, container=container

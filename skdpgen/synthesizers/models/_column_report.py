@@ -1,7 +1,7 @@
-"""What `columns_` says of each column, and which rows a fit lost."""
+"""The report `columns_` on each column, and the rows that a fit lost."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from skdpgen.tables import (
     Categorical,
     CategoryCells,
     Cells,
+    Column,
     Kind,
     Regenerate,
     bounds,
@@ -30,7 +31,7 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# What a release says of each column, for people: what was found, what was lost.
+# A report on each column from releases, for people: its type, and lost rows.
 
 OUTSIDE = ("below", "above", "below_noise", "above_noise")
 LINE = (
@@ -53,7 +54,7 @@ SHARES = (
 )
 UNREAD = ("unread", "unread_noise")
 UNSURE = 0.05  # of the rows, noise of their number: shares of it are not known
-LEAST_USED = 0.01  # of the rows have a usable label: where noise says fewer
+LEAST_USED = 0.01  # lower bound of the share of rows with a usable label
 
 
 def describe_columns(
@@ -64,10 +65,10 @@ def describe_columns(
     unread: Mapping[Any, tuple[float, float]],
     dropped: tuple[float, float] = (0.0, 0.0),
 ) -> pd.DataFrame:
-    """Return one line a column: its kind, what was found in it, shares of the rest.
+    """Return one line a column: its type, released values, and shares of lost rows.
 
-    Rows without a usable label are in no cell. So shares that the main release counts
-    are shares of the rows with one; those of earlier releases are shares of all rows.
+    Rows without a usable label are in no cell. So shares from the main release are
+    shares of the rows with one; those of earlier releases are shares of all rows.
 
     Parameters
     ----------
@@ -78,43 +79,47 @@ def describe_columns(
     outside : mapping of name to (float, float, float, float)
         RELEASED shares of rows below and above bounds, and their standard errors.
     unread : mapping of name to (float, float)
-        RELEASED shares of rows whose value the description of a column does not know.
+        RELEASED shares of rows whose value is outside the description of a column.
     dropped : (float, float), default=(0.0, 0.0)
         Share of rows without a usable label, from :func:`dropped_rows`.
     """
-    gone, noise = (0.0, 0.0) if math.isnan(dropped[0]) else dropped
-    n_rows = facts.n_rows * max(1.0 - gone, LEAST_USED)  # these count in the cells
-    unsure = noise / max(1.0 - gone, LEAST_USED)
+    dropped_share, noise = (0.0, 0.0) if math.isnan(dropped[0]) else dropped
+    # rows with a usable label: only they are in the cells
+    n_rows = facts.n_rows * max(1.0 - dropped_share, LEAST_USED)
+    relative_noise = noise / max(1.0 - dropped_share, LEAST_USED)
     lines = {}
     for name, column in facts.schema.columns.items():
-        known = cells.get(name)
+        grid = cells.get(name)
         line = _kind_of(column) | {
             "is_discovered": name in facts.discovered,
             "is_identifier": isinstance(column, Regenerate) or name in facts.numbered,
-            "n_cells": 0 if known is None else known.n_cells,
+            "n_cells": 0 if grid is None else grid.n_cells,
         }
-        if name in counts and known is not None:
+        if name in counts and grid is not None:
             shares, std = counts[name][0] / n_rows, counts[name][1] / n_rows
-            line |= _shares(known, shares) | {"noise": std}
+            line |= _shares(grid, shares) | {"noise": std}
             late_noise = 0.0
-            line |= _no_cell(facts, name, known, (shares, std), unsure)
-            late = facts.late_words.get(name)
-            if late is not None:  # rows of "other" that have a name since
-                line["other"] -= sum(late.rows) / facts.n_rows  # they count all rows
-                late_noise = late.total_noise / facts.n_rows
+            line |= _no_cell(facts, name, grid, (shares, std), relative_noise)
+            late_words = facts.late_words.get(name)
+            if late_words is not None:  # rows of "other" that have a name since
+                # counts of words include rows without a label
+                line["other"] -= sum(late_words.rows) / facts.n_rows
+                late_noise = late_words.total_noise / facts.n_rows
             # the number of rows that a share is divided by is noisy, too
-            line["other_noise"] = math.hypot(std, late_noise, line["other"] * unsure)
-            line["missing_noise"] = math.hypot(std, line["missing"] * unsure)
+            line["other_noise"] = math.hypot(
+                std, late_noise, line["other"] * relative_noise
+            )
+            line["missing_noise"] = math.hypot(std, line["missing"] * relative_noise)
             if _other_is_listed(column):
                 line["other"] = math.nan
         range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)
-        asked = known, range_, counts.get(name), outside.get(name)
-        line |= _outside(*asked, n_rows)
+        column_facts = grid, range_, counts.get(name), outside.get(name)
+        line |= _outside(*column_facts, n_rows)
         if name in facts.finer:  # perhaps rounded to the bound, and in its cell
             rounded = facts.finer[name] / (line["n_values"] or math.inf)
             for key in OUTSIDE[2:]:
                 line[key] = math.hypot(line[key], rounded)
-        if name in unread and (known is None or known.other is None):
+        if name in unread and (grid is None or grid.other is None):
             line |= dict(zip(UNREAD, unread[name], strict=True))
         lines[name] = line
     columns = [*LINE, *SHARES, *OUTSIDE, *UNREAD]
@@ -123,33 +128,35 @@ def describe_columns(
 
 def describe_target(
     facts: Facts,
-    labels: Any,
+    labels: Cells | None,
     outside: Mapping[Any, Any],
     dropped: tuple[float, float],
 ) -> "pd.Series[Any] | None":
-    """Return what is known of the target; None without one."""
+    """Return the type of the target and released shares of rows; None without one."""
     if facts.task is None:
         return None
     line: dict[str, Any] = {"type": "classes", "n_values": len(facts.classes or ())}
-    found = dict.fromkeys(OUTSIDE, math.nan)
+    outside_shares = dict.fromkeys(OUTSIDE, math.nan)
     if facts.task == "regression":
         line = _kind_of(facts.schema.target)
         if TARGET in outside:
-            found = dict(zip(OUTSIDE, map(float, outside[TARGET]), strict=True))
+            outside_shares = dict(
+                zip(OUTSIDE, map(float, outside[TARGET]), strict=True)
+            )
         line["is_discovered"] = TARGET in facts.discovered
     line |= {
         "n_cells": getattr(labels, "n_cells", 0),
         "dropped": dropped[0],
         "dropped_noise": dropped[1],
     }
-    return pd.Series({**dict.fromkeys(LINE), **line, **found}, dtype=object)
+    return pd.Series({**dict.fromkeys(LINE), **line, **outside_shares}, dtype=object)
 
 
 def dropped_rows(
     facts: Facts,
     cells: Mapping[Any, Cells],
     counts: Mapping[Any, Any],
-    kept: tuple[float, float],
+    labelled: tuple[float, float],
     noise_of_rows: float,
 ) -> tuple[float, float]:
     """Return the share of rows without a usable label, and its standard error.
@@ -157,7 +164,7 @@ def dropped_rows(
     Rows whose label is missing, or none of the classes, count in no cell. So the total
     of a column in which each value has a cell is the number of the other rows. Totals
     of several columns are averaged by precision. Without such a column the share is
-    not known (NaN): rows without a cell and rows without a label look alike.
+    unknown (NaN): rows without a cell and rows without a label are indistinguishable.
 
     Parameters
     ----------
@@ -165,7 +172,7 @@ def dropped_rows(
     cells : mapping of name to Cells
     counts : mapping of name to (ndarray, float)
         RELEASED counts of the cells, and their noise.
-    kept : (float, float)
+    labelled : (float, float)
         RELEASED number of rows with a label, and its noise, where no column is counted.
     noise_of_rows : float
         Noise of the number of rows; 0 if it is public.
@@ -175,24 +182,24 @@ def dropped_rows(
     if noise_of_rows > UNSURE * facts.n_rows:
         return math.nan, math.nan
     if counts:
-        whole = [
-            (float(found.sum()), len(found) * std**2)
-            for name, (found, std) in counts.items()
+        complete = [
+            (float(cell_counts.sum()), len(cell_counts) * std**2)
+            for name, (cell_counts, std) in counts.items()
             if has_cell_for_all(facts, name, cells[name])
         ]
-        if not whole:
+        if not complete:
             return math.nan, math.nan
-        weights = [1.0 / variance if variance else 1.0 for _, variance in whole]
-        totals = [total for total, _ in whole]
-        is_exact = not whole[0][1]
+        weights = [1.0 / variance if variance else 1.0 for _, variance in complete]
+        totals = [total for total, _ in complete]
+        is_exact = not complete[0][1]
         noise = 0.0 if is_exact else 1.0 / math.sqrt(sum(weights))
-        kept = float(np.average(totals, weights=weights)), noise
-    share = 1.0 - kept[0] / facts.n_rows
-    return share, math.hypot(kept[1], (1.0 - share) * noise_of_rows) / facts.n_rows
+        labelled = float(np.average(totals, weights=weights)), noise
+    share = 1.0 - labelled[0] / facts.n_rows
+    return share, math.hypot(labelled[1], (1.0 - share) * noise_of_rows) / facts.n_rows
 
 
-def has_cell_for_all(facts: Facts, name: Any, cells: Cells) -> bool:
-    """Say whether each value of a column has a cell, by its dtype and description."""
+def has_cell_for_all(facts: Facts, name: Hashable, cells: Cells) -> bool:
+    """Return whether each value of a column has a cell, by dtype and description."""
     if cells.nullable:
         return True
     layout: Any = facts.layout
@@ -203,7 +210,7 @@ def has_cell_for_all(facts: Facts, name: Any, cells: Cells) -> bool:
     return not is_list or layout.kinds[place] is Kind.BOOLEAN
 
 
-def _kind_of(column: Any) -> dict[str, Any]:
+def _kind_of(column: Column | None) -> dict[str, Any]:
     """Return the type of a column, and the values that it lists or its bounds."""
     n_values = getattr(column, "n_values", None)
     if isinstance(column, Categorical):
@@ -216,14 +223,14 @@ def _kind_of(column: Any) -> dict[str, Any]:
     }
 
 
-def _other_is_listed(column: Any) -> bool:
-    """Say whether "other" is a value of its own, that the rest is not told from."""
+def _other_is_listed(column: Column) -> bool:
+    """Return whether "other" is also a listed value, whose cell rare values share."""
     listed = map(str, getattr(column, "categories", None) or ())
     return str(getattr(column, "other", None)) in listed
 
 
 def _shares(cells: Cells, shares: Any) -> dict[str, float]:
-    """Return the shares of rows that have none of the values that were listed."""
+    """Return the shares of rows without a listed value: other, or missing."""
     return {
         "other": math.nan if cells.other is None else float(shares[cells.other]),
         "missing": float(shares[-1]) if cells.nullable else 0.0,
@@ -232,39 +239,39 @@ def _shares(cells: Cells, shares: Any) -> dict[str, float]:
 
 def _no_cell(
     facts: Facts,
-    name: Any,
+    name: Hashable,
     cells: Cells,
     counted: tuple[Any, float],
-    unsure: float,
+    relative_noise: float,
 ) -> dict[str, float]:
-    """Return the share of rows whose value has no cell, though their label has one."""
+    """Return the share of labelled rows whose value has no cell."""
     if has_cell_for_all(facts, name, cells):
         return {"no_cell": 0.0, "no_cell_noise": 0.0}
     shares, std = counted
     return {
         "no_cell": 1.0 - float(shares.sum()),
-        "no_cell_noise": math.hypot(std * math.sqrt(len(shares)), unsure),
+        "no_cell_noise": math.hypot(std * math.sqrt(len(shares)), relative_noise),
     }
 
 
 def _outside(
     cells: Cells | None,
     range_: tuple[float, float],
-    counted: Any,
-    earlier: Any,
+    counted: tuple[Any, float] | None,
+    earlier: Sequence[float] | None,
     n_rows: float,
 ) -> dict[str, float]:
     """Return the shares of rows below and above a range, and their standard errors.
 
-    The main release counted the cells on both sides of the range. Beyond the outermost
-    cell, and where it counted none, the releases before say how many rows there are.
+    The main release counted the cells on both sides of the range. Earlier releases give
+    the shares beyond the outermost cell, and those of columns without such cells.
     """
     numbers: Any = getattr(cells, "numbers", cells)
-    found = dict.fromkeys(OUTSIDE, math.nan)
+    shares = dict.fromkeys(OUTSIDE, math.nan)
     if earlier is not None:
-        found = dict(zip(OUTSIDE, map(float, earlier), strict=True))
+        shares = dict(zip(OUTSIDE, map(float, earlier), strict=True))
     if counted is None or not getattr(numbers, "gaps", ()):
-        return found
+        return shares
     widths = np.diff(numbers.edges)
     middles = numbers.edges[:-1] + 0.5 * widths
     for where, is_outside in (
@@ -274,13 +281,13 @@ def _outside(
         n_cells = int(is_outside.sum())
         if n_cells:
             rows = float(counted[0][: len(middles)][is_outside].sum())
-            found[where] = rows / n_rows
-            found[f"{where}_noise"] = math.sqrt(n_cells) * counted[1] / n_rows
-    return found
+            shares[where] = rows / n_rows
+            shares[f"{where}_noise"] = math.sqrt(n_cells) * counted[1] / n_rows
+    return shares
 
 
 def counted_columns(
-    released: Release, cells: Mapping[Any, Cells], scales: Any
+    released: Release, cells: Mapping[Any, Cells], scales: Sequence[float] | None
 ) -> dict[Any, tuple[Any, float]]:
     """Return the counts of every cell, classes together, and their noise."""
     if not cells or Key.COLUMNS not in released.values:
@@ -296,20 +303,21 @@ def counted_columns(
 def with_ranges(
     facts: Facts, marginals: Mapping[Any, Any], cells: Mapping[Any, Cells]
 ) -> Facts:
-    """Return what is known of a table, with the ranges in which rows are drawn.
+    """Return the facts of a table with the ranges in which rows are drawn.
 
-    The main release counts gaps, too: where it shows rows in one, the range grows.
+    The main release also counts gaps between bins. If it shows rows in an outer gap,
+    the range grows.
     """
     for name in facts.discovered:
         if name in cells and name in marginals and name is not TARGET:
             column, marginal = facts.schema.columns[name], np.asarray(marginals[name])
-            found = with_range_of(column, cells[name], marginal)
-            facts = facts.corrected(name, found)
+            widened = with_range_of(column, cells[name], marginal)
+            facts = facts.corrected(name, widened)
     return facts
 
 
 # ----------------------------------------------------------------------------
-# Rows that were moved or left out, where released counts show that they are many.
+# Rows that were moved or left out, if released counts show that they are many.
 
 MUCH = 0.03  # of the rows: a smaller loss is only stated in `columns_`
 FALSE_ALARMS = 1e-6  # chance that a fit states a loss where there is none
@@ -328,11 +336,11 @@ class Loss:
     Parameters
     ----------
     line : str
-        The column, the share as a range, and what became of the rows.
+        The column, the share as a range, and what happened to the rows.
     advice : str
         What to do.
     is_public : bool
-        Whether the schema or the labels cause it; else values were not found.
+        Whether the schema or the labels cause it; otherwise values were too rare.
     start : str, default="What is public does not fit the table"
         Of a warning.
     """
@@ -364,7 +372,10 @@ def between(share: float, noise: float) -> str:
 
 
 def losses(
-    table: pd.DataFrame, target: Any, facts: Facts, pixels: Mapping[str, float]
+    table: pd.DataFrame,
+    target: "pd.Series[Any] | None",
+    facts: Facts,
+    pixels: Mapping[str, float],
 ) -> list[Loss]:
     """Return the losses of a fit: shares above 3 % that noise does not explain.
 
@@ -382,18 +393,22 @@ def losses(
     pixels : mapping of str to float
         RELEASED shares of images that leave their range, and standard errors.
     """
-    asked = [one for name, line in table.iterrows() for one in _asked(name, line)]
+    shares = [
+        entry for name, line in table.iterrows() for entry in _loss_shares(name, line)
+    ]
     if target is not None:
-        asked += _asked(TARGET, target)
-    asked += _asked(PIXELS, pixels)
-    asked = [one for one in asked if math.isfinite(one[2]) and math.isfinite(one[3])]
-    least = float(norm.isf(FALSE_ALARMS / max(len(asked), 1)))
-    wrong = dict(_contradicted(table, facts))
-    stated = list(wrong.values())
-    surely = [one for one in asked if one[2] > max(MUCH, least * one[3])]
-    gaps = {name for name, key, *_ in surely if key == "no_cell"}
-    for name, key, share, noise in surely:
-        if name in wrong or (key == "unread" and name in gaps):
+        shares += _loss_shares(TARGET, target)
+    shares += _loss_shares(PIXELS, pixels)
+    shares = [
+        entry for entry in shares if math.isfinite(entry[2]) and math.isfinite(entry[3])
+    ]
+    least = float(norm.isf(FALSE_ALARMS / max(len(shares), 1)))
+    contradicted = dict(_contradicted(table, facts))
+    stated = list(contradicted.values())
+    significant = [entry for entry in shares if entry[2] > max(MUCH, least * entry[3])]
+    gaps = {name for name, key, *_ in significant if key == "no_cell"}
+    for name, key, share, noise in significant:
+        if name in contradicted or (key == "unread" and name in gaps):
             continue
         if name in facts.schema.columns and _is_at_limit(name, key, facts):
             continue
@@ -420,8 +435,8 @@ KEYS = {
 }
 
 
-def _is_at_limit(name: Any, key: str, facts: Facts) -> bool:
-    """Say whether a bound is that of the dtype: what is beyond it is rounding."""
+def _is_at_limit(name: Hashable, key: str, facts: Facts) -> bool:
+    """Return whether a bound is that of the dtype; rows beyond it are rounding."""
     layout, column = facts.layout, facts.schema.columns[name]
     limits: Any = layout.limits[layout.names.index(name)]
     if limits is None or key not in ("below", "above"):
@@ -430,7 +445,9 @@ def _is_at_limit(name: Any, key: str, facts: Facts) -> bool:
     return bool(lower <= limits[0] if key == "below" else upper >= limits[1])
 
 
-def _asked(name: Any, line: Any) -> list[tuple[Any, str, float, float]]:
+def _loss_shares(
+    name: Hashable, line: "pd.Series[Any]"
+) -> list[tuple[Any, str, float, float]]:
     """Return the shares of a line that are losses, and their standard errors."""
     return [
         (name, key, float(line[key]), float(line[noise]))
@@ -439,71 +456,84 @@ def _asked(name: Any, line: Any) -> list[tuple[Any, str, float, float]]:
     ]
 
 
-def _of_column(name: Any, key: str, share: str, line: Any, facts: Facts) -> Loss:
+def _of_column(
+    name: Hashable, key: str, share: str, line: "pd.Series[Any]", facts: Facts
+) -> Loss:
     """State a loss of one column."""
     column: Any = facts.schema.columns[name]
-    found, start = bool(line["is_discovered"]), f"column {name!r}: {share} of the rows "
+    is_discovered, start = (
+        bool(line["is_discovered"]),
+        f"column {name!r}: {share} of the rows ",
+    )
     if key in ("below", "above"):
         bound = column.lower if key == "below" else column.upper
-        if found:
-            what = f"are {key} the range that was found; synthetic rows are within it"
-            return Loss(start + what, "Give bounds if they are public.", False)
-        what = f"are {key} {bound!r} and were moved to it"
-        return Loss(start + what, "Give wider bounds, or none to find them.", True)
+        if is_discovered:
+            outcome = (
+                f"are {key} the range that was found; synthetic rows are within it"
+            )
+            return Loss(start + outcome, "Give bounds if they are public.", False)
+        outcome = f"are {key} {bound!r} and were moved to it"
+        return Loss(start + outcome, "Give wider bounds, or none to find them.", True)
     if key == "other":
-        other = getattr(column, "other", None) or facts.schema.other
-        if found:
-            what = f"hold values that are too rare to be found, and became {other!r}"
-            return Loss(start + what, "List the values if they are public.", False)
-        what = f"hold values that are not among its categories, and became {other!r}"
-        return Loss(start + what, "List these values as well.", True)
+        rest = getattr(column, "other", None) or facts.schema.other
+        if is_discovered:
+            outcome = f"hold values that are too rare to be found, and became {rest!r}"
+            return Loss(start + outcome, "List the values if they are public.", False)
+        outcome = f"hold values that are not among its categories, and became {rest!r}"
+        return Loss(start + outcome, "List these values as well.", True)
     if key == "unread":
         if isinstance(column, Categorical):
-            what = "hold values that are not among its categories, and count as missing"
-            return Loss(start + what, "List them, or give `other=`.", True)
-        what = "hold text that could not be read, and counts as missing"
+            outcome = (
+                "hold values that are not among its categories, and count as missing"
+            )
+            return Loss(start + outcome, "List them, or give `other=`.", True)
+        outcome = "hold text that could not be read, and counts as missing"
         if isinstance(column, Boolean):
-            what = "hold values that are neither true nor false, and count as missing"
-            return Loss(start + what, "Describe the column as another type.", True)
+            outcome = (
+                "hold values that are neither true nor false, and count as missing"
+            )
+            return Loss(start + outcome, "Describe the column as another type.", True)
         advice = "Say in a schema how it is written, or list `codes=`."
-        return Loss(start + what, advice, not found)
-    what = "hold no value that fits the schema; others were drawn in their place"
-    return Loss(start + what, "Set `nullable=True`, or mend the description.", True)
+        return Loss(start + outcome, advice, not is_discovered)
+    outcome = "hold no value that fits the schema; others were drawn in their place"
+    return Loss(start + outcome, "Set `nullable=True`, or mend the description.", True)
 
 
-def _of_target(key: str, share: str, line: Any, facts: Facts) -> Loss:
+def _of_target(key: str, share: str, line: "pd.Series[Any]", facts: Facts) -> Loss:
     """State a loss of the target."""
     start = f"target: {share} of the rows "
     if key in ("below", "above"):
         column: Any = facts.schema.target
         if line["is_discovered"]:
-            what = f"are {key} the range that was found; synthetic rows are within it"
-            return Loss(start + what, "Give bounds if they are public.", False)
+            outcome = (
+                f"are {key} the range that was found; synthetic rows are within it"
+            )
+            return Loss(start + outcome, "Give bounds if they are public.", False)
         bound = column.lower if key == "below" else column.upper
-        what = f"are {key} {bound!r} and were moved to it"
-        return Loss(start + what, "Give wider bounds, or none to find them.", True)
+        outcome = f"are {key} {bound!r} and were moved to it"
+        return Loss(start + outcome, "Give wider bounds, or none to find them.", True)
     if facts.task == "regression":
-        what = "have no number as their target, and were left out"
+        outcome = "have no number as their target, and were left out"
         advice = "Give y without missing values, or leave y out."
-        return Loss(start + what, advice, True, NO_LABEL)
-    what = "have a label that is missing or none of the classes, and were left out"
+        return Loss(start + outcome, advice, True, NO_LABEL)
+    outcome = "have a label that is missing or none of the classes, and were left out"
     advice = "Check `classes`, and whether y holds classes at all."
-    return Loss(start + what, advice, True, NO_LABEL)
+    return Loss(start + outcome, advice, True, NO_LABEL)
 
 
 def _of_pixels(key: str, share: str, facts: Facts) -> Loss:
-    """State images that leave the range of their pixels, or use hardly any of it."""
+    """State images outside the range of their pixels, or in a small part of it."""
     layout: Any = facts.layout
     top = 255 if layout.dtype == "uint8" else 1
     start = f"pixels: {share} of the images have "
     if key == "dark":
-        what = f"no pixel above a tenth of {top}, and are taken for nearly black"
-        return Loss(start + what, f"Scale them if they should reach {top}.", True)
+        outcome = f"no pixel above a tenth of {top}, and are taken for nearly black"
+        return Loss(start + outcome, f"Scale them if they should reach {top}.", True)
     if key == "below":
-        what, advice = "pixels below 0, which were set to 0", "Map them to 0 to 1."
-        return Loss(start + what, advice, True)
-    what = f"pixels above {top}, which were set to {top}"
-    return Loss(start + what, "Divide by the largest possible value.", True)
+        outcome, advice = "pixels below 0, which were set to 0", "Map them to 0 to 1."
+        return Loss(start + outcome, advice, True)
+    outcome = f"pixels above {top}, which were set to {top}"
+    return Loss(start + outcome, "Divide by the largest possible value.", True)
 
 
 WRITTEN = "Are they written as the schema says?"
@@ -514,22 +544,22 @@ WORDS = (
 
 
 def _contradicted(table: pd.DataFrame, facts: Facts) -> Iterator[tuple[Any, Loss]]:
-    """State the columns of which hardly a row fits what was said to be public."""
+    """State the columns in which hardly any row fits the public description."""
     layout: Any = facts.layout
     texts = {n for j, n in enumerate(layout.names) if layout.kinds[j] is Kind.TEXT}
     for name, line in table.iterrows():
         column = facts.schema.columns[name]
-        read = 1.0 - line["missing"] - line["no_cell"]
+        readable = 1.0 - line["missing"] - line["no_cell"]
         noise = SURELY * math.hypot(line["noise"], line["no_cell_noise"])
-        if not read + noise < NOTHING:
+        if not readable + noise < NOTHING:
             continue
-        share = between(read, math.hypot(line["noise"], line["no_cell_noise"]))
+        share = between(readable, math.hypot(line["noise"], line["no_cell_noise"]))
         start = f"column {name!r}: only {share} of the rows hold "
         is_said = is_written(column) or (not line["is_discovered"] and name in texts)
         if isinstance(column, (*NUMBERS, Boolean)) and is_said:
             is_boolean = isinstance(column, Boolean)
-            what = "truth value" if is_boolean else "number or time"
-            start += f"a {what} that could be read"
+            type_name = "truth value" if is_boolean else "number or time"
+            start += f"a {type_name} that could be read"
             yield name, Loss(start, WORDS if is_boolean else WRITTEN, True)
         is_list = isinstance(column, Categorical) and column.other is None
         if is_list and line["n_values"] and not line["is_discovered"]:

@@ -56,13 +56,13 @@ def decode_rows(
             columns[name] = draw_values(
                 column, cells[name], codes[name], marginals[name], rng=rng
             )
-            late = facts.late_words.get(name)
-            if late is not None:
+            late_words = facts.late_words.get(name)
+            if late_words is not None:
                 shares = np.asarray(marginals[name], dtype=np.float64)
-                other: Any = cells[name].other
-                n_other = facts.n_rows * float(shares[other] / shares.sum())
-                is_other = np.asarray(codes[name]) == other
-                columns[name] = late.put(columns[name], is_other, n_other, rng)
+                other_cell: Any = cells[name].other
+                n_other = facts.n_rows * float(shares[other_cell] / shares.sum())
+                is_other = np.asarray(codes[name]) == other_cell
+                columns[name] = late_words.put(columns[name], is_other, n_other, rng)
     schema, fixed = facts.schema, given or {}
     if schema.rules:
         of_rules = {name for rule in schema.rules for name in rule.read}
@@ -72,14 +72,14 @@ def decode_rows(
                 "Columns of text that a rule reads cannot be given, as numbers and "
                 f"times can. Got {', '.join(map(repr, text))}; leave them to be drawn."
             )
-        plain = {name: pd.Series(values) for name, values in columns.items()}
-        columns |= obey(plain, schema.rules, schema.columns, fixed)
+        series = {name: pd.Series(values) for name, values in columns.items()}
+        columns |= obey(series, schema.rules, schema.columns, fixed)
     for name, column in schema.columns.items():
         if name in columns and name not in fixed and is_written(column):
             columns[name] = write_text(columns[name], column)
-    for name, drawn in codes.items():
+    for name, column_codes in codes.items():
         if name in columns and name not in fixed:
-            columns[name] = with_named(columns[name], cells[name], drawn)
+            columns[name] = with_named(columns[name], cells[name], column_codes)
     categories = {
         name: column.categories or ()
         for name, column in facts.schema.columns.items()
@@ -105,7 +105,7 @@ def decode_target(facts: Facts, values: ArrayLike) -> Any:
 
 
 def label_codes(classes: NDArray[Any], y: ArrayLike) -> Codes:
-    """Return the position of each label among the classes; unseen is an error."""
+    """Return the position of each label among the classes; raise for other labels."""
     index = {_label_text(label): i for i, label in enumerate(classes.tolist())}
     texts = [_label_text(value) for value in np.asarray(y, dtype=object).ravel()]
     unseen = sorted(set(texts) - set(index))

@@ -19,7 +19,7 @@ TARGET_SCALE = 0.2  # length scale between the ranks of a numeric target
 
 @dataclass(frozen=True, eq=False)
 class Denoised:
-    """What a release says before any training, once denoised.
+    """A release after denoising, before any training.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Denoised:
     noise_energy : mapping of block name to float
         Squared errors that noise leaves in the targets.
     energy : float
-        What is to be explained: the squared distance from start to targets.
+        The squared distance from start to targets, which training reduces.
     noisy : ndarray of shape (n_classes, n_features) or None
         The features as they were released, per row.
     noise_std : float
@@ -62,8 +62,8 @@ class Denoised:
         return np.asarray(self.totals / self.totals.sum())
 
 
-def in_one(released: Release, n_classes: int) -> Release:
-    """Add up the groups of a release; their noise adds up, too."""
+def summed_groups(released: Release, n_classes: int) -> Release:
+    """Return a release with its groups added up, and the noise of the sums."""
     values, std = {}, {}
     for name, block in released.values.items():
         groups = block.reshape(-1, n_classes, block.shape[1])
@@ -73,7 +73,7 @@ def in_one(released: Release, n_classes: int) -> Release:
 
 
 def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | None:
-    """Return how errors of classes are mixed: not at all, evened out, or as neighbours.
+    """Return the matrix that mixes errors of classes; None if they are not mixed.
 
     For a number the classes are its bins, and the square root of a Gaussian kernel
     between their ranks makes the product kernel on (row, target) of the loss.
@@ -91,7 +91,7 @@ def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | No
 
 
 # ----------------------------------------------------------------------------
-# What released histograms say of single columns, given the class.
+# Released histograms of single columns, given the class.
 
 
 def single_columns(
@@ -102,7 +102,7 @@ def single_columns(
     scales: Sequence[float] | None = None,
     public: PublicTables | None = None,
 ) -> ClassConditional:
-    """Denoise histograms of columns; public are the number of rows, and public rows."""
+    """Denoise histograms of columns, with the help of public rows if there are any."""
     n_rows = facts.public_total(released.adjacency, labels)
     return class_conditional_model(
         released,

@@ -15,7 +15,7 @@ from torch.nn.functional import grid_sample, interpolate
 
 from skdpgen.networks import ImageGenerator, ImageShape
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.models._denoised import RAREST, Denoised, in_one
+from skdpgen.synthesizers.models._denoised import RAREST, Denoised, summed_groups
 from skdpgen.synthesizers.presets._settings import ImageSettings
 from skdpgen.training import (
     Checkpoints,
@@ -34,7 +34,7 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# What any picture may do without becoming another: a public prior, never fitted.
+# Deformations that leave the content of any image the same: a public prior.
 
 DEFORMED_AT_ONCE = 4096
 SIZES = ("shift", "turn", "shear", "zoom", "warp")
@@ -87,9 +87,11 @@ class Deformations:
         return replace(self, **sizes)
 
     def __call__(self, images: Tensor, rng: torch.Generator) -> Tensor:
-        """Deform each image by itself; pixels from outside repeat the border."""
-        parts = [self._deformed(some, rng) for some in images.split(DEFORMED_AT_ONCE)]
-        return torch.cat(parts) if parts else images
+        """Deform each image independently; pixels from outside repeat the border."""
+        deformed = [
+            self._deformed(batch, rng) for batch in images.split(DEFORMED_AT_ONCE)
+        ]
+        return torch.cat(deformed) if deformed else images
 
     def _deformed(self, images: Tensor, rng: torch.Generator) -> Tensor:
         n, _, height, width = images.shape
@@ -101,10 +103,10 @@ class Deformations:
         waves = 2 * self.warp * _normal(rng, n, 2, self.n_waves, self.n_waves)
         smooth = interpolate(waves, (height, width), mode="bicubic", align_corners=True)
         places = places + smooth.movedim(1, -1)
-        found: Tensor = grid_sample(
+        deformed: Tensor = grid_sample(
             images, places.to(images), padding_mode="border", align_corners=False
         )
-        return found
+        return deformed
 
     def _maps(self, n: int, rng: torch.Generator) -> Tensor:
         """Return a linear map of the plane for each image, (n, 2, 2)."""
@@ -134,7 +136,7 @@ def _normal(rng: torch.Generator, *shape: int) -> Tensor:
 
 Floats = NDArray[np.float64]
 IMAGES_AT_ONCE = 1024
-TYPICAL = 512  # images that tell how large the released function usually is
+TYPICAL = 512  # images from which the typical size of the function is estimated
 PART = 0.25  # of that; hardly any real image is below
 ROUNDS = 8
 NEAR_END = 0.05  # of black or white: a sigmoid never gets there, real pixels mostly do
@@ -147,7 +149,8 @@ class Density:
     """The released function: large where there are many images of a class.
 
     A generator can fit the noise with images that are unlike any real one. The function
-    exposes them: it is near 0 there. It is a release, so evaluating it is free.
+    is near 0 at such images. It is computed from a release, so evaluating it uses no
+    budget.
 
     Parameters
     ----------
@@ -160,24 +163,24 @@ class Density:
     means: torch.Tensor
 
     @classmethod
-    def of(cls, kernel: Any, known: Denoised) -> "Density | None":
-        """Return it, unless it has too many features to form them for an image."""
+    def of(cls, kernel: Any, denoised: Denoised) -> "Density | None":
+        """Return the density, or None if it has too many features for single images."""
         if kernel.phi is None or kernel.phi.n_features > MOST_FEATURES:
             return None
-        means = known.noisy / np.maximum(known.shares, RAREST)[:, None]
+        means = denoised.noisy / np.maximum(denoised.shares, RAREST)[:, None]
         return cls(kernel, torch.as_tensor(means).float())
 
     def __call__(self, pixels: torch.Tensor, label: int) -> torch.Tensor:
         """Return the function at some images."""
         features = self.kernel.phi(self.kernel.view(pixels))
-        found: torch.Tensor = features @ self.means[label]
-        return found
+        values: torch.Tensor = features @ self.means[label]
+        return values
 
 
 @saved
 @dataclass(frozen=True, eq=False)
 class ImageModel:
-    """A generator of images with what is needed to draw from it.
+    """A generator of images, and the parameters of drawing from it.
 
     Parameters
     ----------
@@ -191,7 +194,7 @@ class ImageModel:
 
     generator: ImageGenerator
     totals: Floats
-    least: Any = None
+    least: Floats | None = None
     deform: Deformations | None = None
 
     @property
@@ -202,7 +205,7 @@ class ImageModel:
 
     def draw(
         self,
-        labels: Any,
+        labels: NDArray[np.integer[Any]],
         deform: Deformations | None = None,
         *,
         rng: Generator,
@@ -214,14 +217,14 @@ class ImageModel:
         pixels = np.empty((len(labels), shape.n_pixels), dtype=np.float32)
         public = torch_generator(rng)
         for label in np.unique(labels):
-            mine = rng.permutation(np.flatnonzero(labels == label))
-            latents = normal(sobol(len(mine), shape.n_latent, public)).float()
-            for first in range(0, len(mine), IMAGES_AT_ONCE):
-                some = slice(first, first + IMAGES_AT_ONCE)
-                found = self._draw(latents[some], int(label))
+            places = rng.permutation(np.flatnonzero(labels == label))
+            latents = normal(sobol(len(places), shape.n_latent, public)).float()
+            for first in range(0, len(places), IMAGES_AT_ONCE):
+                batch = slice(first, first + IMAGES_AT_ONCE)
+                drawn = self._draw(latents[batch], int(label))
                 if density is not None and self.least is not None:
-                    self._redraw_poor(found, int(label), density, public)
-                pixels[mine[some]] = found.numpy()
+                    self._redraw_unlikely(drawn, int(label), density, public)
+                pixels[places[batch]] = drawn.numpy()
         pixels[pixels < NEAR_END] = 0.0
         pixels[pixels > 1.0 - NEAR_END] = 1.0
         if deform is not None:
@@ -230,36 +233,39 @@ class ImageModel:
         return pixels
 
     def _draw(self, latents: torch.Tensor, label: int) -> torch.Tensor:
-        given = torch.full((len(latents),), label)
+        labels = torch.full((len(latents),), label)
         with torch.no_grad():
-            found: torch.Tensor = self.generator(latents, given)[0]
-        return found
+            pixels: torch.Tensor = self.generator(latents, labels)[0]
+        return pixels
 
-    def _redraw_poor(
+    def _redraw_unlikely(
         self, pixels: torch.Tensor, label: int, density: Density, rng: torch.Generator
     ) -> None:
         """Replace images that are unlike their class, in a few rounds at most."""
-        poor = torch.arange(len(pixels))
+        rejected = torch.arange(len(pixels))
+        assert self.least is not None
         for _ in range(ROUNDS):
-            poor = poor[density(pixels[poor], label) < float(self.least[label])]
-            if not len(poor):
+            rejected = rejected[
+                density(pixels[rejected], label) < float(self.least[label])
+            ]
+            if not len(rejected):
                 return
             latents = torch.randn(
-                len(poor), self.generator.shape.n_latent, generator=rng
+                len(rejected), self.generator.shape.n_latent, generator=rng
             )
-            pixels[poor] = self._draw(latents, label)
+            pixels[rejected] = self._draw(latents, label)
 
 
 def learn_images(
     released: Release, *, n_classes: int, n_rows: float | None
 ) -> Denoised:
     """Read a release of images: class counts, and the embedding to match."""
-    whole = in_one(released, n_classes)
-    counts = whole.values[Key.CLASSES][:, 0]
-    total_std = whole.noise_std[Key.CLASSES] * np.sqrt(n_classes)
+    joined = summed_groups(released, n_classes)
+    counts = joined.values[Key.CLASSES][:, 0]
+    total_std = joined.noise_std[Key.CLASSES] * np.sqrt(n_classes)
     totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
     n = totals.sum()
-    noisy, std = whole.values[Key.FEATURES] / n, whole.noise_std[Key.FEATURES] / n
+    noisy, std = joined.values[Key.FEATURES] / n, joined.noise_std[Key.FEATURES] / n
     groups = released.values[Key.FEATURES].reshape(-1, *noisy.shape)
     groups = [len(groups) * group / n for group in groups]
     return Denoised(
@@ -276,7 +282,7 @@ def learn_images(
 
 
 def train_images(
-    known: Denoised,
+    denoised: Denoised,
     kernel: Any,
     settings: ImageSettings,
     *,
@@ -287,27 +293,28 @@ def train_images(
     score: Callable[[torch.nn.Module], float] | None = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> tuple[ImageModel, list[float]]:
-    """Train a generator on what is known; the same seed gives the same generator.
+    """Train a generator on a denoised release; the same seed gives the same one.
 
-    With a ``score`` of generators the one with the lowest on the way is kept.
+    With a ``score`` of generators, the checkpoint with the lowest score is kept.
     """
     rng = torch.Generator().manual_seed(seed)
     if settings.models == "auto":
-        size = math.sqrt(known.energy / len(known.totals))  # of a class's embedding
-        is_clear = size >= CLEAR * known.noise_std
+        # the typical norm of the embedding of a class
+        size = math.sqrt(denoised.energy / len(denoised.totals))
+        is_clear = size >= CLEAR * denoised.noise_std
         models = "parallel" if is_clear else "conditional"
         settings = replace(settings, models=models)
-    generator = new_generator(kernel, settings, len(known.totals), rng).to(device)
-    one = 1.0 / (known.energy or 1.0)
+    generator = new_generator(kernel, settings, len(denoised.totals), rng).to(device)
+    per_energy = 1.0 / (denoised.energy or 1.0)
 
     def tensor(values: Any) -> torch.Tensor:
         return torch.as_tensor(values, dtype=torch.float32, device=device)
 
     goal = Goal(
-        [{name: tensor(block) for name, block in t.items()} for t in known.targets],
-        tensor(known.shares),
-        {Key.FEATURES: LossWeight(one, one)},
-        known.noise_energy,
+        [{name: tensor(block) for name, block in t.items()} for t in denoised.targets],
+        tensor(denoised.shares),
+        {Key.FEATURES: LossWeight(per_energy, per_energy)},
+        denoised.noise_energy,
         None if mix is None else tensor(mix),
     )
     mixed = torch.autocast(
@@ -326,12 +333,12 @@ def train_images(
             checkpoints=None if score is None else Checkpoints(score),
             progress=progress,
         )
-    model = ImageModel(generator.cpu().eval(), known.totals)
-    density = Density.of(kernel, known)
+    model = ImageModel(generator.cpu().eval(), denoised.totals)
+    density = Density.of(kernel, denoised)
     if density is None:
         return model, losses
     typical = []
-    for label in range(len(known.totals)):
+    for label in range(len(denoised.totals)):
         latents = torch.randn(TYPICAL, settings.n_latent, generator=rng)
         values = density(model._draw(latents, label), label)
         typical.append(max(float(values.mean()), 0.0))
@@ -379,32 +386,34 @@ class CodesModel:
     lens : Lens
         With a decoder.
     reach : float
-        What 0 and 1 stand for, as a code: minus and plus this.
+        Outputs from 0 to 1 mean codes from minus to plus this number.
     shape : tuple of int
         Channels, height and width of an image.
     """
 
     generator: ImageGenerator
-    totals: Any
+    totals: Floats
     lens: Any
     reach: float
     shape: tuple[int, int, int]
 
-    def draw(self, labels: Any, *, rng: Generator, **unused: Any) -> NDArray[Any]:
+    def draw(
+        self, labels: NDArray[np.integer[Any]], *, rng: Generator, **unused: Any
+    ) -> NDArray[Any]:
         """Draw the pixels of images with the given labels, in [0, 1]."""
         del unused  # there is no density of images
         pixels = np.empty((len(labels), int(np.prod(self.shape))), dtype=np.float32)
         public, lens = torch_generator(rng), copy.deepcopy(self.lens)
         for label in np.unique(labels):
-            mine = rng.permutation(np.flatnonzero(labels == label))
+            places = rng.permutation(np.flatnonzero(labels == label))
             n_latent = self.generator.shape.n_latent
-            latents = normal(sobol(len(mine), n_latent, public)).float()
-            for first in range(0, len(mine), AT_ONCE):
-                some = slice(first, first + AT_ONCE)
-                given = torch.full((len(latents[some]),), int(label))
+            latents = normal(sobol(len(places), n_latent, public)).float()
+            for first in range(0, len(places), AT_ONCE):
+                batch = slice(first, first + AT_ONCE)
+                label_codes = torch.full((len(latents[batch]),), int(label))
                 with torch.no_grad():
-                    (drawn,) = self.generator(latents[some], given)
-                    codes = self.reach * (2.0 * drawn - 1.0)
+                    (outputs,) = self.generator(latents[batch], label_codes)
+                    codes = self.reach * (2.0 * outputs - 1.0)
                     images = lens.decode(codes, self.shape)
-                pixels[mine[some]] = images.float().flatten(1).clamp(0, 1).numpy()
+                pixels[places[batch]] = images.float().flatten(1).clamp(0, 1).numpy()
         return pixels

@@ -1,6 +1,6 @@
 """A mixture of products of columns, and rows drawn from it, given any columns."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,8 +26,9 @@ from skdpgen.utils import (
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+Integers = NDArray[np.integer[Any]]
 ROWS_AT_ONCE = 4096
-LEAST = 1e-9  # least likelihood of a value, even if the release says it does not occur
+LEAST = 1e-9  # least likelihood of a value, even of one that the release rules out
 
 
 @saved
@@ -65,12 +66,14 @@ class MixtureModel:
         """Draw the cells of rows with the given labels and the given columns."""
         if given:
             members = np.empty(len(labels), dtype=np.int64)
-            for some in _parts(len(labels)):
-                part = {name: codes[some] for name, codes in given.items()}
-                members[some] = _pick(self._likelihood(part, labels[some]), rng=rng)
+            for batch in _parts(len(labels)):
+                given_in_batch = {name: codes[batch] for name, codes in given.items()}
+                members[batch] = _pick(
+                    self._likelihood(given_in_batch, labels[batch]), rng=rng
+                )
         else:
-            even = np.ones((len(self.shares), self.n_components))
-            members = draw_given(even, labels, rng=rng)
+            uniform = np.ones((len(self.shares), self.n_components))
+            members = draw_given(uniform, labels, rng=rng)
         components = labels * self.n_components + members
         codes = dict(given)
         for name, table in self.tables.items():
@@ -78,47 +81,52 @@ class MixtureModel:
                 continue
             groups = self.groups[name]
             rows = table.reshape(-1, groups.n_groups)
-            found = draw_given(rows, components, rng=rng)
+            drawn = draw_given(rows, components, rng=rng)
             if groups.n_groups < len(groups.of_cell):
-                places = labels * groups.n_groups + found
-                member = np.eye(groups.n_groups)[groups.of_cell].T
-                within = self._within(name)[:, None, :] * member
-                found = draw_given(within.reshape(-1, member.shape[1]), places, rng=rng)
-            codes[name] = found
+                places = labels * groups.n_groups + drawn
+                # from the drawn group to one of its cells, by class
+                membership = np.eye(groups.n_groups)[groups.of_cell].T
+                cell_shares = self._within(name)[:, None, :] * membership
+                drawn = draw_given(
+                    cell_shares.reshape(-1, membership.shape[1]), places, rng=rng
+                )
+            codes[name] = drawn
         return {name: codes[name] for name in self.tables}
 
     def draw_labels(self, given: Mapping[Any, Codes], *, rng: Generator) -> Codes:
         """Draw labels for rows of which some columns are given."""
         n = len(next(iter(given.values())))
-        found = np.empty(n, dtype=np.int64)
-        for some in _parts(n):
-            part = {name: codes[some] for name, codes in given.items()}
-            labels = np.zeros(len(found[some]), dtype=np.int64)
-            each = [
+        drawn = np.empty(n, dtype=np.int64)
+        for batch in _parts(n):
+            given_in_batch = {name: codes[batch] for name, codes in given.items()}
+            labels = np.zeros(len(drawn[batch]), dtype=np.int64)
+            log_likelihoods = [
                 np.log(max(share, LEAST))
-                + np.logaddexp.reduce(self._likelihood(part, labels + label), axis=1)
+                + np.logaddexp.reduce(
+                    self._likelihood(given_in_batch, labels + label), axis=1
+                )
                 for label, share in enumerate(self.shares)
             ]
-            found[some] = _pick(np.stack(each, axis=1), rng=rng)
-        return found
+            drawn[batch] = _pick(np.stack(log_likelihoods, axis=1), rng=rng)
+        return drawn
 
     def _likelihood(self, given: Mapping[Any, Codes], labels: Codes) -> Floats:
         """Log-likelihood of the given cells in each component of the label's class."""
         total = np.zeros((len(labels), self.n_components))
         for name, codes in given.items():
             groups, table = self.groups[name], self.tables[name]
-            inside = self._within(name)[labels, codes]
-            found = table[labels, :, groups.of_cell[codes]]
-            total += np.log(np.maximum(found * inside[:, None], LEAST))
+            cell_shares = self._within(name)[labels, codes]
+            group_shares = table[labels, :, groups.of_cell[codes]]
+            total += np.log(np.maximum(group_shares * cell_shares[:, None], LEAST))
         return total
 
-    def _within(self, name: Any) -> Floats:
+    def _within(self, name: Hashable) -> Floats:
         """Share of each cell in its group, (n_classes, n_cells)."""
         groups = self.groups[name]
         cells = np.maximum(np.asarray(self.known.conditionals[name]), 0.0)
-        even = np.asarray(self.known.marginals[name]) + LEAST
+        marginal = np.asarray(self.known.marginals[name]) + LEAST
         mass = groups.add_up(cells)[:, groups.of_cell]
-        cells = np.where(mass > LEAST, cells, even)
+        cells = np.where(mass > LEAST, cells, marginal)
         return np.asarray(cells / groups.add_up(cells)[:, groups.of_cell])
 
 
@@ -131,10 +139,10 @@ def _parts(n: int) -> Iterator[slice]:
 def _pick(logs: Floats, *, rng: Generator) -> Codes:
     """Draw one column for each row of log-probabilities."""
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-    below = np.cumsum(weights, axis=1)
-    places = rng.random(len(logs)) * below[:, -1]
-    found = (places[:, None] >= below).sum(axis=1)
-    return np.minimum(found, logs.shape[1] - 1)
+    cumulative = np.cumsum(weights, axis=1)
+    places = rng.random(len(logs)) * cumulative[:, -1]
+    picked = (places[:, None] >= cumulative).sum(axis=1)
+    return np.minimum(picked, logs.shape[1] - 1)
 
 
 # ----------------------------------------------------------------------------
@@ -143,13 +151,13 @@ def _pick(logs: Floats, *, rng: Generator) -> Codes:
 AT_ONCE = 4096
 LEVELS = 257  # quantiles between which tones are mapped
 DRAWN, N_ROUNDS = 2000, 8  # codes that centres are first placed by
-SEEN = 2000  # pictures that tell which tones decoded codes have
+SEEN = 2000  # decoded pictures from which the tones are estimated
 
 
 @saved
 @dataclass(frozen=True, eq=False)
 class PictureMixture:
-    """What is known of codes: per class a mixture of Gaussians that differ in place.
+    """A model of codes: per class a mixture of Gaussians that differ in place.
 
     Parameters
     ----------
@@ -181,7 +189,7 @@ class PictureMixture:
     roots: Floats
     diagonals: Floats
     histogram: Floats
-    tones: Any = None
+    tones: tuple[Floats, Floats] | None = None
 
     @property
     def shares(self) -> Floats:
@@ -190,7 +198,7 @@ class PictureMixture:
 
     @property
     def has_relations(self) -> bool:
-        """Pixels depend on each other, whatever was learnt."""
+        """Return True: pixels of decoded images always depend on each other."""
         return True
 
     def finished(self, seed: int) -> "PictureMixture":
@@ -199,8 +207,8 @@ class PictureMixture:
 
     def draw_rows(
         self,
-        labels: Any,
-        cells: Any,
+        labels: Integers,
+        cells: Mapping[Any, Cells],
         facts: Facts,
         *,
         deform: Deformations | None,
@@ -213,19 +221,19 @@ class PictureMixture:
         return facts.layout.restore(self.draw(labels, deform, rng=rng))  # type: ignore[union-attr]
 
     def draw(
-        self, labels: Any, deform: Deformations | None, *, rng: Generator
+        self, labels: Integers, deform: Deformations | None, *, rng: Generator
     ) -> NDArray[np.float32]:
         """Draw the pixels of pictures with the given labels, in [0, 1]."""
         public = torch_generator(rng)
         members = draw_given(self.weights, labels, rng=rng)
         pixels = np.empty((len(labels), int(np.prod(self.shape))), dtype=np.float32)
         for first in range(0, len(labels), AT_ONCE):
-            some = slice(first, first + AT_ONCE)
-            codes = self._codes(labels[some], members[some], rng)
+            batch = slice(first, first + AT_ONCE)
+            codes = self._codes(labels[batch], members[batch], rng)
             images = self._decoded(codes)
             if deform is not None:
                 images = deform(images, public)
-            pixels[some] = images.flatten(1).numpy()
+            pixels[batch] = images.flatten(1).numpy()
         return pixels
 
     def with_tones(self, rng: Generator) -> "PictureMixture":
@@ -236,67 +244,68 @@ class PictureMixture:
         """
         labels = draw_given(self.shares[None], np.zeros(SEEN, dtype=np.int64), rng=rng)
         members = draw_given(self.weights, labels, rng=rng)
-        found = np.sort(
+        decoded = np.sort(
             self._decoded(self._codes(labels, members, rng)).numpy().ravel()
         )
         places = np.linspace(0.0, 1.0, LEVELS)
         if not self.histogram.sum() > 0:
             return self
-        n, parts = len(self.histogram), self.histogram / self.histogram.sum()
-        ends = np.concatenate([[0.0], np.cumsum(parts)])
-        wanted = np.interp(places, ends, np.linspace(0.0, 1.0, n + 1))
-        wanted = np.clip((wanted - 1 / n) / (1 - 2 / n), 0.0, 1.0)  # ends are pure
-        seen = np.quantile(found, places) + 1e-9 * np.arange(LEVELS)
-        return replace(self, tones=(seen, wanted))
+        n, frequencies = len(self.histogram), self.histogram / self.histogram.sum()
+        ends = np.concatenate([[0.0], np.cumsum(frequencies)])
+        target_tones = np.interp(places, ends, np.linspace(0.0, 1.0, n + 1))
+        # the lightest and darkest bins map to pure black and white
+        target_tones = np.clip((target_tones - 1 / n) / (1 - 2 / n), 0.0, 1.0)
+        decoded_tones = np.quantile(decoded, places) + 1e-9 * np.arange(LEVELS)
+        return replace(self, tones=(decoded_tones, target_tones))
 
     def split(self, n_prototypes: int, rng: Generator) -> "PictureMixture":
         """Return it with more centres a class: those of groups of drawn codes."""
         n_classes, _, d = self.centres.shape
         centres = np.empty((n_classes, n_prototypes, d))
         for label in range(n_classes):
-            given = np.full(DRAWN, label)
-            drawn = self._codes(given, np.zeros(DRAWN, dtype=np.int64), rng)
-            centres[label] = middles(drawn, n_prototypes, rng)
+            labels = np.full(DRAWN, label)
+            codes = self._codes(labels, np.zeros(DRAWN, dtype=np.int64), rng)
+            centres[label] = cluster_means(codes, n_prototypes, rng)
         return replace(
             self, centres=centres, weights=np.ones((n_classes, n_prototypes))
         )
 
-    def _codes(self, labels: Any, members: Any, rng: Generator) -> Floats:
+    def _codes(self, labels: Integers, members: Any, rng: Generator) -> Floats:
         codes = self.centres[labels, members].copy()
         for label in np.unique(labels):
-            mine = labels == label
-            noise = rng.normal(size=(2, int(mine.sum()), codes.shape[1]))
-            codes[mine] += noise[0] @ self.roots[label].T
-            codes[mine] += noise[1] * np.sqrt(self.diagonals[label])
+            of_label = labels == label
+            noise = rng.normal(size=(2, int(of_label.sum()), codes.shape[1]))
+            codes[of_label] += noise[0] @ self.roots[label].T
+            codes[of_label] += noise[1] * np.sqrt(self.diagonals[label])
         return codes
 
     def _decoded(self, codes: Floats) -> torch.Tensor:
         images = self.lens.decode(torch.from_numpy(codes), self.shape).float()
         if self.tones is not None:
-            seen, wanted = self.tones
-            mapped = np.interp(images.numpy(), seen, wanted)
+            decoded_tones, target_tones = self.tones
+            mapped = np.interp(images.numpy(), decoded_tones, target_tones)
             images = torch.from_numpy(mapped.astype(np.float32))
         return images
 
 
-def middles(rows: Floats, n: int, rng: Generator) -> Floats:
-    """Return the middles of n groups of rows that are near to each other."""
-    found = rows[rng.choice(len(rows), n, replace=False)]
+def cluster_means(rows: Floats, n: int, rng: Generator) -> Floats:
+    """Return the means of n clusters of rows."""
+    centres = rows[rng.choice(len(rows), n, replace=False)]
     for _ in range(N_ROUNDS):
-        near = ((found**2).sum(axis=1) - 2.0 * rows @ found.T).argmin(axis=1)
-        for k in np.unique(near):
-            found[k] = rows[near == k].mean(axis=0)
-    return found
+        nearest = ((centres**2).sum(axis=1) - 2.0 * rows @ centres.T).argmin(axis=1)
+        for k in np.unique(nearest):
+            centres[k] = rows[nearest == k].mean(axis=0)
+    return centres
 
 
 def shares_of_counts(counts: Floats) -> Floats:
     """Return noisy counts of components as shares of their class, class by class."""
-    found = [project_to_total(row, max(float(row.sum()), 1.0)) for row in counts]
-    return np.stack([row / row.sum() for row in found])
+    projected = [project_to_total(row, max(float(row.sum()), 1.0)) for row in counts]
+    return np.stack([row / row.sum() for row in projected])
 
 
 def refuse_container(container: str | None) -> None:
-    """Raise if a container of tables is asked for."""
+    """Raise if ``set_output`` was called, which is for tables only."""
     if container:
         raise ValueError(
             "set_output is for tables. Got images, which come back as an array "
@@ -307,9 +316,8 @@ def refuse_container(container: str | None) -> None:
 # ----------------------------------------------------------------------------
 # A Gaussian copula: columns given the class, and correlations of normal scores.
 
-Integers = NDArray[np.integer[Any]]
 FARTHEST = 4.0  # that a score may be
-MANY = 100  # rows of a class, whose ranks tell where they stand
+MANY = 100  # rows of a class, from which ranks are used instead of scores
 
 
 @saved
@@ -363,7 +371,7 @@ class CopulaModel:
         cells: Mapping[Any, Cells],
         facts: Facts,
         *,
-        deform: Any = None,
+        deform: Deformations | None = None,
         container: str | None,
         rng: Generator,
     ) -> Any:
@@ -375,18 +383,19 @@ class CopulaModel:
     def draw(self, labels: Integers, *, rng: Generator) -> dict[Any, Codes]:
         """Draw the cells of rows with the given labels."""
         names = list(self.orders)
-        found = np.empty((len(labels), len(names)), dtype=np.int64)
+        codes = np.empty((len(labels), len(names)), dtype=np.int64)
         roots = np.linalg.cholesky(self.correlations)
         for label in np.unique(labels):
-            mine = np.flatnonzero(labels == label)
-            noise = rng.normal(size=(len(mine), len(names)))
+            of_label = np.flatnonzero(labels == label)
+            noise = rng.normal(size=(len(of_label), len(names)))
+            # one correlation matrix for each class, or one for all rows
             values = noise @ roots[label if len(roots) > 1 else 0].T
             for j, name in enumerate(names):
                 places = _places(values[:, j], rng)
                 order = self.orders[name]
                 shares = np.asarray(self.known.conditionals[name])[label, order]
-                found[mine, j] = order[_cell_at(shares, places)]
-        return {name: found[:, j] for j, name in enumerate(names)}
+                codes[of_label, j] = order[_cell_at(shares, places)]
+        return {name: codes[:, j] for j, name in enumerate(names)}
 
 
 @asked("scores")
@@ -404,7 +413,7 @@ class NormalScores:
     tables: tuple[Floats, ...]  # (n_classes, n_cells), column by column
 
     def check_asked(self) -> None:
-        """Check what someone else may have made otherwise."""
+        """Check what a constructor in another process may have set otherwise."""
         refuse_unless(
             len(self.tables) > 0
             and all(are_amounts(table, FARTHEST, 2) for table in self.tables)
@@ -415,7 +424,7 @@ class NormalScores:
 
     @classmethod
     def of(cls, known: ClassConditional, cells: Mapping[Any, Cells]) -> "NormalScores":
-        """Make them of released columns alone."""
+        """Compute them from released columns only."""
         orders, tables = {}, []
         for name, column in cells.items():
             shares = np.maximum(np.asarray(known.conditionals[name]), 0.0)
@@ -429,22 +438,22 @@ class NormalScores:
         It is below 1: a cell has one score for all the ranks in it.
         """
         tables = map(np.asarray, known.conditionals.values())
-        each = zip(tables, self.tables, strict=True)
-        squares = [known.shares @ (p * scores**2).sum(axis=1) for p, scores in each]
+        pairs = zip(tables, self.tables, strict=True)
+        squares = [known.shares @ (p * scores**2).sum(axis=1) for p, scores in pairs]
         return np.asarray(np.sqrt(squares))
 
     def encode(self, codes: Codes, labels: Codes) -> Floats:
         """Return a vector for each row; a label that is no class may have any."""
-        known = code_or_none(labels, len(self.tables[0]))
+        label_codes = code_or_none(labels, len(self.tables[0]))
         columns = []
         for j, table in enumerate(self.tables):
             cells = code_or_none(codes[:, j], table.shape[1])
-            columns.append(np.where(cells >= 0, table[known, cells], 0.0))
+            columns.append(np.where(cells >= 0, table[label_codes, cells], 0.0))
         return np.stack(columns, axis=1) / np.sqrt(len(self.tables))
 
 
-def order_of(column: Any, counts: Floats) -> Integers:
-    """Return cells in order: numbers as they are, others by the classes they go with.
+def order_of(column: Cells, counts: Floats) -> Integers:
+    """Return cells in order: numbers as they are, others by their classes.
 
     Parameters
     ----------
@@ -474,12 +483,12 @@ def scores_of(shares: Floats, order: Integers) -> Floats:
     >>> scores_of(np.array([0.5, 0.5]), np.array([0, 1])).round(3)
     array([-0.798,  0.798])
     """
-    parts = shares[order] / max(float(shares.sum()), LEAST)
-    ends = np.concatenate([[0.0], np.minimum(np.cumsum(parts), 1.0)])
-    drops = -np.diff(norm.pdf(ndtri(ends))) / np.maximum(parts, LEAST)
-    found = np.empty(len(order))
-    found[order] = np.clip(drops, -FARTHEST, FARTHEST)
-    return found
+    fractions = shares[order] / max(float(shares.sum()), LEAST)
+    ends = np.concatenate([[0.0], np.minimum(np.cumsum(fractions), 1.0)])
+    drops = -np.diff(norm.pdf(ndtri(ends))) / np.maximum(fractions, LEAST)
+    scores = np.empty(len(order))
+    scores[order] = np.clip(drops, -FARTHEST, FARTHEST)
+    return scores
 
 
 def _places(values: Floats, rng: Generator) -> Floats:
@@ -493,5 +502,5 @@ def _cell_at(shares: Floats, places: Floats) -> Integers:
     """Return the cell that each place in [0, 1) falls into."""
     ends = np.cumsum(np.maximum(shares, 0.0))
     last = int(np.flatnonzero(shares > 0).max(initial=0))
-    found = np.searchsorted(ends / max(ends[-1], LEAST), places, side="right")
-    return np.asarray(np.minimum(found, last))
+    cells = np.searchsorted(ends / max(ends[-1], LEAST), places, side="right")
+    return np.asarray(np.minimum(cells, last))

@@ -1,4 +1,4 @@
-"""Public items, and how much each of them weighs."""
+"""Public items with weights, drawn again as synthetic rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Public rows as they are kept: to be drawn again, as they were.
+# Public rows in the form in which they are kept and drawn again.
 
 
 @saved
@@ -51,28 +51,30 @@ class PublicItems:
             columns[name] = places.astype(np.int32), np.asarray(values)
         return cls(columns, target=target)
 
-    def take(self, rows: NDArray[np.intp], facts: Facts, container: Any) -> Any:
-        """Return some rows, each as often as it is named, as X came in."""
+    def take(self, rows: NDArray[np.intp], facts: Facts, container: str | None) -> Any:
+        """Return some rows in the container and dtypes of X; rows may repeat."""
         layout: Any = facts.layout
         if self.pixels is not None:
             return layout.restore(self.pixels[rows])
-        found, categories = {}, {}
+        columns, categories = {}, {}
         for name, column in facts.schema.columns.items():
             if isinstance(column, Regenerate):
-                found[name] = regenerate(column, len(rows))
+                columns[name] = regenerate(column, len(rows))
             elif not isinstance(column, Drop):
                 places, values = self.columns[name]
                 values = pd.Series(values).reindex([*range(len(values)), -1])
-                found[name] = values.iloc[places[rows]].reset_index(drop=True)
+                columns[name] = values.iloc[places[rows]].reset_index(drop=True)
             if isinstance(column, Categorical):
-                known = pd.Index([*(column.categories or ())], dtype=object)
-                also = [v for v in self.columns[name][1].tolist() if v not in known]
-                categories[name] = (*known, *also)
-        return restore_table(layout, found, categories, container)
+                listed = pd.Index([*(column.categories or ())], dtype=object)
+                unlisted = [
+                    v for v in self.columns[name][1].tolist() if v not in listed
+                ]
+                categories[name] = (*listed, *unlisted)
+        return restore_table(layout, columns, categories, container)
 
 
 # ----------------------------------------------------------------------------
-# Public items, and how much each of them weighs.
+# Public items with a weight for each class.
 
 Floats = NDArray[np.float64]
 
@@ -88,7 +90,7 @@ class RatioModel:
     weights : ndarray of shape (n_items, n_classes)
         Sum to 1.
     shares : ndarray of shape (n_classes,)
-        How often each class is drawn, whatever weights are.
+        Share of each class in samples, independently of the weights.
     """
 
     items: PublicItems
@@ -97,30 +99,32 @@ class RatioModel:
 
     has_relations = True
 
-    def draw(self, labels: Any, *, is_replacing: bool, rng: Generator) -> Any:
-        """Return which item each label gets.
+    def draw(
+        self, labels: NDArray[np.integer[Any]], *, is_replacing: bool, rng: Generator
+    ) -> NDArray[np.intp]:
+        """Return the item for each label.
 
-        Drawn again and again an item appears as often as it weighs, give or take one;
-        drawn once at most, heavy items come first to be drawn.
+        With replacement, the number of draws of an item differs from its expectation by
+        less than one. Without, heavy items are more likely to be drawn.
         """
         rows = np.empty(len(labels), dtype=np.intp)
-        free = np.ones(len(self.weights), dtype=bool)
+        is_unused = np.ones(len(self.weights), dtype=bool)
         for label in np.unique(labels):
-            mine = np.flatnonzero(labels == label)
-            weights = self.weights[:, label] * (1.0 if is_replacing else free)
-            there = int((weights > 0).sum())
-            if not there or not (is_replacing or len(mine) <= there):
+            of_label = np.flatnonzero(labels == label)
+            weights = self.weights[:, label] * (1.0 if is_replacing else is_unused)
+            n_available = int((weights > 0).sum())
+            if not n_available or not (is_replacing or len(of_label) <= n_available):
                 raise ValueError(
-                    f"Asked for {len(mine)} rows of class number {label}, and public "
-                    f"rows have {there}. Draw fewer, with `replace=True`, or of "
-                    "classes that public rows have."
+                    f"Asked for {len(of_label)} rows of class number {label}, and "
+                    f"public rows have {n_available}. Draw fewer, with "
+                    "`replace=True`, or of classes that public rows have."
                 )
             if is_replacing:
-                found = systematic(weights, len(mine), rng=rng)
-            else:  # exponential times: the first to ring are drawn
+                chosen = systematic(weights, len(of_label), rng=rng)
+            else:  # weighted sampling without replacement: the smallest times win
                 with np.errstate(divide="ignore"):
                     times = rng.exponential(size=len(weights)) / weights
-                found = np.argpartition(times, len(mine) - 1)[: len(mine)]
-                free[found] = False
-            rows[mine] = rng.permutation(found)
+                chosen = np.argpartition(times, len(of_label) - 1)[: len(of_label)]
+                is_unused[chosen] = False
+            rows[of_label] = rng.permutation(chosen)
         return rows

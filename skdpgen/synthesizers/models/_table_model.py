@@ -1,4 +1,4 @@
-"""From a released embedding of rows to a trained table generator, and its rows."""
+"""A table generator that is trained on a released embedding, and its rows."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ from torch import Tensor
 
 from skdpgen.networks import CellsHead, TableGenerator, TableShape
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.models._denoised import Denoised, in_one
+from skdpgen.synthesizers.models._denoised import Denoised, summed_groups
+from skdpgen.synthesizers.opening import Facts
 from skdpgen.synthesizers.presets._settings import TableSettings
 from skdpgen.tables import Cells
 from skdpgen.training import (
@@ -37,20 +38,24 @@ Floats = NDArray[np.float64]
 MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # weights of columns against features
 ROWS_AT_ONCE = 16_384
 NEAR = 0.25  # part of the targets' error below which training is not worthwhile
-CERTAIN = 1e-6  # least probability of a cell, even if the release says it is empty
+CERTAIN = 1e-6  # least probability of a cell, even if it is empty in the release
 
 
 @saved
 @dataclass(frozen=True, eq=False)
 class TableModel:
-    """A generator with what is needed to draw rows from it."""
+    """A generator of rows, with class totals and marginals of columns."""
 
     generator: TableGenerator
     totals: Floats
     marginals: Mapping[Any, Floats]
 
     def draw(
-        self, labels: Any, cells: Mapping[Any, Cells], *, rng: Generator
+        self,
+        labels: NDArray[np.integer[Any]],
+        cells: Mapping[Any, Cells],
+        *,
+        rng: Generator,
     ) -> dict[Any, Any]:
         """Draw the cells of rows with the given labels, column by column."""
         heads = self.generator.shape.heads
@@ -60,19 +65,19 @@ class TableModel:
         n_latent = self.generator.shape.n_latent
         device = self.generator.start.device
         for label in np.unique(labels):
-            mine = rng.permutation(np.flatnonzero(labels == label))
-            latent_places = sobol(len(mine), n_latent, public)
-            places = strata(len(mine), len(heads), public)
-            for first in range(0, len(mine), ROWS_AT_ONCE):
-                some = slice(first, first + ROWS_AT_ONCE)
-                latents = normal(latent_places[some]).to(device)
-                given = torch.full((len(latents),), int(label), device=device)
+            rows = rng.permutation(np.flatnonzero(labels == label))
+            latent_places = sobol(len(rows), n_latent, public)
+            places = strata(len(rows), len(heads), public)
+            for first in range(0, len(rows), ROWS_AT_ONCE):
+                batch = slice(first, first + ROWS_AT_ONCE)
+                latents = normal(latent_places[batch]).to(device)
+                label_codes = torch.full((len(latents),), int(label), device=device)
                 with torch.no_grad():
-                    outputs = self.generator(latents, given)
+                    outputs = self.generator(latents, label_codes)
                 for j, (head, output) in enumerate(zip(heads, outputs, strict=True)):
-                    place = places[some, j, None].to(device)
-                    drawn = draw_cells(head, output, place, columns[j].n_known)
-                    codes[j][mine[some]] = drawn.cpu().numpy()
+                    place = places[batch, j, None].to(device)
+                    cell_codes = draw_cells(head, output, place, columns[j].n_known)
+                    codes[j][rows[batch]] = cell_codes.cpu().numpy()
         return dict(zip(cells, codes, strict=True))
 
 
@@ -85,12 +90,12 @@ def draw_cells(head: Any, output: Tensor, place: Tensor, n_known: int) -> Tensor
         below = output.double().cumsum(dim=1)
         below = below / below[:, -1:]
         return (place >= below).sum(dim=1).clamp(max=output.shape[1] - 1)
-    known = output[:, 0]
-    missing = torch.zeros_like(known)
+    position = output[:, 0]
+    missing = torch.zeros_like(position)
     if head.is_nullable:
         missing = (2.0 * output[:, 1]).clamp(0.0, 1.0)
-        known = (known - 0.5 * missing) / (1.0 - missing).clamp_min(CERTAIN)
-    cell = (known * n_known).long().clamp(0, n_known - 1)
+        position = (position - 0.5 * missing) / (1.0 - missing).clamp_min(CERTAIN)
+    cell = (position * n_known).long().clamp(0, n_known - 1)
     return torch.where(place[:, 0] < missing, n_known, cell)
 
 
@@ -101,18 +106,18 @@ def learn_table(
     *,
     n_classes: int,
     n_rows: float | None,
-    facts: Any,
+    facts: Facts,
     seed: int,
 ) -> Denoised:
     """Denoise a release: class counts, marginals, and the embedding to match."""
-    whole = in_one(released, n_classes)
+    joined_groups = summed_groups(released, n_classes)
     counted = {list(cells)[j]: list(cells.values())[j] for j in kernel.counted}
     marginals = {name: np.ones(column.n_cells) for name, column in cells.items()}
     first: dict[str, Floats] = {}
     start = alone = None
     if counted:
         model = class_conditional_model(
-            whole,
+            joined_groups,
             counted,
             n_rows,
             facts.discovered,
@@ -128,14 +133,14 @@ def learn_table(
         if kernel.is_binned:
             start = np.log(np.maximum(joined, CERTAIN))
     else:
-        counts = whole.values[Key.CLASSES][:, 0]
-        total_std = whole.noise_std[Key.CLASSES] * np.sqrt(n_classes)
+        counts = joined_groups.values[Key.CLASSES][:, 0]
+        total_std = joined_groups.noise_std[Key.CLASSES] * np.sqrt(n_classes)
         totals = project_to_total(counts, n_rows or max(float(counts.sum()), 1.0))
     n, shares = totals.sum(), totals / totals.sum()
     if kernel.phi is None:
         return Denoised(totals, total_std, marginals, start, (first,), {})
-    noisy = whole.values[Key.FEATURES] / n
-    std = whole.noise_std[Key.FEATURES] / n
+    noisy = joined_groups.values[Key.FEATURES] / n
+    std = joined_groups.noise_std[Key.FEATURES] / n
     if start is not None:
         rng = torch.Generator().manual_seed(seed)
         alone = (tuple(conditionals), kernel.independent(conditionals, rng))
@@ -162,7 +167,7 @@ def learn_table(
 
 
 def train_table(
-    known: Denoised,
+    denoised: Denoised,
     kernel: Any,
     settings: TableSettings,
     *,
@@ -171,41 +176,45 @@ def train_table(
     seed: int,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> tuple[TableModel, list[float]]:
-    """Train a generator on what is known; the same seed gives the same generator."""
+    """Train a generator on a denoised release; the same seed gives the same one."""
     rng = torch.Generator().manual_seed(seed)
     generator = new_table_generator(
-        kernel, settings, len(known.totals), rng, known.start
+        kernel, settings, len(denoised.totals), rng, denoised.start
     )
-    model = TableModel(generator, known.totals, known.marginals)
-    exceeds_noise = known.energy > known.noise_energy.get(Key.FEATURES, 0.0)
-    if known.start is not None and not (exceeds_noise and settings.max_iter):
+    model = TableModel(generator, denoised.totals, denoised.marginals)
+    exceeds_noise = denoised.energy > denoised.noise_energy.get(Key.FEATURES, 0.0)
+    if denoised.start is not None and not (exceeds_noise and settings.max_iter):
         with torch.no_grad():  # columns stay independent
             generator.heads.weight.zero_()
         generator.eval()
         return model, []
-    one = 1.0 / (known.energy or 1.0)
+    per_energy = 1.0 / (denoised.energy or 1.0)
     if kernel.is_binned:
-        columns = LossWeight(MARGINALS_FIRST * one, MARGINALS_LAST * one)
+        columns = LossWeight(MARGINALS_FIRST * per_energy, MARGINALS_LAST * per_energy)
     else:  # as in the kernel
         share = kernel.share
         natural = (1.0 - share) / (share or 1.0) / max(len(kernel.counted), 1)
-        columns = LossWeight(natural * one, natural * one)
+        columns = LossWeight(natural * per_energy, natural * per_energy)
     weights: dict[str, LossWeight] = {
         Key.COLUMNS: columns,
-        Key.FEATURES: LossWeight(one, one),
+        Key.FEATURES: LossWeight(per_energy, per_energy),
     }
     generator.to(device)
     turns = kernel.in_turns()
     goal = Goal(
-        [_seen(t, which, device) for t in known.targets for _, which in turns],
-        _tensor(known.shares, device),
+        [
+            _target_tensors(t, indices, device)
+            for t in denoised.targets
+            for _, indices in turns
+        ],
+        _tensor(denoised.shares, device),
         weights,
-        known.noise_energy,
+        denoised.noise_energy,
         None if mix is None else _tensor(mix, device),
     )
     losses = match_embedding(
         generator,
-        [part.embedding(device, rng, known.alone) for part, _ in turns],
+        [part.embedding(device, rng, denoised.alone) for part, _ in turns],
         goal,
         Steps.of(settings),
         rng=rng,
@@ -220,7 +229,7 @@ def new_table_generator(
     settings: TableSettings,
     n_classes: int,
     rng: torch.Generator,
-    start: Any = None,
+    start: Floats | None = None,
 ) -> TableGenerator:
     """Return an untrained generator; ``start`` are logits it begins with."""
     hidden = settings.hidden_layer_sizes or (
@@ -237,14 +246,19 @@ def new_table_generator(
     return TableGenerator(shape, rng=rng, start=start)
 
 
-def _seen(
-    target: Mapping[str, Floats], which: Any, device: torch.device
+def _target_tensors(
+    target: Mapping[str, Floats], indices: Tensor | None, device: torch.device
 ) -> dict[str, Tensor]:
-    """Return a target as tensors; some of the features stand for all of them."""
+    """Return a target as tensors, with the features at ``indices`` only.
+
+    These are scaled such that their squared error estimates that of all features.
+    """
     blocks = {name: _tensor(block, device) for name, block in target.items()}
-    if which is not None:
-        whole, which = blocks["features"], which.to(device)
-        blocks["features"] = whole[:, which] * (whole.shape[1] / len(which)) ** 0.5
+    if indices is not None:
+        features, indices = blocks["features"], indices.to(device)
+        blocks["features"] = (
+            features[:, indices] * (features.shape[1] / len(indices)) ** 0.5
+        )
     return blocks
 
 

@@ -1,4 +1,4 @@
-"""Opening a table: what an estimator may know about it, and what pays for that."""
+"""Opening a table: public facts, private discovery of the others, and its cost."""
 
 from skdpgen.synthesizers.opening._binning import MAX_BINS, discover_bins, steps_share
 from skdpgen.synthesizers.opening._context import (

@@ -1,4 +1,4 @@
-"""Cells of every column: what earlier releases left open is asked twice more."""
+"""Choose the cells of every column; two more releases refine the number lines."""
 
 import math
 from collections.abc import Mapping
@@ -83,52 +83,53 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Values that the description of a column does not know: cells that count them.
+# Cells that count values outside the description of a column.
 #
-# A row beyond a bound is moved to it, text that cannot be read becomes missing, and
-# so does a category that is not listed. How many rows that are is released with the
-# parts of number lines.
+# A value outside the bounds is clipped to them. Unreadable text and categories that
+# are not listed become missing. The second release counts the rows that this affects.
 #
 # *Sensitivity.* A column of text has one more cell on its number line, so a row is
-# still in one cell of it at most. A column without a number line has a histogram of its
-# own here, in which a row is in one cell at most and counts `scale` there. So a row is
-# a vector without negative entries, of squared norm n + m scale² at most for n lines
-# and m other columns (`skdpgen.privacy.Histograms` with scales): it moves the sum by
-# the root of that, and by √2 times as much if it is replaced.
+# still in at most one cell of it. A watched column has a histogram of its own. A row
+# is in at most one of its cells and counts `scale` there. For n lines and m watched
+# columns a row is therefore a non-negative vector with a squared norm of at most
+# n + m scale² (`skdpgen.privacy.Histograms` with scales). Adding a row changes the sum
+# by the root of that, replacing a row by √2 times as much.
 
-WATCHED_SHARES = (0.001, 0.01)  # of what is left, where no number line is counted
-WATCHED_STD = 1 / 50  # of the rows: the noise that is aimed at there
-WATCHED_NORM = 0.1  # of the squared norm of the number lines, where there are some
+# Budget fraction of a release that counts watched columns only: least and most.
+WATCHED_SHARES = (0.001, 0.01)
+WATCHED_STD = 1 / 50  # target noise std of that release, as a fraction of the rows
+# Norm fraction of watched columns that are counted together with number lines.
+WATCHED_NORM = 0.1
 
 
 @dataclass(frozen=True)
 class Watched:
-    """Cells that count what the description of a column does not know.
+    """Cells that count values outside the description of a column.
 
     Parameters
     ----------
     grid : Cells
-    strange : int or None
-        The cell of text that cannot be read, or of categories that are not listed.
+    unread : int or None
+        Index of the cell of unreadable text or of categories that are not listed.
     is_number : bool
-        Whether the first and the last of the ordered cells are beyond bounds.
+        Whether the first and the last ordered cell are outside the bounds.
     """
 
     grid: Cells
-    strange: int | None
+    unread: int | None
     is_number: bool
 
 
 def watched_columns(opening: Opening, lines: Mapping[Any, Any]) -> dict[Any, Watched]:
-    """Return the described columns without a number line that may hold other values.
+    """Return the described columns, without a number line, that need a watch.
 
-    Reads dtypes and the schema alone. A column whose dtype rules out other values, or
-    in which they have a cell of the main release, is left out.
+    Reads dtypes and the schema only. A column is left out if its dtype excludes other
+    values, or if the main release counts them in a cell of their own.
     """
     layout: Any = opening.facts.layout
     kinds = dict(zip(layout.names, layout.kinds, strict=True))
     limits = dict(zip(layout.names, layout.limits, strict=True))
-    found: dict[Any, Watched] = {}
+    watched: dict[Any, Watched] = {}
     for name in opening.known.columns:
         column = opening.facts.columns.get(name)
         kind = kinds.get(name, Kind.FLOAT)
@@ -136,26 +137,26 @@ def watched_columns(opening: Opening, lines: Mapping[Any, Any]) -> dict[Any, Wat
             continue
         if isinstance(column, NUMBERS):
             if not _rules_out(limits.get(name), column):
-                found[name] = _beyond(column, has_text=kind is Kind.TEXT)
+                watched[name] = _watched_numbers(column, has_text=kind is Kind.TEXT)
         elif column.nullable and getattr(column, "other", None) is None:
-            found[name] = _unlisted(column)
-    return found
+            watched[name] = _watched_categories(column)
+    return watched
 
 
-def with_strange(opening: Opening, name: Any, grid: NumberCells) -> Cells:
-    """Return the cells of a number line, with one for text that cannot be read."""
+def with_unread_text(opening: Opening, name: Any, grid: NumberCells) -> Cells:
+    """Return the cells of a number line; text columns get one for unreadable text."""
     layout: Any = opening.facts.layout
     if name is TARGET or layout.kinds[layout.names.index(name)] is not Kind.TEXT:
         return grid
     column = {**opening.known.columns, **opening.known.hints}.get(name)
     if column is None:
         assert opening.unknown is not None
-        return _mixed(grid, (), open_words(opening.unknown, name).written)
-    return _mixed(grid, getattr(column, "codes", ()), _written(column))
+        return _with_text_cells(grid, (), open_words(opening.unknown, name).written)
+    return _with_text_cells(grid, getattr(column, "codes", ()), _text_format(column))
 
 
 def watched_scale(n_lines: int, n_watched: int) -> float:
-    """Return what a row counts in columns without a number line.
+    """Return the weight of a row in each watched column.
 
     Examples
     --------
@@ -168,11 +169,14 @@ def watched_scale(n_lines: int, n_watched: int) -> float:
 
 
 def watched_share(opening: Opening, n_watched: int) -> float:
-    """Return the share of mu² where no number line is counted; 0 if noise hides all."""
+    """Return the share of mu² for watched columns alone.
+
+    It is 0 if noise would hide the counts: then there is no release.
+    """
     structure, n_rows = OneHot(n_watched), opening.facts.n_rows
     ledger = opening.ledger
-    wanted = n_rows * WATCHED_STD
-    share = ledger.remaining * share_for(structure, wanted, ledger, WATCHED_SHARES)
+    target_std = n_rows * WATCHED_STD
+    share = ledger.remaining * share_for(structure, target_std, ledger, WATCHED_SHARES)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
     return share if std <= BLURRED * n_rows else 0.0
@@ -184,111 +188,113 @@ def keep_watched(
     counts: Mapping[Any, Any],
     std: float,
 ) -> None:
-    """Keep released shares of rows that descriptions do not know.
+    """Store the released shares of rows outside the descriptions.
 
     Parameters
     ----------
     opening : Opening
     watched : mapping of name to Watched
     counts : mapping of name to ndarray
-        RELEASED, in rows.
+        RELEASED counts in rows.
     std : float
-        Of each.
+        Noise of each count.
     """
     n_rows = opening.facts.n_rows
     noise = std / n_rows
-    for name, one in watched.items():
+    for name, cells in watched.items():
         shares = counts[name] / n_rows
-        if one.is_number:
-            last = getattr(one.grid, "n_known", 0) - 1
+        if cells.is_number:
+            last = getattr(cells.grid, "n_known", 0) - 1
             ends = float(shares[0]), float(shares[last])
             opening.outside[name] = (*ends, noise, noise)
-        if one.strange is not None:
-            opening.unread[name] = float(shares[one.strange]), noise
+        if cells.unread is not None:
+            opening.unread[name] = float(shares[cells.unread]), noise
 
 
 def _rules_out(limits: tuple[float, float] | None, column: Column) -> bool:
-    """Say whether a dtype cannot hold a number beyond the bounds of a column."""
+    """Return whether a dtype holds no number outside the bounds of a column."""
     lower, upper = bounds(column)
     return limits is not None and lower <= limits[0] and limits[1] <= upper
 
 
-def _beyond(column: Column, *, has_text: bool) -> Watched:
-    """Return three cells of a column of numbers: below, within and above bounds."""
+def _watched_numbers(column: Column, *, has_text: bool) -> Watched:
+    """Return three cells of a numeric column: below, within and above the bounds."""
     lower, upper = bounds(column)
     half = 0.5 * (step_of(column) or 0.0)
     ends = lower - half, max(upper + half, float(np.nextafter(upper, np.inf)))
     edges = np.array([-np.inf, *ends, np.inf])
     is_time = isinstance(column, Datetime)
     grid: Cells = NumberCells(edges, nullable=True, is_time=is_time)
-    strange = None
+    unread = None
     if has_text:
         codes = getattr(column, "codes", ())
-        grid, strange = _mixed(grid, codes, _written(column)), 3  # type: ignore[arg-type]
-    return Watched(grid, strange, is_number=True)
+        grid, unread = _with_text_cells(grid, codes, _text_format(column)), 3  # type: ignore[arg-type]
+    return Watched(grid, unread, is_number=True)
 
 
-def _unlisted(column: Column) -> Watched:
-    """Return the cells of categories, and one for those that are not listed."""
+def _watched_categories(column: Column) -> Watched:
+    """Return the cells of the categories, and one for all others."""
     assert isinstance(column, Categorical | Boolean)
-    listed = (False, True) if isinstance(column, Boolean) else tuple(column.values)
-    mark = _mark(listed)
-    grid = CategoryCells((*listed, mark), nullable=True, other=len(listed))
-    return Watched(grid, len(listed), is_number=False)
+    categories = (False, True) if isinstance(column, Boolean) else tuple(column.values)
+    mark = _unlisted_text(categories)
+    grid = CategoryCells((*categories, mark), nullable=True, other=len(categories))
+    return Watched(grid, len(categories), is_number=False)
 
 
-def _mixed(grid: NumberCells, codes: Any, written: Column | None) -> MixedCells:
-    """Return number cells with one for other text, and one for each code."""
+def _with_text_cells(
+    grid: NumberCells, codes: Any, written: Column | None
+) -> MixedCells:
+    """Return number cells, one cell for unreadable text, and one for each code."""
     numbers = replace(grid, nullable=False)
-    named = (_mark(codes), *codes)
-    return MixedCells(numbers, named, True, grid.n_known, written)
+    texts = (_unlisted_text(codes), *codes)
+    return MixedCells(numbers, texts, True, grid.n_known, written)
 
 
-def _mark(listed: Any) -> str:
-    """Return a text that is not listed, whose cell counts all that is not listed."""
+def _unlisted_text(listed: Any) -> str:
+    """Return a text that is not listed; its cell counts all unlisted values."""
     mark, texts = "", set(map(str, listed))
     while mark in texts:
         mark += "?"
     return mark
 
 
-def _written(column: Column) -> Column | None:
-    """Return a column if it says how its text is read."""
+def _text_format(column: Column) -> Column | None:
+    """Return the column if it describes how its text is read, else None."""
     return column if is_written(column) or isinstance(column, Datetime) else None
 
 
 # ----------------------------------------------------------------------------
-# Cells of every column: what earlier releases left open is asked twice more.
+# Cells of every column: two more releases refine the number lines.
 
 BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most, where bounds are public
-BIN_STD = 1 / 24  # of the rows: the noise at which a bin's place is good enough
-THIRD_SHARES, THIRD_STD = (0.01, 0.05), 1 / 200  # the same of the third release
-MAX_LATTICE = 32  # columns with at most so many values are their own bins
+BIN_STD = 1 / 24  # noise std, as a fraction of the rows, that places bins well enough
+THIRD_SHARES, THIRD_STD = (0.01, 0.05), 1 / 200  # the same for the third release
+MAX_LATTICE = 32  # a column with at most this number of values needs no bins
 MAX_BINS = 64
 MAX_TARGET_BINS = 16
-NOISE_OF_BIN = 4.0  # a bin should hold this many noise stds of rows
-MOST_CELLS, FEWEST_PARTS = 2**21, 16  # of the third release; parts of a cell
-FEWEST_OPEN = 1.0  # places of a row that are asked for whole
+NOISE_OF_BIN = 4.0  # rows that a bin should hold, in noise stds
+MOST_CELLS, FEWEST_PARTS = 2**21, 16  # cells of the third release; parts of a cell
+FEWEST_OPEN = 1.0  # least squared norm limit: below 1, each row would be clipped
 
 
 def discover_bins(
     opening: Opening, max_bins: int = MAX_BINS, *, keeps_gaps: bool = False
 ) -> tuple[dict[Any, Cells], Cells | None]:
-    """Choose cells of columns and labels from public and released quantities alone.
+    """Choose the cells of columns and labels from public and released values only.
 
-    Categories, truth values and short lattices are their own cells. Other numbers have
-    a number line: a second release counts its parts, and a third one the parts of those
-    parts that hold many rows, beside words that have no name yet. Its cells are then
-    merged to hold about as many rows as the main release can separate from its noise.
+    Each category, truth value or value of a short lattice is a cell. Other numbers have
+    a number line. The second release counts its parts. The third release divides the
+    parts that hold many rows, and names words that have no name yet. The cells are then
+    merged: each should hold enough rows to exceed the noise of the main release.
 
     Parameters
     ----------
     opening : Opening
     max_bins : int, default=MAX_BINS
     keeps_gaps : bool, default=False
-        Whether the ends of a number line, where no row was found, are cells of their
-        own: the method counts them, and draws rows there if it turns out that there
-        are some. Else they join the end cells.
+        Whether the empty ends of a number line are cells of their own. The method
+        counts them, and draws rows there if their counts exceed the noise. Else they
+        join the end cells.
     """
     opening.step("bins")
     columns = opening.facts.columns
@@ -298,12 +304,12 @@ def discover_bins(
         else simple_cells(column, MAX_TARGET_BINS if name is TARGET else MAX_LATTICE)
         for name, column in columns.items()
     }
-    known = {
+    public_lines = {
         name: line_between(columns[name])
         for name in cells
         if cells[name] is None and name not in opening.lines
     }
-    second = _second_release(opening, known)
+    second = _second_release(opening, public_lines)
     cells |= _third_release(opening, second, max_bins, keeps_gaps)
     for name, column in opening.facts.columns.items():  # words may have been named
         if isinstance(column, Categorical) and name in opening.seen:
@@ -315,22 +321,24 @@ def discover_bins(
     opening.settle(cells)
     opening.step("histograms")
     labels = cells.pop(TARGET, opening.facts.labels)
-    return {name: known for name, known in cells.items() if known is not None}, labels
+    return {name: grid for name, grid in cells.items() if grid is not None}, labels
 
 
-def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Line]:
-    """Count the parts of number lines: one place a row and column.
+def _second_release(
+    opening: Opening, public_lines: Mapping[Any, Line]
+) -> dict[Any, Line]:
+    """Count the parts of number lines; a row is in one cell of each column.
 
-    A column whose octaves hold single values is settled: it is not asked, and costs
-    nothing.
+    A column whose octaves hold single values is settled. It is not counted again and
+    uses none of the privacy budget.
     """
     settled = {n: joined_gaps(x) for n, x in opening.lines.items() if is_settled(x)}
     lines = {n: line for n, line in opening.lines.items() if n not in settled}
-    n_lines = len(lines) + len(known)
-    watched = watched_columns(opening, {**opening.lines, **known})
+    n_lines = len(lines) + len(public_lines)
+    watched = watched_columns(opening, {**opening.lines, **public_lines})
     if n_lines:
         share = _second_share(opening, n_lines)
-    elif watched and opening.rows.are_here:  # parties answer in one question
+    elif watched and opening.rows.are_here:  # parties get no extra round for this
         share = watched_share(opening, len(watched))
     else:
         share = 0.0
@@ -338,14 +346,18 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
         return settled
     n_watched, scale = len(watched), watched_scale(n_lines, len(watched))
     scales = (*(1.0,) * n_lines, *(scale,) * n_watched) if n_watched else None
-    asked_for = Histograms((1,) * (n_lines + n_watched), scales).structure
-    delta = sensitivity(asked_for, opening.ledger.budget.adjacency)
+    # The noise decides how many parts an octave gets, so its std is computed before the
+    # cells. It depends on the number of columns only, so one cell each is enough here.
+    structure = Histograms((1,) * (n_lines + n_watched), scales).structure
+    delta = sensitivity(structure, opening.ledger.budget.adjacency)
     std = opening.ledger.noise_std(share=share, sensitivity=delta)
-    asked = {name: divided(line, std) for name, line in lines.items()}
-    asked |= known
-    on_lines = {n: with_strange(opening, n, line.grid) for n, line in asked.items()}
-    cut_scale = shortened(scale)  # as the release counts rows
-    grids = on_lines | {name: one.grid for name, one in watched.items()}
+    counted = {name: divided(line, std) for name, line in lines.items()}
+    counted |= public_lines
+    line_grids = {
+        n: with_unread_text(opening, n, line.grid) for n, line in counted.items()
+    }
+    cut_scale = shortened(scale)  # rounded: the weight that the release really uses
+    grids = line_grids | {name: cells.grid for name, cells in watched.items()}
     parts = [f"parts of {n_lines} number lines"] if n_lines else []
     parts += [f"values that {n_watched} schema columns lack"] if n_watched else []
     released = release(
@@ -356,46 +368,53 @@ def _second_release(opening: Opening, known: Mapping[Any, Line]) -> dict[Any, Li
         share=share,
     )
     std = released.noise_std[Key.COLUMNS]
-    found: dict[Any, Line] = {}
-    every = by_column(released, grids)
-    for name, line in asked.items():
-        counts = every[name][: line.n_cells]
-        if name in known:
+    estimates: dict[Any, Line] = {}
+    column_counts = by_column(released, grids)
+    for name, line in counted.items():
+        counts = column_counts[name][: line.n_cells]
+        if name in public_lines:
             variances = np.full(line.n_cells, std**2)
-            found[name] = replace(line, counts=counts, variances=variances)
+            estimates[name] = replace(line, counts=counts, variances=variances)
         else:
-            found[name] = refined(opening.lines[name], line, counts, std**2)
+            estimates[name] = refined(opening.lines[name], line, counts, std**2)
     n_rows = opening.facts.n_rows
     outside = {
-        name: tuple(float(found[name].counts[k] / n_rows) for k in (0, -1))
-        for name in known
+        name: tuple(float(estimates[name].counts[k] / n_rows) for k in (0, -1))
+        for name in public_lines
     }
     noise = std / n_rows
     opening.outside = {name: (*ends, noise, noise) for name, ends in outside.items()}
     opening.unread = {
-        name: (float(every[name][line.n_cells]) / n_rows, noise)
-        for name, line in asked.items()
+        name: (float(column_counts[name][line.n_cells]) / n_rows, noise)
+        for name, line in counted.items()
         if isinstance(grids[name], MixedCells)
     }
-    of_watched = {name: every[name] / cut_scale for name in watched}
-    keep_watched(opening, watched, of_watched, std / cut_scale)
-    return found | settled
+    watched_counts = {name: column_counts[name] / cut_scale for name in watched}
+    keep_watched(opening, watched, watched_counts, std / cut_scale)
+    return estimates | settled
 
 
 def _second_share(opening: Opening, n_columns: int) -> float:
-    left, n_rows = opening.ledger.remaining, opening.facts.n_rows
+    """Return the share of mu² for the second release.
+
+    With discovered columns it is a part of the discovery budget, and at most half of
+    the rest. With public bounds only, it aims at the noise ``BIN_STD``.
+    """
+    remaining, n_rows = opening.ledger.remaining, opening.facts.n_rows
     if opening.lines:
         assert opening.unknown is not None
         whole = discovery_share(opening.unknown, n_rows, opening.ledger)
-        return min(SECOND_PART * whole * _open_part(opening), 0.5 * left)
-    wanted = n_rows * BIN_STD
-    return left * share_for(OneHot(n_columns), wanted, opening.ledger, BIN_SHARES)
+        return min(SECOND_PART * whole * _unsettled_part(opening), 0.5 * remaining)
+    target_std = n_rows * BIN_STD
+    return remaining * share_for(
+        OneHot(n_columns), target_std, opening.ledger, BIN_SHARES
+    )
 
 
-def _open_part(opening: Opening) -> float:
-    """Return by how much less is spent if some columns are settled.
+def _unsettled_part(opening: Opening) -> float:
+    """Return the factor by which settled columns lower the budget of a release.
 
-    The root halves the gain: noise falls, too, when fewer columns are asked.
+    The square root shares the gain: fewer columns also mean less noise.
     """
     assert opening.unknown is not None
     n_settled = sum(map(is_settled, opening.lines.values()))
@@ -408,18 +427,21 @@ def _third_release(
     max_bins: int,
     keeps_gaps: bool,
 ) -> dict[Any, Cells | None]:
-    """Count parts of the cells that hold many rows, and words without a name."""
+    """Count parts of the cells that hold many rows, and name words."""
     share = _third_share(opening, len(second))
-    asked, words, limit = _still_open(opening, second, share)
-    most = MOST_CELLS // max(sum(int(found.sum()) for found in asked.values()), 1)
-    n_parts = min(max(most, FEWEST_PARTS), FINE_PARTS)
-    fine = {n: divided_again(second[n], asked[n], n_parts) for n in asked}
+    is_divided, words, limit = _cells_to_divide(opening, second, share)
+    max_parts = MOST_CELLS // max(
+        sum(int(found.sum()) for found in is_divided.values()), 1
+    )
+    n_parts = min(max(max_parts, FEWEST_PARTS), FINE_PARTS)
+    fine = {n: divided_again(second[n], is_divided[n], n_parts) for n in is_divided}
     grids: dict[Any, Any] = {
-        name: asked_cells(second[name], fine[name], asked[name]) for name in asked
+        name: asked_cells(second[name], fine[name], is_divided[name])
+        for name in is_divided
     }
     counts: dict[Any, Any] = {}
     std = 0.0
-    if grids and not opening.lines and not words:  # the schema is public
+    if grids and not opening.lines and not words:  # public schema: a plain histogram
         released = release(
             opening.rows.batches(grids),
             {Key.COLUMNS: Histograms(tuple(g.n_cells for g in grids.values()))},
@@ -428,7 +450,7 @@ def _third_release(
             share=share,
         )
         std, counts = released.noise_std[Key.COLUMNS], by_column(released, grids)
-    elif grids or words:
+    elif grids or words:  # a row counts in few cells: clip it to its squared norm
         sizes = tuple(grid.n_cells for grid in grids.values())
         released = release(
             opening.rows.batches({}, asked=Asked(grids, words)),
@@ -445,58 +467,59 @@ def _third_release(
         _name_words(opening, found["words"])
     cells: dict[Any, Cells | None] = {}
     for name, line in second.items():
-        last = line
+        finest = line
         if name in grids:
-            last = joined_parts(line, fine[name], grids[name], counts[name], std)
+            finest = joined_parts(line, fine[name], grids[name], counts[name], std)
         else:
-            last = replace(line, families=np.arange(line.n_cells))
-        cells[name] = _cells_of(opening, name, line, last, max_bins, keeps_gaps)
+            finest = replace(line, families=np.arange(line.n_cells))
+        cells[name] = _merged_cells(opening, name, line, finest, max_bins, keeps_gaps)
     return cells
 
 
 def _third_share(opening: Opening, n_lines: int) -> float:
-    left, n_rows = opening.ledger.remaining, opening.facts.n_rows
+    """Return the share of mu² for the third release, as :func:`_second_share` does."""
+    remaining, n_rows = opening.ledger.remaining, opening.facts.n_rows
     if opening.unknown is not None and len(opening.unknown):
         whole = discovery_share(opening.unknown, n_rows, opening.ledger)
-        return min(THIRD_PART * whole * _open_part(opening), 0.5 * left)
-    wanted = n_rows * THIRD_STD
-    return left * share_for(
-        OneHot(max(n_lines, 1)), wanted, opening.ledger, THIRD_SHARES
+        return min(THIRD_PART * whole * _unsettled_part(opening), 0.5 * remaining)
+    target_std = n_rows * THIRD_STD
+    return remaining * share_for(
+        OneHot(max(n_lines, 1)), target_std, opening.ledger, THIRD_SHARES
     )
 
 
-def _still_open(
+def _cells_to_divide(
     opening: Opening, second: dict[Any, Line], share: float
 ) -> tuple[dict[Any, Any], dict[Any, OpenWords], float]:
-    """Return the cells and words to ask for, and the squared norm of a row.
+    """Return the cells to divide, the words to name, and the squared norm of a row.
 
-    The norm is the number of open places that a row has on average: rows with more
-    count less. Fewer places mean less noise, which opens more cells; a few rounds
-    settle that. Reads released counts only.
+    The norm limit is the average number of counted cells and words of a row; a row
+    with more is scaled down. A lower limit means less noise, and less noise makes more
+    cells worth dividing, so a few rounds compute it. Reads RELEASED counts only.
     """
     ledger, n_rows = opening.ledger, opening.facts.n_rows
-    words, of_words = _open_words(opening)
+    words, word_rows = _words_to_name(opening)
     limit = float(len(second) + len(words))
-    asked: dict[Any, Any] = {}
+    is_divided: dict[Any, Any] = {}
     for _ in range(4):
         limit = max(limit, FEWEST_OPEN)
         structure = NonNegative(math.sqrt(limit))
         delta = sensitivity(structure, ledger.budget.adjacency)
         std = ledger.noise_std(share=share, sensitivity=delta)
-        asked, places = {}, of_words
+        is_divided, places = {}, word_rows
         for name, line in second.items():
-            found = worth_dividing(line, std)
-            if found.any():
-                asked[name] = found
-                places += float(line.counts[found].sum())
-        limit = min(places / max(n_rows, 1.0), float(len(asked) + len(words)))
-    return asked, words, max(limit, FEWEST_OPEN)
+            flags = worth_dividing(line, std)
+            if flags.any():
+                is_divided[name] = flags
+                places += float(line.counts[flags].sum())
+        limit = min(places / max(n_rows, 1.0), float(len(is_divided) + len(words)))
+    return is_divided, words, max(limit, FEWEST_OPEN)
 
 
-def _open_words(opening: Opening) -> tuple[dict[Any, OpenWords], float]:
-    """Return the columns whose words may lack a name, and how many rows have such.
+def _words_to_name(opening: Opening) -> tuple[dict[Any, OpenWords], float]:
+    """Return the columns that may have unnamed words, and the number of their rows.
 
-    They cost little: a row counts only in columns where its word has no name.
+    They add little to the norm: a row counts only where its word has no name.
     """
     unknown, words, rows = opening.unknown, {}, 0.0
     if unknown is None:
@@ -504,18 +527,20 @@ def _open_words(opening: Opening) -> tuple[dict[Any, OpenWords], float]:
     n_rows = opening.facts.n_rows
     for name in unknown.texts:
         counts, _ = opening.seen[name]
-        left = n_rows - sum(counts.values()) - unknown.not_words.get(name, 0.0)
+        unnamed = n_rows - sum(counts.values()) - unknown.not_words.get(name, 0.0)
         words[name] = open_words(unknown, name, counts)
-        rows += min(max(left, 0.0), n_rows)
-    for name, about in unknown.beside.items():
+        rows += min(max(unnamed, 0.0), n_rows)
+    for name, estimate in unknown.beside.items():
         words[name] = open_words(unknown, name)
-        rows += min(about, n_rows)
+        rows += min(estimate, n_rows)
     return words, rows
 
 
-def _name_words(opening: Opening, found: Mapping[Any, Mapping[str, float]]) -> None:
-    """Add the words that the third release showed to the columns that have them."""
-    for name, words in found.items():
+def _name_words(
+    opening: Opening, released_words: Mapping[Any, Mapping[str, float]]
+) -> None:
+    """Add the words of the third release to the descriptions of their columns."""
+    for name, words in released_words.items():
         column = opening.facts.columns[name]
         if isinstance(column, Categorical):
             listed = sorted({*map(str, column.categories or ()), *words})
@@ -524,7 +549,7 @@ def _name_words(opening: Opening, found: Mapping[Any, Mapping[str, float]]) -> N
             opening.named[name] = tuple(sorted(words))
 
 
-def _cells_of(
+def _merged_cells(
     opening: Opening,
     name: Any,
     coarse: Line,
@@ -532,21 +557,21 @@ def _cells_of(
     max_bins: int,
     keeps_gaps: bool,
 ) -> Cells:
-    """Merge the cells of a number line; say in the schema what they hold."""
+    """Merge the cells of a number line, and describe the column in the schema."""
     facts, unknown = opening.facts, opening.unknown
     column, mass = facts.columns[name], _least_mass(opening, max_bins)
     is_known = name not in opening.lines
     if name is TARGET:
         mass = max(mass, facts.n_rows / MAX_TARGET_BINS)
-    rows = smoothed(coarse, fine, _expected(opening, name, fine))
+    rows = smoothed(coarse, fine, _public_counts(opening, name, fine))
     if is_known:
-        return _between(fine, rows, mass, nullable=column.nullable)
+        return _cells_between_bounds(fine, rows, mass, nullable=column.nullable)
     nullable = _may_be_missing(opening, name)
     has_gaps = name is not TARGET
-    # Where octaves account for all rows, nothing is known to lie outside: gaps of many
-    # cells would only give the main release more noise.
+    # Where octaves account for all rows, no rows are expected outside. Gaps of many
+    # cells would only add noise to the main release.
     may_reach_further = keeps_gaps and not is_settled(opening.lines[name])
-    later_noise = _noise_of_cell(opening) if may_reach_further else math.inf
+    later_noise = _pooled_noise(opening) if may_reach_further else math.inf
     cells = bins_of(
         fine,
         rows,
@@ -571,19 +596,19 @@ def _cells_of(
         described = with_hint(described, opening.known.hints[name])
     if name in unknown.pointed and isinstance(described, Integer):
         described = _with_point(described)
-    named = opening.named.get(name, ())
-    if not named:
+    codes = opening.named.get(name, ())
+    if not codes:
         opening.correct(name, described)
         return cells
-    opening.correct(name, replace(described, codes=named))
-    place = cells.n_known + len(named)
+    opening.correct(name, replace(described, codes=codes))
+    place = cells.n_known + len(codes)
     written = open_words(unknown, name).written
     numbers = replace(cells, nullable=False)
-    return MixedCells(numbers, (*named, facts.schema.other), nullable, place, written)
+    return MixedCells(numbers, (*codes, facts.schema.other), nullable, place, written)
 
 
 def _with_point(column: Integer) -> Numeric:
-    """Return whole numbers that are written with a decimal, as 30000.0."""
+    """Return the description of whole numbers written with a decimal point: 30000.0."""
     form = None if column.format is None else form_of_column(column).sample(1)
     return Numeric(
         column.lower,
@@ -597,7 +622,7 @@ def _with_point(column: Integer) -> Numeric:
 
 
 def _may_be_missing(opening: Opening, name: Any) -> bool:
-    """Say whether a column can hold missing values, by public dtype and schema."""
+    """Return whether the public dtype and schema allow missing values."""
     layout = opening.facts.layout
     hint: Any = opening.known.hints.get(name)
     if name is TARGET or (hint is not None and not hint.nullable):
@@ -605,8 +630,10 @@ def _may_be_missing(opening: Opening, name: Any) -> bool:
     return bool(dict(zip(layout.names, layout.can_be_missing, strict=True))[name])
 
 
-def _between(line: Line, rows: Any, mass: float, *, nullable: bool) -> NumberCells:
-    """Merge the cells between public bounds; values outside count in the end cells."""
+def _cells_between_bounds(
+    line: Line, rows: Any, mass: float, *, nullable: bool
+) -> NumberCells:
+    """Merge the cells between public bounds; end cells include values outside."""
     inside = Line(
         line.edges[1:-1],
         line.counts[1:-1],
@@ -622,74 +649,75 @@ def _between(line: Line, rows: Any, mass: float, *, nullable: bool) -> NumberCel
 
 
 def _least_mass(opening: Opening, max_bins: int) -> float:
-    """Return how many rows a bin should have."""
-    return max(opening.facts.n_rows / max_bins, NOISE_OF_BIN * _main_noise(opening))
+    """Return the number of rows that a bin should hold."""
+    return max(opening.facts.n_rows / max_bins, NOISE_OF_BIN * _class_noise(opening))
 
 
-def _noise_of_cell(opening: Opening) -> float:
-    """Return about the noise of a cell in the main release, all classes together."""
+def _pooled_noise(opening: Opening) -> float:
+    """Return the approximate noise of a cell of all classes in the main release."""
     classes, task = opening.facts.classes, opening.facts.task
     n_classes = MAX_TARGET_BINS if task == "regression" else len(classes or (1,))
-    return math.sqrt(n_classes) * _main_noise(opening)
+    return math.sqrt(n_classes) * _class_noise(opening)
 
 
-def _main_noise(opening: Opening) -> float:
-    """Return about the noise of a cell in the main release, of one class."""
+def _class_noise(opening: Opening) -> float:
+    """Return the approximate noise of a cell of one class in the main release."""
     ledger = opening.ledger
     delta = sensitivity(OneHot(len(opening.facts.columns)), ledger.budget.adjacency)
     return ledger.noise_std(share=ledger.remaining, sensitivity=delta)
 
 
-def _expected(opening: Opening, name: Any, line: Line) -> Any:
-    """Return the counts of public rows in the cells of a line; None without any."""
+def _public_counts(opening: Opening, name: Any, line: Line) -> Any:
+    """Return the counts of public rows in the cells of a line; None without rows."""
     public = opening.public
     if public is None or (name is TARGET and not public.has_labels):
         return None
-    counted = count_public(public, {name: line.grid}, None)
-    return None if counted is None else counted.columns[name][0][: line.n_cells]
+    tables = count_public(public, {name: line.grid}, None)
+    return None if tables is None else tables.columns[name][0][: line.n_cells]
 
 
 # ----------------------------------------------------------------------------
-# What steps on secret samples may spend: fixed before anything is released.
+# Budget of steps on secret samples: fixed before the first release.
 
 
 def steps_share(opening: Opening, part: float) -> float:
-    """Return a share of the whole budget that is left after discovery for certain.
+    """Return a share of the whole budget that discovery leaves in any case.
 
-    It is ``part`` of the least that discovery leaves, from public quantities alone.
+    It is ``part`` of the least remaining share, computed from public quantities only.
     *Why.* Sub-sampled steps are calibrated at the Renyi order that suits their share
-    best. A share that depended on releases would make that order depend on them, and
-    then no single order bounds the whole. With a fixed share the Gaussian releases
-    beside the steps are a filter with the limit mu² times what the share leaves, so
-    their divergence is bounded at every order, however they were chosen, and that of
-    the steps adds to it.
+    best. If the share depended on releases, so would the order, and no single order
+    would bound the whole fit. With a fixed share, the other Gaussian releases are a
+    privacy filter whose limit is mu² times the rest. Their divergence is bounded at
+    every order, even if they are chosen adaptively. The divergence of the steps is
+    added to it.
     """
     is_public = opening.ledger.budget.adjacency is Adjacency.REPLACE
     n_rows = opening.rows.n_rows if is_public else 0
-    left = least_left(opening.opened, opening.ledger, n_rows)
-    checked = 0.0 if opening.public is None else CHECK_SHARES[1]  # of public columns
-    return part * (left - checked)
+    remaining = least_left(opening.opened, opening.ledger, n_rows)
+    # Public columns are checked by a release of their own.
+    checks_share = 0.0 if opening.public is None else CHECK_SHARES[1]
+    return part * (remaining - checks_share)
 
 
 def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
-    """Return the least that discovery leaves; reads ``n_rows`` only if it is public."""
+    """Return the least share that discovery leaves; ``n_rows`` is read if public."""
     is_public = ledger.budget.adjacency is Adjacency.REPLACE
     may_be_number = known.may_be_a_number or known.may_say_a_number
     unknown = (known.with_number() if may_be_number else known).unknown
-    n_unknown, n_numbers, left = len(unknown), known.most_numbers, 1.0
+    n_unknown, n_numbers, remaining = len(unknown), known.most_numbers, 1.0
     first, bins, third = MOST_SHARE, BIN_SHARES[1], THIRD_SHARES[1]
     if is_public:
         first = discovery_share(unknown, n_rows, ledger) if n_unknown else 0.0
         structure = OneHot(max(n_numbers, 1))
         bins = share_for(structure, n_rows * BIN_STD, ledger, BIN_SHARES)
-    left -= 0.0 if is_public else COUNT_SHARE
-    left -= CLASS_SHARE * known.has_unknown_classes
-    left -= LOOK_SHARES[1] * known.may_say_a_number
+    remaining -= 0.0 if is_public else COUNT_SHARE
+    remaining -= CLASS_SHARE * known.has_unknown_classes
+    remaining -= LOOK_SHARES[1] * known.may_say_a_number
     if n_unknown:  # all three releases of discovery
-        return left - first - LOOK_SHARES[1]
+        return remaining - first - LOOK_SHARES[1]
     are_images = known.kinds.keys() <= {TARGET}
     if are_images:
-        left -= pixel_share(n_rows, ledger) if is_public else PIXEL_SHARES[1]
+        remaining -= pixel_share(n_rows, ledger) if is_public else PIXEL_SHARES[1]
     if not n_numbers:
-        return left * (1.0 - WATCHED_SHARES[1] * (not are_images))
-    return left * (1.0 - max(bins, WATCHED_SHARES[1])) * (1.0 - third)
+        return remaining * (1.0 - WATCHED_SHARES[1] * (not are_images))
+    return remaining * (1.0 - max(bins, WATCHED_SHARES[1])) * (1.0 - third)

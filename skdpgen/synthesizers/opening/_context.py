@@ -1,7 +1,7 @@
 """An opened table: private rows, and the account that pays for learning from them."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Generic
 
@@ -29,8 +29,8 @@ from skdpgen.synthesizers.opening._facts import (
 )
 from skdpgen.synthesizers.opening._first_look import (
     Unknown,
-    advice_on,
-    look_at_pixels,
+    identifier_advice,
+    release_pixel_range,
     target_says_numbers,
 )
 from skdpgen.synthesizers.opening._fitted import Fitted, M
@@ -42,12 +42,16 @@ from skdpgen.synthesizers.opening._known_columns import (
     discover_classes,
     parse_classes,
 )
-from skdpgen.synthesizers.opening._public_rows import PublicRows, agreed, public_columns
+from skdpgen.synthesizers.opening._public_rows import (
+    PublicRows,
+    accepted_columns,
+    public_columns,
+)
 from skdpgen.synthesizers.opening._unknown_columns import (
     check_feasible,
     count_rows,
     discover_columns,
-    pass_first,
+    sum_first_pass,
 )
 from skdpgen.tables import (
     TARGET,
@@ -67,10 +71,10 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# What a certificate rests on besides the releases: said in words, taken as public.
+# Statements of a certificate: what it assumes to be public, besides the releases.
 
 ELSEWHERE = {"epsilon", "delta", "adjacency", "schema", "classes"}
-NO_MATTER = {"random_state", "verbose", "device"}  # for what is learnt about the rows
+NO_MATTER = {"random_state", "verbose", "device"}  # they reveal nothing about rows
 MOST_SHOWN = 1_000  # entries of a parameter
 IS_CLONE = (
     "fitted as a clone, such as a search makes: each clone that was fitted on these "
@@ -78,25 +82,25 @@ IS_CLONE = (
 )
 
 
-def delta_stated(budget: PrivacyBudget, given: float | None) -> str:
-    """Say where delta came from.
+def delta_stated(budget: PrivacyBudget, delta: float | None) -> str:
+    """Return the statement of where delta came from.
 
     Examples
     --------
     >>> delta_stated(PrivacyBudget(1.0, 1e-6), None)
     'delta: 1e-06, chosen as a tenth of 1 / rows or less'
     """
-    if given is not None:
-        how = "as given"
+    if delta is not None:
+        origin = "as given"
     elif budget.adjacency is Adjacency.REPLACE:
-        how = "chosen as a tenth of 1 / rows or less"
+        origin = "chosen as a tenth of 1 / rows or less"
     else:
-        how = "a constant for up to a million rows"
-    return f"delta: {budget.delta:g}, {how}"
+        origin = "a constant for up to a million rows"
+    return f"delta: {budget.delta:g}, {origin}"
 
 
 def dtypes_stated(layout: Layout | ImageLayout, target: Layout | None) -> str:
-    """Say which dtypes were read; a reader may have guessed them from the values.
+    """Return the statement of dtypes; a file reader may guess them from the values.
 
     Examples
     --------
@@ -107,23 +111,25 @@ def dtypes_stated(layout: Layout | ImageLayout, target: Layout | None) -> str:
     'dtypes as read, taken as public: float64 (b), int64 (all others)'
     """
     if isinstance(layout, ImageLayout):
-        found = [f"{layout.dtype} (pixels)"]
+        descriptions = [f"{layout.dtype} (pixels)"]
     else:
         names: dict[str, list[Any]] = {}
         for name, dtype in zip(layout.names, layout.dtypes, strict=True):
             names.setdefault(dtype, []).append(name)
         usual = max(names, key=lambda dtype: len(names[dtype]))
         rest = names.pop(usual)
-        found = [f"{d} ({', '.join(map(str, mine))})" for d, mine in names.items()]
-        others = "all others" if names else "all columns"
-        found.append(f"{usual} ({others if len(rest) > 1 else rest[0]})")
+        descriptions = [
+            f"{d} ({', '.join(map(str, columns))})" for d, columns in names.items()
+        ]
+        rest_in_words = "all others" if names else "all columns"
+        descriptions.append(f"{usual} ({rest_in_words if len(rest) > 1 else rest[0]})")
     if target is not None:
-        found.append(f"{target.dtypes[0]} (target)")
-    return f"dtypes as read, taken as public: {', '.join(found)}"
+        descriptions.append(f"{target.dtypes[0]} (target)")
+    return f"dtypes as read, taken as public: {', '.join(descriptions)}"
 
 
-def kinds_stated(unknown: Any, columns: Any) -> list[str]:
-    """Say of which columns the rows themselves told the kind, and what was lost."""
+def kinds_stated(unknown: Unknown, columns: Mapping[Any, Column]) -> list[str]:
+    """Return statements about columns whose type was released, and about losses."""
     lines = {
         "text read as numbers, as most cells are": unknown.parsed,
         "text read as times, as most cells are": unknown.dated,
@@ -132,7 +138,9 @@ def kinds_stated(unknown: Any, columns: Any) -> list[str]:
             unknown.numbered
         ),
         "text in which no value stood out, all of it is other": [
-            name for name in unknown.texts if not columns[name].categories
+            name
+            for name in unknown.texts
+            if not getattr(columns[name], "categories", None)
         ],
     }
     lines["numbers whose size did not show, all 0 or missing"] = [
@@ -140,12 +148,14 @@ def kinds_stated(unknown: Any, columns: Any) -> list[str]:
         for n in unknown.numbers
         if columns[n] in (Categorical([]), Integer(0, 0), Integer(0, 0, nullable=False))
     ]
-    told = {what: ", ".join(map(str, names)) for what, names in lines.items()}
-    return [f"{what}: {names}" for what, names in told.items() if names]
+    joined = {
+        statement: ", ".join(map(str, names)) for statement, names in lines.items()
+    }
+    return [f"{statement}: {names}" for statement, names in joined.items() if names]
 
 
 def parameters_stated(estimator: Any) -> str:
-    """Say which parameters were set; if the rows were looked at first, they may leak.
+    """Return the statement of parameters; they leak if the rows influenced them.
 
     Examples
     --------
@@ -156,18 +166,19 @@ def parameters_stated(estimator: Any) -> str:
     'parameters: all at their defaults, which are constants'
     """
     defaults = inspect.signature(type(estimator)).parameters
-    given = {
+    changed = {
         name: value
         for name, value in estimator.get_params(deep=False).items()
-        if name not in ELSEWHERE | NO_MATTER and not _is(value, defaults[name].default)
+        if name not in ELSEWHERE | NO_MATTER
+        and not _is_default(value, defaults[name].default)
     }
-    if not given:
+    if not changed:
         return "parameters: all at their defaults, which are constants"
-    shown = ", ".join(f"{name}={_short(value)}" for name, value in given.items())
+    shown = ", ".join(f"{name}={_in_words(value)}" for name, value in changed.items())
     return f"parameters that were set, taken as public: {shown}"
 
 
-def _is(value: Any, default: Any) -> bool:
+def _is_default(value: Any, default: Any) -> bool:
     return value is default or (
         type(value) is type(default)
         and isinstance(value, str | int | float)
@@ -175,23 +186,23 @@ def _is(value: Any, default: Any) -> bool:
     )
 
 
-def _short(value: Any) -> str:
+def _in_words(value: Any) -> str:
     """Return a parameter in words; for a function or network return its name."""
     if hasattr(value, "columns"):
         return f"a table of shape {tuple(value.shape)}"
     if isinstance(value, tuple) and value and hasattr(value[0], "shape"):
-        return "(" + ", ".join(map(_short, value)) + ")"
+        return "(" + ", ".join(map(_in_words, value)) + ")"
     if getattr(value, "shape", (0,))[0] > MOST_SHOWN:
         return f"an array of shape {tuple(value.shape)}"
     if isinstance(value, str | int | float | type(None)):
         return repr(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{k!r}: {_short(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{k!r}: {_in_words(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple) and any(map(callable, value)):
-        return "(" + ", ".join(map(_short, value)) + ")"
+        return "(" + ", ".join(map(_in_words, value)) + ")"
     if is_dataclass(value) and not isinstance(value, type):
-        return type(value).__name__ + _short(
-            {one.name: getattr(value, one.name) for one in fields(value)}
+        return type(value).__name__ + _in_words(
+            {item.name: getattr(value, item.name) for item in fields(value)}
         )
     if getattr(value, "ndim", 0) > 2:
         return f"an array of shape {tuple(value.shape)}"
@@ -211,14 +222,14 @@ LARGE_DELTA = (
     "delta={:g} is above one over the number of rows, {:.2g}: it may expose a row "
     "outright. Give {:g} or less."
 )
-CLASS_SEEN = 0.1  # of the rows: a class so large would be found for certain
+CLASS_SEEN = 0.1  # of the rows: a class of this size would be released for certain
 SEARCHES = 3  # of words in a column of text: two of discovery, one of the main release
 N_STAGES = 3  # of a fit, on the progress bar
 
 
 @dataclass(eq=False)
 class Opening:
-    """Private rows on one side, what may be kept of them on the other.
+    """Private rows, and what may be kept of them: public, or released.
 
     Parameters
     ----------
@@ -226,29 +237,29 @@ class Opening:
     known : Known
         What is public about them.
     ledger : Ledger
-        Pays for what is released.
+        Charges the budget for what is released.
     statements : list of str
-        What the certificate will say was taken as public.
+        What the certificate will state as assumed to be public.
     progress : bar of tqdm
         Counts stages that are done, never rows.
     opened : Known
-        What was public when the rows were opened; ``known`` may learn from a release.
+        What was public when the rows were opened; releases may change ``known``.
     unknown : Unknown or None
-        What columns without a schema turned out to hold.
+        Released types of the columns without a schema.
     seen : mapping of name to (mapping, float)
         Released counts of words, and their noise.
     lines : mapping of name to Line
-        What the first release says of number lines without a schema.
+        Number lines of columns without a schema, from the first release.
     named : mapping of name to tuple
         Words beside numbers that the third release named.
     outside : mapping of name to (float, float, float, float)
         Released shares of rows below and above the bounds of a column, and the
         standard errors of both.
     unread : mapping of name to (float, float)
-        Released shares of rows whose value the description of a column does not know,
-        and their standard errors.
+        Released shares of rows whose value is outside the description of a column, and
+        their standard errors.
     public : PublicRows or None
-        Rows that are no secret, with the columns of the private ones.
+        Public rows with the columns of the private ones.
     """
 
     rows: Rows
@@ -290,24 +301,24 @@ class Opening:
         share: float = 1.0,
         **params: Any,
     ) -> Release:
-        """Release sums with a share of what is left of the budget."""
+        """Release sums with a share of the remaining budget."""
         share *= self.ledger.remaining
         return release(batches, blocks, ledger=self.ledger, share=share, **params)
 
-    def correct(self, name: Any, column: Column) -> None:
-        """Put what a later release says of a column in place of what was found."""
+    def correct(self, name: Hashable, column: Column) -> None:
+        """Replace the description of a column by that of a later release."""
         self._facts = self.facts.corrected(name, column)
 
-    def name_late(self, name: Any, late: Any) -> None:
+    def add_late_words(self, name: Hashable, late_words: Any) -> None:
         """Add words that the main release named to the categories of a column."""
         column: Any = self.facts.columns[name]
-        listed = sorted({*map(str, column.categories or ()), *late.words})
+        listed = sorted({*map(str, column.categories or ()), *late_words.words})
         self.correct(name, replace(column, categories=listed))
-        words = {**self.facts.late_words, name: late}
+        words = {**self.facts.late_words, name: late_words}
         self._facts = replace(self.facts, late_words=words)
 
     def settle(self, cells: Mapping[Any, Any]) -> None:
-        """Keep what discovery counted already, in line with the cells of the fit."""
+        """Keep the counts of discovery, arranged by the cells of the fit."""
         self._facts = replace(
             self.facts,
             earlier=earlier_counts(cells, self.seen),
@@ -315,13 +326,13 @@ class Opening:
             unread=self.unread,
         )
 
-    def count_earlier(self, known: Mapping[Any, Any]) -> None:
-        """Keep released counts of cells, beside those that discovery made."""
-        both = joined_earlier(self.facts.earlier, known)
-        self._facts = replace(self.facts, earlier=both)
+    def count_earlier(self, counts: Mapping[Any, Any]) -> None:
+        """Keep released counts of cells together with those of discovery."""
+        merged = joined_earlier(self.facts.earlier, counts)
+        self._facts = replace(self.facts, earlier=merged)
 
     def learn_schema(self) -> None:
-        """Release what is not public about columns and labels, and pay for it."""
+        """Release what is not public about columns and labels; charge the budget."""
         if self.ledger.budget.adjacency is Adjacency.REPLACE:
             n_rows = float(self.rows.n_rows)
         else:
@@ -332,10 +343,11 @@ class Opening:
         described, pixels = self._described(n_rows), None
         try:
             if known.has_unknown_classes:
-                found, least = discover_classes(self.rows, self.ledger)
-                can_tell = least < n_rows * CLASS_SEEN
-                is_number = can_tell and not are_classes(found, n_rows)
-                if known.may_say_a_number:  # what text says is released only then
+                label_counts, threshold = discover_classes(self.rows, self.ledger)
+                # with much noise, missing labels do not show that y is a number
+                is_exact_enough = threshold < n_rows * CLASS_SEEN
+                is_number = is_exact_enough and not are_classes(label_counts, n_rows)
+                if known.may_say_a_number:  # a second release, for text only
                     is_number = is_number and target_says_numbers(
                         self.rows, self.ledger, n_rows
                     )
@@ -346,10 +358,10 @@ class Opening:
                     is_text = known.is_text_asked
                     self.statements.append(SAYS_NUMBERS if is_text else IS_NUMBER)
                 else:
-                    classes = parse_classes(found, self.rows.target_layout)
-                    text = f"{len(found)} discovered privately"
+                    classes = parse_classes(label_counts, self.rows.target_layout)
+                    text = f"{len(label_counts)} discovered privately"
             if self.holds_images:
-                pixels = look_at_pixels(self.rows, self.ledger, n_rows)
+                pixels = release_pixel_range(self.rows, self.ledger, n_rows)
             columns, unknown, self.seen, self.lines = discover_columns(
                 self.rows,
                 known.kinds,
@@ -360,8 +372,9 @@ class Opening:
                 tuple(n for n in known.whole_numbers if n not in described),
             )
         except SchemaRequiredError as error:
-            spent = 1 - self.ledger.remaining
-            note = f" This attempt spent {spent:.0%} of its budget." if spent else ""
+            fraction, note = 1 - self.ledger.remaining, ""
+            if fraction:
+                note = f" This attempt spent {fraction:.0%} of its budget."
             raise SchemaRequiredError(f"{error}{note}") from None
         columns = known.with_hints(columns)
         if known.task == "classification":
@@ -371,7 +384,7 @@ class Opening:
             self.public.read_as(unknown.written)
         self.statements += kinds_stated(unknown, columns)
         if unknown.numbered:
-            warn_caller(advice_on(unknown.numbered), IdentifierWarning)
+            warn_caller(identifier_advice(unknown.numbered), IdentifierWarning)
         self._facts = Facts(
             self.rows.layout,
             self.rows.target_layout,
@@ -395,22 +408,22 @@ class Opening:
         )
 
     def _described(self, n_rows: float) -> dict[Any, Column]:
-        """Return what public rows say of columns, where private rows do not object."""
+        """Describe columns by public rows, unless private rows contradict them."""
         if self.public is None:
             return {}
         known = self.known
-        told = public_columns(
+        described = public_columns(
             self.public, known.kinds, {**known.columns, **known.hints}, known.other
         )
-        found = agreed(self.rows, told, self.ledger, n_rows)
-        if found:
+        accepted = accepted_columns(self.rows, described, self.ledger, n_rows)
+        if accepted:
             self.statements.append(
-                f"bounds and categories of {len(found)} columns: of the public rows"
+                f"bounds and categories of {len(accepted)} columns: of the public rows"
             )
-        return found
+        return accepted
 
     def _judge_delta(self, n_rows: float) -> None:
-        """Say if delta is too large for a number of rows: public, or released."""
+        """Warn if delta is too large for the number of rows: public, or released."""
         budget = self.ledger.budget
         if budget.is_private and budget.delta > 1 / n_rows:
             self.statements.append(EXPOSED)
@@ -420,13 +433,13 @@ class Opening:
 
 @dataclass(eq=False)
 class Fitting(Opening, Generic[M]):
-    """A fit under way: an opened table, and what a method measured of it so far."""
+    """A fit in progress: an opened table, and the measurements of a method so far."""
 
     _measured: M | None = None
 
     @property
     def measured(self) -> M:
-        """What the method has measured; the estimator keeps it whatever interrupts."""
+        """What the method has measured; the estimator keeps it after interrupts too."""
         assert self._measured is not None
         return self._measured
 
@@ -437,13 +450,13 @@ class Fitting(Opening, Generic[M]):
     def release_main(
         self, batches: Summable, blocks: Mapping[str, Any], **params: Any
     ) -> Release:
-        """Release what the model is made of, above all, and keep it as measured."""
+        """Make the main release, from which the model is computed, and keep it."""
         released = self.release(batches, blocks, **params)
         self.measured = replace(self.measured, release=released)
         return released
 
     def close(self) -> Fitted[M]:
-        """Forget the rows; return what was learnt about them, and the certificate."""
+        """Forget the rows; return the released facts and the certificate."""
         self.rows.close()
         self.progress.close()
         certificate = self.ledger.report(self.statements)
@@ -460,11 +473,11 @@ def open_rows(
     classes: Any,
     adjacency: str,
     task: str,
-    class_weight: Any,
+    class_weight: str | None,
     verbose: int,
     public_data: Any = None,
 ) -> Fitting[Any]:
-    """Open private rows under a ledger; raise for errors before anything is paid."""
+    """Open private rows under a ledger; raise for errors before budget is used."""
     neighbours = Adjacency.parse(adjacency)
     is_size_public = neighbours is Adjacency.REPLACE
     rows = Rows.read(X, y, task=task, is_size_public=is_size_public)
@@ -472,7 +485,7 @@ def open_rows(
     rows.read_as(known.written)
     public = PublicRows.read(public_data, rows, known)
     _check_weights(class_weight, known)
-    pass_first(rows, known, is_size_public=is_size_public)
+    sum_first_pass(rows, known, is_size_public=is_size_public)
     unknown = known.unknown
     check_known(rows, known)
     n_selections = SEARCHES * len(unknown.texts) + known.has_unknown_classes
@@ -503,7 +516,7 @@ def check_size(n_rows: int) -> None:
         )
 
 
-def _check_weights(class_weight: Any, known: Known) -> None:
+def _check_weights(class_weight: str | None, known: Known) -> None:
     if class_weight is not None and known.task != "classification":
         raise ValueError(
             "class_weight must be None unless y holds classes. "
@@ -512,7 +525,7 @@ def _check_weights(class_weight: Any, known: Known) -> None:
 
 
 def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str]:
-    """Say what is taken as public."""
+    """Return the statements of what is assumed to be public."""
     if budget.adjacency is Adjacency.REPLACE:
         lines = ["number of rows: public"]
     else:

@@ -1,6 +1,6 @@
-"""What may be kept of a table: public, or released and paid for."""
+"""What may be kept of a table: public facts, and releases that used budget."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from skdpgen.utils import (
 @saved
 @dataclass(frozen=True)
 class Facts:
-    """What an estimator may keep of a table: public, or released and paid for."""
+    """What an estimator may keep of a table: public facts, and released ones."""
 
     layout: Layout | ImageLayout
     target_layout: Layout | None
@@ -40,7 +40,7 @@ class Facts:
     earlier: Mapping[Any, tuple[Any, Any]] = field(default_factory=dict)
     """Counts of cells that were released before, classes together; their variances."""
     from_public: tuple[Any, ...] = ()
-    """Those of the discovered columns that are as public rows show them."""
+    """The discovered columns whose description comes from public rows."""
     late_words: Mapping[Any, Any] = field(default_factory=dict)
     """Words that the main release named, by column: they share its cell "other"."""
     first_row: int = 0
@@ -50,7 +50,7 @@ class Facts:
     numbered: tuple[Any, ...] = ()
     """Whole numbers that differ in nearly every row; perhaps identifiers."""
     finer: Mapping[Any, float] = field(default_factory=dict)
-    """Noise of the share of rows with decimals, of numbers that seem to have none."""
+    """Noise of the share of rows with decimals, for numbers that show none."""
     pixels: Mapping[str, float] | None = None
     """Released shares of pixels beyond their range, and their noise; of images."""
     outside: Mapping[Any, tuple[float, float, float, float]] = field(
@@ -58,27 +58,27 @@ class Facts:
     )
     """Released shares of rows below and above bounds, and standard errors of both."""
     unread: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
-    """Released shares of rows that a description does not know; standard errors."""
+    """Released shares of rows outside a description, and their standard errors."""
 
     @property
     def columns(self) -> dict[Any, Column]:
         """Every column to encode; a numeric target is stored under TARGET."""
-        kept: dict[Any, Column] = {
+        encoded: dict[Any, Column] = {
             name: column
             for name, column in self.schema.columns.items()
             if not isinstance(column, Drop | Regenerate)
         }
         if self.task == "regression" and self.schema.target is not None:
-            kept[TARGET] = self.schema.target
-        return kept
+            encoded[TARGET] = self.schema.target
+        return encoded
 
     @property
     def n_columns(self) -> int:
         """Columns to encode, without the target."""
         return len(self.columns) - (TARGET in self.columns)
 
-    def corrected(self, name: Any, column: Column) -> "Facts":
-        """Return the facts with what a later release says of a column."""
+    def corrected(self, name: Hashable, column: Column) -> "Facts":
+        """Return the facts with the description of a column by a later release."""
         if name is TARGET:
             return replace(self, schema=replace(self.schema, target=column))
         assert isinstance(self.layout, Layout)
@@ -86,8 +86,8 @@ class Facts:
         column = within_limits(self._within_public_ends(name, column), limits)
         return replace(self, schema=self.schema.with_column(name, column))
 
-    def _within_public_ends(self, name: Any, column: Column) -> Column:
-        """Return a column with a bound that is public, whatever range was released."""
+    def _within_public_ends(self, name: Hashable, column: Column) -> Column:
+        """Return a column whose public bound overrides the released range."""
         if name not in self.public_ends or not isinstance(column, Integer | Numeric):
             return column
         lower: Any
@@ -108,7 +108,7 @@ class Facts:
 
 
 # ----------------------------------------------------------------------------
-# Counts that discovery paid for, in line with the cells that were made of them.
+# Counts of discovery, arranged by the cells that were computed from them.
 
 Seen = tuple[Mapping[str, float], float]
 
@@ -122,10 +122,11 @@ def earlier_counts(
     ----------
     cells : mapping of name to Cells
     seen : mapping of name to (mapping, float)
-        RELEASED counts of values that were found, and their noise.
+        RELEASED counts of values, and their noise.
 
-    Cells that were not counted have an infinite variance. Only values are taken, whose
-    cells do not depend on their counts; bins were placed by theirs.
+    Cells that were not counted have an infinite variance. Only counts of categories are
+    used, because their cells do not depend on the counts. Bins were placed by theirs,
+    so counting them twice would be biased.
 
     Examples
     --------
@@ -134,14 +135,14 @@ def earlier_counts(
     [inf, 25.0]
     """
     earlier = {}
-    for name, (found, std) in seen.items():
-        known = cells.get(name)
-        if not isinstance(known, CategoryCells):
+    for name, (count_of, std) in seen.items():
+        grid = cells.get(name)
+        if not isinstance(grid, CategoryCells):
             continue
-        counts, variances = np.zeros(known.n_cells), np.full(known.n_cells, np.inf)
-        for place, category in enumerate(known.categories):
-            if str(category) in found and place != known.other:
-                counts[place], variances[place] = found[str(category)], std**2
+        counts, variances = np.zeros(grid.n_cells), np.full(grid.n_cells, np.inf)
+        for place, category in enumerate(grid.categories):
+            if str(category) in count_of and place != grid.other:
+                counts[place], variances[place] = count_of[str(category)], std**2
         earlier[name] = counts, variances
     return earlier
 
@@ -159,10 +160,10 @@ def joined_earlier(
     >>> counts.tolist(), variances.tolist()
     ([7.0, 45.0], [4.0, 12.5])
     """
-    both = {**first, **second}
+    joined = {**first, **second}
     for name in first.keys() & second.keys():
-        (counts, variances), (others, noise) = first[name], second[name]
-        precision = 1.0 / variances + 1.0 / noise
-        mean = (counts / variances + others / noise) / precision
-        both[name] = mean, 1.0 / precision
-    return both
+        (counts, variances), (other_counts, other_variances) = first[name], second[name]
+        precision = 1.0 / variances + 1.0 / other_variances
+        mean = (counts / variances + other_counts / other_variances) / precision
+        joined[name] = mean, 1.0 / precision
+    return joined

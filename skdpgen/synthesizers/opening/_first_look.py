@@ -1,7 +1,7 @@
-"""What the first release asks: kinds of columns, identifiers, pixels."""
+"""The first releases of discovery: column types, identifiers, range of pixels."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
@@ -51,60 +51,60 @@ from skdpgen.utils import (
 Floats = NDArray[np.float64]
 
 # ----------------------------------------------------------------------------
-# What a look at columns should cost, and how its joint histogram is cut again.
+# The share of a release, and how its joint histogram is split into columns.
 
 
 def share_for(
     structure: Structure, wanted_std: float, ledger: Ledger, limits: tuple[float, float]
 ) -> float:
-    """Return the share of mu² that gives a release of ``structure`` a wanted noise."""
+    """Return the share of mu² that gives a release of a structure the wanted noise."""
     delta = sensitivity(structure, ledger.budget.adjacency)
-    whole = ledger.noise_std(share=1.0, sensitivity=delta)
-    return min(max((whole / wanted_std) ** 2, limits[0]), limits[1])
+    std_of_all = ledger.noise_std(share=1.0, sensitivity=delta)
+    return min(max((std_of_all / wanted_std) ** 2, limits[0]), limits[1])
 
 
 def by_column(
     released: Release, grids: Mapping[Any, Any], key: str = Key.COLUMNS
 ) -> dict[Any, Floats]:
-    """Cut the joint histogram of an unlabelled release into its columns."""
+    """Split the joint histogram of an unlabelled release into its columns."""
     ends = list(accumulate(grid.n_cells for grid in grids.values()))[:-1]
-    parts = np.split(released.values[key][0], ends) if grids else []
-    return dict(zip(grids, parts, strict=True))
+    histograms = np.split(released.values[key][0], ends) if grids else []
+    return dict(zip(grids, histograms, strict=True))
 
 
 # ----------------------------------------------------------------------------
-# A first, cheap look at columns without a schema: what text says, how many values.
+# A first, cheap release of text columns without a schema: types, numbers of values.
 
 LOOK_SHARES = (0.001, 0.06)  # of mu², at least and at most
 LOOK_STD = 1 / 100  # of the rows: the noise that is aimed at
-BLURRED = 1 / 12  # noise at which nothing could be told, and nothing is spent
-MOST = 0.9  # of the cells that are not missing: so many make a kind
-ALL_DIFFERENT = 0.8  # different values of so many cells are identifiers, or free text
-FEW = 1 / 20  # different values of so many rows may be codes
+BLURRED = 1 / 12  # of the rows: with more noise nothing is released, nor spent
+MOST = 0.9  # of the cells that are not missing decide the type of a column
+ALL_DIFFERENT = 0.8  # different values a cell: more are identifiers, or free text
+FEW = 1 / 20  # different values a row: fewer may be codes
 SOME = 0.01  # of the cells begin with a zero: the digits are codes
-WORDS = 0.01  # of the cells are words: some stand beside numbers
+WORDS = 0.01  # of the cells are words: the column has words and numbers
 MANY_WORDS = 0.15  # of the cells are words among few different numbers: these are codes
-ONE_DIGIT, FEW_CODES = 0.5, 100  # of the numbers are one digit, of so many values
-MIXED = 0.2  # of the cells are numbers: beside words they are a column of both
+ONE_DIGIT, FEW_CODES = 0.5, 100  # of the numbers are one digit, in at most 100 values
+MIXED = 0.2  # of the cells are numbers: with words they make a mixed column
 SURE = 2.0  # noise stds
 SURER = 3.0  # the same where a mistake would make a column of numbers one of names
-SEEN = 5.0  # noise stds that a kind has at least: no kind is made of noise alone
+SEEN = 5.0  # least count of a type in noise stds: noise alone never decides a type
 SEEN_FORMS = 8.0  # the same of times and numbers, the likeliest of many sums of cells
-SEEN_BESIDE = 15.0  # the same of those beside words: words alone must not seem mixed
+SEEN_BESIDE = 15.0  # the same in mixed columns: words alone must not seem mixed
 SEEN_LABELS = 3.7  # the same of labels, which make codes of numbers
 SEEN_VALUES = 4.0  # the same of different values
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """Columns that no schema describes, by what they turned out to hold.
+    """Columns that no schema describes, by their released types.
 
     Parameters
     ----------
     numbers : mapping of name to Kind
-        Numbers and times, by dtype, or by what their text says.
+        Numbers and times, by dtype, or by the type of their text.
     texts : tuple of names
-        Words, whose values are to be found.
+        Words, whose values are to be released.
     identifiers : tuple of names
         Text that is different in nearly every row.
     numbered : tuple of names
@@ -141,15 +141,19 @@ class Unknown:
     finer: Mapping[Any, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, kinds: Mapping[Any, Kind], known: Mapping[Any, Column]) -> "Unknown":
-        """List what the schema leaves open; booleans hold no secret."""
-        left = {name: kind for name, kind in kinds.items() if name not in known}
+    def of(
+        cls, kinds: Mapping[Any, Kind], described: Mapping[Any, Column]
+    ) -> "Unknown":
+        """List the columns without a schema; booleans have nothing to discover."""
+        undescribed = {
+            name: kind for name, kind in kinds.items() if name not in described
+        }
         numbers = {
             name: kind
-            for name, kind in left.items()
+            for name, kind in undescribed.items()
             if kind not in (Kind.TEXT, Kind.BOOLEAN)
         }
-        texts = tuple(name for name, kind in left.items() if kind is Kind.TEXT)
+        texts = tuple(name for name, kind in undescribed.items() if kind is Kind.TEXT)
         return cls(numbers, texts)
 
     def __len__(self) -> int:
@@ -157,22 +161,22 @@ class Unknown:
         return len(self.numbers) + len(self.texts)
 
 
-def look_at_kinds(
+def release_text_types(
     rows: Rows,
     unknown: Unknown,
     ledger: Ledger,
     n_rows: float,
     most_share: float = LOOK_SHARES[1],
 ) -> Unknown:
-    """Release what the cells of each text say, and how many values columns have.
+    """Release the types of the cells of each text column, and its number of values.
 
     Text of dates and numbers is read as such if nine in ten cells are; text that is
-    different nearly everywhere cannot be learnt. The look costs little, because it asks
-    for shares of all rows; where even those would drown in noise it is not taken.
-    It costs at most ``most_share`` of mu².
+    different in nearly every row cannot be learnt. The release is cheap, because large
+    shares of the rows decide. It is skipped if the noise would hide even those. It uses
+    at most ``most_share`` of mu².
     """
     listed = _with_listed_values(rows)
-    texts = tuple(name for name in looked_at(unknown) if name not in listed)
+    texts = tuple(name for name in counted_texts(unknown) if name not in listed)
     names = texts
     structure = Weighted((OneHot(len(texts)), Distinct(len(names))), (1.0, 1.0))
     limits = LOOK_SHARES[0], most_share
@@ -200,20 +204,20 @@ def look_at_kinds(
         ledger=ledger,
         share=share,
     )
-    found = counted.estimate(released.values[Key.DISTINCT][0], std)
+    estimates = counted.estimate(released.values[Key.DISTINCT][0], std)
     distinct = {
-        name: (float(number), float(blur))
-        for name, number, blur in zip(names, *found, strict=True)
+        name: (float(estimate), float(noise))
+        for name, estimate, noise in zip(names, *estimates, strict=True)
     }
     for name, counts in by_column(released, grids).items():
-        unknown = sorted_in(unknown, name, counts, distinct[name], std, n_rows)
+        unknown = with_text_type(unknown, name, counts, distinct[name], std, n_rows)
         not_words = {**unknown.not_words, name: float(counts[Says.NOTHING])}
         unknown = replace(unknown, not_words=not_words)
     return unknown
 
 
 def _with_listed_values(rows: Rows) -> set[Any]:
-    """Return the columns whose dtype says that their values are categories."""
+    """Return the columns with a categorical dtype, which lists their values."""
     layout = rows.layout
     if not isinstance(layout, Layout):
         return set()
@@ -222,10 +226,10 @@ def _with_listed_values(rows: Rows) -> set[Any]:
 
 
 def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
-    """Release what the cells of a target of text say; whether nine in ten are numbers.
+    """Release the types of cells of a text target; return whether most are numbers.
 
-    A cell falls into one cell of one histogram. So replacing a row moves it by at most
-    sqrt(2), and adding or removing one by at most 1, as ``OneHot(1)`` says.
+    Each row is in one cell of one histogram. So replacing a row moves it by at most
+    sqrt(2), and adding or removing one by at most 1, as ``OneHot(1)`` states.
     """
     structure = OneHot(1)
     grid: Any = TextKinds()
@@ -253,44 +257,46 @@ def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
     return bool(is_number)
 
 
-def looked_at(unknown: Unknown) -> tuple[Any, ...]:
+def counted_texts(unknown: Unknown) -> tuple[Any, ...]:
     """Return the columns whose different values are counted: text."""
     return unknown.texts
 
 
-def sorted_in(
+def with_text_type(
     unknown: Unknown,
-    name: Any,
-    counts: Any,
-    found: tuple[float, float],
+    name: Hashable,
+    counts: Floats,
+    estimate: tuple[float, float],
     std: float,
     n_rows: float,
 ) -> Unknown:
-    """Put a column of text where its cells say that it belongs.
+    """Sort a column of text by its type, from the released counts of its cells.
 
-    ``found`` is its number of different values, and the noise of that.
+    ``estimate`` is its number of different values, and the noise of that.
     """
-    distinct, blur = found
+    distinct, distinct_noise = estimate
     present = n_rows - counts[Says.NOTHING]
     noise = SURE * std
     enough = max(MOST * present - noise, 0.5 * present + noise, SEEN * std)
-    least = SEEN_FORMS * std
-    some, most = max(MIXED * present, SEEN_BESIDE * std), max(enough, least)
+    mixed_threshold = max(MIXED * present, SEEN_BESIDE * std)
+    sure_threshold = max(enough, SEEN_FORMS * std)
     n_words = counts[Says.WORD] + counts[Says.LABEL] + counts[Says.CODE]
     has_words = n_words > WORDS * present + SURER * std
-    left = replace(
-        unknown, texts=tuple(other for other in unknown.texts if other != name)
+    remaining = replace(
+        unknown, texts=tuple(text for text in unknown.texts if text != name)
     )
     form, n_times, n_all_times = _times(counts, std, present)
-    # words beside times have names, and times are never mistaken for them
-    is_mixed = n_times > some and has_words and n_times + n_words > most
-    if n_times > most or is_mixed:
-        others = max(float(present - n_all_times), 0.0)
+    # words in a column of times get names; times are never mistaken for words
+    is_mixed = (
+        n_times > mixed_threshold and has_words and n_times + n_words > sure_threshold
+    )
+    if n_times > sure_threshold or is_mixed:
+        n_not_times = max(float(present - n_all_times), 0.0)
         dated = replace(
-            left,
+            remaining,
             numbers={**unknown.numbers, name: Kind.DATETIME},
             dated=(*unknown.dated, name),
-            beside={**unknown.beside, name: others},
+            beside={**unknown.beside, name: n_not_times},
         )
         if form is None:
             return dated
@@ -299,33 +305,39 @@ def sorted_in(
     numbers = numbers_of(counts[NUMBERS_FROM:], std)
     n_text, n_objects = numbers.n_read, counts[Says.NUMBER_ITSELF]
     is_written = n_text > n_objects
-    is_number = n_text + n_objects > (most if is_written else enough)
-    is_mixed = n_text > some and has_words and n_text + n_words > most
+    is_number = n_text + n_objects > (sure_threshold if is_written else enough)
+    is_mixed = (
+        n_text > mixed_threshold and has_words and n_text + n_words > sure_threshold
+    )
     is_number |= is_written and is_mixed
     if is_number and not (
-        is_written and _are_codes(counts, numbers, found, std, present)
+        is_written and _are_codes(counts, numbers, estimate, std, present)
     ):
-        left = replace(left, numbers={**unknown.numbers, name: Kind.FLOAT})
+        remaining = replace(remaining, numbers={**unknown.numbers, name: Kind.FLOAT})
         if not is_written:
-            return left
-        left = replace(left, written={**unknown.written, name: _written(numbers)})
+            return remaining
+        remaining = replace(
+            remaining, written={**unknown.written, name: _written(numbers)}
+        )
         if numbers.n_pointed > MOST * numbers.n_read:
-            left = replace(left, pointed=(*unknown.pointed, name))
+            remaining = replace(remaining, pointed=(*unknown.pointed, name))
         return replace(
-            left,
+            remaining,
             parsed=(*unknown.parsed, name),
             beside={**unknown.beside, name: max(float(n_words), 0.0)},
         )
     if counts[Says.TRUTH] > enough:
-        return replace(left, truths=(*unknown.truths, name))
-    all_different = max(ALL_DIFFERENT * present, 0.5 * present + SURE * blur)
-    if distinct > max(all_different, SEEN_VALUES * blur):
-        return replace(left, identifiers=(*unknown.identifiers, name))
+        return replace(remaining, truths=(*unknown.truths, name))
+    all_different = max(ALL_DIFFERENT * present, 0.5 * present + SURE * distinct_noise)
+    if distinct > max(all_different, SEEN_VALUES * distinct_noise):
+        return replace(remaining, identifiers=(*unknown.identifiers, name))
     return unknown
 
 
-def _times(counts: Any, std: float, present: float) -> tuple[str | None, float, float]:
-    """Return the form of times, how many cells have it, and how many are any time."""
+def _times(
+    counts: Floats, std: float, present: float
+) -> tuple[str | None, float, float]:
+    """Return the form of times, the number of cells in it, and the number of times."""
     least = SOME * present + 3 * SURE * std  # one cell of noise may seem certain
     iso_form, n_iso = chosen_iso_form(
         counts[ISO:NUMBERS_FROM], counts[Says.TIME], std, least
@@ -336,30 +348,30 @@ def _times(counts: Any, std: float, present: float) -> tuple[str | None, float, 
 
 
 def _are_codes(
-    counts: Any,
+    counts: Floats,
     numbers: NumbersOf,
-    found: tuple[float, float],
+    estimate: tuple[float, float],
     std: float,
     present: float,
 ) -> bool:
-    """Say whether numbers in a column of text are codes, which nobody would average.
+    """Return whether numbers in a column of text are codes, not amounts.
 
-    Some begin with a zero; or labels as V57 stand beside them; or there are words
-    among few different values; or most are one digit: their column is text because
-    something else stands beside them, perhaps in few rows.
+    They are codes if some begin with a zero, if there are labels such as V57 as well,
+    if there are words and few different values, or if most are one digit: such a column
+    is text because it has other values too, perhaps in few rows.
     """
-    distinct, blur = found
+    distinct, distinct_noise = estimate
 
-    def are_there(n_cells: float, share: float) -> bool:
+    def exceed_noise(n_cells: float, share: float) -> bool:
         return bool(n_cells >= share * present + SURER * std)
 
     n_words = counts[Says.WORD] + counts[Says.LABEL]
-    are_few = distinct <= FEW * present + SURE * blur
+    are_few = distinct <= FEW * present + SURE * distinct_noise
     are_digits = numbers.n_digits > ONE_DIGIT * numbers.n_read
-    are_digits &= distinct <= FEW_CODES + SURER * blur
-    are_digits &= numbers.form == NumberForm()  # nobody gives codes a unit
+    are_digits &= distinct <= FEW_CODES + SURER * distinct_noise
+    are_digits &= numbers.form == NumberForm()  # codes have no unit
     return (
-        are_there(counts[Says.PADDED], SOME)
+        exceed_noise(counts[Says.PADDED], SOME)
         or counts[Says.LABEL] >= max(SOME * present, SEEN_LABELS * std)
         or (are_few and n_words >= MANY_WORDS * present)
         or are_digits
@@ -367,14 +379,14 @@ def _are_codes(
 
 
 def _written(numbers: NumbersOf) -> Numeric:
-    """Return how numbers are written, if not as a computer writes them."""
+    """Return the description of text as numbers, with their format if it is unusual."""
     if numbers.form == NumberForm():
         return Numeric(parse=True)
     return Numeric(format=numbers.form.sample(None))
 
 
 # ----------------------------------------------------------------------------
-# Whole numbers that differ in nearly every row: they may be identifiers of people.
+# Integers that differ in nearly every row: they may be identifiers of people.
 
 LEAST_SHARE = 0.001  # of mu²
 WANTED_STD = 1 / 80  # of the rows: 4 such are between all rows and 95 % of them
@@ -393,7 +405,7 @@ ADVICE = (
 def can_be_counted(
     names: tuple[Any, ...], ledger: Ledger, n_rows: float, share: float
 ) -> bool:
-    """Say whether a share of mu² is enough to count whole numbers; reads no row."""
+    """Return whether a share of mu² is enough to count integers; reads no row."""
     if not names or share <= 0.0:
         return False
     delta = sensitivity(Distinct(len(names)), ledger.budget.adjacency)
@@ -403,10 +415,10 @@ def can_be_counted(
 def count_whole_numbers(
     rows: Rows, names: tuple[Any, ...], ledger: Ledger, n_rows: float, most_share: float
 ) -> dict[Any, tuple[float, float]]:
-    r"""Release how many different values columns of whole numbers have; with noise.
+    r"""Release the numbers of different values of integer columns, with noise.
 
-    Returns the number and its standard error by column. Nothing is released, and
-    nothing is paid, where the noise would hide the answer.
+    Returns the number and its standard error by column. Nothing is released or spent
+    if the noise would hide the answer.
 
     *Sensitivity.* Each of the d columns gives one count of
     :class:`~skdpgen.privacy.DistinctCounts`. A row holds one value in a column or none,
@@ -448,8 +460,8 @@ def count_whole_numbers(
     )
     estimates, noise = block.estimate(released.values[Key.DISTINCT][0], std)
     return {
-        name: (float(estimate), float(blur))
-        for name, estimate, blur in zip(names, estimates, noise, strict=True)
+        name: (float(estimate), float(estimate_noise))
+        for name, estimate, estimate_noise in zip(names, estimates, noise, strict=True)
     }
 
 
@@ -457,7 +469,7 @@ def perhaps_identifiers(
     counted: Mapping[Any, tuple[float, float]],
     present: Mapping[Any, tuple[float, float]],
 ) -> tuple[Any, ...]:
-    """Return the columns in which nearly every present row has a value of its own.
+    """Return the columns in which nearly every present row has a different value.
 
     Parameters
     ----------
@@ -473,9 +485,9 @@ def perhaps_identifiers(
 
 
 def _nearly_all(
-    distinct: float, blur: float, present: float, present_noise: float
+    distinct: float, distinct_noise: float, present: float, present_noise: float
 ) -> bool:
-    """Say whether about 95 % of the present rows, and surely 90 %, differ.
+    """Return whether about 95 % of the present rows differ, and certainly 90 %.
 
     Examples
     --------
@@ -484,17 +496,17 @@ def _nearly_all(
     >>> _nearly_all(980.0, 33.0, 1000.0, 0.0)  # too noisy to tell from 90 %
     False
     """
-    noise = math.hypot(blur, MANY * present_noise)
+    noise = math.hypot(distinct_noise, MANY * present_noise)
     least = max(NEARLY_ALL * present, MANY * present + SURER * noise, SEEN * noise)
     return distinct > least
 
 
-def advice_on(names: tuple[Any, ...]) -> str:
+def identifier_advice(names: tuple[Any, ...]) -> str:
     """Return the text of a warning.
 
     Examples
     --------
-    >>> advice_on(("id", "ref"))[:62]
+    >>> identifier_advice(("id", "ref"))[:62]
     "columns 'id', 'ref': nearly every row has a number of its own."
     """
     start = "column " if len(names) == 1 else "columns "
@@ -502,19 +514,19 @@ def advice_on(names: tuple[Any, ...]) -> str:
 
 
 # ----------------------------------------------------------------------------
-# How many images leave the range of their pixels, or use hardly any of it.
+# The share of images outside the range of their pixels, or in a small part of it.
 
 PIXEL_SHARES = (0.0005, 0.01)  # of mu², at least and at most
 PIXEL_STD = 1 / 50  # of the images: the noise that is aimed at
 
 
-def look_at_pixels(rows: Rows, ledger: Ledger, n_rows: float) -> dict[str, float]:
-    r"""Release how many images are dark, or have pixels below or above the range.
+def release_pixel_range(rows: Rows, ledger: Ledger, n_rows: float) -> dict[str, float]:
+    r"""Release the shares of images that are dark, or outside the range of pixels.
 
     *Sensitivity.* Each image is in one of the five cells of :class:`InRange`, by its
     own darkest and brightest pixel. So replacing one moves the histogram by
     :math:`\sqrt 2` at most, and adding or removing one by 1 at most
-    (:class:`~skdpgen.privacy.OneHot`). Nothing is asked and paid where noise would
+    (:class:`~skdpgen.privacy.OneHot`). Nothing is released or spent if the noise would
     hide a twelfth of the images.
     """
     structure = OneHot(1)
@@ -532,11 +544,11 @@ def look_at_pixels(rows: Rows, ledger: Ledger, n_rows: float) -> dict[str, float
     )
     shares = released.values[Key.COLUMNS][0] / n_rows
     noise = float(released.noise_std[Key.COLUMNS]) / n_rows
-    both = shares[InRange.BELOW_AND_ABOVE]
+    on_both_sides = shares[InRange.BELOW_AND_ABOVE]
     return {
         "dark": float(shares[InRange.DARK]),
-        "below": float(shares[InRange.BELOW] + both),
-        "above": float(shares[InRange.ABOVE] + both),
+        "below": float(shares[InRange.BELOW] + on_both_sides),
+        "above": float(shares[InRange.ABOVE] + on_both_sides),
         "dark_noise": noise,
         "below_noise": 2**0.5 * noise,
         "above_noise": 2**0.5 * noise,

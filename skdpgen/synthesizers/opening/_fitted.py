@@ -1,4 +1,4 @@
-"""What a fit leaves behind, as values: facts, measurements, certificate, model."""
+"""The result of a fit: facts, measurements, certificate, model."""
 
 import math
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from skdpgen.utils import (
 @saved
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Measured:
-    """What a method chose and released while rows were open: all its model is made of.
+    """Choices and releases of a method, from which its model is computed.
 
-    Everything here is public, or released and paid for. A fit replaces the value after
-    each release, so whatever interrupts it, the estimator keeps what was paid for. A
-    method that measures more derives a class with more fields.
+    Everything here is public or released. A fit replaces the value after each release,
+    so the estimator keeps what used budget even if the fit is interrupted. A method
+    that measures more derives a class with more fields.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ M = TypeVar("M", bound=Measured)
 @saved
 @dataclass(frozen=True, eq=False)
 class Fitted(Generic[M]):
-    """All that one fit leaves behind; attributes of the estimator are read off it.
+    """The result of one fit; attributes of the estimator are read from it.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Fitted(Generic[M]):
         return replace(self, certificate=certificate)
 
     def without(self, line: str) -> "Fitted[M]":
-        """Return it without a line of its certificate that is true no more."""
+        """Return it without a line of its certificate that no longer holds."""
         return replace(self, certificate=self.certificate.without(line))
 
     def starting_at(self, row: int) -> "Fitted[M]":

@@ -1,4 +1,4 @@
-"""What is public about a table before a row is read: kinds, a schema, dtypes."""
+"""What is public about a table before a row is read: types, a schema, dtypes."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,35 +51,36 @@ from skdpgen.utils import (
 # Class labels: public, or released above a threshold that no single row passes.
 
 CLASS_SHARE = 0.05  # of mu²
-MOST = 0.7  # of the rows have a label that was found, if integers are classes
+MOST = 0.7  # of the rows have a released label, if integers are classes
 SOME, NEARLY_ALL = 10, 0.95  # more labels than that, and what they carry
 MAX_CLASSES = 10_000
 ROUNDING = 1e-6  # that the sum of shares may be wrong by
 
 
 def n_classes_of(labels: Cells | None) -> int:
-    """Return how many labels there are; rows without any are one class."""
+    """Return the number of classes; rows without labels are one class."""
     return 1 if labels is None else labels.n_cells
 
 
 def public_classes(
     classes: Any, schema: Schema, task: str | None
 ) -> tuple[Any, ...] | None:
-    """Return the classes that are known beforehand; None if there are none."""
+    """Return the classes that are public; None if there are none."""
     if task != "classification":
         return None
     target = schema.target
     if classes is not None:
-        found = sorted_unique(classes)
-        if len(found) < len(classes) or not found:
+        labels = sorted_unique(classes)
+        if len(labels) < len(classes) or not labels:
             raise ValueError(
                 "classes must list each public label once, and not be y itself. "
-                f"Got {len(classes)} entries, {len(found)} of them distinct."
+                f"Got {len(classes)} entries, {len(labels)} of them distinct."
             )
-        return _checked_classes(found, target)
+        return _checked_classes(labels, target)
     if isinstance(target, Boolean):
         return (False, True)
     if isinstance(target, Categorical):
+        assert target.categories is not None  # the schema is checked before
         return sorted_unique(target.categories)
     if isinstance(target, Integer):
         if (target.n_values or math.inf) > MAX_CLASSES:
@@ -102,10 +103,12 @@ def discover_classes(rows: Rows, ledger: Ledger) -> tuple[Mapping[str, float], f
 
     Also returns that threshold, which is public.
     """
-    asked, sums = (TARGET,), rows.beforehand
-    block = Selections(asked) if sums is None else sums.selections(Key.TOKENS, asked)
+    columns, sums = (TARGET,), rows.beforehand
+    block = (
+        Selections(columns) if sums is None else sums.selections(Key.TOKENS, columns)
+    )
     released = release(
-        rows.batches({}, tokens=asked) if sums is None else sums,
+        rows.batches({}, tokens=columns) if sums is None else sums,
         {Key.TOKENS: block},
         name="class labels",
         ledger=ledger,
@@ -113,25 +116,25 @@ def discover_classes(rows: Rows, ledger: Ledger) -> tuple[Mapping[str, float], f
     )
     counts: Mapping[str, float] = released.values[Key.TOKENS][TARGET]
     std, budget = released.noise_std[Key.TOKENS], ledger.budget
-    least = selection_threshold(std, budget.delta_selection, budget.n_selections)
-    return counts, least
+    threshold = selection_threshold(std, budget.delta_selection, budget.n_selections)
+    return counts, threshold
 
 
-def are_classes(found: Mapping[str, float], n_rows: float) -> bool:
-    """Say whether a few labels carry most rows; else integers are numbers.
+def are_classes(label_counts: Mapping[str, float], n_rows: float) -> bool:
+    """Return whether few labels cover most rows; otherwise integers are numbers.
 
     Examples
     --------
     >>> are_classes({"0": 60.0, "1": 35.0}, 100), are_classes({"7": 10.0}, 100)
     (True, False)
     """
-    least = MOST if len(found) <= SOME else NEARLY_ALL
-    return sum(found.values()) > least * n_rows
+    fraction = MOST if len(label_counts) <= SOME else NEARLY_ALL
+    return sum(label_counts.values()) > fraction * n_rows
 
 
-def parse_classes(found: Iterable[str], layout: Layout | None) -> tuple[Any, ...]:
-    """Turn released labels back into the kind of value that y holds."""
-    if not found:
+def parse_classes(labels: Iterable[str], layout: Layout | None) -> tuple[Any, ...]:
+    """Convert released labels to the type of the values of y."""
+    if not labels:
         raise SchemaRequiredError(
             "No class label was frequent enough to be told from noise. List the "
             "labels in `classes=[...]`, or give a schema with a target; set "
@@ -140,14 +143,14 @@ def parse_classes(found: Iterable[str], layout: Layout | None) -> tuple[Any, ...
     assert layout is not None
     kind = layout.kinds[0]
     if kind is Kind.BOOLEAN:
-        return sorted_unique([text not in ("0", "False") for text in found])
+        return sorted_unique([text not in ("0", "False") for text in labels])
     is_number = kind in (Kind.INTEGER, Kind.FLOAT)
     parse: Any = _parse_number if is_number else str
-    return sorted_unique([parse(text) for text in found])
+    return sorted_unique([parse(text) for text in labels])
 
 
 def shares_of(
-    given: Mapping[Any, float] | str, classes: Sequence[Any]
+    class_distribution: Mapping[Any, float] | str, classes: Sequence[Any]
 ) -> NDArray[np.float64]:
     """Return the share of each class to draw; a class that is not listed gets 0.
 
@@ -158,16 +161,23 @@ def shares_of(
     >>> shares_of({"yes": 0.75, "no": 0.25}, ["no", "perhaps", "yes"])
     array([0.25, 0.  , 0.75])
     """
-    if isinstance(given, str) and given == "balanced":
+    if isinstance(class_distribution, str) and class_distribution == "balanced":
         return np.full(len(classes), 1.0 / len(classes))
-    if not isinstance(given, Mapping) or set(given) - set(classes):
-        problem = f"Got {given!r}"
-    elif not all(_is_share(share) for share in given.values()):
-        problem = f"Got {given!r}, with a share that is not a number from 0 to 1"
-    elif abs(math.fsum(given.values()) - 1.0) > ROUNDING:
-        problem = f"Got {given!r}, which sums to {math.fsum(given.values()):.6g}"
+    if not isinstance(class_distribution, Mapping) or set(class_distribution) - set(
+        classes
+    ):
+        problem = f"Got {class_distribution!r}"
+    elif not all(_is_share(share) for share in class_distribution.values()):
+        problem = (
+            f"Got {class_distribution!r}, with a share that is not a number from 0 to 1"
+        )
+    elif abs(math.fsum(class_distribution.values()) - 1.0) > ROUNDING:
+        total = math.fsum(class_distribution.values())
+        problem = f"Got {class_distribution!r}, which sums to {total:.6g}"
     else:
-        shares = np.array([given.get(label, 0.0) for label in classes], dtype=float)
+        shares = np.array(
+            [class_distribution.get(label, 0.0) for label in classes], dtype=float
+        )
         return shares / shares.sum()
     raise ValueError(
         "class_distribution must be 'balanced', or a dictionary of known classes and "
@@ -177,13 +187,13 @@ def shares_of(
     )
 
 
-def sorted_unique(values: Any) -> tuple[Any, ...]:
+def sorted_unique(values: Iterable[Any]) -> tuple[Any, ...]:
     """Return distinct plain values in a public order."""
-    plain = {v.item() if isinstance(v, np.generic) else v for v in values}
+    unique = {v.item() if isinstance(v, np.generic) else v for v in values}
     try:
-        return tuple(sorted(plain))
+        return tuple(sorted(unique))
     except TypeError:
-        return tuple(sorted(plain, key=str))
+        return tuple(sorted(unique, key=str))
 
 
 def _is_share(share: Any) -> bool:
@@ -220,7 +230,7 @@ def _parse_number(text: str) -> float:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known about columns and labels, and what is left to discover."""
+    """What is public about columns and labels; the rest is left to discovery."""
 
     task: str | None
     kinds: Mapping[Any, Kind]
@@ -230,28 +240,28 @@ class Known:
     origin: str = ""  # of the schema
     other: str = "other"
     is_asked: bool = False
-    is_text_asked: bool = False  # a target of text may say numbers
+    is_text_asked: bool = False  # a text target may turn out as numbers
     rules: tuple[Rule, ...] = ()
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema, classes: Any, task: str) -> "Known":
-        """Put together what was given; raise where it contradicts the dtypes."""
-        found_task = _task(task, rows.target_layout)
-        if classes is not None and found_task != "classification":
-            given = "y=None" if found_task is None else "a regression"
-            raise ValueError(f"classes needs a y of labels. Got {given} instead.")
+        """Combine schema, classes and task; raise if they contradict the dtypes."""
+        resolved_task = _task(task, rows.target_layout)
+        if classes is not None and resolved_task != "classification":
+            actual = "y=None" if resolved_task is None else "a regression"
+            raise ValueError(f"classes needs a y of labels. Got {actual} instead.")
         layout: Any = rows.layout  # of a table, or of images, which have no columns
         schema.check().match(layout)
         _check_something_is_left(schema, rows.layout)
         _check_text(schema, rows.layout)
-        kinds, known = _kinds(rows, schema, found_task)
-        _check_dtypes(known, rows.layout)
+        kinds, described = _kinds(rows, schema, resolved_task)
+        _check_dtypes(described, rows.layout)
         if schema.rules:
             _check_rules(schema, rows.layout)
-        hints = {name: c for name, c in known.items() if hinted_kind(c) is not None}
+        hints = {name: c for name, c in described.items() if hinted_kind(c) is not None}
         kinds |= {name: hinted_kind(column) for name, column in hints.items()}
-        known = {name: c for name, c in known.items() if name not in hints}
-        found = public_classes(classes, schema, found_task)
+        described = {name: c for name, c in described.items() if name not in hints}
+        public_labels = public_classes(classes, schema, resolved_task)
         target = rows.target_layout
         is_auto = task == "auto" and target is not None and classes is None
         kind = target.kinds[0] if target is not None else None
@@ -260,10 +270,10 @@ class Known:
             is_auto and kind is Kind.TEXT and isinstance(rows.layout, Layout)
         )
         return cls(
-            found_task,
+            resolved_task,
             kinds,
-            known,
-            found,
+            described,
+            public_labels,
             hints,
             schema.origin,
             schema.other,
@@ -274,17 +284,19 @@ class Known:
 
     @property
     def written(self) -> dict[Any, Column]:
-        """The columns that say how their text is written."""
-        every = {**self.columns, **self.hints}
+        """The columns whose description states a format of their text."""
+        described = {**self.columns, **self.hints}
         return {
             name: column
-            for name, column in every.items()
+            for name, column in described.items()
             if is_written(column) or bool(getattr(column, "codes", None))
         }
 
-    def with_hints(self, found: Mapping[Any, Column]) -> dict[Any, Column]:
-        """Return discovered columns with what hints say of them."""
-        return dict(found) | {n: with_hint(found[n], h) for n, h in self.hints.items()}
+    def with_hints(self, discovered: Mapping[Any, Column]) -> dict[Any, Column]:
+        """Return discovered columns completed by the hints of the schema."""
+        return dict(discovered) | {
+            n: with_hint(discovered[n], h) for n, h in self.hints.items()
+        }
 
     @property
     def public_ends(self) -> dict[Any, tuple[Any, Any]]:
@@ -313,16 +325,16 @@ class Known:
 
     @property
     def may_be_a_number(self) -> bool:
-        """Whether released labels decide what y is: integers that nothing explains."""
+        """Whether released labels decide the type of y: integers without a schema."""
         return self.is_asked and self.has_unknown_classes
 
     @property
     def may_say_a_number(self) -> bool:
-        """Whether releases decide what y is: text, of which no label is known."""
+        """Whether releases decide the type of y: text without any public label."""
         return self.is_text_asked and self.has_unknown_classes
 
     def with_number(self) -> "Known":
-        """Return the same with a target that turned out to be a number."""
+        """Return the same with a numeric target, once a release has shown that."""
         kind = Kind.FLOAT if self.is_text_asked else Kind.INTEGER
         kinds = {**self.kinds, TARGET: kind}
         return replace(self, task="regression", kinds=kinds, is_asked=False)
@@ -338,7 +350,7 @@ class Known:
 
     @property
     def most_numbers(self) -> int:
-        """Columns that may need bins, text that may say numbers included."""
+        """Columns that may need bins, including text that may turn out as numbers."""
         may_be_number = self.may_be_a_number or self.may_say_a_number
         return self.n_numbers + len(self.unknown.texts) + may_be_number
 
@@ -389,30 +401,30 @@ def _task(task: str, target: Layout | None) -> str | None:
 def _kinds(
     rows: Rows, schema: Schema, task: str | None
 ) -> tuple[dict[Any, Kind], dict[Any, Column]]:
-    """Kinds of all columns and what is known about them, a numeric target included."""
+    """Return kinds and public descriptions of all columns, and of a numeric target."""
     kinds = dict(zip(rows.layout.names, rows.layout.kinds, strict=True))
     for name, dtype in zip(rows.layout.names, rows.layout.dtypes, strict=True):
         if lists_categories(dtype) and kinds[name] in (Kind.INTEGER, Kind.FLOAT):
             kinds[name] = Kind.TEXT  # numbers that are categories
-    known = dict(schema.columns)
+    described = dict(schema.columns)
     if task == "regression":
         assert rows.target_layout is not None
         kind = rows.target_layout.kinds[0]
         kinds[TARGET] = Kind.FLOAT if kind in (Kind.TEXT, Kind.BOOLEAN) else kind
         if schema.target is not None:
-            known[TARGET] = schema.target
+            described[TARGET] = schema.target
             if isinstance(schema.target, Categorical | Boolean | Drop | Regenerate):
                 raise SchemaError(
                     "The target of a regression must be Numeric, Integer or Datetime. "
                     f"Got {type(schema.target).__name__} instead."
                 )
-    return kinds, known
+    return kinds, described
 
 
 def _check_rules(schema: Schema, layout: Layout | ImageLayout) -> None:
-    """Raise where public dtypes hold less than the schema says, and a rule needs it."""
-    others = {name: Drop() for name in layout.names}
-    columns = _without_impossible_missing({**others, **schema.columns}, layout)
+    """Raise if a rule needs values of the schema that a public dtype cannot hold."""
+    undescribed = {name: Drop() for name in layout.names}
+    columns = _without_impossible_missing({**undescribed, **schema.columns}, layout)
     check_rules(schema.rules, _within_dtypes(columns, layout))
 
 
@@ -432,9 +444,11 @@ def _check_text(schema: Schema, layout: Layout | ImageLayout) -> None:
             )
 
 
-def _check_dtypes(known: Mapping[Any, Column], layout: Layout | ImageLayout) -> None:
+def _check_dtypes(
+    described: Mapping[Any, Column], layout: Layout | ImageLayout
+) -> None:
     for name, limits in zip(layout.names, layout.limits, strict=True):
-        column = known.get(name)
+        column = described.get(name)
         if limits is None or not isinstance(column, Integer | Numeric):
             continue
         lower, upper = bounds(column)
@@ -469,7 +483,7 @@ def _without_impossible_missing(
 
 
 # ----------------------------------------------------------------------------
-# Fits that need rows themselves: refused where rows stand elsewhere, before a cost.
+# Fits that need rows themselves raise an error if the rows are in other processes.
 
 WAY_OUT = (
     " Bring the rows here first (`X.compute()`), if that is allowed, or use one that "
@@ -479,12 +493,12 @@ WAY_OUT = (
 
 
 def check_needs(estimator: Any, X: Any) -> None:
-    """Raise if rows stand elsewhere and sums of them are not enough; free.
+    """Raise if rows are in other processes and sums of them are not enough.
 
     Parameters
     ----------
     estimator : BaseSynthesizer
-    X : table, or rows that stand elsewhere
+    X : table, or rows in other processes
     """
     if not stands_elsewhere(X):
         return
@@ -493,26 +507,26 @@ def check_needs(estimator: Any, X: Any) -> None:
         (getattr(estimator, "_n_minibatches", 1) > 1, "cuts rows into mini-batches"),
         (holds_images(X), "reads images"),
     ]
-    for is_needed, what in needs:
+    for is_needed, need in needs:
         if is_needed:
             raise RowsElsewhereError(
                 f"Rows that stand elsewhere send sums, and {type(estimator).__name__} "
-                f"{what} here.{WAY_OUT}"
+                f"{need} here.{WAY_OUT}"
             )
 
 
 def check_known(rows: Rows, known: Known) -> None:
-    """Raise if words would have to be found where no one sees counts without noise."""
+    """Raise if words must be discovered but parties send no counts without noise."""
     if rows.noise_shares is None:
         return
-    left = [str(name) for name in known.kinds if name not in known.columns]
+    undescribed = [str(name) for name in known.kinds if name not in known.columns]
     booleans = [str(n) for n, kind in known.kinds.items() if kind is Kind.BOOLEAN]
-    left = [name for name in left if name not in booleans]
+    undescribed = [name for name in undescribed if name not in booleans]
     if known.has_unknown_classes:
-        left.append("the classes of y")
-    if left:
+        undescribed.append("the classes of y")
+    if undescribed:
         raise RowsElsewhereError(
             "Parties that add noise themselves need a schema of all columns, and "
-            f"`classes`. Got none of {', '.join(left)}; give what is public, or trust "
-            "a combiner (`noise=None`)."
+            f"`classes`. Got none of {', '.join(undescribed)}; give what is public, or "
+            "trust a combiner (`noise=None`)."
         )

@@ -1,4 +1,4 @@
-"""The main release of columns: rare words beside cells, and the scales of cells."""
+"""The main release of columns: cells, rare words, and the scales of histograms."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,14 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Words that the main release names: those too rare for the releases before it.
 #
-# Discovery spends little, so a word needs many rows to be named. The main release is
-# much more exact. It counts each column's words without a name, too: at the price of
-# one more count a row, it names most of them. They share the cell "other" of their
-# column, so models need not know them; when rows are written, "other" is divided
-# among them.
+# Discovery uses little budget, so only words of many rows exceed its threshold. The
+# main release is much more exact. It also counts the words of each column that have no
+# name yet: for one more count a row, it names most of them. They share the cell
+# "other" of their column, so models are not affected; when rows are written, "other"
+# is divided among them.
 
 FEWEST = 0.005  # of the rows without a name: fewer are not worth a count
-MANY, HEAVY = 0.03, math.sqrt(3)  # of the rows, surely: worth a row's count times this
+MANY, HEAVY = 0.03, math.sqrt(3)  # of the rows, at least: then words weigh this much
 BORDER = 2.0  # noise stds above the least count: noise helped some of these
 
 
@@ -107,7 +107,7 @@ def release_columns(
     share: float = 1.0,
     scales: tuple[float, ...] | None = None,
 ) -> Release:
-    r"""Release histograms of columns by class, and words without a name beside them.
+    r"""Release histograms of columns by class, together with words without a name.
 
     *Sensitivity.* A row is one-hot in each of the K columns; and it adds at most
     :math:`\min(1, 1/\sqrt k)` to each of its k words without a name, so these have
@@ -125,18 +125,18 @@ def release_columns(
         Of the release, in the certificate.
     n_classes : int
     share : float, default=1.0
-        Of what is left of the budget.
+        Of the remaining budget.
     scales : tuple of float or None, default=None
         What one row counts in each column; 1 if None.
 
     Returns
     -------
     Release
-        Of the columns; words are kept with what is known of the table.
+        Of the columns; words are kept with the facts of the table.
     """
     sizes = tuple(column.n_cells for column in cells.values())
     blocks: dict[str, Any] = {Key.COLUMNS: Histograms(sizes, scales)}
-    words, expected = _without_name(opening, cells)
+    words, expected = _unnamed_words(opening, cells)
     are_many = any(least > MANY for _, least in expected.values())
     weight = HEAVY if are_many else 1.0
     weight *= 1.0 if scales is None else 1.0 / math.sqrt(len(sizes))
@@ -157,18 +157,20 @@ def release_columns(
     std = released.noise_std[Key.OPEN]
     for column, counts in released.values[Key.OPEN]["words"].items():
         if counts:
-            others = [part for name, (part, _) in expected.items() if name != column]
-            weight = mean_weight(others)
+            word_shares = [
+                part for name, (part, _) in expected.items() if name != column
+            ]
+            weight = mean_weight(word_shares)
             rows = tuple(float(count) / weight for count in counts.values())
-            late = LateWords(tuple(counts), rows, std / weight, len(words))
-            opening.name_late(column, late)
-    kept = {Key.COLUMNS.value: released.values[Key.COLUMNS]}
+            late_words = LateWords(tuple(counts), rows, std / weight, len(words))
+            opening.add_late_words(column, late_words)
+    values = {Key.COLUMNS.value: released.values[Key.COLUMNS]}
     noise = {Key.COLUMNS.value: released.noise_std[Key.COLUMNS]}
-    return replace(released, values=kept, noise_std=noise)
+    return replace(released, values=values, noise_std=noise)
 
 
 def mean_weight(shares: Sequence[float]) -> float:
-    """Return what a row with a word counts on average, if columns are independent.
+    """Return the average count of a row with a word, if columns are independent.
 
     Parameters
     ----------
@@ -186,19 +188,19 @@ def mean_weight(shares: Sequence[float]) -> float:
     return float(n_others @ (1.0 / np.sqrt(1.0 + np.arange(len(n_others)))))
 
 
-def _without_name(
+def _unnamed_words(
     opening: Opening, cells: Mapping[Any, Cells]
 ) -> tuple[dict[Any, OpenWords], dict[Any, tuple[float, float]]]:
-    """Return the columns of which some rows have a word without a name.
+    """Return the columns in which some rows have a word without a name.
 
-    Also returns the share of such rows, and what it is at least. Reads released counts
+    Also returns the share of such rows, and a lower bound of it. Reads released counts
     only.
     """
     unknown, facts = opening.unknown, opening.facts
-    found: dict[Any, OpenWords] = {}
+    open_columns: dict[Any, OpenWords] = {}
     shares: dict[Any, tuple[float, float]] = {}
     if unknown is None:
-        return found, shares
+        return open_columns, shares
     for name in unknown.texts:
         column, grid = facts.columns.get(name), cells.get(name)
         if not isinstance(column, Categorical) or not isinstance(grid, CategoryCells):
@@ -207,24 +209,27 @@ def _without_name(
             continue
         counts, std = opening.seen[name]
         named = sum(rows for word, rows in counts.items())
-        left = facts.n_rows - named - unknown.not_words.get(name, 0.0)
+        n_unnamed = facts.n_rows - named - unknown.not_words.get(name, 0.0)
         noise = std * math.sqrt(len(counts) + 1)
-        if left + noise > FEWEST * facts.n_rows:
-            known = tuple(map(str, column.categories or ()))
-            found[name] = open_words(unknown, name, known)
-            likely, least = left / facts.n_rows, (left - 2.0 * noise) / facts.n_rows
+        if n_unnamed + noise > FEWEST * facts.n_rows:
+            categories = tuple(map(str, column.categories or ()))
+            open_columns[name] = open_words(unknown, name, categories)
+            likely, least = (
+                n_unnamed / facts.n_rows,
+                (n_unnamed - 2.0 * noise) / facts.n_rows,
+            )
             shares[name] = min(max(likely, 0.0), 1.0), least
-    return found, shares
+    return open_columns, shares
 
 
 # ----------------------------------------------------------------------------
-# How much of a joint release each histogram gets.
+# The share of each histogram in a joint release.
 
 POWER = 0.5
 
 
 def cell_scales(sizes: Sequence[int]) -> tuple[float, ...]:
-    """Return how much of a release each histogram gets; squares sum to 1, or less.
+    """Return the scale of each histogram in a release; squares sum to 1, or less.
 
     A histogram of k cells with noise s in each is off by k s² in all. Under a fixed
     norm the sum of these errors is least if squared scales are in proportion to the

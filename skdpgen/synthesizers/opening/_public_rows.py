@@ -1,6 +1,6 @@
 """Public rows with the columns of the private ones: read, checked, counted."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from skdpgen.synthesizers.opening._first_look import (
     Unknown,
     by_column,
     share_for,
-    sorted_in,
+    with_text_type,
 )
 from skdpgen.synthesizers.opening._known_columns import Known
 from skdpgen.tables import (
@@ -43,14 +43,14 @@ from skdpgen.utils import (
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
-MOST = 10_000_000  # counts of pairs that are kept; if there are more, not by class
+MOST = 10_000_000  # counts of pairs that are kept by class; more are pooled
 NUMBERS = (Kind.FLOAT, Kind.INTEGER)
 
 
 @saved
 @dataclass(frozen=True, eq=False)
 class PublicTables:
-    """What is kept of public rows: counts of columns, and of pairs of columns.
+    """Counts of public rows: of columns, and of pairs of columns.
 
     Parameters
     ----------
@@ -67,20 +67,24 @@ class PublicTables:
 
 
 class PublicRows:
-    """Rows that are no secret, opened like private ones; nothing of them costs."""
+    """Public rows, opened like private ones; reading them uses no privacy budget."""
 
     def __init__(self, rows: Rows, frame: Any = None, target: Any = None) -> None:
         self._rows, self.frame, self.target = rows, frame, target
 
     @classmethod
-    def read(cls, given: Any, private: Rows, known: Known) -> "PublicRows | None":
-        """Open public rows; raise if they do not have the columns of the private.
+    def read(cls, public_data: Any, private: Rows, known: Known) -> "PublicRows | None":
+        """Open public rows; raise if their columns differ from the private ones.
 
-        Only names and kinds of the private columns are looked at, which are public.
+        Only names and types of the private columns are read, which are public.
         """
-        if given is None:
+        if public_data is None:
             return None
-        X, y = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+        X, y = (
+            public_data
+            if isinstance(public_data, tuple) and len(public_data) == 2
+            else (public_data, None)
+        )
         if isinstance(X, Chunks):
             raise ValueError("public_data must be a table in memory. Got Chunks.")
         task = {"regression": "regression"}.get(str(known.task), "auto")
@@ -118,12 +122,12 @@ class PublicRows:
 
     @property
     def stated(self) -> str:
-        """What a certificate says of them."""
+        """The statement about them in the certificate."""
         labels = "with labels" if self.has_labels else "without labels"
         return f"{self.n_rows} public rows {labels}: taken as public"
 
     def read_as(self, written: Mapping[Any, Column]) -> None:
-        """Read the text of some columns as these describe it, from now on."""
+        """Read the text of some columns as described, from now on."""
         self._rows.read_as(written)
 
     def codes(
@@ -141,12 +145,12 @@ def count_public(
     if public is None:
         return None
     n_classes = labels.n_cells if labels is not None and public.has_labels else 1
-    found = {name: np.zeros((n_classes, c.n_cells)) for name, c in cells.items()}
-    for codes, known in public.codes(cells, labels):
-        for table, mine in zip(found.values(), codes.T, strict=True):
-            there = (mine >= 0) & (known >= 0)
-            np.add.at(table, (known[there], mine[there]), 1.0)
-    return PublicTables(public.n_rows, found)
+    counts = {name: np.zeros((n_classes, c.n_cells)) for name, c in cells.items()}
+    for codes, label_codes in public.codes(cells, labels):
+        for table, column_codes in zip(counts.values(), codes.T, strict=True):
+            is_valid = (column_codes >= 0) & (label_codes >= 0)
+            np.add.at(table, (label_codes[is_valid], column_codes[is_valid]), 1.0)
+    return PublicTables(public.n_rows, counts)
 
 
 def count_public_pairs(
@@ -157,42 +161,49 @@ def count_public_pairs(
     *,
     by_class: bool,
 ) -> PublicTables | None:
-    """Return the public counts that are kept, with those of all pairs of groups."""
+    """Return the counts of public rows, with those of all pairs of groups."""
     public, tables = opening.public, opening.measured.public
     if public is None or tables is None:
         return None
     n_classes = len(next(iter(tables.columns.values()))) if by_class else 1
-    ends = np.cumsum([0, *(one.n_groups for one in groups)])
+    ends = np.cumsum([0, *(column_groups.n_groups for column_groups in groups)])
     if n_classes * ends[-1] ** 2 > MOST:
         n_classes = 1
-    found = np.zeros((n_classes, ends[-1], ends[-1]), dtype=np.float32)
-    for codes, known in public.codes(cells, labels):
+    counts = np.zeros((n_classes, ends[-1], ends[-1]), dtype=np.float32)
+    for codes, label_codes in public.codes(cells, labels):
         one_hot = np.zeros((len(codes), ends[-1]), dtype=np.float32)
-        for one, start, mine in zip(groups, ends, codes.T, strict=False):
-            group = one.encode(mine)
-            there = np.flatnonzero(group >= 0)
-            one_hot[there, start + group[there]] = 1.0
+        for column_groups, start, column_codes in zip(
+            groups, ends, codes.T, strict=False
+        ):
+            group = column_groups.encode(column_codes)
+            valid = np.flatnonzero(group >= 0)
+            one_hot[valid, start + group[valid]] = 1.0
         for c in range(n_classes):
-            rows = one_hot[known == c] if n_classes > 1 else one_hot[known >= 0]
-            found[c] += rows.T @ rows
-    return replace(tables, pairs=found)
+            rows = (
+                one_hot[label_codes == c]
+                if n_classes > 1
+                else one_hot[label_codes >= 0]
+            )
+            counts[c] += rows.T @ rows  # how often two groups occur in one row
+    return replace(tables, pairs=counts)
 
 
 def _check_names(public: Layout, private: Layout, left_out: set[Any]) -> None:
+    """Raise unless public rows have the columns of the private ones."""
     needed = [name for name in private.names if name not in left_out]
     missing = [str(name) for name in needed if name not in public.names]
-    strange = [str(name) for name in public.names if name not in private.names]
-    if missing or strange:
-        told = [f"without {', '.join(missing)}"] * bool(missing)
-        told += [f"with {', '.join(strange)} besides"] * bool(strange)
+    extra = [str(name) for name in public.names if name not in private.names]
+    if missing or extra:
+        differences = [f"without {', '.join(missing)}"] * bool(missing)
+        differences += [f"with {', '.join(extra)} besides"] * bool(extra)
         raise ValueError(
-            f"public_data must have the columns of X. Got a table {', and '.join(told)}"
-            "; labels go into a pair (X_public, y_public)."
+            "public_data must have the columns of X. Got a table "
+            f"{', and '.join(differences)}; labels go into a pair (X_public, y_public)."
         )
 
 
 def _check_labels(rows: Rows, private: Rows, known: Known) -> None:
-    """Raise for public labels that are of another kind, or not among the classes."""
+    """Raise for public labels of another type, or that are not among the classes."""
     if rows.target_layout is None or private.target_layout is None:
         return
     kinds = {rows.target_layout.kinds[0], private.target_layout.kinds[0]}
@@ -205,40 +216,43 @@ def _check_labels(rows: Rows, private: Rows, known: Known) -> None:
     if known.classes is None:
         return
     labels = CategoryCells(known.classes, nullable=False)
-    n_strange = sum(int((batch.labels < 0).sum()) for batch in rows.batches({}, labels))
-    if n_strange:
+    n_unknown = sum(int((batch.labels < 0).sum()) for batch in rows.batches({}, labels))
+    if n_unknown:
         raise ValueError(
             "Labels of public_data must be among the classes, "
-            f"{', '.join(map(str, known.classes))}. Got {n_strange} others; leave such "
+            f"{', '.join(map(str, known.classes))}. Got {n_unknown} others; leave such "
             "rows out."
         )
 
 
 def _check_kinds(public: Layout, private: Layout) -> None:
-    here = dict(zip(public.names, public.kinds, strict=True))
+    """Raise for a column of another type than in the private rows."""
+    public_kinds = dict(zip(public.names, public.kinds, strict=True))
     for name, kind in zip(private.names, private.kinds, strict=True):
-        if name not in here:
+        if name not in public_kinds:
             continue
-        if here[name] is not kind and not {here[name], kind} <= set(NUMBERS):
+        if public_kinds[name] is not kind and not {public_kinds[name], kind} <= set(
+            NUMBERS
+        ):
             raise ValueError(
                 f"Column {name!r} of public_data must be of the kind that it has in X, "
-                f"{kind.value}. Got {here[name].value}; convert it."
+                f"{kind.value}. Got {public_kinds[name].value}; convert it."
             )
 
 
 # ----------------------------------------------------------------------------
-# Bounds and categories that public rows show, unless private rows object.
+# Bounds and categories that public rows show, unless private rows contradict them.
 
 CHECK_SHARES = (0.01, 0.05)  # of mu², at least and at most
 CHECK_STD = 1 / 50  # of the rows: the noise that is good enough
-OUTSIDE, SURE = 0.05, 1.5  # of the rows, and noise stds: public rows know too little
+OUTSIDE, SURE = 0.05, 1.5  # of the rows, and noise stds: more contradict public rows
 MOST_CATEGORIES = 512  # the most frequent; more are other
 
 
 @saved
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """Two cells: values that a column's description knows or that miss, and others."""
+    """Two cells: values that a column's description covers or missing, and others."""
 
     column: Column
 
@@ -247,11 +261,13 @@ class Outside:
     is_ordered = False
 
     def encode(self, values: Any) -> NDArray[np.int64]:
-        """Return 1 for values that the description does not know."""
+        """Return 1 for values outside the description."""
         if isinstance(self.column, Categorical):
-            known = CategoryCells(tuple(self.column.categories or ()), nullable=True)
+            listed = CategoryCells(tuple(self.column.categories or ()), nullable=True)
             missing = CategoryCells((), nullable=True, other=1).encode(values) == 0
-            return ((known.encode(values) == known.n_known) & ~missing).astype(np.int64)
+            return ((listed.encode(values) == listed.n_known) & ~missing).astype(
+                np.int64
+            )
         lower, upper = bounds(self.column)
         span = np.array([lower, np.nextafter(upper, np.inf)])
         is_time = isinstance(self.column, Datetime)
@@ -263,17 +279,17 @@ class Outside:
 def public_columns(
     public: PublicRows,
     kinds: Mapping[Any, Kind],
-    known: Mapping[Any, Column],
+    described: Mapping[Any, Column],
     other: str,
 ) -> dict[Any, Column]:
-    """Describe the columns that nothing else describes, as public rows show them.
+    """Describe the columns that no schema describes, from public rows.
 
-    Reads public rows only. Text that says numbers or times, and text that differs from
-    row to row, is left out: it is looked at in private rows, as without public ones.
+    Reads public rows only. Text of numbers or times, and text that differs from row to
+    row, is left out: discovery handles it as it does without public rows.
     """
-    found: dict[Any, Column] = {}
+    columns: dict[Any, Column] = {}
     for name, kind in kinds.items():
-        if name in known or name is TARGET or kind is Kind.BOOLEAN:
+        if name in described or name is TARGET or kind is Kind.BOOLEAN:
             continue
         if kind is Kind.TEXT and not _is_words(public, name):
             continue
@@ -281,24 +297,24 @@ def public_columns(
         column: Any = replace(infer_column(series, kind), nullable=True)  # type: ignore[arg-type]
         if isinstance(column, Categorical):
             counts = series.dropna().map(str).value_counts()
-            often = sorted(counts.index[:MOST_CATEGORIES].tolist())
-            column = Categorical(often, other=other)
-        found[name] = replace(column, origin=FROM_PUBLIC)
-    return found
+            frequent = sorted(counts.index[:MOST_CATEGORIES].tolist())
+            column = Categorical(frequent, other=other)
+        columns[name] = replace(column, origin=FROM_PUBLIC)
+    return columns
 
 
-def agreed(
+def accepted_columns(
     rows: Rows, columns: Mapping[Any, Column], ledger: Ledger, n_rows: float
 ) -> dict[Any, Column]:
     r"""Return the descriptions that private rows do not contradict, by a release.
 
     Released is how many rows of each column have a value that public rows do not have.
 
-    *Why it is private.* Cells are made of public rows. A private row is in one of two
-    cells of each of d columns: its vector is not negative and has norm :math:`\sqrt d`,
-    so it moves the sum by :math:`\sqrt{2d}` at most if replaced, by :math:`\sqrt d`
-    if added or removed (:class:`~skdpgen.privacy.OneHot`). What is kept is decided by
-    the noisy counts alone.
+    *Why it is private.* Cells are computed from public rows. A private row is in one of
+    two cells of each of d columns: its vector is not negative and has norm
+    :math:`\sqrt d`, so it moves the sum by :math:`\sqrt{2d}` at most if replaced, by
+    :math:`\sqrt d` if added or removed (:class:`~skdpgen.privacy.OneHot`). The noisy
+    counts alone decide which descriptions are kept.
     """
     if not columns:
         return {}
@@ -312,19 +328,21 @@ def agreed(
         share=share,
     )
     std = released.noise_std[Key.COLUMNS]
-    most = OUTSIDE * n_rows + SURE * std
+    limit = OUTSIDE * n_rows + SURE * std
     counts = by_column(released, grids)
-    return {name: column for name, column in columns.items() if counts[name][1] <= most}
+    return {
+        name: column for name, column in columns.items() if counts[name][1] <= limit
+    }
 
 
-def _is_words(public: PublicRows, name: Any) -> bool:
-    """Say whether text would be read as words or codes, as in discovery."""
+def _is_words(public: PublicRows, name: Hashable) -> bool:
+    """Return whether discovery would read a text column as words or codes."""
     cells: Cells = TextKinds()  # type: ignore[assignment]
     counts = np.zeros(cells.n_cells)
     for codes, _ in public.codes({name: cells}, None):
         counts += np.bincount(codes[:, 0], minlength=cells.n_cells)
     distinct = float(public.frame[name].nunique())
-    unknown = sorted_in(
+    unknown = with_text_type(
         Unknown({}, (name,)), name, counts, (distinct, 0.0), 0.0, public.n_rows
     )
     return unknown.texts == (name,)

@@ -1,7 +1,7 @@
 """Discovery of columns without a schema: the releases before the main one."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -28,9 +28,9 @@ from skdpgen.synthesizers.opening._first_look import (
     by_column,
     can_be_counted,
     count_whole_numbers,
-    look_at_kinds,
-    looked_at,
+    counted_texts,
     perhaps_identifiers,
+    release_text_types,
     share_for,
 )
 from skdpgen.synthesizers.opening._known_columns import Known
@@ -64,18 +64,18 @@ from skdpgen.utils import (
 # The first pass over the rows: it sums for all releases with public queries.
 
 
-def pass_first(rows: Rows, known: Known, *, is_size_public: bool) -> None:
-    """Sum how many rows, which labels and what kinds of values there are, at once.
+def sum_first_pass(rows: Rows, known: Known, *, is_size_public: bool) -> None:
+    """Sum the numbers of rows, labels and types of values in one pass over the rows.
 
-    The sums wait in ``rows``, and are forgotten with them, for the releases that ask
-    for a part of them. Which columns are looked at follows from the schema.
+    The sums stay in ``rows`` until the releases that use them, and are forgotten with
+    the rows. The choice of columns follows from the schema.
     """
     blocks: dict[str, Any] = {} if is_size_public else {Key.ROWS: Counts()}
     tokens = (TARGET,) if known.has_unknown_classes else ()
     if tokens:
         blocks[Key.TOKENS] = Selections(tokens)
     unknown = known.unknown
-    names = (*looked_at(unknown), *known.whole_numbers)
+    names = (*counted_texts(unknown), *known.whole_numbers)
     grids: dict[Any, Any] = {name: TextKinds() for name in unknown.texts}
     if names:
         blocks[Key.DISTINCT] = DistinctCounts(names)
@@ -88,24 +88,24 @@ def pass_first(rows: Rows, known: Known, *, is_size_public: bool) -> None:
 
 
 # ----------------------------------------------------------------------------
-# Discovery of columns: its first release, and what all its releases get.
+# Discovery of columns: its first release, and the shares of all its releases.
 
 LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
 OF_NUMBERS = 0.2  # of LOOK_SHARES[1]; the noise of text grows by 12 % at most
-SHARES, MOST_SHARE = (0.05, 0.20), 0.45  # of mu², for all that is discovered
+SHARES, MOST_SHARE = (0.05, 0.20), 0.45  # of mu², for all of discovery
 GROWTH = 0.4  # of the share that would make the noise good, to the power of a third
 GOOD_STD, POOR_STD = 1 / 200, 1 / 64  # of the rows: the noise of a count
 FIRST_PART, SECOND_PART, THIRD_PART = 0.3, 0.25, 0.45  # of that share
 DIGITS_WEIGHT = 0.5
-STANDS_OUT = 4.5  # noise stds at which a value surely shows
+CERTAIN = 4.5  # noise stds at which a value exceeds the noise for certain
 PLAUSIBLE = plausible_codes()
 
 ROWS_COUNTED = "number of rows"  # its line in the certificate
 
 
 def count_rows(rows: Rows, ledger: Ledger) -> float:
-    """Release the number of rows, where it is private."""
+    """Release the number of rows, which "add_remove" keeps private."""
     sums = rows.beforehand
     released = release(
         rows.batches({}) if sums is None else sums,
@@ -120,65 +120,65 @@ def count_rows(rows: Rows, ledger: Ledger) -> float:
 def discover_columns(
     rows: Rows,
     kinds: Mapping[Any, Kind],
-    known: Mapping[Any, Column],
+    described: Mapping[Any, Column],
     ledger: Ledger,
     n_rows: float,
     other: str,
     whole_numbers: tuple[Any, ...] = (),
 ) -> tuple[dict[Any, Column], Unknown, dict[Any, Seen], dict[Any, Line]]:
-    """Describe every column; those not known share joint releases.
+    """Describe every column; those without a schema share joint releases.
 
-    Also returns what the columns turned out to hold, counts of words by column, and the
-    number line of each column of numbers. Of ``whole_numbers`` it finds those that may
-    be identifiers.
+    Also returns the types of the columns, counts of words by column, and the number
+    line of each column of numbers. It also releases which of ``whole_numbers`` may be
+    identifiers.
     """
-    seen: dict[Any, Seen] = {}
+    word_counts: dict[Any, Seen] = {}
     lines: dict[Any, Line] = {}
-    unknown = Unknown.of(kinds, known)
-    found: dict[Any, Column] = {
+    unknown = Unknown.of(kinds, described)
+    columns: dict[Any, Column] = {
         name: Boolean() for name, kind in kinds.items() if kind is Kind.BOOLEAN
     }
-    found |= known
+    columns |= described
     if len(unknown):
         check_feasible(unknown, n_rows, ledger)
         budget_before = ledger.remaining
-        of_numbers = OF_NUMBERS * LOOK_SHARES[1]
-        if not can_be_counted(whole_numbers, ledger, n_rows, of_numbers):
-            of_numbers = 0.0
-        most_of_text = LOOK_SHARES[1] - of_numbers
-        unknown = look_at_kinds(rows, unknown, ledger, n_rows, most_of_text)
-        left = LOOK_SHARES[1] - (budget_before - ledger.remaining)
-        counted = count_whole_numbers(rows, whole_numbers, ledger, n_rows, left)
-        found |= {name: Boolean() for name in unknown.truths}
-        if not _is_anything_left(kinds, known, unknown):
+        share_of_numbers = OF_NUMBERS * LOOK_SHARES[1]
+        if not can_be_counted(whole_numbers, ledger, n_rows, share_of_numbers):
+            share_of_numbers = 0.0
+        most_share_of_text = LOOK_SHARES[1] - share_of_numbers
+        unknown = release_text_types(rows, unknown, ledger, n_rows, most_share_of_text)
+        share_left = LOOK_SHARES[1] - (budget_before - ledger.remaining)
+        counted = count_whole_numbers(rows, whole_numbers, ledger, n_rows, share_left)
+        columns |= {name: Boolean() for name in unknown.truths}
+        if not _is_any_column_learnt(kinds, described, unknown):
             texts = (*unknown.texts, *unknown.identifiers)
             unknown = replace(unknown, texts=texts, identifiers=())
-        found |= {name: _written_anew(name) for name in unknown.identifiers}
+        columns |= {name: _regenerated(name) for name in unknown.identifiers}
         rows.read_as(unknown.written)
     if len(unknown):
         first = _release_columns(rows, unknown, ledger, n_rows, other)
-        seen, lines = first.seen, first.lines
-        found |= first.columns
+        word_counts, lines = first.seen, first.lines
+        columns |= first.columns
         present = _rows_present(rows, counted, first.missing, ledger, n_rows)
         numbered = perhaps_identifiers(counted, present)
         unknown = replace(unknown, numbered=numbered, finer=first.finer)
-    return {name: found[name] for name in kinds}, unknown, seen, lines
+    return {name: columns[name] for name in kinds}, unknown, word_counts, lines
 
 
-def _is_anything_left(
-    kinds: Mapping[Any, Kind], known: Mapping[Any, Column], unknown: Unknown
+def _is_any_column_learnt(
+    kinds: Mapping[Any, Kind], described: Mapping[Any, Column], unknown: Unknown
 ) -> bool:
-    """Say whether a column is learnt if identifiers are not."""
+    """Return whether any column is learnt if identifiers are left out."""
     left_out = {*unknown.identifiers, TARGET}
-    left_out |= {n for n, column in known.items() if isinstance(column, LEFT_OUT)}
+    left_out |= {n for n, column in described.items() if isinstance(column, LEFT_OUT)}
     return not set(kinds) <= left_out
 
 
 class _First(NamedTuple):
-    """What the first release says of columns.
+    """The first release of columns, interpreted.
 
-    ``missing`` are rows without a number and the noise of that; ``finer`` is the noise
-    of the share of rows with decimals, for columns that show none.
+    ``missing`` are numbers of rows without a number, and their noise; ``finer`` is the
+    noise of the share of rows with decimals, for columns that show none.
     """
 
     columns: dict[Any, Column]
@@ -191,7 +191,7 @@ class _First(NamedTuple):
 def _release_columns(
     rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float, other: str
 ) -> _First:
-    r"""Release octaves and decimals of numbers, and words of text, at once.
+    r"""Release octaves and decimals of numbers, and words of text, jointly.
 
     *Sensitivity.* In each column of numbers a row is in one octave and, with half the
     weight, has one number of decimals; in each column of text it holds one word. These
@@ -224,14 +224,17 @@ def _release_columns(
         ledger=ledger,
         share=FIRST_PART * discovery_share(unknown, n_rows, ledger),
     )
-    found: dict[Any, Column] = {}
+    columns: dict[Any, Column] = {}
     lines: dict[Any, Line] = {}
-    seen: dict[Any, Seen] = {}
+    word_counts: dict[Any, Seen] = {}
     missing: dict[Any, tuple[float, float]] = {}
     finer: dict[Any, float] = {}
     decimals = by_column(released, digits, Key.DIGITS)
     for name in with_words:
-        seen[name] = released.values[Key.TOKENS][name], released.noise_std[Key.TOKENS]
+        word_counts[name] = (
+            released.values[Key.TOKENS][name],
+            released.noise_std[Key.TOKENS],
+        )
     for name, counts in by_column(released, grids).items():
         std = released.noise_std[Key.COLUMNS]
         step: float | None = 1.0
@@ -249,7 +252,7 @@ def _release_columns(
                 n_numbers,
                 noise_of_present,
                 has_fractions=kinds[name] is Kind.FLOAT
-                and has_fractions(counts[:-1], std, present, n_rows),
+                and has_fractions(counts[:-1], std),
             )
             if step == 1.0:
                 finer[name] = noise / n_rows
@@ -257,16 +260,18 @@ def _release_columns(
             kinds[name], counts[:-1], std, step, present, n_rows, noise_of_present
         )
         is_missing = counts[-1] > max(std, 0.5)
-        found[name] = _provisional(lines[name], kinds[name], nullable=bool(is_missing))
+        columns[name] = _provisional(
+            lines[name], kinds[name], nullable=bool(is_missing)
+        )
     for name in unknown.texts:
-        found[name] = Categorical(list(seen[name][0]), other=other)
-    return _First(found, seen, lines, missing, finer)
+        columns[name] = Categorical(list(word_counts[name][0]), other=other)
+    return _First(columns, word_counts, lines, missing, finer)
 
 
 def _noise_of_rows(ledger: Ledger) -> float:
     """Return the noise of the number of rows; 0 where it is public."""
-    counted = (one.noise_std for one in ledger.entries if one.name == ROWS_COUNTED)
-    return math.hypot(*counted)
+    stds = (entry.noise_std for entry in ledger.entries if entry.name == ROWS_COUNTED)
+    return math.hypot(*stds)
 
 
 def _rows_present(
@@ -276,9 +281,9 @@ def _rows_present(
     ledger: Ledger,
     n_rows: float,
 ) -> dict[Any, tuple[float, float]]:
-    """Return how many rows hold a number, and the noise of that; none is private.
+    """Return the number of rows with a number, and its noise, from released counts.
 
-    Nothing is missing from a dtype that cannot hold gaps, which is public.
+    A dtype that cannot hold missing values has none; dtypes are public.
     """
     noise_of_rows = _noise_of_rows(ledger)
     layout: Any = rows.layout
@@ -291,22 +296,24 @@ def _rows_present(
 
 
 def _provisional(line: Line, kind: Kind, *, nullable: bool) -> Column:
-    """Describe a column by the octaves that hold rows; later releases refine it."""
+    """Describe a column by its octaves that are not empty; later releases refine it."""
     rows = np.where(line.is_open, np.maximum(line.counts, 0.0), 0.0)
     cells = bins_of(line, rows, math.inf, nullable=nullable)
     return summary_of(cells, kind, nullable=nullable)
 
 
-def open_words(unknown: Unknown, name: Any, known: Iterable[str] = ()) -> OpenWords:
-    """Return which text of a column is a word that has no name yet."""
+def open_words(
+    unknown: Unknown, name: Hashable, named: Iterable[str] = ()
+) -> OpenWords:
+    """Return what counts as a word of a column that no release has named yet."""
     written = unknown.written.get(name)
     if written is None and name in unknown.dated:
         written = Datetime()
-    return OpenWords(tuple(known), name in unknown.beside, written)
+    return OpenWords(tuple(named), name in unknown.beside, written)
 
 
-def _written_anew(name: Any) -> Regenerate:
-    """Return how identifiers are written: their column's name and a number."""
+def _regenerated(name: Hashable) -> Regenerate:
+    """Return a description that writes new identifiers: column name and a number."""
     text = str(name).replace("{", "{{").replace("}", "}}")
     return Regenerate(text + "-{i}")
 
@@ -314,9 +321,9 @@ def _written_anew(name: Any) -> Regenerate:
 def discovery_share(unknown: Unknown, n_rows: float, ledger: Ledger) -> float:
     """Return the part of mu² that all three releases of discovery get.
 
-    It follows from public quantities, and from the number of rows and the types of
-    columns as released. It grows slowly with the share that good noise would take: for
-    many rows, finer cells are worth more than that.
+    It depends on public quantities, and on the released number of rows and column
+    types. It grows slowly with the share that good noise would need, because for many
+    rows finer cells are worth more than less noise.
     """
     structure = OneHot(max(len(unknown.numbers) + len(unknown.texts), 1))
     needed = share_for(structure, n_rows * GOOD_STD, ledger, (0.0, 1.0))
@@ -331,7 +338,7 @@ def check_feasible(unknown: Unknown, n_rows: float, ledger: Ledger) -> None:
         return
     share = discovery_share(unknown, n_rows, ledger)
     delta = sensitivity(OneHot(len(unknown)), ledger.budget.adjacency)
-    needed = STANDS_OUT * ledger.noise_std(share=share, sensitivity=delta)
+    needed = CERTAIN * ledger.noise_std(share=share, sensitivity=delta)
     if needed > n_rows / 2:
         raise SchemaRequiredError(
             f"Private discovery of {len(unknown)} columns needs values that "

@@ -11,14 +11,14 @@ from skdpgen.privacy import Ledger, OneHot, sensitivity
 K = TypeVar("K")
 
 FEWEST, MOST = 4, 12  # groups of a column in pairs
-SINGLE = 64  # how many noise stds of a single column all rows must be worth
-NOISE_OF_CELL = 3.0  # a cell of an even pair should hold this many stds of rows
+SINGLE = 64  # least number of rows, in noise stds of a single column
+NOISE_OF_CELL = 3.0  # least rows of a cell of an even pair, in noise stds
 MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together
-PUBLIC_WIDTH = 500  # of them where public rows are counted for all pairs
-TRIAL_WIDTH = 1_000  # of them where pairs are all of public rows, without noise
+PUBLIC_WIDTH = 500  # the same if public rows are counted for all pairs
+TRIAL_WIDTH = 1_000  # the same if all pairs come from public rows, without noise
 TRUST_PAIRS = 30  # pairs that test whether public rows are right
-KEPT = 0.3  # part of the noise that smoothing leaves in
+KEPT = 0.3  # part of the noise variance that remains after smoothing
 
 
 def nearest_pairs(n_columns: int, n_pairs: int) -> tuple[tuple[int, int], ...]:
@@ -51,12 +51,14 @@ def affordable_pairs(
     depend on them. At 4 x 4 groups pairs must exceed their noise, which grows
     with the root of their number, and there should be about one per column at least.
     """
-    if not 0 < 1 - pair_budget < 1:  # too near an end to be split
+    if not 0 < 1 - pair_budget < 1:  # rounding leaves nothing to split
         return 0
-    alone, noise = _noises(ledger, n_columns, pair_budget)
-    if n_rows < SINGLE * alone:
+    column_noise, pair_noise = _noises(ledger, n_columns, pair_budget)
+    if n_rows < SINGLE * column_noise:
         return 0
-    limit = n_rows / (NOISE_OF_CELL * FEWEST**2 * noise) if noise else math.inf
+    limit = (
+        n_rows / (NOISE_OF_CELL * FEWEST**2 * pair_noise) if pair_noise else math.inf
+    )
     n_pairs = n_columns * (n_columns - 1) // 2
     n_pairs = int(min(n_pairs, MAX_PAIRS, limit**2))
     return n_pairs if n_pairs >= max(n_columns - 1, 1) else 0
@@ -64,22 +66,24 @@ def affordable_pairs(
 
 def rows_for_pairs(ledger: Ledger, n_columns: int, pair_budget: float) -> float:
     """Return about how many rows :func:`affordable_pairs` needs for any pair."""
-    alone, noise = _noises(ledger, n_columns, pair_budget)
-    for_pairs = NOISE_OF_CELL * FEWEST**2 * noise * math.sqrt(max(n_columns - 1, 1))
-    return max(SINGLE * alone, for_pairs)
+    column_noise, pair_noise = _noises(ledger, n_columns, pair_budget)
+    for_pairs = (
+        NOISE_OF_CELL * FEWEST**2 * pair_noise * math.sqrt(max(n_columns - 1, 1))
+    )
+    return max(SINGLE * column_noise, for_pairs)
 
 
 def _noises(ledger: Ledger, n_columns: int, pair_budget: float) -> tuple[float, float]:
     """Return the noise of a single column of all, and of one pair."""
-    rest, adjacency = ledger.remaining, ledger.budget.adjacency
-    alone = ledger.noise_std(
-        share=(1 - pair_budget) * rest,
+    remaining, adjacency = ledger.remaining, ledger.budget.adjacency
+    column_noise = ledger.noise_std(
+        share=(1 - pair_budget) * remaining,
         sensitivity=sensitivity(OneHot(n_columns), adjacency),
     )
-    noise = ledger.noise_std(
-        share=pair_budget * rest, sensitivity=sensitivity(OneHot(1), adjacency)
+    pair_noise = ledger.noise_std(
+        share=pair_budget * remaining, sensitivity=sensitivity(OneHot(1), adjacency)
     )
-    return alone, noise
+    return column_noise, pair_noise
 
 
 def pair_groups(
@@ -105,7 +109,7 @@ def widest_groups(n_columns: int, *, is_trial: bool = False) -> int:
 
 
 class ExpectsPairs(Protocol):
-    """What public rows say of pairs: :class:`PairModel`, which imports this module."""
+    """Protocol of :class:`PairModel`, which imports this module."""
 
     @property
     def every_pair(self) -> Any:
@@ -132,8 +136,8 @@ def worth_measuring(
     """Return the pairs to measure again, from estimates of a first release.
 
     If the R strongest pairs are measured, the noise of each of their cells has R times
-    the variance of a single histogram, of which smoothing keeps a part; what is left
-    out is lost. R is chosen to minimise the sum.
+    the variance of a single histogram, and smoothing keeps a part of it. The energy of
+    the other pairs is lost. R minimises the sum of both errors.
 
     Examples
     --------
@@ -144,6 +148,6 @@ def worth_measuring(
     strength = np.array([energies[pair] for pair in order])
     cells = np.cumsum([widths[pair] for pair in order])
     number = np.arange(1, len(order) + 1)
-    lost = strength.sum() - np.cumsum(strength)
+    lost_energy = strength.sum() - np.cumsum(strength)
     noise = KEPT * unit_variance * number * cells
-    return tuple(order[: int(np.argmin(lost + noise)) + 1])
+    return tuple(order[: int(np.argmin(lost_energy + noise)) + 1])

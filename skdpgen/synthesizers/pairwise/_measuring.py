@@ -41,7 +41,7 @@ from skdpgen.synthesizers.pairwise._pair_model import (
     HALVES,
     PairModel,
     affordable_parts,
-    own_energies,
+    part_energies,
     parts_of_number,
 )
 from skdpgen.synthesizers.pairwise._pair_release import (
@@ -73,10 +73,10 @@ from skdpgen.utils import (
 # Columns at two levels: each cell of all rows, and groups of cells by class.
 
 Floats = NDArray[np.float64]
-FINE = 0.2  # of the budget of columns goes to all rows together
-NOISE_OF_GROUP = 1.0  # a group should hold this many noise stds of rows in each class
+FINE = 0.2  # budget fraction, of columns, for cells of all classes together
+NOISE_OF_GROUP = 1.0  # least rows of a group in each class, in noise stds
 FEWEST = 4  # groups of a column
-COARSER = 0.5  # of the cells are left at most, else one level is enough
+COARSER = 0.5  # largest ratio of groups to cells for which two levels pay off
 
 
 def groups_by_class(
@@ -90,14 +90,14 @@ def groups_by_class(
     if n_classes < 2 or opening.public is not None:
         return None
     delta = sensitivity(OneHot(len(cells)), ledger.budget.adjacency)
-    rest = (1 - FINE) * share * ledger.remaining
-    noise = NOISE_OF_GROUP * ledger.noise_std(share=rest, sensitivity=delta)
+    group_share = (1 - FINE) * share * ledger.remaining
+    noise = NOISE_OF_GROUP * ledger.noise_std(share=group_share, sensitivity=delta)
     if not noise:
         return None
     n_groups = max(int(opening.facts.n_rows / (n_classes * noise)), FEWEST)
     sizes = [column.n_cells for column in cells.values()]
-    left = sum(min(size, n_groups) for size in sizes)
-    return n_groups if left <= COARSER * sum(sizes) else None
+    n_left = sum(min(size, n_groups) for size in sizes)
+    return n_groups if n_left <= COARSER * sum(sizes) else None
 
 
 def measure_two_levels(
@@ -110,10 +110,10 @@ def measure_two_levels(
 ) -> tuple[Release, tuple[float, ...]]:
     r"""Release every cell of all rows with a class, then groups of cells by class.
 
-    In one histogram by class, a cell of all rows has the noise of all classes, and a
-    group of cells that of all its cells. At two levels neither is so. The result
-    has the form of one release by class: groups are shared among their cells as all
-    rows have them, with the noise that their sums have.
+    In one histogram by class, the noise of all classes adds up in a pooled cell, and
+    the noise of all cells in a group. Two levels avoid both. The result has the form of
+    one release by class: counts of groups are shared among their cells in the pooled
+    proportions, with the noise of their sums.
 
     **Sensitivity**, of each of the two, as of pairs: a row is one-hot in each column,
     times a scale, and squares of scales sum to 1. So its vector v is not negative and
@@ -253,9 +253,9 @@ class MeasuredPairs(Measured):
     parity_release: ParityRelease | None = None
 
 
-FIRST_ROUND = 0.25  # of what is spent on pairs
-WORTH = 0.1  # of what is left of the budget: less is not spent on columns again
-FOR_TRUST = 0.05  # of the budget, where pairs serve to judge public rows only
+FIRST_ROUND = 0.25  # of the budget of pairs
+WORTH = 0.1  # of the remaining budget; with less, columns are not counted again
+FOR_TRUST = 0.05  # budget fraction of pairs that only test public rows
 BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
 
 
@@ -266,7 +266,7 @@ def number_of_pairs(opening: Opening, pair_budget: float) -> int:
 
 
 def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
-    """Return the part of the budget that pairs get; with public rows at least some.
+    """Return the part of the budget that pairs get; with public rows it is positive.
 
     Where no pair could be afforded, a few test whether public rows are right.
     """
@@ -287,8 +287,8 @@ def measure_columns(
 ) -> ClassConditional:
     """Release every column by class, and return the denoised columns.
 
-    Keeps the release, and what one row counts in each column: where no part of the
-    budget is ``for_pairs``, or only a trial of public rows, 1.
+    Stores the release, and the scale of a row in each column. The scale is 1 if no
+    budget is ``for_pairs``, or only a test of public rows.
     """
     sizes = tuple(column.n_cells for column in cells.values())
     scales = cell_scales(sizes) if for_pairs and not is_trial else None
@@ -414,11 +414,13 @@ def measure_pairs(
         share = model.explained()
         if share > WORTH:
             measure_columns_again(opening, cells, labels, share=share)
-        # parts of a number give energies with less noise than parities of classes
-        own = parities.of_pairs(denoised, groups) if parities and by_class else {}
-        own = own_energies(model) or own
+        # energies of parts of a number have less noise than parities of classes
+        class_energies = (
+            parities.of_pairs(denoised, groups) if parities and by_class else {}
+        )
+        class_energies = part_energies(model) or class_energies
         level_of = dict(zip(pairs, levels or (), strict=False))
-        pairs = pairs_that_matter(model, pairs, own, ledger)
+        pairs = pairs_that_matter(model, pairs, class_energies, ledger)
         levels = tuple(level_of[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
     opening.step("pairs by class" if by_class else "pairs")
@@ -439,14 +441,16 @@ def measure_pairs(
 def pairs_that_matter(
     model: PairModel,
     pairs: Sequence[Pair],
-    own: Mapping[Pair, float],
+    class_energies: Mapping[Pair, float],
     ledger: Ledger,
 ) -> tuple[Pair, ...]:
-    """Return the pairs to measure again; ``own`` has the energies of single classes."""
+    """Return the pairs to measure again, by their energies, pooled and by class."""
     delta = sensitivity(OneHot(1), ledger.budget.adjacency)
     unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
     # of a number, the common excess and that of its parts are each estimated with noise
     n_noisy = 2 if model.are_bins else 1
     widths = {pair: n_noisy * math.prod(model.shape(pair)) for pair in pairs}
-    energies = {pair: e + own.get(pair, 0.0) for pair, e in model.energies().items()}
+    energies = {
+        pair: e + class_energies.get(pair, 0.0) for pair, e in model.energies().items()
+    }
     return worth_measuring(energies, widths, (unit / model.n_rows) ** 2)

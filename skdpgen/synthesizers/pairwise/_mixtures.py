@@ -13,15 +13,15 @@ from skdpgen.tables import Cells, each_cell
 from skdpgen.training import ClassConditional, fit_mixture
 
 USUAL, FEWEST = 200, 8  # components of a class
-OF_ALL = 20_000  # components of all classes together
-STEPS = 200, 600  # of training, at least and at most
+OF_ALL = 20_000  # components in total, over all classes
+STEPS = 200, 600  # least and most training steps
 # Noise of the last release, in energies of relations, from which the fewest steps are
 # enough: longer training would fit the noise.
 NOISY = 0.05
 
 
 def usual_components(n_classes: int) -> int:
-    """Return how many components a class gets; many classes leave fewer to each.
+    """Return the number of components of a class; many classes get fewer each.
 
     Examples
     --------

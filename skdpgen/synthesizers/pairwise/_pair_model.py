@@ -49,7 +49,7 @@ def parts_of_number(
 ) -> NDArray[np.int64] | None:
     """Return which bins of a number make up each of its parts; None for classes.
 
-    What only two columns together say of a number does not show in all rows together.
+    Relations of two columns jointly with a number do not show in pooled counts.
     Relations change slowly along the number, so a few parts show them, and add up
     to all rows with less noise than many bins do. Parts are cut by released counts.
     """
@@ -80,12 +80,12 @@ def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
     return max(int(min(n_rows / noise, n_rows)), FEWEST) if noise else int(n_rows)
 
 
-def own_of_parts(
+def part_deviations(
     model: "PairModel",
 ) -> dict[Pair, tuple[Floats, NDArray[np.int64]]]:
-    """Return what each part of a number has beyond its share of a pair, smoothed.
+    """Return the smoothed deviation of each part of a number from its share of a pair.
 
-    And which bins are in which part; of two releases of a pair the later one.
+    Also returns the part of each bin. Of two releases of a pair, the later one is used.
     """
     smoothed: dict[Pair, tuple[Floats, NDArray[np.int64]]] = {}
     for pair_release in model.measured:
@@ -96,39 +96,44 @@ def own_of_parts(
         for pair, counts, std in pair_release.tables(model.groups):
             expected = np.einsum("hc,cab->hab", joins, model.independent(pair))
             excess = counts / model.n_rows - expected
-            own = excess - shares[:, None, None] * excess.sum(axis=0)
+            deviations = excess - shares[:, None, None] * excess.sum(axis=0)
             variance = (std / model.n_rows) ** 2
             first, second = model.priors_of(pair)
-            own = smooth_bins(own, variance, first, second, shares)
-            smoothed[pair] = own, pair_release.of_class
+            deviations = smooth_bins(deviations, variance, first, second, shares)
+            smoothed[pair] = deviations, pair_release.of_class
     return smoothed
 
 
-def own_energies(model: "PairModel") -> dict[Pair, float]:
-    """Return the squared norm of what parts of a number have of their own."""
-    return {p: float((own**2).sum()) for p, (own, _) in own_of_parts(model).items()}
+def part_energies(model: "PairModel") -> dict[Pair, float]:
+    """Return the squared norm of the deviations of parts of a number."""
+    return {
+        p: float((deviations**2).sum())
+        for p, (deviations, _) in part_deviations(model).items()
+    }
 
 
-def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
-    """Return what each bin of a number has beyond its share of a pair.
+def bin_deviations(model: "PairModel") -> dict[PairOfClass, Floats]:
+    """Return the deviation of each bin of a number from its share of a pair.
 
-    Where a pair was counted by parts, a bin has its share of its part.
+    If a pair was counted by parts, a bin gets its share of its part.
     """
     of_bins: dict[PairOfClass, Floats] = {}
-    for pair, (own, of_class) in own_of_parts(model).items():
+    for pair, (deviations, of_class) in part_deviations(model).items():
         shares = np.bincount(of_class, model.shares)
         for c, part in enumerate(of_class):
-            of_bins[(*pair, c)] = own[part] * model.shares[c] / shares[part]
+            of_bins[(*pair, c)] = deviations[part] * model.shares[c] / shares[part]
     for pair_release in model.measured:
         if not pair_release.by_class:
             continue
         for pair, counts, std in pair_release.tables(model.groups):
             excess = counts / model.n_rows - model.independent(pair)
-            beyond = excess - model.shares[:, None, None] * excess.sum(axis=0)
+            raw_deviations = excess - model.shares[:, None, None] * excess.sum(axis=0)
             variance = (std / model.n_rows) ** 2
             first, second = model.priors_of(pair)
-            own = smooth_bins(beyond, variance, first, second, model.shares)
-            of_bins |= {(*pair, c): rest for c, rest in enumerate(own)}
+            deviations = smooth_bins(
+                raw_deviations, variance, first, second, model.shares
+            )
+            of_bins |= {(*pair, c): deviation for c, deviation in enumerate(deviations)}
     return of_bins
 
 
@@ -136,7 +141,7 @@ def own_of_bins(model: "PairModel") -> dict[PairOfClass, Floats]:
 # Estimates of pairs of columns, from releases and public rows.
 
 MOST_PUBLIC = 5_000  # pairs that are taken from public rows
-BELIEVED = 0.5  # trust that public relations need if private pairs only tested them
+BELIEVED = 0.5  # least trust in public relations that private pairs only tested
 Estimate = tuple[Floats, float]  # an excess, and the variance of its noise
 K = TypeVar("K", Pair, PairOfClass)
 
@@ -368,8 +373,10 @@ class PairModel:
             first, second = self.priors_of((key[0], key[1]))
             scale, centre = scales.get(key, 1.0), centres[key]
             around_zero, null = fit_pair(excess, variance, first, second, scale=scale)
-            rest, log = fit_pair(excess - centre, variance, first, second, scale=scale)
-            fits[key] = around_zero, centre + rest
+            correction, log = fit_pair(
+                excess - centre, variance, first, second, scale=scale
+            )
+            fits[key] = around_zero, centre + correction
             odds.append(log - null)
         each, overall = pooled_trust(np.array(odds))
         return {
@@ -386,7 +393,7 @@ class PairModel:
         return sum(c.size * (std / self.n_rows) ** 2 for _, c, std in tables)
 
     def energies(self) -> dict[Pair, float]:
-        """Return the squared norm of each pair's excess over what is expected of it."""
+        """Return the squared norm of the excess of each pair over its expectation."""
         commons, trust = self.commons()
         if self._public is not None:
             public = self._public
@@ -403,7 +410,7 @@ class PairModel:
         return not is_trial or self.commons()[1] > BELIEVED
 
     def explained(self) -> float:
-        """Return the part of the estimated relations that public rows had predicted."""
+        """Return the part of the estimated relations that public rows predicted."""
         if self._public is None:
             return 0.0
         commons, _ = self.commons()
@@ -411,7 +418,7 @@ class PairModel:
         return max(1.0 - sum(self.energies().values()) / whole, 0.0) if whole else 0.0
 
     def target(self) -> PairTarget:
-        """Return what the moments of a model should be."""
+        """Return the target of a model's moments."""
         ends = np.cumsum([0, *self.sizes])
         width, n_classes = int(ends[-1]), len(self.shares)
         places = [slice(a, b) for a, b in pairwise(ends)]
@@ -427,20 +434,21 @@ class PairModel:
         for (j, k), smooth in commons.items():
             _set(common, places[j], places[k], self._spread((j, k), smooth))
             _set(is_measured, places[j], places[k], True)
-        own: NDArray[Any] | None = None  # single precision: it is the largest array
-        owns = self._owns(trust)
-        if owns:
-            own = np.zeros((n_classes, width, width), dtype=np.float32)
-        for (j, k, c), rest in owns.items():
-            assert own is not None
-            _set(own[c], places[j], places[k], self._spread((j, k), rest))
+        by_class: NDArray[Any] | None = None
+        class_deviations = self._class_deviations(trust)
+        if class_deviations:
+            # single precision: it is the largest array
+            by_class = np.zeros((n_classes, width, width), dtype=np.float32)
+        for (j, k, c), deviation in class_deviations.items():
+            assert by_class is not None
+            _set(by_class[c], places[j], places[k], self._spread((j, k), deviation))
         singles = np.concatenate(self.singles, axis=1)
-        return PairTarget(singles, self.shares, common, own, is_measured)
+        return PairTarget(singles, self.shares, common, by_class, is_measured)
 
-    def _owns(self, trust: float) -> dict[PairOfClass, Floats]:
-        """Return what each class has beyond its share of a pair's common excess."""
+    def _class_deviations(self, trust: float) -> dict[PairOfClass, Floats]:
+        """Return the deviation of each class from its share of a common excess."""
         if self.are_bins and self._public is None:
-            return own_of_bins(self)
+            return bin_deviations(self)
         estimates: dict[PairOfClass, Estimate] = {}
         scales: dict[PairOfClass, float] = {}
         for pair_release in self._by_class:
@@ -460,15 +468,17 @@ class PairModel:
                 key: self.smooth((key[0], key[1]), estimate, scales[key])
                 for key, estimate in estimates.items()
             }
-        public_owns = {
-            (*pair, c): rest
+        public_deviations = {
+            (*pair, c): deviation
             for pair in self.every_pair
-            for c, rest in enumerate(self._public.own(pair))
+            for c, deviation in enumerate(self._public.own(pair))
         }
         fits: dict[PairOfClass, Floats] = {}
         if estimates:
-            fits, trust = self._trusting(estimates, public_owns, scales)
-        return {key: trust * rest for key, rest in public_owns.items()} | fits
+            fits, trust = self._trusting(estimates, public_deviations, scales)
+        return {
+            key: trust * deviation for key, deviation in public_deviations.items()
+        } | fits
 
 
 def _set(

@@ -29,10 +29,10 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Resolution of a pair: few cells of one column leave more for the other.
+# Resolution of a pair: a column of few cells lets the other have more groups.
 
 FINEST = 24  # groups of a column in any pair
-WIDTH = 600  # groups of all columns together, where that is finer than the given number
+WIDTH = 600  # groups of all columns together, if finer than the given number
 
 Pair = tuple[int, int]
 Levels = tuple[CellGroups, CellGroups]
@@ -67,16 +67,18 @@ def column_groups(
     """Return the finest groups of each column that any of its pairs may have."""
     groups = [group_cells(cells[name], marginals[name], finest) for name in cells]
     sizes = [grouping.n_groups for grouping in groups]
-    least = [min(sizes[:j] + sizes[j + 1 :], default=1) for j in range(len(sizes))]
-    most = [
+    partner_sizes = [
+        min(sizes[:j] + sizes[j + 1 :], default=1) for j in range(len(sizes))
+    ]
+    group_limits = [
         shared_cells(size, partner_size, n_groups)[0]
-        for size, partner_size in zip(sizes, least, strict=True)
+        for size, partner_size in zip(sizes, partner_sizes, strict=True)
     ]
     return tuple(
         grouping
         if grouping.n_groups <= n
         else group_cells(cells[name], marginals[name], n)
-        for name, grouping, n in zip(cells, groups, most, strict=True)
+        for name, grouping, n in zip(cells, groups, group_limits, strict=True)
     )
 
 
@@ -135,7 +137,7 @@ def corrected(
     """Correct counts of groups by released sums of groups that were joined.
 
     The error of a sum is shared evenly by its groups: the least squares solution. The
-    variance that is returned is the mean of what it leaves.
+    returned variance is the mean of the remaining variances.
 
     Examples
     --------
@@ -145,9 +147,11 @@ def corrected(
     """
     members = np.bincount(level.of_cell, minlength=level.n_groups)
     gain = members * variance / (members * variance + noise) / members
-    off = gain * (sums - level.add_up(mean))
-    left = variance * (1.0 - float((gain * members).sum()) / len(level.of_cell))
-    return mean + off[..., level.of_cell], left
+    correction = gain * (sums - level.add_up(mean))
+    remaining_variance = variance * (
+        1.0 - float((gain * members).sum()) / len(level.of_cell)
+    )
+    return mean + correction[..., level.of_cell], remaining_variance
 
 
 # ----------------------------------------------------------------------------
@@ -173,11 +177,11 @@ class PairRelease:
     levels: tuple[Levels, ...] | None = None
     """How each pair joins the groups of its columns; None has each by itself."""
     of_class: NDArray[np.int64] | None = None
-    """With which classes each class was counted; None is one by one, or all of them."""
+    """Classes that each class was counted with; None if separately, or with all."""
 
     @property
     def by_class(self) -> bool:
-        """Whether classes were counted one by one."""
+        """Whether classes were counted separately."""
         return len(self.released.values[Key.PAIRS]) > 1 and self.of_class is None
 
     def tables(
@@ -199,10 +203,10 @@ class PairRelease:
 @saved
 @dataclass(frozen=True, eq=False)
 class PairCodes:
-    """From cells of rows to groups of cells, row by row, as pairs count them.
+    """Map the cells of each row to the groups that pairs count.
 
-    No cell and no label raises: an unknown one is counted nowhere. Otherwise a single
-    row could end the fit with an error, which no budget pays for.
+    No cell and no label raises: unknown ones are ignored. Otherwise a single row could
+    end the fit with an error, which is outside the guarantee.
     """
 
     groups: tuple[CellGroups, ...]

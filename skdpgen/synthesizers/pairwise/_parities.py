@@ -46,16 +46,16 @@ from skdpgen.utils import (
 # Which parities to release, and how columns are cut in halves for them.
 
 Floats = NDArray[np.float64]
-USUAL, MOST = 0.06, 0.1  # parts of what pairs would get
-LOWEST, FEWEST, HIGHEST = 2, 3, 7  # columns of a set; at least up to three
-WIDEST = 8_000  # sets in all
-LEAST, ENOUGH = 7.0, 15.0  # stds of noise that a full parity should be worth
-OWN = 8  # with more classes than that, parities are those of all rows
+USUAL, MOST = 0.06, 0.1  # fractions of the budget of pairs
+LOWEST, FEWEST, HIGHEST = 2, 3, 7  # columns of a set; FEWEST is the least maximum
+WIDEST = 8_000  # total number of sets
+LEAST, ENOUGH = 7.0, 15.0  # noise stds of a parity that holds in all rows
+OWN = 8  # with more classes, parities are pooled over classes
 
 
 @dataclass(frozen=True, eq=False)
 class ParityPlan:
-    """What is released: sizes of sets, with which classes each class is counted.
+    """Plan of the release: sizes of sets, and classes that are counted together.
 
     ``share`` is of what is left of the budget.
     """
@@ -68,7 +68,7 @@ class ParityPlan:
 def plan_parities(
     opening: Opening, labels: Cells | None, denoised: ClassConditional
 ) -> ParityPlan | None:
-    """Return what can be afforded, by public quantities and releases; None if nothing.
+    """Return an affordable plan, by public quantities and releases; None if none is.
 
     With None no budget is used.
     """
@@ -91,11 +91,11 @@ def affordable_orders(
     used. The share is no more than such a parity needs.
     """
     chosen: tuple[tuple[int, ...], float] = (), 0.0
-    rest, adjacency = MOST * ledger.remaining, ledger.budget.adjacency
+    largest_share, adjacency = MOST * ledger.remaining, ledger.budget.adjacency
     for highest in range(FEWEST, min(HIGHEST, n_columns) + 1):
         query = SignProducts(n_columns, tuple(range(LOWEST, highest + 1)))
         delta = sensitivity(query, adjacency)
-        noise = ledger.noise_std(share=rest, sensitivity=delta)
+        noise = ledger.noise_std(share=largest_share, sensitivity=delta)
         strength = n_rows / (noise * math.sqrt(n_classes)) if noise else math.inf
         if strength < LEAST or query.width > WIDEST:
             break
@@ -190,7 +190,7 @@ class ParityRelease:
     orders : tuple of int
         Sizes of the sets.
     of_class : ndarray of int of shape (n_classes,)
-        With which classes each class was counted.
+        Group of classes that each class was counted in.
     released : Release
     """
 
@@ -242,8 +242,8 @@ class ParityRelease:
         means = mean_signs(np.concatenate(singles, axis=2), signs, sizes)
         certain, _, shifts = self._significant(means, denoised.totals, self.orders[:1])
         shares = np.bincount(self.of_class, denoised.totals) / np.sum(denoised.totals)
-        own = shares[:, None] * (shifts - shares @ shifts)
-        energies = 0.25 * (own**2).sum(axis=0)  # four quarters have a quarter of it
+        excess = shares[:, None] * (shifts - shares @ shifts)
+        energies = 0.25 * (excess**2).sum(axis=0)  # four quarters have a quarter of it
         subsets, of_pair = self.subsets, {}
         for i, energy in zip(certain, energies, strict=True):
             first, second = subsets[i]

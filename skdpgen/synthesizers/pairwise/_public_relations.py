@@ -14,18 +14,18 @@ from skdpgen.training import RelatedColumns, columns_together, raked
 # Relations of pairs in public rows, adjusted to private single columns.
 
 Floats = NDArray[np.float64]
-OF_CELL = 0.5  # rows that every cell of a pair gets as independent columns would
+OF_CELL = 0.5  # prior rows per cell of a pair, distributed as independent columns
 
 
 class PublicPairs:
-    r"""Relations of public rows, as private rows would have them.
+    r"""Relations of public rows, adjusted to the marginals of private rows.
 
-    A relation is a ratio: how much more often two values are together than independent
-    columns would have them. Single columns may be others here and there; so the table
-    of a public pair is scaled in rows and columns until it has the private ones, which
-    leaves such ratios as they are, and what it then has beyond independent columns is
-    the excess to expect. Few public rows say little: each cell has half a row more that
-    is independent, and a class half a row that is like all.
+    A relation is the ratio of a joint frequency to that of independent columns. Public
+    and private marginals may differ. So the table of a public pair is scaled in rows
+    and columns until it has the private marginals, which keeps the odds ratios. Its
+    excess over independent columns is the expected one. Few public rows are weak
+    evidence: each cell gets half a row of independent columns, and each class half a
+    row of all classes.
 
     Parameters
     ----------
@@ -55,17 +55,17 @@ class PublicPairs:
         return np.asarray(self._excess(pair).sum(axis=0))
 
     def own(self, pair: tuple[int, int]) -> Floats:
-        """Return what each class has beyond its share of that."""
+        """Return the deviation of each class from its share of the excess."""
         excess = self._excess(pair)
         return np.asarray(excess - self._shares[:, None, None] * excess.sum(axis=0))
 
     def _excess(self, pair: tuple[int, int]) -> Floats:
         if pair not in self._excesses:
-            self._excesses[pair] = self._moved(pair)
+            self._excesses[pair] = self._adjusted_excess(pair)
         return self._excesses[pair]
 
-    def _moved(self, pair: tuple[int, int]) -> Floats:
-        """Return what the public table has beyond independence, on private columns."""
+    def _adjusted_excess(self, pair: tuple[int, int]) -> Floats:
+        """Return the excess of the public table, moved to the private marginals."""
         rows, columns = (self._singles[j] for j in pair)
         j, k = (self._places[column] for column in pair)
         counts = np.asarray(self._counts[:, j, k], dtype=float)
@@ -77,11 +77,13 @@ class PublicPairs:
             sums = independent.sum(axis=0)
             moved = raked(table, sums.sum(axis=1), sums.sum(axis=0))
             return np.asarray((moved - sums)[None])
-        alone = np.array([_product(class_counts) for class_counts in counts])
+        independent_tables = np.array(
+            [_product(class_counts) for class_counts in counts]
+        )
         sizes = counts.sum(axis=(1, 2), keepdims=True)
-        even = (sizes * alone).sum(axis=0) / max(float(sizes.sum()), 1.0)
+        even = (sizes * independent_tables).sum(axis=0) / max(float(sizes.sum()), 1.0)
         whole = counts.sum(axis=0) + OF_CELL * even.size * even
-        expected = alone * whole / np.maximum(even, 1e-12)
+        expected = independent_tables * whole / np.maximum(even, 1e-12)
         expected /= np.maximum(expected.sum(axis=(1, 2), keepdims=True), 1e-12)
         table = counts + OF_CELL * whole.size * expected
         table /= table.sum(axis=(1, 2), keepdims=True)
@@ -99,7 +101,7 @@ def _product(counts: Floats) -> Floats:
 # ----------------------------------------------------------------------------
 # Single columns, estimated jointly by the relations of public rows.
 
-WIDEST = 500  # groups of all columns and classes; of more, all classes together
+WIDEST = 500  # groups of all columns and classes; above, classes are pooled
 MOST = 2 / 3  # weight of the joint estimate of a trusted column; the rest is its own
 
 
@@ -116,7 +118,7 @@ def with_relations(
 
     The joint estimate of :func:`columns_together` is averaged with the estimate from
     the column only: neither uses all of the information. Public rows without labels
-    count as alike in each class: where private classes differ in one column, they are
+    count equally in each class: if private classes differ in one column, they are
     then expected to differ in the columns related to it. (Differences that are noise,
     which no relation would have made, mislead models that use relations.) With many
     classes, this is done for all classes together, and classes follow; with many
@@ -135,11 +137,11 @@ def with_relations(
         Public counts.
     """
     full = [single.max(axis=0) > 0 for single in singles]
-    kept = np.flatnonzero(np.concatenate(full))
-    if len(kept) > WIDEST:
+    occupied = np.flatnonzero(np.concatenate(full))
+    if len(occupied) > WIDEST:
         return list(singles)
-    public_counts = np.asarray(pairs[:, kept[:, None], kept], dtype=float)
-    by_class = len(shares) * len(kept) <= WIDEST
+    public_counts = np.asarray(pairs[:, occupied[:, None], occupied], dtype=float)
+    by_class = len(shares) * len(occupied) <= WIDEST
     if by_class and len(public_counts) < len(shares):
         public_counts = shares[:, None, None] * public_counts
     related = RelatedColumns(

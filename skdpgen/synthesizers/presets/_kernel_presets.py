@@ -29,7 +29,7 @@ SHORTEST, LONGEST = 1e-3, 1e6  # length scales; angles are exact enough between
 
 @dataclass(frozen=True, kw_only=True)
 class Waves(Settings):
-    """Settings of Fourier features, of tables and of images alike."""
+    """Settings of Fourier features; the same for tables and images."""
 
     n_features: int
     length_scale: str | tuple[float, ...]
@@ -157,7 +157,7 @@ MOST_FEATURES = 4000  # of products, unless `n_subsets` is given
 
 @dataclass(frozen=True, kw_only=True)
 class _Functions(Settings):
-    """Settings of Hermite features, of tables and of images alike."""
+    """Settings of Hermite features; the same for tables and images."""
 
     order: int | str
     product_order: int
@@ -261,7 +261,7 @@ HERMITE_IMAGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Network(Settings):
-    """Settings of tangent features, of tables and of images alike."""
+    """Settings of tangent features; the same for tables and images."""
 
     architecture: Any  # a name, or the network of a user
     width: int
@@ -355,7 +355,7 @@ PERCEPTUAL_IMAGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Steps(Settings):
-    """Settings of private steps, of tables and of images alike."""
+    """Settings of private steps; the same for tables and images."""
 
     sampling_rate: float
     n_points: int

@@ -198,7 +198,7 @@ def fill(
 
 @dataclass(frozen=True, kw_only=True)
 class _Game(Settings):
-    """Settings of DP-GAN, for tables and images alike."""
+    """Settings of DP-GAN; the same for tables and images."""
 
     sampling_rate: float
     max_grad_norm: float

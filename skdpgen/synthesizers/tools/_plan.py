@@ -1,4 +1,4 @@
-"""What a budget buys, before any data is touched."""
+"""Expected noise and running time of a fit, before any data is read."""
 
 import math
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from skdpgen.synthesizers.opening._context import SEARCHES
 from skdpgen.synthesizers.opening._first_look import Unknown
 from skdpgen.synthesizers.opening._known_columns import CLASS_SHARE
 from skdpgen.synthesizers.opening._unknown_columns import (
+    CERTAIN,
     COUNT_SHARE,
-    STANDS_OUT,
     THIRD_PART,
     discovery_share,
 )
@@ -36,10 +36,10 @@ from skdpgen.synthesizers.pairwise import (
 )
 
 # ----------------------------------------------------------------------------
-# What a fit takes, by rows and columns: measured once, on a machine like ours.
+# Running time and memory of a fit, by rows and columns: measured once.
 #
-# Seconds are those of one core of a shared server of 2026, and within a factor of two
-# or three of other machines; rows that are read from files are in them, training is.
+# Seconds are those of one core of a shared server of 2026; other machines differ by a
+# factor of two or three. They include reading rows from files, and training.
 # benchmarks/speed.md has the runs.
 
 MIB = 2.0**20
@@ -54,13 +54,13 @@ TRAINED = 6.0, 10.0  # to train a mixture, and a generator
 SPACE, COLUMN_SPACE = 500 * MIB, 0.5 * MIB  # Python and torch, and tables of a column
 BITS, POINTS = 1.5 * MIB, 2.0 * MIB  # of a column: slots of its values, and points
 ALL_POINTS = 256 * MIB  # of all columns
-TOLD_APART = 2**16  # rows from which values have slots
+SLOTS_FROM = 2**16  # rows from which values are counted in slots
 CELLS, PAIR_CELLS = 64, 36  # of a column, and of a pair
 
 
 @dataclass(frozen=True)
 class FitCost:
-    """What a fit of one method takes: an estimate, of one core of a machine like ours.
+    """Estimated time and memory of a fit of one method, on one core.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class FitCost:
     seconds : float
         Rows may be shared among machines, but for training.
     memory : float
-        Bytes, beside the table itself.
+        Bytes, in addition to the table itself.
     read : float
         Bytes that the table has at 8 a cell, in all passes.
     reduced : float
@@ -101,17 +101,17 @@ def fit_costs_of(
     is_trained: bool,
     n_passes: tuple[int, int],
 ) -> dict[str, FitCost]:
-    """Return what a fit takes, by the name of the method.
+    """Return the cost of a fit, by the name of the method.
 
     Examples
     --------
     >>> how = {"n_pairs": 190, "n_features": 1000, "is_trained": True}
-    >>> found = fit_costs_of(10**7, 20, 2, n_passes=(4, 9), **how)
-    >>> [round(one.seconds) for one in found.values()]
+    >>> costs = fit_costs_of(10**7, 20, 2, n_passes=(4, 9), **how)
+    >>> [round(cost.seconds) for cost in costs.values()]
     [40, 98, 187]
     """
-    few, many = n_passes
-    first = BITS * columns if n > TOLD_APART else CELL * n * columns
+    few_passes, many_passes = n_passes
+    first = BITS * columns if n > SLOTS_FROM else CELL * n * columns
     first = max(first, min(POINTS * columns, ALL_POINTS))
     counted = CELL * CELLS * columns * classes
     by_class = classes if classes <= BY_CLASS else 1
@@ -121,26 +121,30 @@ def fit_costs_of(
     space = SPACE + COLUMN_SPACE * columns + first
     table = float(CELL) * n * columns
     trained = PAIR * n_pairs * usual_components(classes) * classes / COMPONENTS
-    of_pairs = ROW_PAIR * n * n_pairs + trained + TRAINED[0] * bool(n_pairs)
-    of_features = ROW_FEATURES * n
+    seconds_of_pairs = ROW_PAIR * n * n_pairs + trained + TRAINED[0] * bool(n_pairs)
+    seconds_of_features = ROW_FEATURES * n
     if is_trained:
-        of_features += GENERATED * columns + TRAINED[1]
+        seconds_of_features += GENERATED * columns + TRAINED[1]
     return {
         "DPIndependent": FitCost(
-            few, seconds, space + 6 * counted, few * table, max(first, counted)
+            few_passes,
+            seconds,
+            space + 6 * counted,
+            few_passes * table,
+            max(first, counted),
         ),
         "DPPairwise": FitCost(
-            many if n_pairs else few,
-            seconds + of_pairs,
+            many_passes if n_pairs else few_passes,
+            seconds + seconds_of_pairs,
             space + 6 * (counted + pairs),
-            (many if n_pairs else few) * table,
+            (many_passes if n_pairs else few_passes) * table,
             max(first, counted, pairs),
         ),
         "DPMERF": FitCost(
-            few,
-            seconds + of_features,
+            few_passes,
+            seconds + seconds_of_features,
             space + 6 * (counted + features),
-            few * table,
+            few_passes * table,
             max(first, counted + features),
         ),
     }
@@ -171,7 +175,7 @@ def _size(n_bytes: float) -> str:
 
 
 # ----------------------------------------------------------------------------
-# What a budget buys, before any data is touched.
+# Expected noise of a fit, before any data is read.
 
 PAIR_BUDGET = 0.5  # the default of DPPairwiseSynthesizer
 N_FEATURES = 1000  # the default of DPMERFSynthesizer
@@ -199,17 +203,17 @@ class Plan:
     is_discovery_possible: bool
     histogram_noise: float
     n_pairs: int
-    """Pairs of columns that DPPairwiseSynthesizer can look at."""
+    """Pairs of columns that DPPairwiseSynthesizer can release."""
     relations: float
-    """Noise of an embedding over usual sizes of relations; below 1 they are learnt."""
+    """Noise of an embedding relative to usual relationships; below 1 it learns them."""
     n_passes: int = PASSES
-    """How often a method with one release goes over the rows, at most."""
+    """Most passes over the rows of a method with one release."""
     n_passes_pairwise: int = PASSES + MORE_FOR_PAIRS
-    """How often DPPairwiseSynthesizer does."""
+    """Most passes of DPPairwiseSynthesizer."""
     rows_for_pairs: float = 0.0
-    """From about how many rows on pairs can be looked at."""
+    """Approximate number of rows from which the budget suffices for pairs."""
     costs: Mapping[str, FitCost] = field(default_factory=dict)
-    """What a fit takes, by method: seconds and bytes of a machine like ours."""
+    """Seconds and bytes of a fit, by method, on a machine like ours."""
 
     def __str__(self) -> str:
         """Return the plan in words."""
@@ -234,11 +238,11 @@ class Plan:
             f"  each cell of a class histogram has noise std "
             f"{self.histogram_noise:.1f} rows ({self.histogram_noise / self.n:.2%})"
         )
-        every = self.columns * (self.columns - 1) // 2
-        pairs = f"looks at {self.n_pairs} of {every} pairs of columns"
+        n_possible = self.columns * (self.columns - 1) // 2
+        pairs = f"looks at {self.n_pairs} of {n_possible} pairs of columns"
         if not self.n_pairs:
             pairs = "can afford no pairs, and counts single columns only"
-            if every:
+            if n_possible:
                 least = float(f"{self.rows_for_pairs:.2g}")
                 pairs += f": pairs take about {least:.0f} rows, or fewer columns"
         lines.append(f"  DPPairwiseSynthesizer {pairs}")
@@ -264,7 +268,7 @@ def plan(
     is_schema_public: bool = False,
     classes: int = 2,
 ) -> Plan:
-    """Return the expected noise of a fit, from public quantities alone.
+    """Return the expected noise of a fit, computed from public quantities only.
 
     Parameters
     ----------
@@ -307,27 +311,27 @@ def plan(
     n_selections = 0 if is_schema_public else SEARCHES * columns
     budget = PrivacyBudget.reserving(epsilon, delta, neighbours, n_selections)
     ledger = Ledger(budget)
-    one = sensitivity(OneHot(1), neighbours)
-    whole = sensitivity(OneHot(columns), neighbours)
-    share, noise, category, label = 0.0, 0.0, 0.0, 0.0
+    label_sensitivity = sensitivity(OneHot(1), neighbours)
+    row_sensitivity = sensitivity(OneHot(columns), neighbours)
+    share, noise, category_threshold, class_threshold = 0.0, 0.0, 0.0, 0.0
     if not is_schema_public:
         share = discovery_share(Unknown({}, tuple(range(columns))), n, ledger)
-        noise = ledger.noise_std(share=share, sensitivity=whole)
-        open_places = NonNegative(math.sqrt(max(columns * STILL_OPEN, 1.0)))
-        third = ledger.noise_std(
-            share=THIRD_PART * share, sensitivity=sensitivity(open_places, neighbours)
+        noise = ledger.noise_std(share=share, sensitivity=row_sensitivity)
+        open_columns = NonNegative(math.sqrt(max(columns * STILL_OPEN, 1.0)))
+        third_std = ledger.noise_std(
+            share=THIRD_PART * share, sensitivity=sensitivity(open_columns, neighbours)
         )
         failure = budget.delta_selection
-        category = selection_threshold(third, failure, n_selections)
-        std = ledger.noise_std(share=CLASS_SHARE, sensitivity=one)
-        label = selection_threshold(std, failure, n_selections)
+        category_threshold = selection_threshold(third_std, failure, n_selections)
+        std = ledger.noise_std(share=CLASS_SHARE, sensitivity=label_sensitivity)
+        class_threshold = selection_threshold(std, failure, n_selections)
     count = COUNT_SHARE if neighbours is Adjacency.ADD_REMOVE else 0.0
-    left = (1.0 - share - count) * (1.0 - BIN_SHARES[0] * is_schema_public)
-    main = ledger.noise_std(share=left, sensitivity=whole)
+    main_share = (1.0 - share - count) * (1.0 - BIN_SHARES[0] * is_schema_public)
+    main_std = ledger.noise_std(share=main_share, sensitivity=row_sensitivity)
     n_passes = PASSES - OF_BOUNDS * is_schema_public
     n_pairs = affordable_pairs(ledger, float(n), columns, PAIR_BUDGET)
     passes = n_passes, n_passes + MORE_FOR_PAIRS
-    relations = _noise_of_relations(ledger, n, classes, left)
+    relations = _noise_of_relations(ledger, n, classes, main_share)
     costs = fit_costs_of(
         n,
         columns,
@@ -346,10 +350,10 @@ def plan(
         columns,
         share,
         noise,
-        category,
-        label,
-        STANDS_OUT * noise <= n / 2,
-        main,
+        category_threshold,
+        class_threshold,
+        CERTAIN * noise <= n / 2,
+        main_std,
         n_pairs,
         relations,
         *passes,

@@ -1,4 +1,4 @@
-"""What a search over parameters spent: every candidate was fitted on the same rows."""
+"""The privacy cost of a parameter search: all candidates read the same rows."""
 
 import math
 from dataclasses import dataclass, replace
@@ -76,7 +76,7 @@ class SearchCost:
 
 
 def search_cost(search: Any) -> SearchCost:
-    r"""Return what a fitted ``GridSearchCV`` (or random search) spent on its rows.
+    r"""Return the privacy cost of a fitted ``GridSearchCV`` (or random search).
 
     A row is in k - 1 of the k training sets of every candidate (``KFold``), and in the
     refit. Gaussian releases compose exactly: :math:`\mu^2 = \sum_c (k-1)\,\mu_c^2 +
@@ -135,7 +135,7 @@ def search_cost(search: Any) -> SearchCost:
         for params in search.cv_results_["params"]
     ]
     budgets = [_budget(candidate) for candidate in candidates]
-    times = _times_trained(search, {budget.adjacency for budget in budgets})
+    times = _n_training_sets(search, {budget.adjacency for budget in budgets})
     _check_unchanged(search, candidates)
     has_refit = bool(search.refit) or hasattr(search, "best_estimator_")
     selections = [budget.delta_selection for budget in budgets for _ in range(times)]
@@ -150,14 +150,14 @@ def search_cost(search: Any) -> SearchCost:
         delta,
         mu,
         n_fits=len(candidates) * search.n_splits_ + has_refit,
-        is_inferred=any(_is_inferred(one.schema) for one in candidates),
+        is_inferred=any(_is_inferred(candidate.schema) for candidate in candidates),
         is_seeded=_is_seeded(search),
         is_exposed=_is_exposed(search, delta),
     )
 
 
 def _is_inferred(schema: Any) -> bool:
-    """Say whether a schema is, or was in an earlier fit, read off private rows."""
+    """Return whether a schema was read off private rows, now or in an earlier fit."""
     if schema is None:
         return False
     origin = Schema.of(schema).origin
@@ -185,20 +185,20 @@ def _compose(
             for budget, step in zip(budgets, steps, strict=True)
         ]
     )
-    whole = times * curves.sum(axis=0) + has_refit * curves.max(axis=0)
-    return None, renyi_epsilon(whole, delta)
+    curve = times * curves.sum(axis=0) + has_refit * curves.max(axis=0)
+    return None, renyi_epsilon(curve, delta)
 
 
 def _steps(candidate: BaseSynthesizer) -> Subsampling | None:
-    """What a candidate sub-samples; at an unknown delta, with any share of mu²."""
+    """Return how a candidate sub-samples; with any share of mu² if delta is unknown."""
     steps = candidate._subsampling()
     if steps is None or candidate.delta is not None:
         return steps
     return replace(steps, largest_share=1.0)
 
 
-def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
-    """In how many training sets of a candidate a row can be."""
+def _n_training_sets(search: Any, adjacencies: set[Adjacency]) -> int:
+    """Return in how many training sets of a candidate a row can occur."""
     splitter = check_cv(search.cv)
     if adjacencies != {Adjacency.REPLACE}:
         raise ValueError(
@@ -218,8 +218,10 @@ def _times_trained(search: Any, adjacencies: set[Adjacency]) -> int:
 def _synthesizer(estimator: Any) -> BaseSynthesizer:
     """Return the synthesizer of one candidate, the last step of a pipeline."""
     if hasattr(estimator, "steps"):
-        *others, (_, last) = estimator.steps
-        fitted = [step for _, step in others if step not in (None, "passthrough")]
+        *earlier_steps, (_, last) = estimator.steps
+        fitted = [
+            step for _, step in earlier_steps if step not in (None, "passthrough")
+        ]
         if fitted:
             raise ValueError(
                 "search_cost needs pipelines whose steps before the synthesizer are "
@@ -237,7 +239,7 @@ def _synthesizer(estimator: Any) -> BaseSynthesizer:
 
 
 def _is_seeded(search: Any) -> bool:
-    """Whether the refit, the one fit that is kept, says that its noise was seeded."""
+    """Return whether the refit, the only fit that is kept, states seeded noise."""
     if not hasattr(search, "best_estimator_"):
         return False
     report = _synthesizer(search.best_estimator_).privacy_
@@ -245,34 +247,39 @@ def _is_seeded(search: Any) -> bool:
 
 
 def _is_exposed(search: Any, delta: float) -> bool:
-    """Whether delta is too large for the rows of the refit; unknown without one."""
+    """Return whether delta is too large for the rows of the refit, if there is one."""
     best = getattr(search, "best_estimator_", None)
     return best is not None and delta * _synthesizer(best).n_samples_ > 1
 
 
 def _check_unchanged(search: Any, candidates: list[BaseSynthesizer]) -> None:
-    """Raise if the search is not what was fitted, as far as this can be seen."""
+    """Raise if parameters of the search changed since its fit, where this shows."""
     splits = check_cv(search.cv).get_n_splits()
     if splits != search.n_splits_:
         raise ValueError(CHANGED.format(f"{splits} folds", f"{search.n_splits_}"))
-    at = getattr(search, "best_index_", None)
-    if at is None or not hasattr(search, "best_estimator_"):
+    best = getattr(search, "best_index_", None)
+    if best is None or not hasattr(search, "best_estimator_"):
         return
-    report, given = _synthesizer(search.best_estimator_).privacy_, candidates[at]
-    largest = LARGEST_DELTA if given.delta is None else given.delta
-    facts = (report.epsilon, report.adjacency, report.delta)
-    if facts[:2] != (given.epsilon, given.adjacency) or report.delta > largest:
-        now = f"epsilon={given.epsilon:g} and delta={given.delta}"
-        raise ValueError(CHANGED.format(now, f"{facts[0]:g} and {facts[2]:g}"))
+    report, candidate = _synthesizer(search.best_estimator_).privacy_, candidates[best]
+    largest = LARGEST_DELTA if candidate.delta is None else candidate.delta
+    certified = (report.epsilon, report.adjacency, report.delta)
+    if (
+        certified[:2] != (candidate.epsilon, candidate.adjacency)
+        or report.delta > largest
+    ):
+        stated = f"epsilon={candidate.epsilon:g} and delta={candidate.delta}"
+        raise ValueError(
+            CHANGED.format(stated, f"{certified[0]:g} and {certified[2]:g}")
+        )
 
 
 def _largest_mu(budget: PrivacyBudget) -> float:
-    """What the fit may have spent: all of delta, if it had nothing to select."""
+    """Return the most that a fit can spend: all of delta, if it selected nothing."""
     return gaussian_mu(budget.epsilon, budget.delta)
 
 
 def _budget(estimator: Any) -> PrivacyBudget:
-    """The largest budget of a candidate; it may select labels and text columns."""
+    """Return the largest budget of a candidate; it may select labels and categories."""
     delta = estimator.delta
     return PrivacyBudget.reserving(
         float(estimator.epsilon),

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.features import Part
+from skdpgen.privacy import Release
+from skdpgen.synthesizers.models import Denoised
 from skdpgen.training import Latents
 from skdpgen.utils import (
     Key,
@@ -21,13 +24,13 @@ LATENTS = 4096  # per class, to judge a generator by
 
 @dataclass(frozen=True, eq=False)
 class GeneratorSearch:
-    """What :func:`search_generator` found; prints as a table.
+    """The result of :func:`search_generator`; prints as a table.
 
     Parameters
     ----------
     results : DataFrame
         A row for each setting, best first. ``score`` is the squared error on held-out
-        features: 1 is their noise alone (without noise: the share left unexplained).
+        features: 1 is their noise alone (without noise: the unexplained share).
     best_params : dict
         The settings of the first row.
     """
@@ -46,10 +49,10 @@ def search_generator(
     """Choose settings of the generator with a stored release, at no cost.
 
     Part of the features is held out, generators are trained on the rest and
-    judged by how near they come to the released values of the held-out ones. Noise of
+    judged by their distance to the released values of the held-out ones. Noise of
     different features is independent, so a generator that learns noise does worse.
-    Then ``synthesizer`` is retrained with the best settings on all features. All of
-    this reads the release and no row: **the guarantee stays as it is.**
+    Then ``synthesizer`` is retrained with the best settings on all features. Only the
+    release is read, and no row: **the guarantee does not change.**
 
     Parameters
     ----------
@@ -93,44 +96,45 @@ def search_generator(
     n_judges = min(max(round(held_out * n_features), 1), n_features - 1)
     judges, rest = order[:n_judges], order[n_judges:]
     train_kernel, judge_kernel = (
-        replace(kernel, phi=Part(kernel.phi, which)) for which in (rest, judges)
+        replace(kernel, phi=Part(kernel.phi, indices)) for indices in (rest, judges)
     )
-    learnt = synthesizer._learn(train_kernel, _some(released, rest))
-    judged = synthesizer._learn(judge_kernel, _some(released, judges))
+    train_release = synthesizer._learn(train_kernel, _with_features(released, rest))
+    judge_release = synthesizer._learn(judge_kernel, _with_features(released, judges))
     rows = []
-    for given in ParameterGrid(param_grid):
-        settings = synthesizer.settings_.for_generator(given)
+    for params in ParameterGrid(param_grid):
+        settings = synthesizer.settings_.for_generator(params)
         start = time.perf_counter()
-        model, _ = synthesizer._train(learnt, train_kernel, settings)
-        score = _distance(model, judge_kernel, judged, rng)
-        rows.append({**given, "score": score, "seconds": time.perf_counter() - start})
+        model, _ = synthesizer._train(train_release, train_kernel, settings)
+        score = _distance(model, judge_kernel, judge_release, rng)
+        rows.append({**params, "score": score, "seconds": time.perf_counter() - start})
     results = pd.DataFrame(rows).sort_values("score", ignore_index=True)
     best = min(zip(rows, ParameterGrid(param_grid), strict=True), key=_score)[1]
     synthesizer.retrain(**best)
     return GeneratorSearch(results, dict(best))
 
 
-def _score(pair: Any) -> float:
+def _score(pair: tuple[dict[str, Any], dict[str, Any]]) -> float:
     return float(pair[0]["score"])
 
 
-def _some(released: Any, which: Any) -> Any:
-    """Return a release with some of its features."""
-    features = released.values[Key.FEATURES][:, np.asarray(which)]
+def _with_features(released: Release, indices: torch.Tensor) -> Release:
+    """Return a release with the features at ``indices`` only."""
+    features = released.values[Key.FEATURES][:, np.asarray(indices)]
     return replace(released, values={**released.values, Key.FEATURES: features})
 
 
-def _distance(model: Any, kernel: Any, judged: Any, rng: Any) -> float:
+def _distance(model: Any, kernel: Any, judged: Denoised, rng: torch.Generator) -> float:
     """Return how far a generator is from released values it was not trained on."""
     shape = model.generator.shape
     latents = Latents(LATENTS, shape.n_latent, n_classes=shape.n_classes, rng=rng)
     embed = kernel.embedding(torch.device("cpu"), rng)
-    means = []
+    means: list[NDArray[np.float64]] = []
     with torch.no_grad():
         for rows in latents.draw().split(LATENTS):  # class by class
             labels = torch.full((LATENTS,), len(means))
             outputs = model.generator(rows, labels)
             means.append(embed(outputs)[Key.FEATURES][0].double().numpy())
+    assert judged.noisy is not None  # there are features
     error = judged.noisy - judged.shares[:, None] * np.array(means)
     noise = judged.noise_std**2 * error.size
     return float((error**2).sum() / (noise or (judged.noisy**2).sum()))
