@@ -51,7 +51,9 @@ def progress_bar(
     )
 
 
-def training_bar(steps: Iterable[int], *, is_shown: bool) -> Iterable[int]:
+def training_bar(
+    steps: Iterable[int], *, is_shown: bool, name: str = "training"
+) -> Iterable[int]:
     """Return steps of a training, with a bar of how many are left.
 
     Examples
@@ -61,7 +63,5 @@ def training_bar(steps: Iterable[int], *, is_shown: bool) -> Iterable[int]:
     """
     if not is_shown:
         return steps
-    bar: Iterable[int] = progress_bar(
-        "training", unit="steps", is_shown=True, iterable=steps
-    )
+    bar: Iterable[int] = progress_bar(name, unit="steps", is_shown=True, iterable=steps)
     return bar

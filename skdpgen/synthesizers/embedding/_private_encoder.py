@@ -229,6 +229,7 @@ def train_autoencoder(
     n_rows: float,
     adjacency: str,
     rng: torch.Generator,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> AutoEncoder:
     r"""Train an auto-encoder on a secret sample of pairs at each of ``STEPS`` steps.
 
@@ -274,6 +275,7 @@ def train_autoencoder(
         momentum=MOMENTUM,  # not Adam: it would scale noise up as much as gradients
         quiet=QUIET * math.sqrt(width) / NORM,
         is_smooth=True,
+        progress=progress,
     )
 
 
@@ -349,6 +351,7 @@ def encoder_of(
         n_rows=opening.facts.n_rows,
         adjacency=opening.ledger.budget.adjacency,
         rng=rng,
+        progress=opening.training_of_encoder,
     )
     points.close()
     return network

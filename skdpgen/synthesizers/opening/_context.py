@@ -1,7 +1,7 @@
 """An opened table: private rows, and the account that pays for learning from them."""
 
 import inspect
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Generic
 
@@ -67,6 +67,7 @@ from skdpgen.tables import (
 )
 from skdpgen.utils import (
     progress_bar,
+    training_bar,
     warn_caller,
 )
 
@@ -292,6 +293,10 @@ class Opening:
         """Say which stage begins; the one before it is done."""
         self.progress.update()
         self.progress.set_description(name)
+
+    def training_of_encoder(self, steps: Iterable[int]) -> Iterable[int]:
+        """Return steps of a private training, with a bar if bars are shown."""
+        return training_bar(steps, is_shown=not self.progress.disable, name="encoder")
 
     def release(
         self,
