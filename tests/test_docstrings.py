@@ -119,3 +119,13 @@ def test_every_exception_is_of_a_class_and_of_a_shared_name():
         assert name in NAMES
     named = [n for own in texts.OWN.values() for n in own]
     assert set(named) | {name for _, name in texts.BESIDES} <= set(texts.OF_CLASS)
+
+
+def test_shared_texts_are_short_enough_for_the_source():
+    for shared, indent in (
+        (texts.OF_CLASS, 4),
+        (texts.OF_FIT, 8),
+        (texts.OF_SAMPLE, 8),
+    ):
+        for text in shared.values():
+            assert max(map(len, text.split("\n"))) + indent <= 88, text

@@ -24,7 +24,7 @@ from skdpgen.synthesizers.base import (
     TrainedAttributes,
     check_retrained,
 )
-from skdpgen.synthesizers.models import single_columns
+from skdpgen.synthesizers.models import class_factors, single_columns
 from skdpgen.synthesizers.opening import MAX_BINS, discover_bins
 from skdpgen.synthesizers.pairwise import (
     PairRelease,
@@ -89,10 +89,11 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         Public class labels. None takes the schema's target, or discovers them.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" goes by the dtype of y: float is regression, anything else is classes.
-    class_weight : "balanced" or None, default=None
-        "balanced" divides the error of each class by its noisy share, so rare classes
-        count as much as common ones. Labels are sampled as often as in the data either
-        way; ``sample(class_distribution=...)`` asks for others.
+    class_weight : "balanced", dict or None, default=None
+        What the error of each class is multiplied by. "balanced" divides it by the
+        noisy share of the class, so rare classes count as much as common ones; a dict
+        has a weight by label, 1 where it has none. Labels are sampled as often as in the
+        data either way; ``sample(class_distribution=...)`` asks for others.
     n_rounds : {1, 2}, default=2
         2 releases all pairs coarsely first, and then those that exceed the noise; 1
         releases all of them once.
@@ -167,7 +168,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
-        "class_weight": [StrOptions({"balanced"}), None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_rounds": [Interval(Integral, 1, 2, closed="both")],
         "pair_budget": [Interval(Real, 0, 1, closed="neither")],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
@@ -309,7 +310,11 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             pairs,
             **chosen,
             parities=self.parity_release_,
-            is_balanced=self.class_weight == "balanced",
+            factors=class_factors(
+                self.class_weight,
+                self._facts.classes or (),
+                columns.totals / columns.totals.sum(),
+            ),
             device=pick_device(self.device),
             seed=self._seed,
             progress=self._progress,
