@@ -88,8 +88,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     class_weight : "balanced", dict or None, default=None
         What the error of each class is multiplied by. "balanced" divides it by the
         noisy share of the class, so rare classes count as much as common ones; a dict
-        has a weight by label, 1 where it has none. Labels are sampled as often as in the
-        data either way; ``sample(class_distribution=...)`` asks for others.
+        has a weight by label, 1 where it has none. Labels are sampled as often as in
+        the data either way; ``sample(class_distribution=...)`` asks for others.
     preset : {"default", "paper"}, default="default"
         Where parameters that are None come from; ``settings_`` shows what was used.
     algorithm : {"scratch", "finetune", "latent"}, default="scratch"

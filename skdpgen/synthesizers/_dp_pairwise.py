@@ -92,8 +92,8 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     class_weight : "balanced", dict or None, default=None
         What the error of each class is multiplied by. "balanced" divides it by the
         noisy share of the class, so rare classes count as much as common ones; a dict
-        has a weight by label, 1 where it has none. Labels are sampled as often as in the
-        data either way; ``sample(class_distribution=...)`` asks for others.
+        has a weight by label, 1 where it has none. Labels are sampled as often as in
+        the data either way; ``sample(class_distribution=...)`` asks for others.
     n_rounds : {1, 2}, default=2
         2 releases all pairs coarsely first, and then those that exceed the noise; 1
         releases all of them once.
