@@ -412,7 +412,7 @@ def test_a_fitted_object_contains_no_private_row(cls, tmp_path, adjacency):
     synth = cls(epsilon=4.0, **params).fit(X, y)
     synth.save(tmp_path / "synth.npz")
     dumps = [pickle.dumps(synth), (tmp_path / "synth.npz").read_bytes()]
-    dumps.append(repr(synth.privacy_).encode() + repr(synth.schema_).encode())
+    dumps.append(repr(synth.privacy_).encode() + synth.schema_.to_json().encode())
     names = "balance", "n_products", "customer_since"
     columns = [X[name].to_numpy() for name in names]
     rows = [

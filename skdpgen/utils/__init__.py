@@ -1,5 +1,6 @@
 """What every other package may use; imports no other package of skdpgen."""
 
+from skdpgen.utils import _html as html
 from skdpgen.utils._asked import (
     are_amounts,
     are_whole,
@@ -54,6 +55,7 @@ from skdpgen.utils._plain import (
     saved_type,
     to_bytes,
 )
+from skdpgen.utils._progress import progress_bar, training_bar
 from skdpgen.utils._types import (
     Frame,
     Images,
@@ -94,6 +96,7 @@ __all__ = [
     "fields_of",
     "from_bytes",
     "has_role",
+    "html",
     "in_a_line",
     "is_amount",
     "is_whole",
@@ -103,6 +106,7 @@ __all__ = [
     "pack",
     "pick_device",
     "products_of_rows",
+    "progress_bar",
     "read_json",
     "refuse_unless",
     "require",
@@ -112,6 +116,7 @@ __all__ = [
     "split_generator",
     "to_bytes",
     "torch_generator",
+    "training_bar",
     "unpack",
     "warn_caller",
 ]

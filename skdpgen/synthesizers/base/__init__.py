@@ -1,7 +1,6 @@
 """What all estimators share: parameters, the frame of `fit`, sampling, saving."""
 
 from skdpgen.synthesizers.base._attributes import TrainedAttributes, require_fitted
-from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._embedding_synthesizer import EmbeddingSynthesizer
 from skdpgen.synthesizers.base._files import (
     MIGRATIONS,
@@ -42,7 +41,6 @@ __all__ = [
     "TaskName",
     "TrainedAttributes",
     "check_retrained",
-    "documented",
     "each_object",
     "read_estimator",
     "require_fitted",

@@ -1,5 +1,7 @@
 """Settings of a generator and of its training, which several estimators share."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal

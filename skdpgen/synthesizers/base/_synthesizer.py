@@ -1,6 +1,8 @@
 """The base class of all estimators: parameters, opening rows, decoding, saving."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
 from pathlib import Path
@@ -9,13 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.exceptions import SearchCostWarning
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base._files import write_estimator
 from skdpgen.synthesizers.base._mistakes import check_call
+from skdpgen.synthesizers.base._notebook import ShowsFit
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
 from skdpgen.synthesizers.base._sampling import ReportsColumns, SamplesInChunks
 from skdpgen.synthesizers.models import (
@@ -49,6 +51,7 @@ from skdpgen.utils import (
     check_count,
     clone_parametrized,
     split_generator,
+    training_bar,
     warn_caller,
 )
 
@@ -77,7 +80,7 @@ def check_retrained(parameters: Mapping[str, Any], names: Sequence[str]) -> None
         )
 
 
-class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: ignore[misc]
+class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
     _reads_public_rows: ClassVar[bool] = False  # of `fit(public_data=...)`
@@ -118,6 +121,23 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
         """
         check_is_fitted(self)
         write_estimator(self, path)
+
+    def report(self, path: str | Path) -> None:
+        """Write a page about the fit: the guarantee, and what was found and lost.
+
+        It is what the command ``skdpgen report`` writes without ``--real``. No private
+        row is read, so the page may be published as synthetic rows may.
+
+        Parameters
+        ----------
+        path : str or Path
+            An ``.html`` file. What the page says is beside it as data, in a ``.json``
+            file of the same name.
+        """
+        from skdpgen.report import report_content, write_page  # scoring is slow to load
+
+        check_is_fitted(self)
+        write_page(report_content(self), path)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what :meth:`sample` returns for X.
@@ -165,6 +185,10 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
     def _subsampling(self) -> Subsampling | None:
         """Return how ``fit`` sub-samples, from parameters only; None if it does not."""
         return None
+
+    def _progress(self, steps: Iterable[int]) -> Iterable[int]:
+        """Return steps of a training, with a progress bar if one was asked for."""
+        return training_bar(steps, is_shown=bool(self.verbose))
 
     def _check_call(self, X: PrivateRows, y: Labels | None) -> None:
         """Raise for parameters and arguments that `fit` does not take."""
