@@ -115,7 +115,8 @@ def test_every_synthesizer_chooses(cls, adjacency):
         case = CASES["floats"]
         synth = build(cls, case, adjacency=adjacency).fit(case.X, case.y)
     else:
-        synth = cls(adjacency=adjacency, **small_images(cls)).fit(np.ones((300, 8, 8)))
+        synth = made(cls, adjacency=adjacency, **small_images(cls))
+        synth.fit(np.ones((300, 8, 8)))
     assert synth.delta is None
     assert synth.privacy_.delta == (1e-5 if adjacency == "replace" else 1e-7)
 

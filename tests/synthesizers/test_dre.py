@@ -25,11 +25,11 @@ PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
 DIGIT = DIGIT % 3
 
 free = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
-ways = pytest.mark.parametrize("how", [{}, {"method": "sgd", "max_iter": 20}])
+ways = pytest.mark.parametrize("how", [{}, {"algorithm": "sgd", "max_iter": 20}])
 
 
 # public rows are younger by far: whether "hardly" any are as old is a matter of noise
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.utils.SupportWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SupportWarning")
 
 
 def build(public=PUBLIC, **params):
@@ -192,7 +192,7 @@ def test_values_that_public_rows_lack_are_told():
         ({"public": (PUBLIC[0], ["no"] * len(PUBLIC[0]))}, "among the classes"),
         ({"lens": "cosine"}, "lens must be None for tables"),
         ({"power": 2}, "power"),
-        ({"method": "kl"}, "method"),
+        ({"algorithm": "kl"}, "algorithm"),
         ({"max_iter": 0}, "max_iter"),
     ],
 )
