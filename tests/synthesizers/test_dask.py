@@ -9,7 +9,6 @@ import pytest
 
 from skdpgen import (
     DPGANSynthesizer,
-    DPIndependentSynthesizer,
     DPKernelSynthesizer,
     DPMERFSynthesizer,
 )

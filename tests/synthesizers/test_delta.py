@@ -33,8 +33,8 @@ from skdpgen.privacy._subsampled import gaussian_curve, steps_curve
 from skdpgen.synthesizers import load
 from skdpgen.synthesizers.opening import _context
 from skdpgen.synthesizers.tools._search_cost import _steps
-from tests.guards._variants import small_images
 from tests._made import made
+from tests.guards._variants import small_images
 from tests.synthesizers._tables import CASES, build
 from tests.test_sklearn import done
 

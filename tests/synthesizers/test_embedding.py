@@ -149,7 +149,9 @@ def test_other_settings_change_the_generator_alone():
 def test_what_needs_new_rows_cannot_be_refitted(name):
     synth = shared()
     before = weights_of(synth)
-    with pytest.raises(TypeError, match=rf"max_iter.*Got {name}; set parameters and use `fit`"):
+    with pytest.raises(
+        TypeError, match=rf"max_iter.*Got {name}; set parameters and use `fit`"
+    ):
         synth.retrain(**{name: 100})
     assert same_generator(before, weights_of(synth))
 
@@ -384,7 +386,7 @@ WRONG = {
     ),
     "encoder": ({"encoder_budget": 1.0}, r"'encoder_budget'.*Got 1"),
     "minibatches": ({"n_minibatches": 0}, r"'n_minibatches'.*Got 0"),
-    "weights": ({"class_weight": {"left": 2}}, r"'class_weight'.*'balanced'"),
+    "weights": ({"class_weight": "left"}, r"'class_weight'.*'balanced'"),
     "epsilon": ({"epsilon": 0}, r"'epsilon'.*Got 0"),
     "order": ({"order": -1}, r"'order'.*Got -1", DPHPSynthesizer),
     "order text": ({"order": "bins"}, r"'order'.*'cells'", DPHPSynthesizer),

@@ -15,8 +15,8 @@ from skdpgen import (
 )
 from skdpgen.tables import Boolean, Numeric, Schema
 from tests._covering import parametrize_pairs
-from tests._seeded import same_noise
 from tests._made import made
+from tests._seeded import same_noise
 from tests.synthesizers._tables import CASES, build, settings_of
 
 INF = float("inf")

@@ -23,8 +23,8 @@ from skdpgen.tables import Categorical, EncodedBatch, ImageLayout, Schema
 from skdpgen.training import ClassWeights, Rules, play
 from skdpgen.training._adversarial import Generated, score_fake
 from skdpgen.utils import Key
-from tests._seeded import same_noise
 from tests._made import made
+from tests._seeded import same_noise
 from tests.synthesizers._tables import CASES, build
 
 INF = float("inf")
