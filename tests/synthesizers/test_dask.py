@@ -30,7 +30,7 @@ dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
 N, N_PARTS = 3000, 11
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.utils.LargeDeltaWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.LargeDeltaWarning")
 
 
 def of_dask(X, y):

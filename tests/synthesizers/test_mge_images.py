@@ -1,4 +1,4 @@
-"""DP-MGE of images: means, prototypes and covariances of codes, tones and augmentation."""
+"""DP-MGE of images: means, prototypes covariances, tones and augmentation."""
 
 import pickle
 import warnings

@@ -336,7 +336,7 @@ def test_parameters_of_images_are_refused_with_a_table(name, value):
 
 def test_public_images_are_refused_with_a_table():
     synth = DPMGESynthesizer(schema=SCHEMA)
-    with pytest.raises(ValueError, match="public_data must be .* but for images"):
+    with pytest.raises(ValueError, match=r"public_data must be .* but for images"):
         synth.fit(X, Y, public_data=np.zeros((5, 8, 8)))
     assert not hasattr(synth, "privacy_")
 
