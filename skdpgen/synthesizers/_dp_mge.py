@@ -263,6 +263,11 @@ class DPMGESynthesizer(BaseSynthesizer):
         is_images = self._is_given_images(X)
         return ImageGaussians(params) if is_images else TableCopula(params)
 
+    def _public_table(self, public_data: Any) -> Any:
+        """Return None: public rows are images, which the lens is made from."""
+        del public_data
+        return None
+
     def _stated(self, public_data: Any) -> list[str]:
         """State which lens and images were taken as public."""
         lines = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]

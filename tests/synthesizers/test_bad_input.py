@@ -50,7 +50,7 @@ WRONG = {
     "delta one": ({"delta": 1.0}, r"'delta'.*Got 1.0"),
     "delta nan": ({"delta": np.nan}, r"'delta'.*Got nan"),
     "adjacency": ({"adjacency": "swap"}, r"'adjacency'.*'replace'.*Got 'swap'"),
-    "schema number": ({"schema": 3}, r"'schema'.*'Schema'.*'dict'.*Got 3"),
+    "schema number": ({"schema": 3}, r"'schema'.*Schema'.*'dict'.*Got 3"),
     "task": ({"task": "ranking"}, r"'task'.*Got 'ranking'"),
     "verbose": ({"verbose": -1}, r"'verbose'.*Got -1"),
     "classes text": ({"classes": 3}, r"'classes'.*array-like.*Got 3"),
