@@ -205,6 +205,7 @@ def test_nothing_is_paid_if_the_warning_is_an_error():
     copy = clone(DPIndependentSynthesizer(schema=SCHEMA))
     with warnings.catch_warnings():
         warnings.simplefilter("error", SearchCostWarning)
-        with pytest.raises(SearchCostWarning):
-            copy.fit(ages(300))
+        for _ in range(2):  # a second attempt is not silent
+            with pytest.raises(SearchCostWarning):
+                copy.fit(ages(300))
     assert not hasattr(copy, "privacy_")
