@@ -22,6 +22,7 @@ from skdpgen import (
 )
 from skdpgen.exceptions import SearchCostWarning
 from skdpgen.synthesizers.base import with_generator
+from skdpgen.tables import Integer, Numeric, Schema
 from tests._seeded import same_noise
 
 METHODS = [
@@ -46,6 +47,7 @@ NAMES = {
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({"a": RNG.normal(size=300), "b": RNG.integers(0, 5, 300)})
 X["c"] = X["a"] + 0.1 * X["b"]
+SCHEMA = Schema({"a": Numeric(-5, 5), "b": Integer(0, 4), "c": Numeric(-5, 5)})
 
 
 def never():
@@ -171,7 +173,7 @@ def test_settings_are_used_and_the_parameter_is_left_as_it_was():
 
 
 def test_no_generator_is_one_of_defaults():
-    synth = DPMERFSynthesizer(n_features=20, random_state=0).fit(X[:50])
+    synth = DPMERFSynthesizer(schema=SCHEMA, n_features=20, random_state=0).fit(X)
     assert synth.generator is None
     assert synth.settings_.max_iter == 200
 
@@ -215,7 +217,7 @@ def test_a_search_over_the_estimator_and_its_generator(generator):
         "generator__max_iter": [0, 3],
     }
     search = GridSearchCV(
-        DPMERFSynthesizer(generator=generator, random_state=0),
+        DPMERFSynthesizer(schema=SCHEMA, generator=generator, random_state=0),
         grid,
         scoring=lambda synth, rows, y=None: synth.epsilon + synth.settings_.max_iter,
         cv=KFold(2),
