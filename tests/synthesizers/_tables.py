@@ -18,6 +18,7 @@ from skdpgen.tables import (
     Regenerate,
     Schema,
 )
+from tests._made import made, names_taken
 
 N_ROWS = 1237  # odd, so that nothing else is equal to it by accident
 
@@ -98,14 +99,14 @@ QUICK = {
 def build(cls, case, **params):
     """Return an estimator that knows what is public of a case, and trains little."""
     known = {"schema": case.schema, "classes": case.classes, "random_state": 0}
-    few = quick(cls, params.get("release"))
-    return cls(**known | few | params)
+    few = quick(cls, params.get("algorithm"))
+    return made(cls, **known | few | params)
 
 
-def quick(cls, release=None):
+def quick(cls, algorithm=None):
     """Return the parameters with which an estimator trains little."""
-    unused = {"n_features", "batch_size"} if release == "per_step" else set()
-    known = set(cls().get_params()) - unused
+    unused = {"n_features", "batch_size"} if algorithm == "per_step" else set()
+    known = names_taken(cls) - unused
     return {name: value for name, value in QUICK.items() if name in known}
 
 
