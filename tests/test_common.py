@@ -14,12 +14,19 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skdpgen import DPGANSynthesizer, SyntheticUtility, all_synthesizers, load
+from skdpgen import (
+    DPGANSynthesizer,
+    Generator,
+    SyntheticUtility,
+    all_synthesizers,
+    load,
+)
 from skdpgen.datasets import load_example
 from skdpgen.exceptions import NothingLearnedWarning, NotPrivateWarning
 from skdpgen.privacy import PrivacyReport, gaussian_delta, insecure_noise_seed
 from skdpgen.tables import Rows
 from tests._covering import parametrize_pairs
+from tests._made import made
 from tests.synthesizers._tables import CASES, N_ROWS, assert_obeys, build, quick, split
 
 INF = float("inf")
@@ -144,7 +151,7 @@ def test_defaults_are_constructible_and_a_default_fit_works(cls, is_short):
     X, y = load_example(2000)
     synth = cls()
     if is_short and cls is DPGANSynthesizer:  # its steps take ten seconds
-        synth.set_params(max_iter=30)
+        synth.set_params(generator=Generator(max_iter=30))
     assert synth.fit(X[["age", "job", "owns_home"]], y) is synth
     assert_obeys(synth.sample(50)[0], synth.schema_)
 
@@ -411,7 +418,7 @@ def test_a_fitted_object_contains_no_private_row(cls, tmp_path, adjacency):
     X.loc[7, "balance"] = number
     y = y.where(np.arange(len(y)) != 8, "Geheimnis")
     params = {"adjacency": adjacency, "random_state": 0} | quick(cls)
-    synth = cls(epsilon=4.0, **params).fit(X, y)
+    synth = made(cls, epsilon=4.0, **params).fit(X, y)
     synth.save(tmp_path / "synth.npz")
     dumps = [pickle.dumps(synth), (tmp_path / "synth.npz").read_bytes()]
     dumps.append(repr(synth.privacy_).encode() + repr(synth.schema_).encode())

@@ -9,11 +9,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer
+from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer, Generator
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.privacy import PrivacyReport, insecure_noise_seed
 from skdpgen.synthesizers import load
-from skdpgen.tables import Categorical, Chunks, Integer, Numeric, Schema
+from skdpgen.tables import READ_OFF, Categorical, Chunks, Integer, Numeric, Schema
 
 X, Y = load_example(800)
 X = X[["age", "income"]]
@@ -58,8 +58,8 @@ AGE = X[["age"]]
 COLUMN = Schema({"age": Integer(0, 100)})
 PUBLIC = Schema({"age": Integer(0, 100)}, target=Categorical(["left", "stayed"]))
 AREA = {"schema": Schema(target=Numeric(0, 2000))}
-FEW = {"n_features": 8, "max_iter": 1, "hidden_layer_sizes": (8,)}
-MERF = {"cls": DPMERFSynthesizer, **FEW}
+FEW = Generator(max_iter=1, hidden_layer_sizes=(8,))
+MERF = {"cls": DPMERFSynthesizer, "n_features": 8, "generator": FEW}
 CHUNK = "that there is a chunk of rows: taken as public"
 CASES = {
     "discovered": ((X,), {}, {SIZE, FOUND.format(2)}),
@@ -126,8 +126,8 @@ CASES = {
     ),
     "inferred": (
         (AGE,),
-        {"schema": "infer"},
-        {"LEAK", SIZE, "schema of 1 columns: taken as public"},
+        {"schema": Schema.infer(AGE)},
+        {READ_OFF, SIZE, "schema of 1 columns: taken as public"},
     ),
     "images": ((DIGITS,), MERF, {SIZE, "shape and range of the pixels: public"}),
 }
@@ -145,7 +145,7 @@ def test_what_is_rested_on_is_said_and_nothing_else(case):
 @pytest.fixture(scope="module")
 def alarming():
     """Return a fit that breaks every rule, and so has every alarm."""
-    synth = clone(DPIndependentSynthesizer(schema="infer"))
+    synth = clone(DPIndependentSynthesizer(schema=Schema.infer(X, Y)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with insecure_noise_seed(0):

@@ -133,10 +133,10 @@ WHAT_IS_SAID = (
     ),
     Bug(
         "silent-inference",
-        "schema='infer' warns, but the certificate does not say LEAK",
-        "skdpgen.synthesizers.base:BaseSynthesizer._public_schema",
-        "read_off(X, y, task=self.task, origin=INFERRED)",
-        'read_off(X, y, task=self.task, origin="")',
+        "a schema that Schema.infer read off rows has no mark",
+        "skdpgen.tables:Schema.infer",
+        "read_off(frame, y, task=task, origin=READ_OFF)",
+        'read_off(frame, y, task=task, origin="")',
         (MADE,),
     ),
     Bug(
@@ -248,8 +248,8 @@ WHAT_IS_SAID = (
         "search-believes-a-schema",
         "a schema that was read off the rows before the search is taken for public",
         "skdpgen.synthesizers.tools:_is_inferred",
-        "return INFERRED in origin or READ_OFF in origin",
-        "return INFERRED in origin",
+        "return READ_OFF in origin",
+        "return False",
         (SEARCHED + "test_a_schema_that_was_read_off_before_is_told_of",),
     ),
     Bug(

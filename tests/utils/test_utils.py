@@ -43,7 +43,6 @@ def test_errors_and_warnings_are_of_the_kinds_that_callers_catch():
     assert issubclass(utils.SchemaRequiredError, utils.SchemaError)
     assert issubclass(utils.BudgetExceededError, RuntimeError)
     for warning in (
-        utils.PrivacyLeakWarning,
         utils.NotPrivateWarning,
         utils.SearchCostWarning,
     ):
