@@ -18,12 +18,6 @@ def made(cls: Any, *args: Any, **params: Any) -> Any:
     return cls(*args, **nested(cls, params))
 
 
-def names_taken(cls: Any) -> set[str]:
-    """Return the names of what :func:`made` takes for a class."""
-    own = set(cls().get_params(deep=False))
-    return own | set(Generator().get_params()) if "generator" in own else own
-
-
 def nested(cls: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Return parameters as the constructor takes them."""
     own = inspect.signature(cls).parameters

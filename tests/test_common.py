@@ -26,7 +26,6 @@ from skdpgen.exceptions import NothingLearnedWarning, NotPrivateWarning
 from skdpgen.privacy import PrivacyReport, gaussian_delta, insecure_noise_seed
 from skdpgen.tables import Rows
 from tests._covering import parametrize_pairs
-from tests._made import made
 from tests.synthesizers._tables import CASES, N_ROWS, assert_obeys, build, quick, split
 
 INF = float("inf")
@@ -418,7 +417,7 @@ def test_a_fitted_object_contains_no_private_row(cls, tmp_path, adjacency):
     X.loc[7, "balance"] = number
     y = y.where(np.arange(len(y)) != 8, "Geheimnis")
     params = {"adjacency": adjacency, "random_state": 0} | quick(cls)
-    synth = made(cls, epsilon=4.0, **params).fit(X, y)
+    synth = cls(epsilon=4.0, **params).fit(X, y)
     synth.save(tmp_path / "synth.npz")
     dumps = [pickle.dumps(synth), (tmp_path / "synth.npz").read_bytes()]
     dumps.append(repr(synth.privacy_).encode() + repr(synth.schema_).encode())

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from skdpgen import all_synthesizers, load
 from skdpgen.exceptions import SearchCostWarning
+from skdpgen.synthesizers.base import with_generator
 from tests._covering import parametrize_pairs
 from tests.guards._variants import maker, small_images
 

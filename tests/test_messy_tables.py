@@ -25,7 +25,6 @@ from skdpgen.tables import (
     read_values,
 )
 from skdpgen.tables._layout import Kind
-from tests._made import made as estimator
 from tests._messy_tables import TABLES, Messy, made
 from tests.synthesizers._tables import as_pandas, quick
 
@@ -84,7 +83,7 @@ def fitted(name, table):
     case = made(table)
     cls = all_synthesizers()[name]
     few = {} if name == PAIRWISE else quick(cls)
-    synth = estimator(cls, **{"epsilon": EPSILON, "random_state": 0} | few | case.params)
+    synth = cls(**{"epsilon": EPSILON, "random_state": 0} | few | case.params)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         with insecure_noise_seed(sum(map(ord, table))):

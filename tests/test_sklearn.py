@@ -33,7 +33,6 @@ from skdpgen.synthesizers.base import _synthesizer
 from skdpgen.synthesizers.opening import open_rows
 from skdpgen.tables import Schema
 from tests._covering import parametrize_pairs, parametrize_some
-from tests._made import made
 from tests._seeded import same_noise
 from tests.synthesizers._tables import CASES, build, quick
 
@@ -58,8 +57,8 @@ INSTANCES = [
     one
     for _, cls in CLASSES
     for one in (
-        made(cls, epsilon=INF, **quick(cls)),
-        made(cls, epsilon=KNOWN, **quick(cls)),  # with a schema that is public
+        cls(epsilon=INF, **quick(cls)),
+        cls(epsilon=KNOWN, **quick(cls)),  # with a schema that is public
     )
 ]
 
@@ -163,7 +162,7 @@ def test_a_loaded_or_unpickled_estimator_is_no_clone(cls, floats, tmp_path):
 def test_at_the_end_of_a_pipeline(cls, floats):
     steps = FunctionTransformer(np.nan_to_num), StandardScaler()
     known = {"classes": [0, 1], "random_state": 0}
-    synth = made(cls, epsilon=2.0, **known, **quick(cls))
+    synth = cls(epsilon=2.0, **known, **quick(cls))
     pipeline = make_pipeline(*steps, synth)
     with same_noise():
         pipeline.fit(floats.X, floats.y)

@@ -13,8 +13,8 @@ from skdpgen import (
 )
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.lenses import ScatteringLens
-from tests._made import made, names_taken
-from tests.synthesizers._tables import quick
+from tests._made import made
+from tests.synthesizers._tables import quick_settings, settings_of
 
 STEPS = {"max_iter": 2, "n_points": 2}
 READ_PUBLIC_ROWS = (DPIndependentSynthesizer, DPPairwiseSynthesizer, DPDRESynthesizer)
@@ -102,7 +102,7 @@ def small_images(cls):
         "width": 4,
         "hidden_layer_sizes": (8,),
     }
-    known = names_taken(cls)
+    known = settings_of(cls)
     found = {name: value for name, value in small.items() if name in known}
     if cls is DPMEPFSynthesizer:
         found["lens"] = ScatteringLens(n_scales=1, n_angles=2, order=1)
@@ -111,7 +111,7 @@ def small_images(cls):
 
 def maker(cls, **fixed):
     """Return what makes an estimator that trains little."""
-    few = quick(cls, fixed.get("algorithm"))
+    few = quick_settings(cls, fixed.get("algorithm"))
     few |= {"max_iter": 2} if "max_iter" in few else {}
 
     def make(**params):

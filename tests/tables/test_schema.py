@@ -12,6 +12,7 @@ from skdpgen import DPIndependentSynthesizer
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.exceptions import SchemaError
 from skdpgen.tables import (
+    READ_OFF,
     Boolean,
     Categorical,
     Datetime,
