@@ -4,6 +4,7 @@ __all__ = [
     "BudgetExceededError",
     "ConfigError",
     "IdentifierWarning",
+    "InterchangeWarning",
     "LargeDeltaWarning",
     "NotPrivateWarning",
     "NothingLearnedWarning",
@@ -56,6 +57,10 @@ class IdentifierWarning(UserWarning):
     ``Drop()`` in a schema keeps them out; bounds, as ``Integer(0, 1000)``, state that
     they are amounts.
     """
+
+
+class InterchangeWarning(UserWarning):
+    """Something cannot be said in the format of another tool, and was left out."""
 
 
 class NothingLearnedWarning(UserWarning):

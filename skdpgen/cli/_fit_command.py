@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -36,6 +37,7 @@ class FitOptions(TextOptions):
     delta: float | None
     method: str
     schema: Path | None
+    table: str | None
     classes: str | None
     task: str
     adjacency: str
@@ -56,7 +58,12 @@ class FitOptions(TextOptions):
     show_default=True,
     help="pairwise, independent, merf, ...: DP...Synthesizer.",
 )
-@click.option("--schema", type=FILE, help="TOML of what is public (skdpgen schema).")
+@click.option(
+    "--schema",
+    type=FILE,
+    help="What is public: TOML (skdpgen schema), SDV metadata or a Table Schema.",
+)
+@click.option("--table", help="Table that is meant if the schema describes several.")
 @click.option("--classes", help="Labels of the target if they are public: no,yes.")
 @click.option(
     "--task",
@@ -103,7 +110,9 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
             options["multiline"],
             options["missing"],
         )
-        schema = read_schema(options["schema"]) if options["schema"] else Schema()
+        schema = Schema()
+        if options["schema"]:
+            schema = read_schema(options["schema"], options["target"], options["table"])
         description = About(
             check_columns(table, options["target"], schema),
             options["target"],
@@ -172,14 +181,47 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def read_schema(path: Path) -> Schema:
-    """Read a TOML file; raise if it is none."""
-    from skdpgen.tables import Schema
+def read_schema(
+    path: Path,
+    target: str | None = None,
+    table: str | None = None,
+    *,
+    is_detected: bool = True,
+    has_open: bool = False,
+) -> Schema:
+    """Read what is public of a file: our TOML or JSON, or JSON of another tool.
 
-    try:
-        return Schema.load(path)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{path} is no TOML: {error}.") from None
+    Of other tools' files the column that is the target is described as such, and
+    columns without bounds or categories are left to discovery, unless ``has_open``.
+    """
+    from skdpgen.tables import Schema, format_of, read_json, take_out_target
+
+    if path.suffix == ".toml":
+        try:
+            return Schema.load(path)
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise click.UsageError(f"{path} is no TOML: {error}.") from None
+    content = read_json(path, "A schema that is no .toml file")
+    kind = format_of(content)
+    if kind == "skdpgen":
+        return Schema.from_dict(content)
+    read = Schema.from_sdv if kind == "sdv" else Schema.from_frictionless
+    schema = read(content, table=table, detected=is_detected)
+    if target in schema.columns and schema.target is None:
+        columns, column = take_out_target(schema.columns, target)
+        schema = replace(schema, columns=columns, target=column)
+    for line in schema.origin.splitlines():
+        click.echo(f"Warning: {path}: {line}. Certificates say so.", err=True)
+    return schema if has_open else known_schema(schema)
+
+
+def known_schema(schema: Schema) -> Schema:
+    """Return a schema without columns that are open, and say which are discovered."""
+    names = schema.unfilled()
+    if names:
+        listed = ", ".join(names)
+        click.echo(f"Without bounds or categories, so discovered: {listed}.", err=True)
+    return schema.known()
 
 
 def check_columns(table: TableFile, target: str | None, schema: Schema) -> list[str]:
@@ -240,7 +282,7 @@ def private_rows(
 
 
 def _refuse_for_images(options: Mapping[str, object]) -> None:
-    for name in ("target", "schema", *TEXT_OPTIONS):
+    for name in ("target", "schema", "table", *TEXT_OPTIONS):
         if options[name] and options[name] != ".":  # the default of --decimal
             raise click.UsageError(f"--{name} is for tables. An .npz holds images.")
 

@@ -28,10 +28,20 @@ if TYPE_CHECKING:
     required=True,
     help=".csv, .tsv, .parquet, .feather; .npz for images; - prints a CSV.",
 )
+@click.option(
+    "--croissant",
+    is_flag=True,
+    help="Describe --out, with its guarantee, in a .croissant.json beside it.",
+)
 @click.option("--seed", type=int, help="The same seed gives the same rows.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(
-    model: Path, rows: int | None, out: Path, seed: int | None, quiet: bool
+    model: Path,
+    rows: int | None,
+    out: Path,
+    croissant: bool,
+    seed: int | None,
+    quiet: bool,
 ) -> None:
     """Draw synthetic rows from the folder MODEL. It is free, at any time."""
     synthesizer, description = read_model(model)
@@ -43,6 +53,8 @@ def command(
     from skdpgen.cli._text_records import typed
 
     check_writable(out, images=description.is_image)
+    if croissant and (description.is_image or str(out) == "-"):
+        raise click.UsageError("--croissant is for tables that are written to a file.")
     if description.is_image:
         sample = synthesizer.sample(rows, random_state=seed)
         X, y = sample if isinstance(sample, tuple) else (sample, None)
@@ -67,6 +79,21 @@ def command(
             bar.update(len(X))
     if not is_printed:
         click.echo(f"Wrote {file.n_rows} synthetic rows to {out}.")
+    if croissant:
+        _describe(synthesizer, description, out)
+
+
+def _describe(synthesizer: Synthesizer, description: About, out: Path) -> None:
+    """Write the description of a synthetic file beside it."""
+    from skdpgen.report import croissant_path, write_croissant
+
+    write_croissant(
+        synthesizer, out, target=description.target, decimal=description.decimal
+    )
+    click.echo(
+        f"Wrote {croissant_path(out)}. Add license, url, creator and datePublished "
+        "before you publish it."
+    )
 
 
 def _with_decimal(

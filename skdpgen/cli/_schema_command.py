@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from skdpgen.cli._fit_command import check_columns, read_schema
+from skdpgen.cli._fit_command import check_columns, known_schema, read_schema
 from skdpgen.cli._options import FILE, TextOptions, text_options
 
 if TYPE_CHECKING:
     from skdpgen.cli._table_files import TableFile
+    from skdpgen.tables import Schema
 
 HEAD = """\
 # What is public about the columns of {file}: from the form, the codebook or the law,
@@ -42,9 +43,17 @@ INFERRED = (
 )
 
 
+OPEN = """
+# [columns.{name}]
+# type = "{kind}"
+"""
+OUT = click.Path(dir_okay=False, path_type=Path)
+TABLE = click.option("--table", help="Table that is meant if SCHEMA describes several.")
+
+
 @click.group("schema")
 def command() -> None:
-    """Write or check a schema: what is public about the columns."""
+    """Write, check or convert a schema: what is public about the columns."""
 
 
 @command.command("init")
@@ -52,7 +61,7 @@ def command() -> None:
 @click.option(
     "-o",
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUT,
     required=True,
     help="A .toml file.",
 )
@@ -73,8 +82,7 @@ def init(
     """Write a schema of FILE to fill in. Only its header is read."""
     if out.suffix != ".toml":
         raise click.UsageError(f"--out must be a .toml file. Got {out}.")
-    if out.exists():
-        raise click.UsageError(f"{out} is there already. Name another file.")
+    _refuse_existing(out)
     from skdpgen.cli._table_files import TableFile
     from skdpgen.tables import Schema
 
@@ -96,23 +104,99 @@ def init(
 @click.argument("schema", type=FILE)
 @click.argument("file", type=FILE, required=False)
 @click.option("--target", help="Column that models are to predict.")
+@TABLE
 @text_options
 def check(
     schema: Path,
     file: Path | None,
     target: str | None,
+    table: str | None,
     **text: Unpack[TextOptions],
 ) -> None:
-    """Check SCHEMA by itself, and against the header of FILE. Reads no row."""
+    """Check SCHEMA by itself, and against the header of FILE. Reads no row.
+
+    SCHEMA is TOML or JSON of skdpgen, metadata of SDV, or a Table Schema.
+    """
     from skdpgen.cli._table_files import TableFile
 
-    public = read_schema(schema).check()
+    public = read_schema(schema, target, table).check()
     summary = f"{len(public.columns)} columns described"
     if file is not None:
         names = check_columns(TableFile(file, **text), target, public)
         n_open = len(names) - len(public.columns) - (target is not None)
         summary += f", {n_open} left to private discovery"
     click.echo(f"{schema}: {summary}.")
+
+
+@command.command("convert")
+@click.argument("schema", type=FILE)
+@click.option(
+    "-o", "--out", type=OUT, required=True, help="A .toml file, or .json for --to."
+)
+@click.option(
+    "--to",
+    type=click.Choice(["skdpgen", "sdv", "sdv1", "frictionless"]),
+    default="skdpgen",
+    show_default=True,
+    help="sdv is for SDV 2 and later, sdv1 for SDV 1.",
+)
+@click.option("--target", help="Column of SCHEMA, or of OUT, that is the target.")
+@TABLE
+@click.option(
+    "--not-detected",
+    is_flag=True,
+    help="Your word: people wrote SCHEMA, and nobody read it off the private rows.",
+)
+def convert(
+    schema: Path,
+    out: Path,
+    to: str,
+    target: str | None,
+    table: str | None,
+    not_detected: bool,
+) -> None:
+    """Convert SCHEMA between skdpgen, SDV metadata and Table Schema. Reads no row.
+
+    What SCHEMA is, is recognised by its content. What the other format cannot state is
+    left out with a warning.
+    """
+    _refuse_existing(out)
+    public = read_schema(
+        schema, target, table, is_detected=not not_detected, has_open=True
+    )
+    endings = (".toml", ".json") if to == "skdpgen" else (".json",)
+    if out.suffix not in endings:
+        raise click.UsageError(
+            f"--out must end in {' or '.join(endings)} for --to {to}. Got {out}."
+        )
+    name = target or "target"
+    if to == "frictionless":
+        public.to_frictionless(out, target=name)
+    elif to != "skdpgen":
+        version = "V1" if to == "sdv1" else "V2"
+        public.to_sdv(out, table=table or "table", target=name, version=version)
+    else:
+        known = known_schema(public)
+        known.save(out)
+        if out.suffix == ".toml":
+            _add_open(out, public)
+    click.echo(f"Wrote {out}.")
+
+
+def _add_open(out: Path, public: Schema) -> None:
+    """Add the columns that are left to discovery, as comments to fill in."""
+    open_columns = {name: public.columns[name] for name in public.unfilled()}
+    blocks = [
+        OPEN.format(name=_quoted(name), kind=type(column).__name__)
+        for name, column in open_columns.items()
+    ]
+    with out.open("a", encoding="utf-8") as file:
+        file.write("".join(blocks))
+
+
+def _refuse_existing(out: Path) -> None:
+    if out.exists():
+        raise click.UsageError(f"{out} is there already. Name another file.")
 
 
 def _quoted(name: str) -> str:

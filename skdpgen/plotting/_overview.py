@@ -132,7 +132,7 @@ def plot_overview(
       rows: what chance alone does to tables of half the size.
     * Pairs of columns: their distances, by the same function, as a heat map; the
       diagonal is of single columns. The mean is that of
-      :func:`~skdpgen.total_variation`.
+      :func:`~skdpgen.metrics.total_variation`.
     * Lost: real categories that no synthetic row has, synthetic ones that no real row
       has, and the ranges of numbers and dates.
 

@@ -1,11 +1,19 @@
 """One page about a fitted synthesizer: the guarantee first, then what it is good for.
 
 :func:`report_content` gathers it as plain data, :func:`as_html` draws it as one file
-that needs nothing from elsewhere.
+that needs nothing from elsewhere. :func:`write_croissant` describes a synthetic file.
 """
 
 from skdpgen.report._content import report_content
+from skdpgen.report._croissant import croissant_path, write_croissant
 from skdpgen.report._page import as_html
 from skdpgen.report._real import beside_real, with_real
 
-__all__ = ["as_html", "beside_real", "report_content", "with_real"]
+__all__ = [
+    "as_html",
+    "beside_real",
+    "croissant_path",
+    "report_content",
+    "with_real",
+    "write_croissant",
+]

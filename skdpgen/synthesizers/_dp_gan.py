@@ -233,7 +233,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
                 start,
                 share=steps,
                 public=public_data,
-                is_balanced=self.class_weight == "balanced",
+                class_weight=self.class_weight,
                 device=device,
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )

@@ -215,7 +215,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                 opening,
                 release_counts(opening, steps=steps),
                 share=steps,
-                is_balanced=self.class_weight == "balanced",
+                class_weight=self.class_weight,
                 device=device,
                 progress=lambda s: tqdm(s, "training", disable=not self.verbose),
             )

@@ -23,7 +23,7 @@ from skdpgen.synthesizers.base import (
     check_retrained,
     documented,
 )
-from skdpgen.synthesizers.models import single_columns
+from skdpgen.synthesizers.models import class_factors, single_columns
 from skdpgen.synthesizers.opening import MAX_BINS, discover_bins
 from skdpgen.synthesizers.pairwise import (
     PairRelease,
@@ -127,7 +127,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
-        "class_weight": [StrOptions({"balanced"}), None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "n_rounds": [Interval(Integral, 1, 2, closed="both")],
         "pair_budget": [Interval(Real, 0, 1, closed="neither")],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
@@ -260,7 +260,11 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             pairs,
             **chosen,
             parities=self.parity_release_,
-            is_balanced=self.class_weight == "balanced",
+            factors=class_factors(
+                self.class_weight,
+                self._facts.classes or (),
+                columns.totals / columns.totals.sum(),
+            ),
             device=pick_device(self.device),
             seed=self._seed,
             is_quiet=not self.verbose,

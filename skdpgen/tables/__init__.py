@@ -33,6 +33,7 @@ from skdpgen.tables._columns import (
     Ordinal,
     Regenerate,
 )
+from skdpgen.tables._descriptors import format_of, read_json, take_out_target
 from skdpgen.tables._encoder import Asked, EncodedBatch, Encoder, OpenWords
 from skdpgen.tables._frames import like_of, read_table
 from skdpgen.tables._groups import (
@@ -105,6 +106,7 @@ from skdpgen.tables._rules import (
 from skdpgen.tables._schema import (
     FROM_PUBLIC,
     READ_OFF,
+    TO_BE_PUBLIC,
     Schema,
     infer_column,
     read_off,
@@ -142,6 +144,7 @@ __all__ = [
     "NUMBERS_FROM",
     "READ_OFF",
     "TARGET",
+    "TO_BE_PUBLIC",
     "ArrowFile",
     "Asked",
     "Batches",
@@ -202,6 +205,7 @@ __all__ = [
     "each_cell",
     "each_group",
     "form_of_column",
+    "format_of",
     "group_cells",
     "has_fractions",
     "hinted_kind",
@@ -228,6 +232,7 @@ __all__ = [
     "public_rows",
     "range_codes",
     "read_column",
+    "read_json",
     "read_number",
     "read_off",
     "read_part",
@@ -243,6 +248,7 @@ __all__ = [
     "stands_elsewhere",
     "step_of",
     "summary_of",
+    "take_out_target",
     "with_codes",
     "with_hint",
     "with_named",

@@ -29,7 +29,18 @@ from skdpgen.tables._columns import (
     schema_toml,
     with_origin,
 )
+from skdpgen.tables._descriptors import Source as Descriptor
+from skdpgen.tables._descriptors import (
+    take_out_target,
+    with_target,
+    write_json,
+)
 from skdpgen.tables._frames import pandas_kind, read_table
+from skdpgen.tables._frictionless import (
+    OWN,
+    columns_of_frictionless,
+    frictionless_of_columns,
+)
 from skdpgen.tables._layout import Kind, Layout
 from skdpgen.tables._rules import (
     Rule,
@@ -38,6 +49,7 @@ from skdpgen.tables._rules import (
     rule_from_dict,
     rule_to_dict,
 )
+from skdpgen.tables._sdv import columns_of_sdv, sdv_of_columns
 from skdpgen.tables._text_forms import read_number
 from skdpgen.utils import (
     Frame,
@@ -278,6 +290,15 @@ READERS: dict[str, Callable[[str, object, type], object]] = {
 
 READ_OFF = "a schema was read off rows (Schema.infer): it must be public by itself"
 FROM_PUBLIC = "a schema was read off rows that are said to be public"
+FROM_SDV = (
+    "a schema was read from SDV metadata, which may have been detected from the rows: "
+    "it must be public by itself"
+)
+FROM_TABLE_SCHEMA = (
+    "a schema was read from a Table Schema, which may have been detected from the "
+    "rows: it must be public by itself"
+)
+TO_BE_PUBLIC = (READ_OFF, FROM_SDV, FROM_TABLE_SCHEMA)  # a reader must check these
 
 
 @saved
@@ -516,6 +537,176 @@ class Schema:
         return cls(columns, target_column)
 
     @classmethod
+    def from_sdv(
+        cls,
+        source: Descriptor,
+        *,
+        table: str | None = None,
+        target: str | None = None,
+        detected: bool = True,
+    ) -> "Schema":
+        """Read the metadata JSON of SDV, version V1 or V2.
+
+        What such a file says may have been detected from the private rows
+        (``Metadata.detect_from_dataframe``), and no file states whether it was: it is
+        public only if you say so.
+
+        Columns without bounds or categories stay open, as in :meth:`template`; take
+        :meth:`known` to have them discovered. Columns of personal data (``email``,
+        ``id``, ...) become :class:`Regenerate`, ``unknown`` ones :class:`Drop`. What a
+        schema cannot hold is left out with an :class:`InterchangeWarning`.
+
+        Parameters
+        ----------
+        source : path, JSON text, mapping, or a ``Metadata`` object of SDV
+        table : str or None, default=None
+            Which table is meant, if there are several.
+        target : str or None, default=None
+            Name of the column that y holds.
+        detected : bool, default=True
+            Whether the file may have been detected from the private rows. True marks
+            the schema (``origin``), and certificates repeat the mark. False is your
+            word that people wrote the file from public knowledge.
+
+        Examples
+        --------
+        >>> metadata = {"columns": {"left": {"sdtype": "boolean"}}}
+        >>> Schema.from_sdv(metadata, detected=False)
+        Schema(columns={'left': Boolean(nullable=True)}, target=None, other='other', \
+rules=())
+        """
+        columns, left_out = columns_of_sdv(source, table)
+        columns, found = take_out_target(columns, target)
+        schema = cls(columns, found, origin=FROM_SDV if detected else "")
+        left_out.warn("Not everything in the SDV metadata fits a schema. Left out:")
+        return schema
+
+    def to_sdv(
+        self,
+        path: str | Path | None = None,
+        *,
+        table: str = "table",
+        target: str = "target",
+        version: str = "V2",
+    ) -> dict[str, Any]:
+        """Return the schema as metadata of SDV, and write it to a JSON file.
+
+        What SDV's format cannot state, as codes among numbers or rules, is left out
+        with an :class:`InterchangeWarning` that names it.
+
+        Parameters
+        ----------
+        path : path or None, default=None
+            JSON file to write.
+        table, target : str
+            Names of the table, and of the column that y holds.
+        version : {"V2", "V1"}, default="V2"
+            V2 is read by SDV 2 and later. V1 is for SDV 1; it has no bounds, and only
+            ordered categories.
+
+        Examples
+        --------
+        >>> from skdpgen.tables import Integer
+        >>> schema = Schema({"age": Integer(0, 120)})
+        >>> Schema.from_sdv(schema.to_sdv()) == schema
+        True
+        """
+        named = with_target(self.columns, self.target, target)
+        content, left_out = sdv_of_columns(named, table, version)
+        left_out.add("rules", list(map(repr, self.rules)))
+        left_out.add("other", [self.other] * (self.other != "other"))
+        left_out.add("the mark of the schema (origin)", self.origin.splitlines())
+        left_out.warn("SDV metadata cannot state all of a schema. Left out:")
+        write_json(content, path)
+        return content
+
+    @classmethod
+    def from_frictionless(
+        cls,
+        source: Descriptor,
+        *,
+        table: str | None = None,
+        target: str | None = None,
+        detected: bool = True,
+    ) -> "Schema":
+        """Read a Table Schema of Frictionless Data, or one in a data package.
+
+        What such a file says may have been inferred from the private rows
+        (``frictionless describe``): it is public only if you say so. Files that
+        :meth:`to_frictionless` wrote state where they are from, so ``detected`` is
+        ignored for them.
+
+        Fields without bounds or categories stay open, as in :meth:`template`; take
+        :meth:`known` to have them discovered. Unique text and e-mail addresses become
+        :class:`Regenerate`. What a schema cannot hold is left out with an
+        :class:`InterchangeWarning`.
+
+        Parameters
+        ----------
+        source : path, JSON text, mapping, or a ``Schema`` object of frictionless
+        table : str or None, default=None
+            Which resource of a data package is meant, if there are several.
+        target : str or None, default=None
+            Name of the field that y holds.
+        detected : bool, default=True
+            Whether the file may have been inferred from the private rows. True marks
+            the schema (``origin``), and certificates repeat the mark. False is your
+            word that people wrote the file from public knowledge.
+
+        Examples
+        --------
+        >>> field = {"name": "sex", "type": "string", "constraints": {"enum": ["f"]}}
+        >>> Schema.from_frictionless({"fields": [field]}).columns["sex"].categories
+        ('f',)
+        """
+        columns, own, left_out = columns_of_frictionless(source, table)
+        named = own.get("target") if target is None else target
+        columns, found = take_out_target(columns, named)
+        mark = FROM_TABLE_SCHEMA if detected and not own else ""
+        schema = cls(
+            columns,
+            found,
+            str(own.get("other", "other")),
+            str(own.get("origin", mark)),
+            own.get("rules", ()),
+        )
+        left_out.warn("Not everything in the Table Schema fits a schema. Left out:")
+        return schema
+
+    def to_frictionless(
+        self, path: str | Path | None = None, *, target: str = "target"
+    ) -> dict[str, Any]:
+        """Return the schema as a Table Schema, and write it to a JSON file.
+
+        Nothing is lost: what has no property in the standard stands under ``skdpgen``,
+        which other tools ignore.
+
+        Parameters
+        ----------
+        path : path or None, default=None
+            JSON file to write.
+        target : str, default="target"
+            Name of the field that y holds.
+
+        Examples
+        --------
+        >>> from skdpgen.tables import Numeric
+        >>> schema = Schema({"price": Numeric(0, 9, codes=[-1])})
+        >>> Schema.from_frictionless(schema.to_frictionless()) == schema
+        True
+        """
+        named = with_target(self.columns, self.target, target)
+        content = frictionless_of_columns(named)
+        whole = self.to_dict()
+        own: dict[str, Any] = {"origin": self.origin}
+        own |= {key: whole[key] for key in ("other", "rules") if key in whole}
+        if self.target is not None:
+            own["target"] = target
+        content[OWN] = own
+        write_json(content, path)
+        return content
+
+    @classmethod
     def infer(
         cls, frame: Table, y: Labels | None = None, *, task: str = "auto"
     ) -> "Schema":
@@ -559,7 +750,8 @@ class Schema:
         if besides:
             raise SchemaError(
                 "A schema has the entries columns, target, other and rules. Got "
-                f"{', '.join(sorted(map(str, besides)))} besides."
+                f"{', '.join(sorted(map(str, besides)))} besides; files of other tools "
+                "are read by `Schema.from_sdv` and `Schema.from_frictionless`."
             )
         columns = {
             name: column_from_dict(str(name), column)

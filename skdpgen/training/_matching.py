@@ -374,8 +374,6 @@ class Averages:
 # ----------------------------------------------------------------------------
 # Descent along noisy slopes: for methods that read rows at every step.
 
-RAREST = 1e-3  # least share that a balanced loss divides by
-
 
 def descend(
     generator: nn.Module,
@@ -383,7 +381,7 @@ def descend(
     points_of: Callable[[list[Tensor]], Tensor],
     *,
     shares: Floats,
-    is_balanced: bool = False,
+    factors: Floats | None = None,
     length_scales: Sequence[float],
     n_points: int,
     n_latent: int,
@@ -411,8 +409,8 @@ def descend(
         From those outputs to points, (n, width).
     shares : ndarray of shape (n_classes,)
         Share of each class.
-    is_balanced : bool, default=False
-        Whether every class counts alike in the loss.
+    factors : ndarray of shape (n_classes,) or None, default=None
+        What the error of each class is multiplied by.
     n_points : int
         Points of each class at each step; even.
 
@@ -424,8 +422,8 @@ def descend(
     latents = Latents(n_points, n_latent, n_classes=len(shares), rng=rng)
     labels = latents.labels.numpy()
     weights = (shares / n_points)[labels][:, None]  # of a point in its mean
-    if is_balanced:
-        weights = weights / np.maximum(shares, RAREST)[labels][:, None] ** 2
+    if factors is not None:
+        weights = weights * factors[labels][:, None] ** 2
     scales = np.asarray(length_scales, dtype=np.float64)
     optimiser = Adam(trained(generator), betas=(0.9, 0.99))
     averages = Averages()

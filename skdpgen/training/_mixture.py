@@ -295,7 +295,6 @@ SPREAD = 0.3  # standard deviation of the logits at the start
 # data of a class are noise, its components stay those of all classes.
 OWN_RATE = 0.1
 SINGLES = 30.0  # weight of single columns in the loss
-RAREST = 1e-3  # least share that a balanced loss divides by
 LEAST = 1e-6  # least energy of relationships; losses are relative to the energy
 CERTAIN = 1e-6  # probability of a cell that is empty in the release
 MOST_LOGIT, TOO_FAR = (
@@ -342,12 +341,11 @@ class PairTarget:
         squares, mixed = np.array(sums).T
         return np.asarray(total + squares + 2 * self.shares * mixed)
 
-    def weights(self, *, is_balanced: bool) -> Floats:
-        """Return the weight of each class's errors: balanced, or 1."""
-        if not is_balanced:
+    def weights(self, factors: Floats | None) -> Floats:
+        """Return the weight of each class's errors, 1 on average."""
+        if factors is None:
             return np.ones(len(self.shares))
-        weights = 1.0 / np.maximum(self.shares, RAREST)
-        return np.asarray(weights / weights.mean())
+        return np.asarray(factors / factors.mean())
 
 
 class Mixture:
@@ -461,12 +459,12 @@ class PairLoss:
     """The loss of a mixture: squared errors of moments and of single columns."""
 
     def __init__(
-        self, target: PairTarget, *, is_balanced: bool, device: torch.device
+        self, target: PairTarget, *, factors: Floats | None, device: torch.device
     ) -> None:
         def tensor(values: NDArray[Any]) -> Tensor:
             return torch.as_tensor(values, dtype=torch.float32, device=device)
 
-        weights = target.weights(is_balanced=is_balanced)
+        weights = target.weights(factors)
         energy = float((weights**2 * target.energies).sum())
         self.singles = tensor(target.singles)[:, None]
         shares = np.maximum(target.shares, LEAST)
@@ -523,7 +521,7 @@ def fit_mixture(
     *,
     n_components: int,
     parities: ParityTarget | None = None,
-    is_balanced: bool = False,
+    factors: Floats | None = None,
     max_iter: int,
     learning_rate: float,
     device: torch.device,
@@ -548,7 +546,7 @@ def fit_mixture(
     rng = torch.Generator().manual_seed(seed)
     start = torch.as_tensor(np.log(np.maximum(target.singles, CERTAIN)))
     mixture = Mixture(start.float().to(device), sizes, n_components, rng)
-    objective: Any = PairLoss(target, is_balanced=is_balanced, device=device)
+    objective: Any = PairLoss(target, factors=factors, device=device)
     if parities is not None:
         parity_logits = starting_logits(parities, sizes, n_components, seed)
         mixture.own += torch.as_tensor(parity_logits).to(mixture.own)

@@ -8,6 +8,7 @@ READ_BACK = SAID + "test_alarms_are_read_back"
 BENCH = "tests/benchmark/test_bench_private.py::"
 DTYPES = "tests/synthesizers/test_dtypes.py::"
 DELTA = "tests/synthesizers/test_delta.py::"
+INTERCHANGE = "tests/tables/test_interchange.py::"
 SEARCHED = "tests/synthesizers/test_search_cost.py::"
 GO_ALONG = SAID + "test_alarms_go_along"
 
@@ -248,9 +249,25 @@ WHAT_IS_SAID = (
         "search-believes-a-schema",
         "a schema that was read off the rows before the search is taken for public",
         "skdpgen.synthesizers.tools:_is_inferred",
-        "return READ_OFF in origin",
-        "return False",
+        "return any(mark in origin for mark in TO_BE_PUBLIC)",
+        "return any(mark in origin for mark in TO_BE_PUBLIC[1:])",
         (SEARCHED + "test_a_schema_that_was_read_off_before_is_told_of",),
+    ),
+    Bug(
+        "sdv-believed",
+        "metadata that may have been detected from the rows is taken for public",
+        "skdpgen.tables:Schema.from_sdv",
+        'schema = cls(columns, found, origin=FROM_SDV if detected else "")',
+        "schema = cls(columns, found)",
+        (INTERCHANGE + "test_certificates_repeat_the_mark",),
+    ),
+    Bug(
+        "sdv-in-a-search",
+        "the cost of a search does not say that its schema may have been detected",
+        "skdpgen.synthesizers.tools:_is_inferred",
+        "return any(mark in origin for mark in TO_BE_PUBLIC)",
+        "return TO_BE_PUBLIC[0] in origin",
+        (INTERCHANGE + "test_a_search_says_that_its_schema_may_be_detected",),
     ),
     Bug(
         "search-as-it-is-now",

@@ -78,7 +78,7 @@ def test_folds_that_choose_other_deltas_are_covered(reports, cv):
 
 def test_a_fit_that_failed_after_it_paid_is_counted(reports):
     class Failing(DPIndependentSynthesizer):
-        def refit(self):
+        def retrain(self):
             if self.epsilon == 0.5:
                 raise RuntimeError("after the release")
             return super().retrain()

@@ -1,7 +1,7 @@
 """DP-GAN: a generator against a discriminator that DP-SGD trains on private rows."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,6 +31,7 @@ from skdpgen.synthesizers.models import (
     Denoised,
     ImageModel,
     TableModel,
+    class_factors,
     new_table_generator,
 )
 from skdpgen.synthesizers.opening import Fitting, discover_bins, n_classes_of
@@ -467,7 +468,9 @@ def parameters_without_effect(
     algorithm: str, start: str | None, *, is_image: bool
 ) -> dict[str, str]:
     """Return parameters without effect, each with the setting that would use it."""
-    unused = {} if algorithm == "latent" else {"lens": "algorithm='latent'"}
+    unused = {"precision": "methods that train on a release"}
+    if algorithm != "latent":
+        unused["lens"] = "algorithm='latent'"
     if algorithm != "finetune":
         unused["public_iter"] = "algorithm='finetune'"
     if algorithm == "latent":
@@ -569,7 +572,7 @@ def train_adversarially(
     *,
     share: float,
     public: Rows | None = None,
-    is_balanced: bool,
+    class_weight: str | Mapping[Any, float] | None,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
 ) -> tuple[GameModel, list[float]]:
@@ -594,7 +597,12 @@ def train_adversarially(
     ).to(device)
     generator = model.generator.to(device)
     shares = torch.as_tensor(denoised.shares, dtype=torch.float32, device=device)
-    weights = torch.full_like(shares, 1 / n_classes) if is_balanced else shares
+    labels = opening.facts.classes or ()
+    factors = class_factors(class_weight, labels, denoised.shares)
+    weights = shares
+    if factors is not None:
+        products = denoised.shares * factors
+        weights = torch.as_tensor(products / products.sum()).to(shares)
     classes = ClassWeights(shares, weights)
     rules = Rules(
         settings.n_latent,

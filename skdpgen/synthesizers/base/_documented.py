@@ -32,10 +32,11 @@ classes : array-like or None, default=None
 task : {"auto", "classification", "regression"}, default="auto"
     "auto" goes by the dtype of y: float is regression, anything else is classes.
 
-class_weight : "balanced" or None, default=None
-    "balanced" divides the error of each class by its noisy share, so rare classes
-    count as much as common ones. Labels are sampled as often as in the data either
-    way; ``sample(class_distribution=...)`` asks for others.
+class_weight : "balanced", dict or None, default=None
+    What the error of each class is multiplied by. "balanced" divides it by the noisy
+    share of the class, so rare classes count as much as common ones; a dict has a
+    weight by label, 1 where it has none. Labels are sampled as often as in the data
+    either way; ``sample(class_distribution=...)`` asks for others.
 
 preset : {"default", "paper"}, default="default"
     Where parameters that are None come from; ``settings_`` shows what was used.

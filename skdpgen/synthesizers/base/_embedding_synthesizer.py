@@ -24,7 +24,7 @@ from skdpgen.synthesizers.embedding import (
     n_seen,
     pooling_of,
 )
-from skdpgen.synthesizers.models import Denoised, mixing
+from skdpgen.synthesizers.models import Denoised, class_factors, mixing
 from skdpgen.synthesizers.opening import Fitting, discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import GENERATOR, fill
 from skdpgen.tables import Cells
@@ -58,7 +58,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
-        "class_weight": [StrOptions({"balanced"}), None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "preset": [StrOptions({"default", "paper"})],
         "pooling": [
             Interval(Integral, 1, None, closed="left"),
@@ -333,7 +333,9 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         """Return a generator and its losses; reads no fitted state but the seed."""
         mix = mixing(
             denoised.shares,
-            is_balanced=self.class_weight == "balanced",
+            factors=class_factors(
+                self.class_weight, self._facts.classes or (), denoised.shares
+            ),
             is_number=self.task_ == "regression",
         )
         return kernel.train(

@@ -19,6 +19,7 @@ from skdpgen.exceptions import (
     SearchCostWarning,
 )
 from skdpgen.privacy import Subsampling
+from skdpgen.synthesizers.base._generator import Generator as GeneratorSettings
 from skdpgen.synthesizers.base._mistakes import check_call
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
 from skdpgen.synthesizers.base._sampling import ReportsColumns, SamplesInChunks
@@ -110,7 +111,9 @@ def read_estimator(path: str | Path, classes: Mapping[str, Callable[..., Any]]) 
 
 
 def _networks(value: Any, arrays: dict[str, Any]) -> Any:
-    """Return a generator as its shape and weights; None for anything else."""
+    """Return a generator as its shape and weights, or its settings; else None."""
+    if isinstance(value, GeneratorSettings):
+        return {"generator_settings": to_plain(value.get_params(), arrays)}
     if not isinstance(value, networks.TableGenerator | networks.ImageGenerator):
         return None
     state = dict(value.state_dict())
@@ -118,6 +121,8 @@ def _networks(value: Any, arrays: dict[str, Any]) -> Any:
 
 
 def _networks_read(value: dict[str, Any], arrays: Any) -> Any:
+    if "generator_settings" in value:
+        return GeneratorSettings(**from_plain(value["generator_settings"], arrays))
     if "generator" not in value:
         return None
     shape, state = (from_plain(part, arrays) for part in value["generator"])

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from skdpgen.synthesizers.embedding._image_kernel import (
 )
 from skdpgen.synthesizers.embedding._measured import MeasuredEmbedding
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
+from skdpgen.synthesizers.models import class_factors
 from skdpgen.synthesizers.opening import Fitting, Opening, discover_bins, n_classes_of
 from skdpgen.synthesizers.presets import (
     FourierImageSettings,
@@ -111,7 +112,7 @@ def train_by_slopes(
     counts: Release,
     *,
     share: float,
-    is_balanced: bool,
+    class_weight: str | Mapping[Any, float] | None,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
 ) -> tuple[Any, list[float], float]:
@@ -139,12 +140,14 @@ def train_by_slopes(
         width=kernel.width,
         expected_rows=opening.facts.n_rows,
     ) as slopes:
+        shares = totals / totals.sum()
+        labels = opening.facts.classes or ()
         losses = descend(
             model.generator.to(device),
             slopes,
             kernel.points,
-            shares=totals / totals.sum(),
-            is_balanced=is_balanced,
+            shares=shares,
+            factors=class_factors(class_weight, labels, shares),
             length_scales=scales,
             n_points=2 * (settings.n_points // 2),
             n_latent=settings.n_latent,

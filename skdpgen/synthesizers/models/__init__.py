@@ -18,7 +18,12 @@ from skdpgen.synthesizers.models._decoding import (
     systematic,
     target_codes,
 )
-from skdpgen.synthesizers.models._denoised import Denoised, mixing, single_columns
+from skdpgen.synthesizers.models._denoised import (
+    Denoised,
+    class_factors,
+    mixing,
+    single_columns,
+)
 from skdpgen.synthesizers.models._image_model import (
     CodesModel,
     Deformations,
@@ -59,6 +64,7 @@ __all__ = [
     "RatioModel",
     "TableModel",
     "class_array",
+    "class_factors",
     "counted_columns",
     "decode_rows",
     "decode_target",

@@ -72,7 +72,38 @@ def summed_groups(released: Release, n_classes: int) -> Release:
     return replace(released, values=values, noise_std=std)
 
 
-def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | None:
+def class_factors(
+    class_weight: str | Mapping[Any, float] | None,
+    classes: Sequence[Any],
+    shares: Floats,
+) -> Floats | None:
+    """Return what the error of each class is multiplied by; None if all count as 1.
+
+    Parameters
+    ----------
+    class_weight : "balanced", dict or None
+        A class that the dictionary does not name has weight 1.
+    classes : sequence
+        Labels in the order of ``shares``.
+    shares : ndarray of shape (n_classes,)
+        Released.
+
+    Examples
+    --------
+    >>> shares = np.array([0.8, 0.2])
+    >>> class_factors("balanced", ["no", "yes"], shares).tolist()
+    [1.25, 5.0]
+    >>> class_factors({"yes": 3.0}, ["no", "yes"], shares).tolist()
+    [1.0, 3.0]
+    """
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str):
+        return np.asarray(1.0 / np.maximum(shares, RAREST))
+    return np.array([float(class_weight.get(label, 1.0)) for label in classes])
+
+
+def mixing(shares: Floats, *, factors: Floats | None, is_number: bool) -> Floats | None:
     """Return the matrix that mixes errors of classes; None if they are not mixed.
 
     For a number the classes are its bins, and the square root of a Gaussian kernel
@@ -84,10 +115,7 @@ def mixing(shares: Floats, *, is_balanced: bool, is_number: bool) -> Floats | No
         distance = ranks[:, None] - ranks[None, :]
         values, vectors = np.linalg.eigh(np.exp(-0.5 * (distance / TARGET_SCALE) ** 2))
         return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
-    if not is_balanced:
-        return None
-    weights = 1.0 / np.maximum(shares, RAREST)
-    return np.diag(weights / weights.mean())
+    return None if factors is None else np.diag(factors / factors.mean())
 
 
 # ----------------------------------------------------------------------------

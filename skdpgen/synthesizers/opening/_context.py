@@ -1,8 +1,10 @@
 """An opened table: private rows, and the account that pays for learning from them."""
 
 import inspect
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from numbers import Real
 from typing import Any, Generic
 
 import numpy as np
@@ -206,6 +208,10 @@ def _in_words(value: Any) -> str:
         )
     if getattr(value, "ndim", 0) > 2:
         return f"an array of shape {tuple(value.shape)}"
+    if hasattr(value, "get_params"):  # settings of a generator; its repr has line breaks
+        settings = value.get_params(deep=False).items()
+        shown = (f"{name}={_in_words(v)}" for name, v in settings if v is not None)
+        return f"{type(value).__name__}({', '.join(shown)})"
     if callable(value):
         name = getattr(value, "__qualname__", type(value).__qualname__)
         return f"{name} (a function or network that was given)"
@@ -473,7 +479,7 @@ def open_rows(
     classes: Any,
     adjacency: str,
     task: str,
-    class_weight: str | None,
+    class_weight: str | Mapping[Any, float] | None,
     verbose: int,
     public_data: Any = None,
 ) -> Fitting[Any]:
@@ -514,11 +520,30 @@ def check_size(n_rows: int) -> None:
         )
 
 
-def _check_weights(class_weight: str | None, known: Known) -> None:
-    if class_weight is not None and known.task != "classification":
+def _check_weights(
+    class_weight: str | Mapping[Any, float] | None, known: Known
+) -> None:
+    """Raise for weights without classes, of unknown classes, or not positive."""
+    if class_weight is None:
+        return
+    if known.task != "classification":
         raise ValueError(
             "class_weight must be None unless y holds classes. "
             f"Got {class_weight!r} instead."
+        )
+    if isinstance(class_weight, str):
+        return
+    for weight in class_weight.values():
+        is_number = isinstance(weight, Real) and not isinstance(weight, bool)
+        if not is_number or not 0 < weight < math.inf:
+            raise ValueError(
+                "class_weight must hold positive numbers. Got "
+                f"{class_weight!r} instead."
+            )
+    if known.classes is not None and set(class_weight) - set(known.classes):
+        raise ValueError(
+            "class_weight must hold classes of y, which are "
+            f"{', '.join(map(str, known.classes))}. Got {class_weight!r} instead."
         )
 
 

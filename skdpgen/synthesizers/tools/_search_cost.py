@@ -27,7 +27,7 @@ from skdpgen.privacy import (
     renyi_epsilon,
 )
 from skdpgen.synthesizers.base import BaseSynthesizer
-from skdpgen.tables import READ_OFF, Schema
+from skdpgen.tables import TO_BE_PUBLIC, Schema
 
 EXPOSED = (
     " This delta is above 1 / rows: it may expose a row outright. Candidates with "
@@ -161,7 +161,7 @@ def _is_inferred(schema: Any) -> bool:
     if schema is None:
         return False
     origin = Schema.of(schema).origin
-    return READ_OFF in origin
+    return any(mark in origin for mark in TO_BE_PUBLIC)
 
 
 def _compose(
