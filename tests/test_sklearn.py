@@ -281,7 +281,8 @@ def test_selections_are_paid_for_in_epsilon_and_in_delta():
 
 
 def test_one_candidate_that_leaks_is_told_of():
-    synth, leak = DPIndependentSynthesizer(), {"schema": Schema.infer(pd.DataFrame([1]))}
+    synth = DPIndependentSynthesizer()
+    leak = {"schema": Schema.infer(pd.DataFrame([1]))}
     for candidates in ([{}, leak], [leak, {}]):
         assert str(search_cost(done(synth, *candidates))).startswith("LEAK")
     assert "LEAK" not in str(search_cost(done(synth, {})))

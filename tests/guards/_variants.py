@@ -28,9 +28,7 @@ def of_tables():
         "DPKernelSynthesizer, steps": maker(
             DPKernelSynthesizer, algorithm="per_step", **STEPS
         ),
-        "DPMERFSynthesizer, mini-batches": maker(
-            DPMERFSynthesizer, n_minibatches=3
-        ),
+        "DPMERFSynthesizer, mini-batches": maker(DPMERFSynthesizer, n_minibatches=3),
     }
 
 
@@ -75,11 +73,13 @@ def of_images():
         ),
         "DPMEPFSynthesizer, stopping": maker(
             DPMEPFSynthesizer,
-            **small_images(DPMEPFSynthesizer) | {"stopping_budget": 0.1, "augmentation": None},
+            **small_images(DPMEPFSynthesizer)
+            | {"stopping_budget": 0.1, "augmentation": None},
         ),
         "DPMEPFSynthesizer, private lens": maker(
             DPMEPFSynthesizer,
-            **small_images(DPMEPFSynthesizer) | {"lens": "private", "augmentation": None},
+            **small_images(DPMEPFSynthesizer)
+            | {"lens": "private", "augmentation": None},
         ),
         "DPMERFSynthesizer, encoder": maker(
             DPMERFSynthesizer,

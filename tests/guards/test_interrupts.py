@@ -142,14 +142,14 @@ def test_what_is_wrong_before_anything_is_paid_changes_nothing():
     case = TABLES["frame"]
     synth = OF_TABLES["DPMERFSynthesizer"](epsilon=BEFORE).fit(case.X, case.y)
     before = str(synth.privacy_)
-    for wrong in (
-        {"epsilon": -1.0},
-        {"classes": ["a", "a"]},
-        {"generator__hidden_layer_sizes": (0,)},
+    for name, wrong in (
+        ("epsilon", -1.0),
+        ("classes", ["a", "a"]),
+        ("generator__hidden_layer_sizes", (0,)),
     ):
-        kept = {name: synth.get_params()[name] for name in wrong}
-        with pytest.raises(ValueError, match=next(iter(wrong)).removeprefix("generator__")):
-            synth.set_params(**wrong).fit(case.X, case.y)
-        synth.set_params(**kept)
+        kept = synth.get_params()[name]
+        with pytest.raises(ValueError, match=name.removeprefix("generator__")):
+            synth.set_params(**{name: wrong}).fit(case.X, case.y)
+        synth.set_params(**{name: kept})
         assert str(synth.privacy_) == before
         assert len(synth.sample(3)[0]) == 3
