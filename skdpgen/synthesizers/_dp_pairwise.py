@@ -238,8 +238,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         names = ("n_components", "max_iter", "learning_rate")
         check_retrained(parameters, names)
         chosen = {name: parameters.get(name, getattr(self, name)) for name in names}
-        changed = type(self)(**{**self.get_params(deep=False), **chosen})
-        changed._validate_params()
+        type(self)(**self.get_params(deep=False) | chosen)._validate_params()
         released, cells, measured = self.release_, self.cells_, self._measured
         scales, public = measured.scales, measured.public
         columns = single_columns(
