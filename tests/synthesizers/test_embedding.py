@@ -110,7 +110,7 @@ def test_the_release_is_all_that_a_generator_is_made_of(cls):
 @parametrize_pairs(
     "cls, name, preset", ALL, ["mixed", "regression", "unlabelled"], PRESETS
 )
-def test_refit_repeats_the_generator_of_fit(cls, name, preset):
+def test_retrain_repeats_the_generator_of_fit(cls, name, preset):
     synth = fitted(cls=cls, case=CASES[name], preset=preset)
     before, losses = weights_of(synth), synth.loss_curve_
     assert losses
@@ -146,7 +146,7 @@ def test_other_settings_change_the_generator_alone():
 
 
 @pytest.mark.parametrize("name", ["n_features", "length_scale", "epsilon", "nonsense"])
-def test_what_needs_new_rows_cannot_be_refitted(name):
+def test_what_needs_new_rows_cannot_be_retrained(name):
     synth = shared()
     before = weights_of(synth)
     with pytest.raises(
@@ -156,7 +156,7 @@ def test_what_needs_new_rows_cannot_be_refitted(name):
     assert same_generator(before, weights_of(synth))
 
 
-def test_refit_checks_what_it_is_given():
+def test_retrain_checks_what_it_is_given():
     synth = shared()
     before = weights_of(synth)
     for changes in (
@@ -170,13 +170,13 @@ def test_refit_checks_what_it_is_given():
     assert same_generator(before, weights_of(synth))
 
 
-def test_refit_needs_a_release():
+def test_retrain_needs_a_release():
     with pytest.raises(ValueError, match="not fitted"):
         DPMERFSynthesizer().retrain()
 
 
 @each_method
-def test_refit_works_where_the_rows_never_were(cls, tmp_path):
+def test_retrain_works_where_the_rows_never_were(cls, tmp_path):
     X, y = MIXED.X.copy(), MIXED.y.copy()
     synth = build(cls, MIXED, epsilon=100.0, device=torch.device("cpu"))
     synth.fit(X, y)
@@ -212,7 +212,7 @@ def test_an_interrupted_fit_goes_on_from_its_release(cls, monkeypatch, stage):
     assert_obeys(synth.sample(20)[0], synth.schema_)
 
 
-def test_an_interrupted_refit_keeps_the_generator(monkeypatch):
+def test_an_interrupted_retrain_keeps_the_generator(monkeypatch):
     synth = shared()
     before, settings = weights_of(synth), synth.settings_
 

@@ -109,7 +109,7 @@ def test_a_row_without_a_known_class_has_no_gradient():
     assert all((w.grad == 0).all() for w in look.parameters())
 
 
-def test_refit_says_that_it_needs_rows():
+def test_retrain_says_that_it_needs_rows():
     case = CASES["floats"]
     synth = build(DPGANSynthesizer, case)
     with pytest.raises(NotFittedError):
