@@ -154,6 +154,25 @@ def test_cross_validation_routes_public_rows():
     assert all(map(states_public_rows, result["estimator"]))
 
 
+@searches
+def test_public_rows_as_a_pair_are_not_split_into_folds():
+    """A search splits any array that has as many rows as X; a pair stays whole."""
+    public = PUBLIC.sample(len(X), replace=True, random_state=0)
+    seen = []
+
+    def score(synth, rows, y=None):
+        seen.append(synth.privacy_.statements)
+        return 0.0
+
+    with config_context(enable_metadata_routing=True):
+        synth = DPIndependentSynthesizer(schema=SCHEMA)
+        synth.set_fit_request(public_data=True)
+        search = GridSearchCV(synth, {"epsilon": [1.0]}, scoring=score, cv=KFold(3))
+        search.fit(X, public_data=(public, None))
+    said = "240 public rows without labels: taken as public"
+    assert [said in statements for statements in seen] == [True] * 3
+
+
 # ----------------------------------------------------------------------- groups
 
 
