@@ -239,7 +239,7 @@ def test_noise_in_shares_is_as_declared(synth, adjacency, table, known, monkeypa
     parties = list(guarded(table, SHARES, **budget))
     n_rows = N if adjacency == "replace" else None
     source = Parties(parties, n_rows=n_rows, noise=SHARES)
-    synth = type(synth)(**{**synth.get_params(), **known, **budget})
+    synth = type(synth)(**{**synth.get_params(deep=False), **known, **budget})
     seen, release = [], Watched(table)
     release.patch(monkeypatch, seen)
     synth.fit(source)

@@ -234,7 +234,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         -------
         self : DPDRESynthesizer
         """
-        self._check_call(X, y)
+        self._check_call(X, y, groups)
         device = pick_device(self.device)
         lens = check_public_data(public_data, X, self.lens)
         (for_training,) = split_generator(self.random_state, 2)[1:]

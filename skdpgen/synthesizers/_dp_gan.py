@@ -280,7 +280,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         -------
         self : DPGANSynthesizer
         """
-        self._check_call(X, y)
+        self._check_call(X, y, groups)
         device, settings = pick_device(self.device), self._fill_settings(X)
         settings.check_steps()
         check_public(public_data, X, algorithm=self.algorithm)

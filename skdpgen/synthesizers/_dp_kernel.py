@@ -259,7 +259,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         -------
         self : DPKernelSynthesizer
         """
-        self._check_call(X, y)
+        self._check_call(X, y, groups)
         if self.algorithm == "one_shot":
             return super().fit(X, y, groups=groups)
         device, settings = pick_device(self.device), self._fill_settings(X)

@@ -212,7 +212,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         -------
         self : DPMGESynthesizer
         """
-        self._check_call(X, y)
+        self._check_call(X, y, groups)
         method = self._method_for(X, public_data)
         method.check(X)
         (for_public,) = split_generator(self.random_state, 2)[1:]

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, Self
 import pandas as pd
 import torch
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.synthesizers.base import (
@@ -291,7 +290,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         names = ("n_components", "max_iter", "learning_rate")
         check_retrained(parameters, names)
         chosen = {name: parameters.get(name, getattr(self, name)) for name in names}
-        clone(self).set_params(**chosen)._validate_params()
+        type(self)(**self.get_params(deep=False) | chosen)._validate_params()
         released, cells, measured = self.release_, self.cells_, self._measured
         scales, public = measured.scales, measured.public
         columns = single_columns(

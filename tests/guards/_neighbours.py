@@ -1,6 +1,6 @@
 """Tables and images with their neighbours: one row is another, more, or less."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,26 @@ class Case:
     y: Any = None
     params: dict[str, Any] = field(default_factory=dict)
     wrap: Any = field(default=lambda X, y: (X, y))
+    public_data: Any = None
 
     def given(self):
-        """Return the arguments of ``fit``."""
+        """Return the rows as arguments of ``fit``."""
         return self.wrap(self.X, self.y)
+
+    def fit(self, synth):
+        """Fit an estimator to the rows, with public rows beside them if there are."""
+        if self.public_data is None:
+            return synth.fit(*self.given())
+        return synth.fit(*self.given(), public_data=self.public_data)
+
+    def beside(self, public_data):
+        """Return the case with public rows."""
+        return replace(self, public_data=public_data)
 
     def neighbours(self, adjacency):
         """Yield the same case with one row changed, or with one more or less."""
         for X, y in changed(self.X, self.y, adjacency):
-            yield Case(X, y, self.params, self.wrap)
+            yield replace(self, X=X, y=y)
 
     def strangers(self, adjacency):
         """Yield cases that share only what is public: columns, dtypes, maybe n."""
@@ -42,9 +53,7 @@ class Case:
         for size in (n,) if adjacency == "replace" else (n // 8, more * n):
             order = np.resize(np.arange(n)[::-1] // 3, size)
             X, y = (None if rows is None else taken(rows, order) for rows in self.rows)
-            yield Case(
-                replaced(X, 1, LARGE), replaced(y, 2, SMALL), self.params, self.wrap
-            )
+            yield replace(self, X=replaced(X, 1, LARGE), y=replaced(y, 2, SMALL))
 
     @property
     def rows(self):

@@ -13,7 +13,8 @@ from skdpgen import (
 )
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.lenses import ScatteringLens
-from tests.synthesizers._tables import quick
+from tests._made import made
+from tests.synthesizers._tables import quick_settings, settings_of
 
 STEPS = {"max_iter": 2, "n_points": 2}
 READ_PUBLIC_ROWS = (DPIndependentSynthesizer, DPPairwiseSynthesizer, DPDRESynthesizer)
@@ -25,11 +26,9 @@ def of_tables():
     return found | {
         "DPGANSynthesizer, steps alone": maker(DPGANSynthesizer, start="nothing"),
         "DPKernelSynthesizer, steps": maker(
-            DPKernelSynthesizer, release="per_step", **STEPS
+            DPKernelSynthesizer, algorithm="per_step", **STEPS
         ),
-        "DPMERFSynthesizer, mini-batches": maker(
-            DPMERFSynthesizer, release="minibatch", n_minibatches=3
-        ),
+        "DPMERFSynthesizer, mini-batches": maker(DPMERFSynthesizer, n_minibatches=3),
     }
 
 
@@ -48,12 +47,9 @@ def public_rows():
     }
 
 
-def with_public_rows(table):
-    """Return estimators that have public rows beside the table of that name."""
-    return {
-        f"{cls.__name__}, public rows": maker(cls, public_data=public_rows()[table])
-        for cls in READ_PUBLIC_ROWS
-    }
+def with_public_rows():
+    """Return estimators that read public rows, as functions of parameters."""
+    return {f"{cls.__name__}, public rows": maker(cls) for cls in READ_PUBLIC_ROWS}
 
 
 def of_images():
@@ -68,29 +64,31 @@ def of_images():
         ),
         "DPGANSynthesizer, codes": maker(
             DPGANSynthesizer,
-            mode="latent",
+            algorithm="latent",
             lens="cosine",
             **small_images(DPGANSynthesizer),
         ),
         "DPKernelSynthesizer, steps": maker(
-            DPKernelSynthesizer, release="per_step", **STEPS
+            DPKernelSynthesizer, algorithm="per_step", **STEPS
         ),
         "DPMEPFSynthesizer, stopping": maker(
             DPMEPFSynthesizer,
-            **small_images(DPMEPFSynthesizer) | {"stopping_budget": 0.1, "prior": None},
+            **small_images(DPMEPFSynthesizer)
+            | {"stopping_budget": 0.1, "augmentation": None},
         ),
         "DPMEPFSynthesizer, private lens": maker(
             DPMEPFSynthesizer,
-            **small_images(DPMEPFSynthesizer) | {"lens": "private", "prior": None},
+            **small_images(DPMEPFSynthesizer)
+            | {"lens": "private", "augmentation": None},
         ),
         "DPMERFSynthesizer, encoder": maker(
             DPMERFSynthesizer,
-            encoder="private",
+            encoder_budget=0.5,
             **small_images(DPMERFSynthesizer),
         ),
         "DPMGESynthesizer, paper": maker(DPMGESynthesizer, preset="paper"),
         "DPMGESynthesizer, variances": maker(
-            DPMGESynthesizer, covariance="diagonal", prior=None
+            DPMGESynthesizer, covariance="diagonal", augmentation=None
         ),
     }
 
@@ -104,7 +102,7 @@ def small_images(cls):
         "width": 4,
         "hidden_layer_sizes": (8,),
     }
-    known = cls().get_params()
+    known = settings_of(cls)
     found = {name: value for name, value in small.items() if name in known}
     if cls is DPMEPFSynthesizer:
         found["lens"] = ScatteringLens(n_scales=1, n_angles=2, order=1)
@@ -113,10 +111,10 @@ def small_images(cls):
 
 def maker(cls, **fixed):
     """Return what makes an estimator that trains little."""
-    few = quick(cls, fixed.get("release"))
+    few = quick_settings(cls, fixed.get("algorithm"))
     few |= {"max_iter": 2} if "max_iter" in few else {}
 
     def make(**params):
-        return cls(**few | fixed | {"random_state": 0} | params)
+        return made(cls, **few | fixed | {"random_state": 0} | params)
 
     return make

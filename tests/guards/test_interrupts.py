@@ -18,8 +18,8 @@ EPSILON, BEFORE = 40.0, 30.0
 CASES = {
     **{name: (OF_TABLES[name], TABLES["frame"]) for name in OF_TABLES},
     **{
-        name: (make, TABLES["frame"])
-        for name, make in _variants.with_public_rows("frame").items()
+        name: (make, TABLES["frame"].beside(_variants.public_rows()["frame"]))
+        for name, make in _variants.with_public_rows().items()
     },
     **{f"{name}, images": (OF_IMAGES[name], IMAGES["images"]) for name in OF_IMAGES},
 }
@@ -58,7 +58,7 @@ def interrupted(synth, case, fault, monkeypatch):
     with monkeypatch.context() as patch:
         fault.plant(patch)
         try:
-            synth.fit(*case.given())
+            case.fit(synth)
         except KeyboardInterrupt:
             return True
     return False
@@ -142,14 +142,14 @@ def test_what_is_wrong_before_anything_is_paid_changes_nothing():
     case = TABLES["frame"]
     synth = OF_TABLES["DPMERFSynthesizer"](epsilon=BEFORE).fit(case.X, case.y)
     before = str(synth.privacy_)
-    for wrong in (
-        {"epsilon": -1.0},
-        {"classes": ["a", "a"]},
-        {"hidden_layer_sizes": (0,)},
+    for name, wrong in (
+        ("epsilon", -1.0),
+        ("classes", ["a", "a"]),
+        ("generator__hidden_layer_sizes", (0,)),
     ):
-        kept = {name: synth.get_params()[name] for name in wrong}
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            synth.set_params(**wrong).fit(case.X, case.y)
-        synth.set_params(**kept)
+        kept = synth.get_params()[name]
+        with pytest.raises(ValueError, match=name.removeprefix("generator__")):
+            synth.set_params(**{name: wrong}).fit(case.X, case.y)
+        synth.set_params(**{name: kept})
         assert str(synth.privacy_) == before
         assert len(synth.sample(3)[0]) == 3

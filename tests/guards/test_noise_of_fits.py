@@ -27,7 +27,7 @@ def fits(make, case, adjacency, monkeypatch):
     found = []
     for _ in range(N_FITS):
         with Spy().watching(monkeypatch) as spy:
-            report = make(**params).fit(*case.given()).privacy_
+            report = case.fit(make(**params)).privacy_
         seen = {watched.name for watched in spy.releases + spy.steps}
         assert seen == {entry.name for entry in report.releases}
         found.append(spy)

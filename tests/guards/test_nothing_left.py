@@ -3,6 +3,7 @@
 import gc
 import warnings
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,16 @@ from tests.guards._doors import Spy
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
 OF_TABLES, OF_IMAGES = _variants.of_tables(), _variants.of_images()
-ON_FRAMES = OF_TABLES | _variants.with_public_rows("frame")
+ON_FRAMES = {
+    **{name: (make, TABLES["frame"]) for name, make in OF_TABLES.items()},
+    **{
+        name: (make, TABLES["frame"].beside(_variants.public_rows()["frame"]))
+        for name, make in _variants.with_public_rows().items()
+    },
+}
 GENEROUS = 40.0
 # Whether public rows seem to lack values hangs on noise, and nothing here on that.
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.utils.SupportWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SupportWarning")
 SENTINEL = 735.8291634509121  # a value of one row of the first fit, plus 1 for each
 WORD = "Zweitausend", "undeins"  # of one row, when put together
 
@@ -51,13 +58,13 @@ def held_rows():
 
     The search goes through all objects there are, so it is made once for all fits.
     """
-    case, fits, frames = TABLES["frame"], [], []
-    for fit, make in enumerate(ON_FRAMES.values()):
+    fits, frames = [], []
+    for fit, (make, case) in enumerate(ON_FRAMES.values()):
         X, y = case.X.copy(), case.y.copy()
         X.loc[5, "income"] = SENTINEL + fit
         X.loc[5, "job"] = "".join(WORD) + str(fit)
         frames.append((weakref.ref(X), weakref.ref(y)))
-        fits.append(make(epsilon=GENEROUS).fit(X, y))
+        fits.append(replace(case, X=X, y=y).fit(make(epsilon=GENEROUS)))
         fits[-1].sample(5)
     texts = ["".join(WORD) + str(fit)]
     assert all(hold_sentinels(len(fits))[fit])  # of the last: the search finds it
@@ -76,10 +83,11 @@ def test_the_rows_are_let_go_of(name, held_rows):
 
 @pytest.mark.parametrize("name", ON_FRAMES)
 def test_a_clone_takes_nothing_along(name):
-    case = TABLES["frame"]
-    synth = ON_FRAMES[name](epsilon=GENEROUS).fit(case.X, case.y)
-    copy = clone(synth)
-    assert set(vars(copy)) - set(copy.get_params()) == {"_is_clone"}
+    make, case = ON_FRAMES[name]
+    copy = clone(case.fit(make(epsilon=GENEROUS)))
+    besides = set(vars(copy)) - set(copy.get_params())
+    assert besides == {"_is_clone", "_cost_warnings"}
+    assert copy._cost_warnings == []
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])

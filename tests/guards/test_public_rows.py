@@ -26,7 +26,7 @@ OF_IMAGES = {
     "images without labels": PICTURES[0],
     "images, numbers as target": (PICTURES[0], PICTURES[0].mean(axis=(1, 2))),
 }
-STEPS = {"method": "sgd", "max_iter": 2, "discriminator_layer_sizes": (3,)}
+STEPS = {"algorithm": "sgd", "max_iter": 2, "discriminator_layer_sizes": (3,)}
 WAYS = {"one shot": {}, "steps": STEPS}
 each = pytest.mark.parametrize("cls", _variants.READ_PUBLIC_ROWS)
 # These tables differ in some values, and a generous budget sees it.
@@ -35,33 +35,29 @@ ADJACENCIES = ["replace", "add_remove"]
 both = pytest.mark.parametrize("adjacency", ADJACENCIES)
 
 
-def maker(cls, name):
-    return _variants.maker(cls, public_data=PUBLIC[name])
-
-
 @parametrize_pairs("cls, name, to", _variants.READ_PUBLIC_ROWS, PUBLIC, OTHERS)
 def test_a_table_is_known_by_its_releases_alone(cls, name, to, monkeypatch):
-    check_replay(maker(cls, name), TABLES[name], to, monkeypatch)
+    case = TABLES[name].beside(PUBLIC[name])
+    check_replay(_variants.maker(cls), case, to, monkeypatch)
 
 
 @both
 @each
 def test_the_noise_is_what_is_declared(cls, adjacency, monkeypatch):
-    case = TABLES["frame, public"]
-    check_noise(maker(cls, "frame, public"), case, adjacency, monkeypatch)
+    case = TABLES["frame, public"].beside(PUBLIC["frame, public"])
+    check_noise(_variants.maker(cls), case, adjacency, monkeypatch)
 
 
 @parametrize_pairs("how, name, to", WAYS, OF_IMAGES, OTHERS)
 def test_images_are_known_by_their_releases_alone(how, name, to, monkeypatch):
-    public, params = OF_IMAGES[name], WAYS[how]
-    make = _variants.maker(DPDRESynthesizer, public_data=public, **params)
-    check_replay(make, IMAGES[name], to, monkeypatch)
+    make = _variants.maker(DPDRESynthesizer, **WAYS[how])
+    check_replay(make, IMAGES[name].beside(OF_IMAGES[name]), to, monkeypatch)
 
 
 @parametrize_pairs("name, to", PUBLIC, OTHERS, strength=1)
 def test_a_discriminator_knows_rows_by_its_steps_alone(name, to, monkeypatch):
-    make = _variants.maker(DPDRESynthesizer, public_data=PUBLIC[name], **STEPS)
-    check_replay(make, TABLES[name], to, monkeypatch)
+    make = _variants.maker(DPDRESynthesizer, **STEPS)
+    check_replay(make, TABLES[name].beside(PUBLIC[name]), to, monkeypatch)
 
 
 @parametrize_pairs("of, how, adjacency", ["images", "frame"], WAYS, ADJACENCIES)
@@ -70,8 +66,8 @@ def test_the_noise_of_a_ratio_is_what_is_declared(of, how, adjacency, monkeypatc
         "images": (PICTURES, IMAGES["images"]),
         "frame": (PUBLIC["frame"], TABLES["frame"]),
     }[of]
-    make = _variants.maker(DPDRESynthesizer, public_data=public, **WAYS[how])
-    check_noise(make, case, adjacency, monkeypatch)
+    make = _variants.maker(DPDRESynthesizer, **WAYS[how])
+    check_noise(make, case.beside(public), adjacency, monkeypatch)
 
 
 @pytest.mark.parametrize("trusted", ["age", "children"])
@@ -92,8 +88,8 @@ def test_noisy_counts_alone_decide_which_columns_are_trusted(trusted, monkeypatc
 @each
 def test_errors_about_public_rows_come_before_anything_is_paid(cls):
     case = TABLES["frame"]
-    synth = cls(public_data=SAME.drop(columns="age"))
+    synth = cls()
     with pytest.raises(ValueError, match="without age"):
-        synth.fit(case.X, case.y)
+        synth.fit(case.X, case.y, public_data=SAME.drop(columns="age"))
     assert not hasattr(synth, "privacy_")
     assert Schema.infer(SAME)  # the others are a table like any

@@ -70,7 +70,7 @@ def outcome(synth, case, tape, spy, monkeypatch):
             patch.setattr(tqdm, told.__name__, telling(told))
         patch.setattr(_private_encoder, "STEPS", 2)
         try:
-            synth.fit(*case.given())
+            case.fit(synth)
             samples = synth.sample(), synth.sample(7, random_state=1)
         except ValueError as raised:  # told to users; all others are bugs
             error = traceback.format_exception(raised)  # and what it was raised from

@@ -28,7 +28,7 @@ def shares(make, case, adjacency, n_fits=6):
     found = []
     for _ in range(n_fits):
         params = {"epsilon": 40.0, "adjacency": adjacency} | case.params
-        report = make(**params).fit(*case.given()).privacy_
+        report = case.fit(make(**params)).privacy_
         found += [e.share for e in report.releases if e.sampling_rate < 1]
         assert report.spent == pytest.approx(1.0)  # nothing is left over
     assert len(found) == n_fits
@@ -45,9 +45,7 @@ def test_the_share_of_steps_is_the_same_whatever_was_discovered(case, adjacency)
     assert len(shares(_variants.of_tables()[STEPS], TABLES[case], adjacency)) == 1
 
 
-@pytest.mark.filterwarnings(
-    "ignore::skdpgen.exceptions.SchemaWarning"
-)  # of rare labels
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")  # rare labels
 @both
 def test_nor_has_it_a_say_whether_y_turns_out_to_be_a_number(adjacency):
     n, known = N_ROWS, int(0.7 * N_ROWS)
@@ -98,8 +96,7 @@ def makers(name):
         return _variants.of_images()
     ratio = _variants.maker(
         DPDRESynthesizer,
-        public_data=_variants.public_rows()[name],
-        method="sgd",
+        algorithm="sgd",
         max_iter=2,
         discriminator_layer_sizes=(3,),
     )
@@ -114,15 +111,21 @@ WAYS = [
 ]
 
 
+def case_of(way, name):
+    """Return rows, with public ones beside them if a way needs them."""
+    case = (IMAGES if name in IMAGES else TABLES)[name]
+    return case.beside(_variants.public_rows()[name]) if "DPDRE" in way else case
+
+
 @lru_cache
 def fitted(way, name, adjacency):
     """Return a fit whose steps are few, and not calibrated: only shares matter."""
-    case = (IMAGES if name in IMAGES else TABLES)[name]
+    case = case_of(way, name)
     params = {"epsilon": 40.0, "adjacency": adjacency} | case.params
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_private_encoder, "STEPS", 2)
         patch.setattr(_ledger, "subsampled_noise_multiplier", lambda *a, **k: 1.0)
-        return makers(name)[way](**params).fit(*case.given())
+        return case.fit(makers(name)[way](**params))
 
 
 def of_steps(synth):
@@ -135,7 +138,7 @@ def of_steps(synth):
 @pytest.mark.parametrize(("way", "name"), WAYS)
 def test_a_share_is_what_public_facts_say(way, name, adjacency):
     """Worked out anew from what is known before the first release."""
-    case = (IMAGES if name in IMAGES else TABLES)[name]
+    case = case_of(way, name)
     synth = fitted(way, name, adjacency)
     report, params = synth.privacy_, synth.get_params()
     schema = params["schema"] or Schema()
@@ -150,7 +153,7 @@ def test_a_share_is_what_public_facts_say(way, name, adjacency):
     part = PARTS[way]
     if isinstance(part, dict):
         part = part["images" if name in IMAGES else "tables"]
-    if params.get("public_data") is not None:
+    if case.public_data is not None:
         left -= CHECK_SHARES[1]
     (entry,) = of_steps(synth)
     assert entry.share == pytest.approx(part * left, rel=1e-12)

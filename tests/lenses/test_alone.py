@@ -179,8 +179,9 @@ USES = {
     "DPMEPF": lambda module: DPMEPFSynthesizer(
         lens=module, generator=Generator(max_iter=1)
     ),
-    "DPDRE": lambda module: DPDRESynthesizer(lens=module, public_data=PUBLIC),
+    "DPDRE": lambda module: DPDRESynthesizer(lens=module),
 }
+BESIDE = {"DPDRE": {"public_data": PUBLIC}}
 
 
 @pytest.mark.parametrize("use", USES)
@@ -189,7 +190,7 @@ def test_a_lens_that_is_not_pure_is_refused_before_anything_is_paid(use, module)
     # dropout keeps the same 64 pixels 8 times with a probability below 1e-100
     synth = USES[use](module())
     with pytest.raises(ValueError, match="same result whatever it saw before"):
-        synth.fit(np.zeros((20, SIDE, SIDE), dtype=np.float32))
+        synth.fit(np.zeros((20, SIDE, SIDE), dtype=np.float32), **BESIDE.get(use, {}))
     assert not hasattr(synth, "privacy_")
 
 

@@ -391,7 +391,7 @@ BUGS = (
     Bug(
         "voters-by-the-true-n",
         "the true number of rows decides how much the networks of a vote learn from",
-        "skdpgen.synthesizers.gaussian:choose_prior",
+        "skdpgen.synthesizers.gaussian:choose_augmentation",
         "rows.opening.facts.n_rows",
         "rows.opening.rows._open.n_rows",
         (
@@ -519,9 +519,9 @@ BUGS = (
         "attribute-of-a-failed-fit",
         "a fit that fails leaves what it has seen behind",
         "skdpgen.synthesizers.base:BaseSynthesizer._opened",
-        "opening.statements += self._stated()",
+        "opening.statements += self._stated(public_data)",
         """
-            opening.statements += self._stated()
+            opening.statements += self._stated(public_data)
             self._shape = getattr(X, 'shape', None)
         """,
         (LEFT + "test_a_fit_that_fails_leaves_its_certificate_alone",),

@@ -37,15 +37,12 @@ WHAT_A_GAME_IS_TOLD = (
         "balanced-by-exact-labels",
         "class_weight='balanced' weighs by how many private rows have each label",
         "skdpgen.synthesizers.adversarial:train_adversarially",
-        "weights = torch.full_like(shares, 1 / n_classes) if is_balanced else shares",
+        "products = denoised.shares * factors",
         """
-            weights = shares
-            if is_balanced:
-                batches = opening.rows.batches({}, measured.labels)
-                y = torch.cat([torch.as_tensor(b.labels) for b in batches])
-                n_rows = torch.bincount(y.clamp_min(0), minlength=n_classes)
-                weights = (1.0 / n_rows.clamp_min(1)).float()
-                weights = weights / weights.sum()
+            batches = opening.rows.batches({}, measured.labels)
+            y = torch.cat([torch.as_tensor(b.labels) for b in batches])
+            n_rows = torch.bincount(y.clamp_min(0), minlength=n_classes)
+            products = denoised.shares / n_rows.clamp_min(1).numpy()
         """,
         (
             "tests/guards/test_replay.py::"

@@ -6,11 +6,13 @@ from skdpgen.datasets import load_example
 from skdpgen.plotting import plot_calibration
 
 X, Y = load_example(1000)
-HALF = {"classes": ["left", "stayed"], "public_data": (X[:500], Y[:500])}
+HALF, PUBLIC = (X[500:], Y[500:]), (X[:500], Y[:500])
+KNOWN = {"classes": ["left", "stayed"]}
 
 
 def test_weighed_shares_are_drawn_against_released_ones():
-    synth = DPDRESynthesizer(**HALF, random_state=0).fit(X[500:], Y[500:])
+    synth = DPDRESynthesizer(**KNOWN, random_state=0)
+    synth.fit(*HALF, public_data=PUBLIC)
     axes = plot_calibration(synth).axes[0]
     before, after = axes.lines[:2]
     np.testing.assert_array_equal(after.get_ydata(), synth.calibration_["weighed"])
@@ -18,8 +20,9 @@ def test_weighed_shares_are_drawn_against_released_ones():
 
 
 def test_nothing_to_compare_with():
-    other = DPIndependentSynthesizer(classes=["left", "stayed"]).fit(X, Y)
-    steps = DPDRESynthesizer(**HALF, algorithm="sgd", max_iter=2).fit(X[500:], Y[500:])
+    other = DPIndependentSynthesizer(**KNOWN).fit(X, Y)
+    steps = DPDRESynthesizer(**KNOWN, algorithm="sgd", max_iter=2)
+    steps.fit(*HALF, public_data=PUBLIC)
     for synth in (other, steps):
-        with pytest.raises(TypeError, match="method='one_shot'"):
+        with pytest.raises(TypeError, match="algorithm='one_shot'"):
             plot_calibration(synth)

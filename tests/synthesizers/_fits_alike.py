@@ -26,7 +26,7 @@ SYNTHESIZERS = (
 def fitted(synth, X, y, **params):
     """Fit with noise that can be had again."""
     params = {"epsilon": 3.0, **params}
-    synth = synth.__class__(**{**synth.get_params(), **params})
+    synth = synth.__class__(**{**synth.get_params(deep=False), **params})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPrivateWarning)
         with insecure_noise_seed(7):

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 
 from skdpgen.datasets import load_example, load_example_regression
+from skdpgen.synthesizers.base import with_generator
 from skdpgen.tables import (
     Boolean,
     Categorical,
@@ -18,6 +19,7 @@ from skdpgen.tables import (
     Regenerate,
     Schema,
 )
+from tests._made import made, nested
 
 N_ROWS = 1237  # odd, so that nothing else is equal to it by accident
 
@@ -96,17 +98,31 @@ QUICK = {
 
 
 def build(cls, case, **params):
-    """Return an estimator that knows what is public of a case, and trains little."""
+    """Return an estimator that knows what is public of a case, and trains little.
+
+    Settings of the generator may be among the parameters.
+    """
     known = {"schema": case.schema, "classes": case.classes, "random_state": 0}
-    few = quick(cls, params.get("release"))
-    return cls(**known | few | params)
+    few = quick_settings(cls, params.get("algorithm"))
+    return made(cls, **known | few | params)
 
 
-def quick(cls, release=None):
+def quick(cls, algorithm=None):
     """Return the parameters with which an estimator trains little."""
-    unused = {"n_features", "batch_size"} if release == "per_step" else set()
-    known = set(cls().get_params()) - unused
+    return nested(cls, quick_settings(cls, algorithm))
+
+
+def quick_settings(cls, algorithm=None):
+    """Return them with settings of the generator among the parameters."""
+    unused = {"n_features", "batch_size"} if algorithm == "per_step" else set()
+    known = settings_of(cls) - unused
     return {name: value for name, value in QUICK.items() if name in known}
+
+
+def settings_of(cls):
+    """Return names of the parameters of an estimator and of its generator."""
+    own = cls().get_params(deep=False)
+    return set(with_generator(own) if "generator" in own else own)
 
 
 def split(sample, case):

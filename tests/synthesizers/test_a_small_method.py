@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from skdpgen import Chunks, Generator
 from skdpgen.features import FourierFeatures
 from skdpgen.synthesizers.base import EmbeddingSynthesizer
 from skdpgen.synthesizers.embedding import RowKernel
@@ -17,6 +18,7 @@ from skdpgen.synthesizers.presets._settings import (
 from tests.synthesizers._tables import CASES, assert_obeys
 
 PIXELS = np.random.default_rng(0).random((100, 8, 8))
+FEW_STEPS = Generator(max_iter=2)
 
 
 class Small(EmbeddingSynthesizer):
@@ -29,7 +31,7 @@ class Small(EmbeddingSynthesizer):
         adjacency="replace",
         class_weight=None,
         task="auto",
-        max_iter=2,
+        generator=FEW_STEPS,
         device="cpu",
         random_state=0,
         verbose=0,
@@ -41,7 +43,7 @@ class Small(EmbeddingSynthesizer):
         self.adjacency = adjacency
         self.class_weight = class_weight
         self.task = task
-        self.max_iter = max_iter
+        self.generator = generator
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -88,5 +90,8 @@ def test_what_cannot_be_saved_is_named(tmp_path):
 
 @pytest.mark.parametrize("cls", [OfTables, OfImages])
 def test_what_is_wrong_is_named_before_rows_are_looked_at(cls):
+    def never():
+        raise AssertionError("rows were read")
+
     with pytest.raises(ValueError, match="max_iter"):
-        cls(max_iter=-1).fit("no rows at all")
+        cls(generator=Generator(max_iter=-1)).fit(Chunks(never))

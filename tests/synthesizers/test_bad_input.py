@@ -50,7 +50,7 @@ WRONG = {
     "delta one": ({"delta": 1.0}, r"'delta'.*Got 1.0"),
     "delta nan": ({"delta": np.nan}, r"'delta'.*Got nan"),
     "adjacency": ({"adjacency": "swap"}, r"'adjacency'.*'replace'.*Got 'swap'"),
-    "schema text": ({"schema": "guess"}, r"'schema'.*'infer'.*Got 'guess'"),
+    "schema number": ({"schema": 3}, r"'schema'.*Schema'.*'dict'.*Got 3"),
     "task": ({"task": "ranking"}, r"'task'.*Got 'ranking'"),
     "verbose": ({"verbose": -1}, r"'verbose'.*Got -1"),
     "classes text": ({"classes": 3}, r"'classes'.*array-like.*Got 3"),
@@ -108,7 +108,7 @@ WRONG_TABLES = {
     "one row": (X[:1], Y[:1], ValueError, r"1 sample\(s\).*minimum of 2"),
     "no columns": (X[[]], Y, SchemaError, r"without age"),
     "list": ([1, 2, 3], None, ValueError, r"Expected 2D array, got 1D array"),
-    "text": ("table", None, ValueError, r"Expected 2D array"),
+    "text": ("table", None, TypeError, r"X must be a table\. Got 'table'"),
     "cube": (np.zeros((3, 3, 3)), None, ValueError, r"tables of two dimensions"),
     "sparse": (scipy.sparse.eye(9).tocsr(), None, TypeError, r"dense.*X.toarray\(\)"),
     "durations": (

@@ -32,7 +32,7 @@ IMAGES = DIGITS.reshape(-1, 8, 8)[:200] / 16
 def fit_encoder(adjacency):
     synth = DPMERFSynthesizer(
         classes=range(10),
-        encoder="private",
+        encoder_budget=0.5,
         n_features=64,
         generator=Generator(max_iter=2, hidden_layer_sizes=(32,)),
     )
@@ -65,8 +65,8 @@ FITS = {
         for name, cls in sorted(ALONE.items())
     },
     "discovery": fit_table(DPIndependentSynthesizer, schema=None, classes=None),
-    "minibatch": fit_table(DPMERFSynthesizer, release="minibatch"),
-    "per_step": fit_table(DPKernelSynthesizer, release="per_step"),
+    "minibatch": fit_table(DPMERFSynthesizer, n_minibatches=10),
+    "per_step": fit_table(DPKernelSynthesizer, algorithm="per_step"),
     "encoder": fit_encoder,
 }
 SAMPLED = ("DPGANSynthesizer", "encoder", "per_step")

@@ -33,6 +33,7 @@ from skdpgen.privacy._subsampled import gaussian_curve, steps_curve
 from skdpgen.synthesizers import load
 from skdpgen.synthesizers.opening import _context
 from skdpgen.synthesizers.tools._search_cost import _steps
+from tests._made import made
 from tests.guards._variants import small_images
 from tests.synthesizers._tables import CASES, build
 from tests.test_sklearn import done
@@ -114,7 +115,8 @@ def test_every_synthesizer_chooses(cls, adjacency):
         case = CASES["floats"]
         synth = build(cls, case, adjacency=adjacency).fit(case.X, case.y)
     else:
-        synth = cls(adjacency=adjacency, **small_images(cls)).fit(np.ones((300, 8, 8)))
+        synth = made(cls, adjacency=adjacency, **small_images(cls))
+        synth.fit(np.ones((300, 8, 8)))
     assert synth.delta is None
     assert synth.privacy_.delta == (1e-5 if adjacency == "replace" else 1e-7)
 
@@ -122,7 +124,7 @@ def test_every_synthesizer_chooses(cls, adjacency):
 def test_images_are_counted():
     images = np.zeros((10_001, 8, 8), dtype=np.uint8)
     few = {"n_features": 4, "max_iter": 1, "hidden_layer_sizes": (4,)}
-    synth = DPMERFSynthesizer(**few).fit(images)
+    synth = made(DPMERFSynthesizer, **few).fit(images)
     assert said(synth.privacy_) == [CHOSEN.format(1e-6)]
 
 
@@ -205,7 +207,7 @@ def test_nothing_is_paid_if_the_warning_is_an_error():
 
 STEPPED = [
     DPKernelSynthesizer(algorithm="per_step", generator=Generator(max_iter=50)),
-    DPMERFSynthesizer(encoder="private"),
+    DPMERFSynthesizer(encoder_budget=0.5),
 ]
 
 

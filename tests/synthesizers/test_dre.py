@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 
 from skdpgen import DPDRESynthesizer, load
 from skdpgen.datasets import load_example, load_example_regression
-from skdpgen.exceptions import SupportWarning
+from skdpgen.exceptions import SearchCostWarning, SupportWarning
 from skdpgen.synthesizers.models import PublicItems, RatioModel
 from skdpgen.tables import Integer, Schema
 from skdpgen.training import ReleasedMeans, effective_size, log_ratios, ratio_weights
@@ -25,16 +25,16 @@ PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
 DIGIT = DIGIT % 3
 
 free = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
-ways = pytest.mark.parametrize("how", [{}, {"method": "sgd", "max_iter": 20}])
+ways = pytest.mark.parametrize("how", [{}, {"algorithm": "sgd", "max_iter": 20}])
 
 
 # public rows are younger by far: whether "hardly" any are as old is a matter of noise
-pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.utils.SupportWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SupportWarning")
 
 
-def build(public=PUBLIC, **params):
+def build(**params):
     given = {"epsilon": 5.0, "schema": SCHEMA, "classes": CLASSES, "random_state": 0}
-    return DPDRESynthesizer(public_data=public, **given | params)
+    return DPDRESynthesizer(**given | params)
 
 
 def rows_of(table):
@@ -45,7 +45,8 @@ def test_calibration_names_the_codes_of_a_column_of_numbers():
     table = pd.DataFrame({"score": np.where(np.arange(500) % 5, 300, -9)})
     schema = Schema({"score": Integer(300, 850, codes=[-9])})
     target = np.arange(500) % 2
-    synth = build((table, target), schema=schema, classes=(0, 1)).fit(table, target)
+    synth = build(schema=schema, classes=(0, 1))
+    synth.fit(table, target, public_data=(table, target))
     cells = synth.calibration_.groupby("label")["cell"].agg(list)
     assert cells[0] == cells[1]
     assert cells[0][0].startswith("from 299.5")
@@ -54,7 +55,7 @@ def test_calibration_names_the_codes_of_a_column_of_numbers():
 
 @ways
 def test_rows_come_back_as_they_are(how):
-    synth = build(**how).fit(*PRIVATE)
+    synth = build(**how).fit(*PRIVATE, public_data=PUBLIC)
     drawn, labels = synth.sample(400)
     assert drawn.dtypes.astype(str).equals(X.dtypes.astype(str))
     with_labels = [t[0].assign(y=np.asarray(t[1])) for t in ((drawn, labels), PUBLIC)]
@@ -67,7 +68,7 @@ def test_rows_come_back_as_they_are(how):
 @free
 @pytest.mark.parametrize("public", [PUBLIC, PUBLIC[0]], ids=["labels", "none"])
 def test_weighed_rows_have_the_means_of_private_ones(public):
-    synth = build(public, epsilon=INF, power=1.0).fit(*PRIVATE)
+    synth = build(epsilon=INF, power=1.0).fit(*PRIVATE, public_data=public)
     table = synth.calibration_
     before = (table["public"] - table["released"]).abs().sum()
     after = (table["weighed"] - table["released"]).abs().sum()
@@ -79,7 +80,7 @@ def test_weighed_rows_have_the_means_of_private_ones(public):
 
 
 def test_a_power_of_nothing_leaves_public_rows_as_they_are():
-    synth = build().fit(*PRIVATE)
+    synth = build().fit(*PRIVATE, public_data=PUBLIC)
     paid = synth.privacy_.releases
     assert synth.effective_size_ < 0.9 * IS_PUBLIC.sum()
     synth.retrain(power=0.0)
@@ -88,7 +89,7 @@ def test_a_power_of_nothing_leaves_public_rows_as_they_are():
 
 
 def test_each_row_once():
-    synth = build().fit(*PRIVATE)
+    synth = build().fit(*PRIVATE, public_data=PUBLIC)
     n = round(0.7 * IS_PUBLIC.sum())
     drawn, _ = synth.sample(
         n, class_distribution={"left": 0.1, "stayed": 0.9}, replace=False
@@ -100,12 +101,12 @@ def test_each_row_once():
 
 
 def test_labels_as_asked_for():
-    synth = build().fit(*PRIVATE)
+    synth = build().fit(*PRIVATE, public_data=PUBLIC)
     drawn = synth.sample(y=["left", "stayed", "left"])[0]
     known = rows_of(PUBLIC[0][PUBLIC[1] == "left"])
     assert rows_of(drawn.iloc[[0, 2]]) <= known
     only = PUBLIC[0], pd.Series(["stayed"] * len(PUBLIC[0]))
-    synth = build(only).fit(*PRIVATE)
+    synth = build().fit(*PRIVATE, public_data=only)
     assert set(synth.sample(50)[1]) == {"stayed"}
     with pytest.raises(ValueError, match="classes that public rows have"):
         synth.sample(y=["left"])
@@ -115,7 +116,8 @@ def test_labels_as_asked_for():
 def test_a_saved_ratio_draws_the_same(how, tmp_path):
     public = PUBLIC[0].assign(seen=PUBLIC[0]["customer_since"].dt.tz_localize("UTC"))
     private = PRIVATE[0].assign(seen=PRIVATE[0]["customer_since"].dt.tz_localize("UTC"))
-    synth = build((public, PUBLIC[1]), schema=None, **how).fit(private, PRIVATE[1])
+    synth = build(schema=None, **how)
+    synth.fit(private, PRIVATE[1], public_data=(public, PUBLIC[1]))
     synth.save(tmp_path / "ratio.npz")
     copy = load(tmp_path / "ratio.npz")
     for one, two in zip(
@@ -123,25 +125,28 @@ def test_a_saved_ratio_draws_the_same(how, tmp_path):
     ):
         assert one.equals(two)
     assert copy.retrain(power=1.0).effective_size_ > 0
-    assert clone(synth).public_data is not None
+    with pytest.warns(SearchCostWarning):
+        again = clone(synth).fit(private, PRIVATE[1], public_data=(public, PUBLIC[1]))
+    assert again.weights_.shape == synth.weights_.shape
 
 
 def test_targets_are_numbers_of_public_rows():
     houses, prices = load_example_regression(1000)
     public, private = (houses[:500], prices[:500]), (houses[500:], prices[500:])
-    synth = build(public, schema=Schema.infer(houses, prices), classes=None)
-    drawn, target = synth.fit(*private).sample(200)
+    synth = build(schema=Schema.infer(houses, prices), classes=None)
+    drawn, target = synth.fit(*private, public_data=public).sample(200)
     pairs = rows_of(drawn.assign(y=np.asarray(target)))
     assert pairs <= rows_of(public[0].assign(y=np.asarray(public[1])))
-    synth = build(houses[:500], schema=Schema.infer(houses, prices), classes=None)
-    assert synth.fit(*private).sample(200)[1].between(prices.min(), prices.max()).all()
+    synth = build(schema=Schema.infer(houses, prices), classes=None)
+    _, target = synth.fit(*private, public_data=houses[:500]).sample(200)
+    assert target.between(prices.min(), prices.max()).all()
 
 
 def test_tables_without_labels_and_of_other_containers():
     names = ["age", "job", "region", "income", "owns_home"]
     frame = pl.from_pandas(X[names])
     public, private = frame.filter(IS_PUBLIC), frame.filter(~IS_PUBLIC)
-    drawn = build(public, schema=None, classes=None).fit(private).sample(50)
+    drawn = build(schema=None, classes=None).fit(private, public_data=public).sample(50)
     assert isinstance(drawn, pl.DataFrame)
     assert drawn.schema == frame.schema
     assert set(drawn.rows()) <= set(public.rows())
@@ -154,8 +159,9 @@ def test_images(how, target):
     public = PIXELS[:600] if target in ("none", "public unlabelled") else None
     public = (PIXELS[:600], y[:600]) if public is None else public
     classes = [0, 1, 2] if y is DIGIT else None
-    synth = build(public, schema=None, classes=classes, **how)
-    drawn = synth.fit(PIXELS[600:], None if y is None else y[600:]).sample(40)
+    synth = build(schema=None, classes=classes, **how)
+    synth.fit(PIXELS[600:], None if y is None else y[600:], public_data=public)
+    drawn = synth.sample(40)
     drawn = drawn if y is None else drawn[0]
     assert (drawn.shape, drawn.dtype) == ((40, 8, 8), np.uint8)
     known = {one.tobytes() for one in PIXELS[:600]}
@@ -166,10 +172,8 @@ def test_images(how, target):
 def test_images_are_weighed_towards_private_ones():
     is_dark = PIXELS.mean(axis=(1, 2)) < np.median(PIXELS.mean(axis=(1, 2)))
     private = PIXELS[is_dark][:400], DIGIT[is_dark][:400]
-    synth = build(
-        (PIXELS, DIGIT), schema=None, classes=[0, 1, 2], epsilon=INF, power=1.0
-    )
-    synth.fit(*private)
+    synth = build(schema=None, classes=[0, 1, 2], epsilon=INF, power=1.0)
+    synth.fit(*private, public_data=(PIXELS, DIGIT))
     assert synth.weights_[is_dark].sum() > 0.75
     assert set(synth.calibration_.columns) >= {"public", "weighed", "released", "noise"}
 
@@ -178,28 +182,28 @@ def test_values_that_public_rows_lack_are_told():
     young = X["age"] < 30
     public = X[young], Y[young]
     with pytest.warns(SupportWarning, match="age"):
-        synth = build(public).fit(X[~young], Y[~young])
+        synth = build().fit(X[~young], Y[~young], public_data=public)
     assert "hardly have: age" in str(synth.privacy_)
     assert f"of {young.sum()}" in str(synth.privacy_)
 
 
 @pytest.mark.parametrize(
-    ("params", "message"),
+    ("params", "public_data", "message"),
     [
-        ({"public": None}, "public_data must be given"),
-        ({"public": PIXELS}, "must hold images if X does"),
-        ({"public": PUBLIC[0].drop(columns="age")}, "without age"),
-        ({"public": (PUBLIC[0], ["no"] * len(PUBLIC[0]))}, "among the classes"),
-        ({"lens": "cosine"}, "lens must be None for tables"),
-        ({"power": 2}, "power"),
-        ({"method": "kl"}, "method"),
-        ({"max_iter": 0}, "max_iter"),
+        ({}, None, "public_data must be given"),
+        ({}, PIXELS, "must hold images if X does"),
+        ({}, PUBLIC[0].drop(columns="age"), "without age"),
+        ({}, (PUBLIC[0], ["no"] * len(PUBLIC[0])), "among the classes"),
+        ({"lens": "cosine"}, PUBLIC, "lens must be None for tables"),
+        ({"power": 2}, PUBLIC, "power"),
+        ({"algorithm": "kl"}, PUBLIC, "algorithm"),
+        ({"max_iter": 0}, PUBLIC, "max_iter"),
     ],
 )
-def test_errors_come_before_anything_is_paid(params, message):
+def test_errors_come_before_anything_is_paid(params, public_data, message):
     synth = build(**params)
     with pytest.raises(ValueError, match=message):
-        synth.fit(*PRIVATE)
+        synth.fit(*PRIVATE, public_data=public_data)
     assert not hasattr(synth, "privacy_")
 
 

@@ -149,7 +149,7 @@ def sample(table, column, name="a"):
 
 
 @pytest.mark.parametrize("name", PANDAS)
-@pytest.mark.filterwarnings("ignore::skdpgen.utils.SchemaWarning")  # of nulls
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")  # of nulls
 def test_a_dtype_of_pandas_comes_back(name, tmp_path):
     series, column = PANDAS[name]
     table = pd.DataFrame({"a": series})
@@ -166,7 +166,7 @@ def test_a_dtype_of_pandas_comes_back(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", POLARS, ids=str)
-@pytest.mark.filterwarnings("ignore::skdpgen.utils.SchemaWarning")  # of nulls
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")  # of nulls
 def test_a_dtype_of_polars_comes_back(name):
     values, column = POLARS[name]
     dtype = getattr(pl, name) if isinstance(name, str) else name
@@ -177,7 +177,7 @@ def test_a_dtype_of_polars_comes_back(name):
 
 
 @pytest.mark.parametrize("name", ARROW_COLUMNS)
-@pytest.mark.filterwarnings("ignore::skdpgen.utils.SchemaWarning")  # of nulls
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")  # of nulls
 def test_a_type_of_arrow_comes_back(name):
     array, column = ARROW_COLUMNS[name]
     table = pa.table({"a": array})
@@ -222,7 +222,7 @@ def test_what_is_masked_is_missing(values, column):
     assert 15 < drawn.mask.sum() < 45
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.utils.SchemaWarning")  # of labels
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")  # of labels
 def test_masked_labels_are_missing():
     y = np.ma.array([0, 1] * (N // 2), mask=[True, False] * (N // 2))
     X = pd.DataFrame({"a": REAL})
@@ -365,7 +365,7 @@ def test_decimals_among_objects_come_back_as_numbers():
     assert all(isinstance(v, float) and 0 <= v <= 1 for v in drawn.dropna())
 
 
-@pytest.mark.filterwarnings("ignore::skdpgen.utils.SchemaWarning")
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")
 def test_what_a_dtype_cannot_hold_comes_back_in_one_that_can():
     letters = Categorical(["x", "y"], nullable=False)
     for table in (

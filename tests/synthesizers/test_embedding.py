@@ -30,7 +30,8 @@ from skdpgen.synthesizers.embedding import Encoding, _feature_map
 from skdpgen.synthesizers.models import _table_model
 from skdpgen.tables import Chunks, Rows, Schema
 from tests._covering import parametrize_pairs
-from tests.synthesizers._tables import CASES, assert_obeys, build, quick, split
+from tests._made import made
+from tests.synthesizers._tables import CASES, assert_obeys, build, quick_settings, split
 
 INF = float("inf")
 MIXED = CASES["mixed"]
@@ -109,7 +110,7 @@ def test_the_release_is_all_that_a_generator_is_made_of(cls):
 @parametrize_pairs(
     "cls, name, preset", ALL, ["mixed", "regression", "unlabelled"], PRESETS
 )
-def test_refit_repeats_the_generator_of_fit(cls, name, preset):
+def test_retrain_repeats_the_generator_of_fit(cls, name, preset):
     synth = fitted(cls=cls, case=CASES[name], preset=preset)
     before, losses = weights_of(synth), synth.loss_curve_
     assert losses
@@ -145,15 +146,17 @@ def test_other_settings_change_the_generator_alone():
 
 
 @pytest.mark.parametrize("name", ["n_features", "length_scale", "epsilon", "nonsense"])
-def test_what_needs_new_rows_cannot_be_refitted(name):
+def test_what_needs_new_rows_cannot_be_retrained(name):
     synth = shared()
     before = weights_of(synth)
-    with pytest.raises(TypeError, match=rf"max_iter.*Got {name}; use `fit`"):
+    with pytest.raises(
+        TypeError, match=rf"max_iter.*Got {name}; set parameters and use `fit`"
+    ):
         synth.retrain(**{name: 100})
     assert same_generator(before, weights_of(synth))
 
 
-def test_refit_checks_what_it_is_given():
+def test_retrain_checks_what_it_is_given():
     synth = shared()
     before = weights_of(synth)
     for changes in (
@@ -167,13 +170,13 @@ def test_refit_checks_what_it_is_given():
     assert same_generator(before, weights_of(synth))
 
 
-def test_refit_needs_a_release():
+def test_retrain_needs_a_release():
     with pytest.raises(ValueError, match="not fitted"):
         DPMERFSynthesizer().retrain()
 
 
 @each_method
-def test_refit_works_where_the_rows_never_were(cls, tmp_path):
+def test_retrain_works_where_the_rows_never_were(cls, tmp_path):
     X, y = MIXED.X.copy(), MIXED.y.copy()
     synth = build(cls, MIXED, epsilon=100.0, device=torch.device("cpu"))
     synth.fit(X, y)
@@ -209,7 +212,7 @@ def test_an_interrupted_fit_goes_on_from_its_release(cls, monkeypatch, stage):
     assert_obeys(synth.sample(20)[0], synth.schema_)
 
 
-def test_an_interrupted_refit_keeps_the_generator(monkeypatch):
+def test_an_interrupted_retrain_keeps_the_generator(monkeypatch):
     synth = shared()
     before, settings = weights_of(synth), synth.settings_
 
@@ -278,7 +281,7 @@ def test_no_row_moves_a_fit_further_than_is_claimed(cls, name, preset, adjacency
 )
 def test_parts_of_the_rows_sum_up_and_have_the_noise_of_the_whole(name, preset):
     case = CASES[name]
-    parts = {"release": "minibatch", "n_minibatches": 4}
+    parts = {"n_minibatches": 4}
     whole = fitted(case, preset=preset, epsilon=INF).release_
     synth = fitted(case, preset=preset, epsilon=INF, **parts)
     n_classes = len(case.classes or [None])
@@ -303,7 +306,7 @@ def test_groups_of_a_fit_are_drawn_from_the_system(monkeypatch):
 
     monkeypatch.setattr(_query, "random_groups", spy)
     for _ in range(2):
-        fitted(CASES["floats"], release="minibatch")
+        fitted(CASES["floats"], n_minibatches=10)
     one, two = (np.concatenate(part) for part in np.array_split(seen, 2))
     assert (one != two).any()
 
@@ -343,8 +346,8 @@ def test_one_column_is_enough(cls):
     for name in ("age", "job", "balance"):
         known = Schema.infer(X[[name]])
         for preset in ("default", "paper"):
-            synth = cls(schema=known, classes=["left", "stayed"])
-            synth.set_params(preset=preset, **quick(cls) | {"max_iter": 3})
+            few = quick_settings(cls) | {"max_iter": 3, "preset": preset}
+            synth = made(cls, schema=known, classes=["left", "stayed"], **few)
             synth.fit(X[[name]], y)
             assert_obeys(synth.sample(9)[0], known)
             assert_obeys(synth.sample(y=["left"])[0], known)
@@ -361,7 +364,7 @@ WRONG = {
     "no scales": ({"length_scale": ()}, r"length_scale must be in "),
     "scale nan": ({"length_scale": (0.5, INF - INF)}, r"length_scale must be in .*nan"),
     "scale text": ({"length_scale": "median"}, r"'length_scale'.*'public'"),
-    "together": ({"n_together": 0}, r"'n_together'.*Got 0"),
+    "degree": ({"interaction_degree": 0}, r"'interaction_degree'.*Got 0"),
     "share zero": ({"fourier_norm": 0.0}, r"'fourier_norm'.*Got 0"),
     "share one": ({"fourier_norm": 1.0}, r"'fourier_norm'.*Got 1"),
     "device": ({"device": "nonsense"}, r"device must be 'auto'.*'nonsense'"),
@@ -377,15 +380,22 @@ WRONG = {
     "batch": ({"batch_size": 0}, r"'batch_size'.*Got 0"),
     "rate": ({"learning_rate": 0}, r"'learning_rate'.*Got 0"),
     "preset": ({"preset": "best"}, r"'preset'.*'paper'.*Got 'best'"),
-    "numbers": ({"numbers": "raw"}, r"'numbers'.*'fourier'.*Got 'raw'"),
-    "release": ({"release": "all"}, r"'release'.*'minibatch'.*Got 'all'"),
+    "encoding": (
+        {"numeric_encoding": "raw"},
+        r"'numeric_encoding'.*'fourier'.*Got 'raw'",
+    ),
+    "encoder": ({"encoder_budget": 1.0}, r"'encoder_budget'.*Got 1"),
     "minibatches": ({"n_minibatches": 0}, r"'n_minibatches'.*Got 0"),
-    "weights": ({"class_weight": {"left": 2}}, r"'class_weight'.*'balanced'"),
+    "weights": ({"class_weight": "left"}, r"'class_weight'.*'balanced'"),
     "epsilon": ({"epsilon": 0}, r"'epsilon'.*Got 0"),
     "order": ({"order": -1}, r"'order'.*Got -1", DPHPSynthesizer),
     "order text": ({"order": "bins"}, r"'order'.*'cells'", DPHPSynthesizer),
     "product order": ({"product_order": 1.5}, r"'product_order'", DPHPSynthesizer),
-    "product size": ({"product_size": 0}, r"'product_size'.*Got 0", DPHPSynthesizer),
+    "product size": (
+        {"interaction_degree": 0},
+        r"'interaction_degree'.*Got 0",
+        DPHPSynthesizer,
+    ),
     "subsets": ({"n_subsets": 0}, r"'n_subsets'.*Got 0", DPHPSynthesizer),
     "one scale": ({"length_scale": 0.0}, r"'length_scale'.*Got 0", DPHPSynthesizer),
     "product_weight": (
@@ -415,7 +425,7 @@ def test_wrong_parameters_are_named_before_a_row_is_read(name):
         raise AssertionError("a row was read")
 
     with pytest.raises(ValueError, match=message):
-        cls(**params).fit(Chunks(never))
+        made(cls, **params).fit(Chunks(never))
 
 
 def test_progress_bars_show_the_training(capsys):
@@ -536,26 +546,16 @@ def test_settings_show_the_share_that_was_chosen(cls):
     )
 
 
-@pytest.mark.parametrize(
-    ("params", "match"),
-    [
-        (
-            {"n_minibatches": 4},
-            "n_minibatches must be None but for release='minibatch'",
-        ),
-        ({"encoder": "private"}, "encoder must be None but for images"),
-        ({"encoder_budget": 0.5}, "encoder_budget must be None but for encoder="),
-    ],
-)
-def test_parameters_without_effect_are_refused(params, match):
-    with pytest.raises(ValueError, match=match):
-        build(DPMERFSynthesizer, MIXED, **params).fit(MIXED.X, MIXED.y)
+def test_parameters_without_effect_are_refused():
+    synth = build(DPMERFSynthesizer, MIXED, encoder_budget=0.5)
+    with pytest.raises(ValueError, match="encoder_budget must be None but for images"):
+        synth.fit(MIXED.X, MIXED.y)
 
 
 @pytest.mark.parametrize("name", ["sampling_rate", "n_points"])
 def test_parameters_of_steps_are_refused_at_once(name):
     synth = build(DPKernelSynthesizer, MIXED, **{name: 0.5 if "rate" in name else 4})
-    with pytest.raises(ValueError, match=f"{name} must be None but for release="):
+    with pytest.raises(ValueError, match=f"{name} must be None but for algorithm="):
         synth.fit(MIXED.X, MIXED.y)
 
 

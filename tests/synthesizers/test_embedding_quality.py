@@ -15,8 +15,9 @@ from skdpgen import (
 )
 from skdpgen.tables import Boolean, Numeric, Schema
 from tests._covering import parametrize_pairs
+from tests._made import made
 from tests._seeded import same_noise
-from tests.synthesizers._tables import CASES, build
+from tests.synthesizers._tables import CASES, build, settings_of
 
 INF = float("inf")
 
@@ -25,15 +26,13 @@ METHODS = [DPMERFSynthesizer, DPHPSynthesizer, DPNTKSynthesizer]
 each_method = pytest.mark.parametrize("cls", METHODS)
 
 
-def made(cls, *args, **params):
-    """Return an estimator; parameters that it does not have are left out."""
-    known = cls().get_params()
-    return cls(*args, **{k: v for k, v in params.items() if k in known})
+def known_settings(cls, params):
+    """Return the parameters that an estimator and its generator have."""
+    return {k: v for k, v in params.items() if k in settings_of(cls)}
 
 
 def fitted(cls, case, **params):
-    known = cls().get_params()
-    params = {k: v for k, v in params.items() if k in known}
+    params = known_settings(cls, params)
     return build(cls, case, **params).fit(case.X, case.y)
 
 
@@ -71,7 +70,7 @@ def sampled_relation(cls, epsilon, **params):
     X, y = parity()
     given = {"schema": SCHEMA, "classes": [0, 1], "random_state": 0} | params
     with same_noise():
-        synth = made(cls, epsilon, **given).fit(X, y)
+        synth = made(cls, epsilon, **known_settings(cls, given)).fit(X, y)
     return relation(*synth.sample(4000, random_state=1))
 
 
@@ -114,7 +113,8 @@ def test_a_sampled_target_goes_with_its_row(cls):
 def test_asked_for_labels_bring_their_rows(cls):
     X, y = parity()
     X["a"] = (X["a"] + y) / 2
-    synth = cls(INF, schema=SCHEMA, classes=[0, 1], max_iter=0, random_state=0)
+    synth = cls(INF, schema=SCHEMA, classes=[0, 1], random_state=0)
+    synth.set_params(generator__max_iter=0)
     synth.fit(X, y)
     drawn, labels = synth.sample(y=[1] * 500 + [0] * 100)
     assert labels.tolist() == [1] * 500 + [0] * 100
@@ -128,16 +128,19 @@ def rare_error(cls, class_weight):
     y = (rng.random(4000) < 0.1).astype(int)
     a = rng.random(4000) < 0.5
     X = pd.DataFrame({"a": a, "b": a ^ (y == 1)})
+    settings = {
+        "n_features": 100,
+        "max_iter": 150 if cls is DPNTKSynthesizer else 60,
+        "hidden_layer_sizes": (256, 256) if cls is DPNTKSynthesizer else (64, 64),
+    }
     synth = made(
         cls,
         INF,
         schema=Schema({"a": Boolean(), "b": Boolean()}),
         classes=[0, 1],
         class_weight=class_weight,
-        n_features=100,
-        max_iter=150 if cls is DPNTKSynthesizer else 60,
-        hidden_layer_sizes=(256, 256) if cls is DPNTKSynthesizer else (64, 64),
         random_state=0,
+        **known_settings(cls, settings),
     ).fit(X, y)
     drawn, labels = synth.sample(4000, random_state=0)
     assert (labels == 1).mean() == pytest.approx(0.1, abs=0.02)  # drawn as they are
@@ -155,7 +158,7 @@ def test_balanced_weights_care_for_rare_classes(cls):
 @each_method
 def test_without_training_columns_are_those_of_the_floor(cls):
     X, y = parity()
-    synth = cls(INF, schema=SCHEMA, classes=[0, 1], max_iter=0)
+    synth = made(cls, INF, schema=SCHEMA, classes=[0, 1], max_iter=0)
     drawn, labels = synth.fit(X, y).sample(4000)
     assert abs(relation(drawn, labels)) < 0.15
     for name in ("a", "c"):
@@ -172,7 +175,10 @@ def test_a_parameter_is_never_taken_from_the_rows():
             schema=SCHEMA, classes=[0, 1], numeric_encoding="fourier"
         )
         synth.set_params(
-            random_state=0, n_features=20, max_iter=0, length_scale="public"
+            random_state=0,
+            n_features=20,
+            generator__max_iter=0,
+            length_scale="public",
         )
         found.append(synth.fit(table, y).kernel_.phi.frequencies)
     assert torch.equal(*found)
@@ -190,7 +196,7 @@ def test_the_fourier_share_goes_by_public_facts():
             assert shares.setdefault(epsilon, share) == share
     assert shares[0.1] < shares[1.0] == shares[INF]
     asked = DPMERFSynthesizer(schema=SCHEMA, classes=[0, 1], fourier_norm=0.37)
-    assert asked.set_params(max_iter=0).fit(X, y).kernel_.share == 0.37
+    assert asked.set_params(generator__max_iter=0).fit(X, y).kernel_.share == 0.37
 
 
 @parametrize_pairs("cls, preset", METHODS, ["default", "paper"], strength=1)

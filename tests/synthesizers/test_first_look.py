@@ -128,7 +128,7 @@ def test_any_noise_puts_a_column_in_one_place(seed, width, distinct, std):
 # ----------------------------------------------------------- what people write by hand
 
 
-def written(**params):
+def written(**given):
     """Return days, and amounts, as people write them."""
     rng = np.random.default_rng(1)
     days = pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 400, 4000), "D")
@@ -144,7 +144,7 @@ def written(**params):
             "either": [f"{d:02d}/03/2023" for d in rng.integers(1, 12, 4000)],
         }
     )
-    return X, days, amounts, DPIndependentSynthesizer(epsilon=100.0, **params).fit(X)
+    return X, days, amounts, DPIndependentSynthesizer(epsilon=100.0).fit(X, **given)
 
 
 @pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")

@@ -63,7 +63,7 @@ def test_what_this_fit_had_no_use_for_is_missing():
     assert synth.task_ is None
 
 
-def test_a_refit_changes_the_model_and_nothing_that_was_measured():
+def test_retrain_changes_the_model_and_nothing_that_was_measured():
     synth = fitted()
     before = synth._fitted
     synth.retrain()

@@ -23,6 +23,7 @@ from skdpgen.tables import Categorical, EncodedBatch, ImageLayout, Schema
 from skdpgen.training import ClassWeights, Rules, play
 from skdpgen.training._adversarial import Generated, score_fake
 from skdpgen.utils import Key
+from tests._made import made
 from tests._seeded import same_noise
 from tests.synthesizers._tables import CASES, build
 
@@ -90,7 +91,7 @@ def test_neighbours_leave_shapes_and_numbers_of_steps_alone():
     other.loc[3], labels[3] = [None, "something new"], 7
     shapes = []
     for table, target in ((X, y), (other, labels)):
-        synth = DPGANSynthesizer(schema=schema, classes=[0, 1], **SMALL)
+        synth = made(DPGANSynthesizer, schema=schema, classes=[0, 1], **SMALL)
         synth.fit(table, target)
         state = synth.generator_.state_dict()
         shapes.append(
@@ -108,7 +109,7 @@ def test_a_row_without_a_known_class_has_no_gradient():
     assert all((w.grad == 0).all() for w in look.parameters())
 
 
-def test_refit_says_that_it_needs_rows():
+def test_retrain_says_that_it_needs_rows():
     case = CASES["floats"]
     synth = build(DPGANSynthesizer, case)
     with pytest.raises(NotFittedError):
@@ -135,7 +136,7 @@ def test_layers_of_the_discriminator_are_checked(sizes):
 
 def test_mean_images_are_released_with_the_noise_that_they_need():
     """An image has a norm of 1 at most, so noise is below that of a broken twin."""
-    synth = DPGANSynthesizer(classes=range(10), **SMALL).fit(DIGITS, LABELS)
+    synth = made(DPGANSynthesizer, classes=range(10), **SMALL).fit(DIGITS, LABELS)
     _, first, steps = synth.privacy_.releases
     assert first.name == "means of 64 pixels by class"
     assert first.sensitivity == pytest.approx(np.sqrt(2 + 2 * PAID))
@@ -166,7 +167,7 @@ def test_no_image_moves_the_released_means_further(adjacency):
     else:
         most = max(np.linalg.norm(a) for a in rows)
         assert most == pytest.approx(np.sqrt(1 + PAID))
-    synth = DPGANSynthesizer(classes=[0, 1], adjacency=adjacency, **SMALL)
+    synth = made(DPGANSynthesizer, classes=[0, 1], adjacency=adjacency, **SMALL)
     report = synth.fit(DIGITS[LABELS < 2], LABELS[LABELS < 2]).privacy_
     means = next(one for one in report.releases if one.name.startswith("means"))
     assert means.sensitivity >= most * (1 - 1e-9)
@@ -175,7 +176,8 @@ def test_no_image_moves_the_released_means_further(adjacency):
 # ---------------------------------------------------------------- public rows
 
 X_EXAMPLE, Y_EXAMPLE = load_example(900)
-FEW = SMALL | {"public_iter": 4, "mode": "finetune", "classes": ["left", "stayed"]}
+FINETUNE = {"algorithm": "finetune"}
+FEW = SMALL | {"public_iter": 4, "algorithm": "finetune", "classes": ["left", "stayed"]}
 
 
 @pytest.mark.parametrize("has_labels", [True, False])
@@ -183,10 +185,8 @@ FEW = SMALL | {"public_iter": 4, "mode": "finetune", "classes": ["left", "stayed
 def test_public_rows_of_a_table_begin_the_game(has_labels, adjacency):
     X, y = X_EXAMPLE, Y_EXAMPLE
     public = (X[:300], y[:300]) if has_labels else X[:300]
-    synth = DPGANSynthesizer(
-        public_data=public, epsilon=20.0, adjacency=adjacency, **FEW
-    )
-    report = synth.fit(X[300:], y[300:]).privacy_
+    synth = made(DPGANSynthesizer, epsilon=20.0, adjacency=adjacency, **FEW)
+    report = synth.fit(X[300:], y[300:], public_data=public).privacy_
     assert "300 public rows with" in str(report)
     assert sum(one.share for one in report.releases) == pytest.approx(1.0)
     assert len(synth.sample(5)[0]) == 5
@@ -195,27 +195,29 @@ def test_public_rows_of_a_table_begin_the_game(has_labels, adjacency):
 @pytest.mark.parametrize("has_labels", [True, False])
 def test_public_images_begin_the_game(has_labels):
     public = (DIGITS[:300], LABELS[:300]) if has_labels else DIGITS[:300]
-    synth = DPGANSynthesizer(public_data=public, **FEW | {"classes": range(10)})
-    report = synth.fit(DIGITS[300:], LABELS[300:]).privacy_
+    synth = made(DPGANSynthesizer, **FEW | {"classes": range(10)})
+    report = synth.fit(DIGITS[300:], LABELS[300:], public_data=public).privacy_
     assert "300 public images: taken as public" in str(report)
     assert synth.sample(5)[0].shape == (5, 8, 8)
 
 
 @pytest.mark.parametrize(
-    ("params", "match"),
+    ("params", "public_data", "match"),
     [
-        ({"mode": "finetune"}, "must be given for mode='finetune'"),
-        ({"public_data": X_EXAMPLE}, "and only there"),
-        ({"mode": "finetune", "public_data": X_EXAMPLE}, "must hold images if X does"),
-        ({"mode": "finetune", "public_data": np.zeros((3, 9, 9))}, "have one size"),
-        ({"public_iter": 3}, "public_iter must be None but for mode='finetune'"),
-        ({"start": "columns"}, "start must be None but for tables"),
+        (FINETUNE, None, "must be given for algorithm='finetune'"),
+        ({}, X_EXAMPLE, "and only there"),
+        (FINETUNE, X_EXAMPLE, "must hold images if X does"),
+        (FINETUNE, np.zeros((3, 9, 9)), "have one size"),
+        ({"public_iter": 3}, None, "must be None but for algorithm='finetune'"),
+        ({"start": "columns"}, None, "start must be None but for tables"),
     ],
 )
-def test_what_is_of_no_use_is_refused_before_anything_is_paid(params, match):
+def test_what_is_of_no_use_is_refused_before_anything_is_paid(
+    params, public_data, match
+):
     synth = DPGANSynthesizer(**params)
     with pytest.raises(ValueError, match=match):
-        synth.fit(DIGITS, LABELS)
+        synth.fit(DIGITS, LABELS, public_data=public_data)
     assert not hasattr(synth, "privacy_")
 
 
@@ -363,10 +365,11 @@ def test_images_of_a_class_without_noise():
 # ------------------------------------------------------------ in codes of a lens
 
 
-def in_codes(epsilon=5.0, **params):
-    how = SMALL | {"mode": "latent", "classes": range(10)} | params
+def in_codes(epsilon=5.0, public_data=None, **params):
+    how = SMALL | {"algorithm": "latent", "classes": range(10)} | params
     with same_noise():
-        return DPGANSynthesizer(epsilon, **how).fit(DIGITS, LABELS)
+        synth = made(DPGANSynthesizer, epsilon, **how)
+        return synth.fit(DIGITS, LABELS, public_data=public_data)
 
 
 def test_a_game_in_codes_says_through_which_lens():
@@ -450,10 +453,10 @@ def test_a_game_in_codes_comes_back_from_a_file(tmp_path):
     [
         ({"lens": "scattering"}, "way back"),
         ({"lens": "glasses"}, "must be one of"),
-        ({"mode": "scratch", "lens": "cosine"}, "mode='latent'"),
-        ({"public_data": DIGITS[:50]}, "mode='finetune'"),
-        ({"public_iter": 3}, "mode='finetune'"),
-        ({"pooling": 2}, "mode='scratch'"),
+        ({"algorithm": "scratch", "lens": "cosine"}, "algorithm='latent'"),
+        ({"public_data": DIGITS[:50]}, "algorithm='finetune'"),
+        ({"public_iter": 3}, "algorithm='finetune'"),
+        ({"pooling": 2}, "algorithm='scratch'"),
     ],
 )
 def test_what_does_not_go_together_is_said_before_it_costs(params, says):

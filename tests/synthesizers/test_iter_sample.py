@@ -305,7 +305,7 @@ def test_written_identifiers_go_on_from_partition_to_partition():
     assert found["id"].tolist() == [f"row {i}" for i in range(30)]
 
 
-@pytest.mark.parametrize("name", ["y", "given"])
+@pytest.mark.parametrize("name", ["y", "conditions"])
 def test_rows_are_not_handed_to_partitions(fitted, name):
     with pytest.raises(ValueError, match=f"{name} must not be given"):
         fitted.sample_dask(10, **{name: [1]})

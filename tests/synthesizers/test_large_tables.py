@@ -17,6 +17,8 @@ from skdpgen import (
 from skdpgen.datasets import load_example
 from skdpgen.tables import Boolean, Categorical, Chunks, Integer, Numeric
 from tests._covering import parametrize_pairs
+from tests._made import made
+from tests.synthesizers._tables import settings_of
 
 N = 3000
 ONE_RELEASE = [
@@ -53,9 +55,9 @@ def example():
 
 
 def small(cls, **params):
-    names = set(cls._get_param_names())
     params = {"random_state": 0, "max_iter": 1, "n_features": 10, "width": 10} | params
-    return cls(**{name: value for name, value in params.items() if name in names})
+    names = settings_of(cls)
+    return made(cls, **{k: value for k, value in params.items() if k in names})
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from skdpgen.tables import (
     range_codes,
 )
 from skdpgen.utils import Key
+from tests._made import made
 
 N = 4000
 LOST = 0.33
@@ -54,7 +55,7 @@ def fit(X, y=None, seed=0, epsilon=1.0, cls=DPIndependentSynthesizer, **params):
     """Fit with seeded noise; return the synthesizer and what it warned of."""
     with warnings.catch_warnings(record=True) as told, insecure_noise_seed(seed):
         warnings.simplefilter("always")
-        synth = cls(epsilon, random_state=0, **params).fit(X, y)
+        synth = made(cls, epsilon, random_state=0, **params).fit(X, y)
     ours = (SchemaWarning, RareValuesWarning)
     return synth, [one for one in told if issubclass(one.category, ours)]
 

@@ -10,6 +10,7 @@ from skdpgen.lenses import CosineLens, ModuleLens, ScatteringLens
 from skdpgen.synthesizers.embedding import _perceptual_kernel, _private_encoder
 from skdpgen.synthesizers.gaussian import _pictures
 from skdpgen.utils import Key
+from tests._made import made
 from tests.guards._doors import Spy, Tape, through
 
 LENS = ScatteringLens(n_scales=1, n_angles=2, order=1)
@@ -45,10 +46,10 @@ def make(**params):
         "max_iter": 150,
         "batch_size": 40,
         "hidden_layer_sizes": (16,),
-        "prior": None,
+        "augmentation": None,
         "random_state": 0,
     }
-    return DPMEPFSynthesizer(**usual | params)
+    return made(DPMEPFSynthesizer, **usual | params)
 
 
 def fitted(y=LABELS, **params):
@@ -119,16 +120,16 @@ def test_the_best_checkpoint_is_kept_and_found_again():
 
 
 def test_rows_vote_on_deformations():
-    synth = fitted(prior="auto")
+    synth = fitted(augmentation="auto")
     assert names(synth)[-1] == "which deformations teach most"
     assert synth.deformations_ in _pictures.MILD_CHOICES
     votes = synth.votes_.values[Key.FEATURES][0]
     assert synth.deformations_ == _pictures.MILD_CHOICES[votes.argmax()]
-    assert len(names(fitted(y=None, classes=None, prior="auto"))) == 1
+    assert len(names(fitted(y=None, classes=None, augmentation="auto"))) == 1
 
 
-def test_samples_are_deformed_as_the_prior_says():
-    plain, bent = fitted(max_iter=2), fitted(max_iter=2, prior="deformations")
+def test_samples_are_deformed_as_the_augmentation_says():
+    plain, bent = fitted(max_iter=2), fitted(max_iter=2, augmentation="deformations")
     one, two = (s.sample(50, random_state=0)[0] for s in (plain, bent))
     assert names(plain) == names(bent)
     assert np.abs(one - two).max() > 0.05

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -181,9 +182,9 @@ def test_no_picture_moves_a_release_further(adjacency, dtype, monkeypatch):
     "params",
     [
         {"preset": "paper"},
-        {"covariance": "diagonal", "prior": None, "n_prototypes": 2},
-        {"covariance": "pooled", "prior": None, "n_prototypes": 1},
-        {"public_data": pictures(20, seed=1)[0], "prior": None, "n_prototypes": 1},
+        {"covariance": "diagonal", "augmentation": None, "n_prototypes": 2},
+        {"covariance": "pooled", "augmentation": None, "n_prototypes": 1},
+        {"is_public": True, "augmentation": None, "n_prototypes": 1},
     ],
     ids=["paper", "diagonal", "pooled", "public"],
 )
@@ -191,10 +192,13 @@ def test_no_option_lets_a_picture_move_a_release_further(
     params, adjacency, monkeypatch
 ):
     images, y = pictures()
-    known = {"classes": CLASSES, "adjacency": adjacency, "random_state": 0}
+    known = {"classes": CLASSES, "adjacency": adjacency, "random_state": 0} | params
+    public_data = pictures(20, seed=1)[0] if known.pop("is_public", False) else None
 
     def make():
-        return DPMGESynthesizer(epsilon=30.0, **known, **params)
+        synth = DPMGESynthesizer(epsilon=30.0, **known)
+        synth.fit = partial(synth.fit, public_data=public_data)
+        return synth
 
     others = neighbours(images, y, adjacency)
     largest = furthest(make, (images, y), others, monkeypatch)
@@ -207,7 +211,7 @@ def test_no_picture_without_a_label_moves_a_release_further(adjacency, monkeypat
     images, _ = pictures(20)
 
     def make():
-        known = {"prior": None, "n_prototypes": 2, "random_state": 0}
+        known = {"augmentation": None, "n_prototypes": 2, "random_state": 0}
         return DPMGESynthesizer(epsilon=30.0, adjacency=adjacency, **known)
 
     def others(synth):

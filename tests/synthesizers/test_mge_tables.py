@@ -321,10 +321,9 @@ def test_a_saved_estimator_draws_the_same(how, tmp_path):
     [
         ("lens", "cosine"),
         ("n_prototypes", 3),
-        ("prior", None),
+        ("augmentation", None),
         ("covariance", "full"),
         ("preset", "paper"),
-        ("public_data", np.zeros((5, 8, 8))),
     ],
     ids=lambda value: str(value)[:9],
 )
@@ -332,6 +331,13 @@ def test_parameters_of_images_are_refused_with_a_table(name, value):
     synth = DPMGESynthesizer(schema=SCHEMA, **{name: value})
     with pytest.raises(ValueError, match=f"{name} must be .* but for images"):
         synth.fit(X, Y)
+    assert not hasattr(synth, "privacy_")
+
+
+def test_public_images_are_refused_with_a_table():
+    synth = DPMGESynthesizer(schema=SCHEMA)
+    with pytest.raises(ValueError, match=r"public_data must be .* but for images"):
+        synth.fit(X, Y, public_data=np.zeros((5, 8, 8)))
     assert not hasattr(synth, "privacy_")
 
 

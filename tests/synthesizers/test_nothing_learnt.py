@@ -17,6 +17,8 @@ from skdpgen import (
 from skdpgen.exceptions import NothingLearnedWarning
 from skdpgen.privacy import insecure_noise_seed
 from skdpgen.tables import Categorical, Integer, Schema
+from tests._made import made
+from tests.synthesizers._tables import settings_of
 
 TOLD = "columns by class only: no relation between columns was learnt beyond that"
 RELATED = sorted(  # methods with training steps, except one: a GAN always trains
@@ -45,10 +47,10 @@ def fit(name, rows, **params):
     """Return a fitted estimator, and what it said."""
     cls = all_synthesizers()[name]
     known = {"schema": SCHEMA, "random_state": 0}
-    known |= {k: v for k, v in SMALL.items() if k in cls().get_params()}
+    known |= {k: v for k, v in SMALL.items() if k in settings_of(cls)}
     if rows[1:]:
         known["classes"] = ("no", "yes")
-    return again(cls(**known | params), rows)
+    return again(made(cls, **known | params), rows)
 
 
 def again(synth, rows):
@@ -151,7 +153,7 @@ def test_the_floor_learns_none_by_design():
 
 
 def test_steps_that_are_paid_for_are_made():
-    params = {"release": "per_step", "max_iter": 2, "n_points": 2}
+    params = {"algorithm": "per_step", "max_iter": 2, "n_points": 2}
     params |= {"n_features": None, "batch_size": None}
     synth, said = fit("DPKernelSynthesizer", FEW, epsilon=0.3, **params)
     assert said == []

@@ -215,7 +215,7 @@ def test_the_number_of_groups_can_be_given(n_groups):
 # ------------------------------------------------------------ training is free
 
 
-def test_refit_changes_the_model_alone():
+def test_retrain_changes_the_model_alone():
     synth = fitted()
     before, losses = tables_of(synth), synth.loss_curve_
     report, kept, pairs = str(synth.privacy_), synth.release_, synth.pair_releases_
@@ -237,7 +237,7 @@ def test_refit_changes_the_model_alone():
     assert_obeys(synth.sample(20)[0], synth.schema_)
 
 
-def test_refit_needs_a_release():
+def test_retrain_needs_a_release():
     with pytest.raises(ValueError, match="not fitted"):
         DPPairwiseSynthesizer().retrain()
 
@@ -252,7 +252,7 @@ def test_refit_needs_a_release():
     ],
     ids=str,
 )
-def test_refit_checks_what_it_is_given(changes):
+def test_retrain_checks_what_it_is_given(changes):
     synth = shared()
     before, (name,) = tables_of(synth), changes
     with pytest.raises(ValueError, match=f"{name}.* must"):
@@ -278,7 +278,7 @@ def test_torch_is_left_as_it_was():
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 100.0])
-def test_a_saved_model_is_the_same_and_can_be_refitted(tmp_path, epsilon):
+def test_a_saved_model_is_the_same_and_can_be_retrained(tmp_path, epsilon):
     synth = fitted(epsilon=epsilon)
     synth.save(tmp_path / "synth.npz")
     copy = load_estimator(tmp_path / "synth.npz")
@@ -319,7 +319,7 @@ def test_an_interrupted_fit_goes_on_from_its_releases(monkeypatch):
     assert_obeys(synth.sample(20)[0], synth.schema_)
 
 
-def test_an_interrupted_refit_keeps_release_and_model(monkeypatch):
+def test_an_interrupted_retrain_keeps_release_and_model(monkeypatch):
     synth = shared()
     before, losses = tables_of(synth), synth.loss_curve_
     kept, pairs = synth.release_, synth.pair_releases_

@@ -263,37 +263,57 @@ FRAME = pd.DataFrame({"kind": ["a", "b"]})
 WRONG = {
     "a dict": (
         TypeError,
-        {"given": {"kind": ["a"]}},
+        {"conditions": {"kind": ["a"]}},
         r"Got builtins.dict",
     ),
     "an array": (
         TypeError,
-        {"given": np.ones((2, 1))},
+        {"conditions": np.ones((2, 1))},
         r"Got numpy.ndarray",
     ),
-    "a series": (TypeError, {"given": FRAME["kind"]}, r"DataFrame.*Got pandas.*Series"),
-    "no column": (TypeError, {"given": FRAME[[]]}, r"some of the columns"),
-    "no row": (ValueError, {"given": FRAME.head(0)}, r"n_samples must be.*Got 0"),
-    "column": (ValueError, {"given": FRAME.assign(hue=1)}, r"kind, size.*Got hue"),
-    "twice": (ValueError, {"given": FRAME[["kind"] * 2]}, r"each once.*a column twice"),
+    "a series": (
+        TypeError,
+        {"conditions": FRAME["kind"]},
+        r"DataFrame.*Got pandas.*Series",
+    ),
+    "no column": (TypeError, {"conditions": FRAME[[]]}, r"some of the columns"),
+    "no row": (ValueError, {"conditions": FRAME.head(0)}, r"n_samples must be.*Got 0"),
+    "column": (ValueError, {"conditions": FRAME.assign(hue=1)}, r"kind, size.*Got hue"),
+    "twice": (
+        ValueError,
+        {"conditions": FRAME[["kind"] * 2]},
+        r"each once.*a column twice",
+    ),
     "category": (
         ValueError,
-        {"given": pd.DataFrame({"kind": ["a", "mars"]})},
+        {"conditions": pd.DataFrame({"kind": ["a", "mars"]})},
         r"that the schema knows. Got mars in column 'kind'",
     ),
     "missing": (
         ValueError,
-        {"given": pd.DataFrame({"size": [np.nan]})},
+        {"conditions": pd.DataFrame({"size": [np.nan]})},
         r"Got .*nan.* in",
     ),
     "text": (
         ValueError,
-        {"given": pd.DataFrame({"size": ["x"]})},
+        {"conditions": pd.DataFrame({"size": ["x"]})},
         "Got x in.*'size'",
     ),
-    "n_samples": (ValueError, {"given": FRAME, "n_samples": 3}, r"one row.*Got 2 rows"),
-    "labels": (ValueError, {"given": FRAME, "y": [0, 1, 1]}, r"one row.*Got 2 rows"),
-    "label": (ValueError, {"given": FRAME, "y": [0, 7]}, r"labels the synth.*Got 7"),
+    "n_samples": (
+        ValueError,
+        {"conditions": FRAME, "n_samples": 3},
+        r"one row.*Got 2 rows",
+    ),
+    "labels": (
+        ValueError,
+        {"conditions": FRAME, "y": [0, 1, 1]},
+        r"one row.*Got 2 rows",
+    ),
+    "label": (
+        ValueError,
+        {"conditions": FRAME, "y": [0, 7]},
+        r"labels the synth.*Got 7",
+    ),
 }
 
 

@@ -59,7 +59,7 @@ def distances(cls, public, n_releases=2, least_order=1, **params):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with insecure_noise_seed(seed):
-                synth = cls(0.5, public_data=public, **KNOWN | params).fit(X, Y)
+                synth = cls(0.5, **KNOWN | params).fit(X, Y, public_data=public)
         drawn = synth.sample(8000)
         order = 2 if cls is DPPairwiseSynthesizer else 1  # what it can learn
         found.append(total_variation(REAL, drawn, order=max(order, least_order)))
@@ -85,15 +85,15 @@ def test_relations_come_from_public_rows_where_none_can_be_afforded():
 def test_what_many_private_rows_say_wins(cls):
     """With little noise rows are as without public ones, however wrong these are."""
     for epsilon in (100.0, float("inf")):
-        synth = cls(epsilon, schema=SCHEMA, public_data=useless(), **KNOWN)
-        drawn = synth.fit(*REAL).sample(8000)
+        synth = cls(epsilon, schema=SCHEMA, **KNOWN)
+        drawn = synth.fit(*REAL, public_data=useless()).sample(8000)
         assert total_variation(REAL, drawn, order=1) < 0.03
 
 
 @BOTH
 def test_public_rows_may_have_no_labels_and_another_order(cls):
     table = OTHER[0][["age", "c4", "c0", "c1", "c3", "c2"]]
-    synth = cls(5.0, schema=SCHEMA, public_data=table, **KNOWN).fit(X, Y)
+    synth = cls(5.0, schema=SCHEMA, **KNOWN).fit(X, Y, public_data=table)
     assert list(synth.sample(5)[0].columns) == list(X.columns)
     said = "6000 public rows without labels: taken as public"
     assert said in synth.privacy_.statements
@@ -101,12 +101,10 @@ def test_public_rows_may_have_no_labels_and_another_order(cls):
 
 @BOTH
 def test_the_certificate_says_so_and_shows_no_row(cls):
-    synth = cls(5.0, public_data=OTHER, **KNOWN).fit(X, Y)
+    synth = cls(5.0, **KNOWN).fit(X, Y, public_data=OTHER)
     said = synth.privacy_.statements
     assert "6000 public rows with labels: taken as public" in said
     assert "bounds and categories of 6 columns: of the public rows" in said
-    shown = "public_data=(a table of shape (6000, 6), an array of shape (6000,))"
-    assert any(shown in line for line in said)
     assert len(json.dumps(synth.privacy_.to_dict())) < 20_000
     paid = sum(one.share for one in synth.privacy_.releases)
     assert paid == pytest.approx(1.0)
@@ -114,10 +112,11 @@ def test_the_certificate_says_so_and_shows_no_row(cls):
 
 @BOTH
 def test_saved_and_made_anew_it_is_the_same(cls, tmp_path):
-    synth = cls(2.0, schema=SCHEMA, public_data=OTHER, **KNOWN).fit(X, Y)
+    synth = cls(2.0, schema=SCHEMA, **KNOWN).fit(X, Y, public_data=OTHER)
     synth.save(tmp_path / "fitted.npz")
     found = load(tmp_path / "fitted.npz")
-    assert found.public_data is None  # it is the user's, and may be large
+    size = (tmp_path / "fitted.npz").stat().st_size
+    assert size < 500_000  # public rows are the user's, and may be large
     assert_same = pd.testing.assert_frame_equal
     assert_same(
         found.sample(50, random_state=1)[0], synth.sample(50, random_state=1)[0]
@@ -129,8 +128,8 @@ def test_saved_and_made_anew_it_is_the_same(cls, tmp_path):
 
 
 def test_the_next_fit_forgets_public_rows():
-    synth = DPIndependentSynthesizer(2.0, schema=SCHEMA, public_data=OTHER, **KNOWN)
-    synth.fit(X, Y).set_params(public_data=None).fit(X, Y)
+    synth = DPIndependentSynthesizer(2.0, schema=SCHEMA, **KNOWN)
+    synth.fit(X, Y, public_data=OTHER).fit(X, Y)
     assert synth._fitted.measured.public is None
     assert not any("public rows" in line for line in synth.privacy_.statements)
 
@@ -153,9 +152,9 @@ def test_public_rows_that_cannot_be_used_are_refused(cls, message):
     given = WRONG[message]
     if message.startswith("among"):
         given = (TABLE, pd.Series(["maybe"] * len(TABLE)))
-    synth = cls(public_data=given, **KNOWN)
+    synth = cls(**KNOWN)
     with pytest.raises(ValueError, match=message):
-        synth.fit(X, Y)
+        synth.fit(X, Y, public_data=given)
     assert not hasattr(synth, "privacy_")
 
 
@@ -223,9 +222,7 @@ def test_where_no_pair_is_paid_for_groups_are_no_more_than_can_be_trained():
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.normal(size=(400, 100)))
     schema = Schema(dict.fromkeys(wide.columns, Numeric(-4, 4, nullable=False)))
-    synth = DPPairwiseSynthesizer(
-        schema=schema, public_data=wide, max_iter=1, n_components=2
-    )
-    synth.fit(wide)
+    synth = DPPairwiseSynthesizer(schema=schema, max_iter=1, n_components=2)
+    synth.fit(wide, public_data=wide)
     assert [one.is_trial for one in synth.pair_releases_] == [True]
     assert sum(one.n_groups for one in synth.groups_) <= 1000

@@ -62,23 +62,27 @@ OTHERS = (
 NUMBERS, CATEGORIES = ["age", "income", "size"], ["job", "owner"]
 KERNELS = {
     "binned": ({}, list(CELLS)),
-    "all together": ({"n_together": None}, list(CELLS)),
+    "all together": ({"interaction_degree": None}, list(CELLS)),
     "mostly Fourier": ({"fourier_norm": 0.999}, list(CELLS)),
     "hardly Fourier": ({"fourier_norm": 1e-3}, list(CELLS)),
-    "fourier": ({"numbers": "fourier"}, list(CELLS)),
+    "fourier": ({"numeric_encoding": "fourier"}, list(CELLS)),
     "paper": (None, list(CELLS)),
     "numbers, binned": ({}, NUMBERS),
-    "numbers, fourier": ({"numbers": "fourier"}, NUMBERS),
+    "numbers, fourier": ({"numeric_encoding": "fourier"}, NUMBERS),
     "categories, binned": ({}, CATEGORIES),
-    "categories, fourier": ({"numbers": "fourier"}, CATEGORIES),
+    "categories, fourier": ({"numeric_encoding": "fourier"}, CATEGORIES),
     "one number": ({}, ["age"]),
-    "one number, fourier": ({"numbers": "fourier"}, ["income"]),
+    "one number, fourier": ({"numeric_encoding": "fourier"}, ["income"]),
     "one category": ({}, ["owner"]),
-    "one category, fourier": ({"numbers": "fourier"}, ["job"]),
+    "one category, fourier": ({"numeric_encoding": "fourier"}, ["job"]),
 }
 HERMITE = {
     "Hermite": {"product_weight": 0.1},
-    "Hermite, threes": {"product_weight": 1.0, "product_size": 3, "product_order": 1},
+    "Hermite, threes": {
+        "product_weight": 1.0,
+        "interaction_degree": 3,
+        "product_order": 1,
+    },
     "Hermite, paper": None,
     "Hermite, both": {"order": 5, "product_weight": 0.3, "n_subsets": 4},
 }

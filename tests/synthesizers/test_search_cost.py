@@ -6,7 +6,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
+from sklearn.pipeline import make_pipeline
 
 from skdpgen import (
     DPIndependentSynthesizer,
@@ -14,6 +16,7 @@ from skdpgen import (
     Schema,
     search_cost,
 )
+from skdpgen.exceptions import SearchCostWarning
 from skdpgen.privacy import compose_mu, gaussian_epsilon, gaussian_mu
 from skdpgen.synthesizers.base import BaseSynthesizer
 from tests.test_sklearn import done
@@ -78,7 +81,7 @@ def test_folds_that_choose_other_deltas_are_covered(reports, cv):
 
 def test_a_fit_that_failed_after_it_paid_is_counted(reports):
     class Failing(DPIndependentSynthesizer):
-        def refit(self):
+        def retrain(self):
             if self.epsilon == 0.5:
                 raise RuntimeError("after the release")
             return super().retrain()
@@ -151,3 +154,58 @@ def test_one_candidate_without_noise_makes_a_search_not_private():
     assert search_cost(search).epsilon == INF
     assert str(search_cost(search)).startswith("NOT PRIVATE")
     assert gaussian_mu(INF, 1e-5) == search_cost(search).mu == INF
+
+
+# ----------------------------------------------------------------- the warning
+
+
+def cost_warnings(fit):
+    """Return the warnings of what a search costs that a call emits."""
+    with warnings.catch_warnings(record=True) as emitted:
+        warnings.simplefilter("always")
+        fit()
+    return [one for one in emitted if one.category is SearchCostWarning]
+
+
+def test_a_search_warns_once():
+    search = GridSearchCV(
+        DPIndependentSynthesizer(), {"epsilon": [0.5, 2.0]}, scoring=score, cv=3
+    )
+    (warned,) = cost_warnings(lambda: search.fit(ages(300)))
+    assert warned.filename == __file__  # where the user called fit
+    assert "`search_cost(search)` adds them up" in str(warned.message)
+    assert search_cost(search).n_fits == 7
+    assert "as a clone" in str(search.best_estimator_.privacy_)  # each states it
+
+
+def test_each_search_of_another_estimator_warns():
+    for _ in range(2):
+        assert len(cost_warnings(lambda: searched(300))) == 1
+
+
+def test_a_search_inside_a_pipeline_warns_once():
+    pipeline = make_pipeline("passthrough", DPIndependentSynthesizer())
+    grid = {"dpindependentsynthesizer__epsilon": [0.5, 2.0]}
+    search = GridSearchCV(pipeline, grid, scoring=lambda *_: 0.0, cv=2)
+    assert len(cost_warnings(lambda: search.fit(ages(300)))) == 1
+
+
+def test_clones_of_clones_share_the_warning_and_the_original_has_none():
+    synth = DPIndependentSynthesizer(schema=SCHEMA)
+    first = clone(synth)
+    second = clone(first)
+    assert len(cost_warnings(lambda: second.fit(ages(300)))) == 1
+    assert cost_warnings(lambda: first.fit(ages(300))) == []
+    assert cost_warnings(lambda: synth.fit(ages(300))) == []
+    other = clone(DPIndependentSynthesizer(schema=SCHEMA))
+    assert len(cost_warnings(lambda: other.fit(ages(300)))) == 1
+
+
+def test_nothing_is_paid_if_the_warning_is_an_error():
+    copy = clone(DPIndependentSynthesizer(schema=SCHEMA))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SearchCostWarning)
+        for _ in range(2):  # a second attempt is not silent
+            with pytest.raises(SearchCostWarning):
+                copy.fit(ages(300))
+    assert not hasattr(copy, "privacy_")

@@ -10,6 +10,7 @@ from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer, DPNTKSynthesize
 from skdpgen.datasets import load_example
 from skdpgen.exceptions import SearchCostWarning
 from skdpgen.tables import Chunks, Integer, Numeric, Schema
+from tests._made import made
 
 X, Y = load_example(800)
 INF = float("inf")
@@ -18,7 +19,7 @@ FIRST_SUM = 4  # chunks are opened for their kind, their columns and their numbe
 
 
 def certificate(table=X, y=Y, cls=DPIndependentSynthesizer, **params):
-    return str(cls(**LABELS | params).fit(table, y).privacy_)
+    return str(made(cls, **LABELS | params).fit(table, y).privacy_)
 
 
 def test_another_dtype_is_another_text():
@@ -71,7 +72,10 @@ def test_huge_whole_floats_are_numbers_and_not_integers():
 def test_parameters_that_were_set_are_named():
     quick = {"cls": DPMERFSynthesizer, "max_iter": 1, "n_features": 20}
     scales = certificate(length_scale=np.array([0.3, 1.0]), random_state=3, **quick)
-    named = "taken as public: length_scale=[0.3, 1.0], max_iter=1, n_features=20"
+    named = (
+        "taken as public: generator=Generator(max_iter=1), length_scale=[0.3, 1.0], "
+        "n_features=20"
+    )
     assert named in scales
     assert "random_state" not in scales
     assert "all at their defaults" in certificate()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skdpgen import utils
+from skdpgen import exceptions
 from skdpgen.utils import require, split_generator
 
 
@@ -39,12 +39,11 @@ def test_no_state_is_fresh_and_leaves_the_global_one():
 
 
 def test_errors_and_warnings_are_of_the_kinds_that_callers_catch():
-    assert issubclass(utils.SchemaError, ValueError)
-    assert issubclass(utils.SchemaRequiredError, utils.SchemaError)
-    assert issubclass(utils.BudgetExceededError, RuntimeError)
+    assert issubclass(exceptions.SchemaError, ValueError)
+    assert issubclass(exceptions.SchemaRequiredError, exceptions.SchemaError)
+    assert issubclass(exceptions.BudgetExceededError, RuntimeError)
     for warning in (
-        utils.PrivacyLeakWarning,
-        utils.NotPrivateWarning,
-        utils.SearchCostWarning,
+        exceptions.NotPrivateWarning,
+        exceptions.SearchCostWarning,
     ):
         assert issubclass(warning, UserWarning)

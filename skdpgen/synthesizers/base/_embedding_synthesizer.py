@@ -168,7 +168,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         self : Self
             The estimator itself, of its own class.
         """
-        self._check_call(X, y)
+        self._check_call(X, y, groups)
         device, settings = pick_device(self.device), self._fill_settings(X)
         _, for_features, for_training = split_generator(self.random_state, 3)
         with self._opened(X, y, groups=groups) as opening:

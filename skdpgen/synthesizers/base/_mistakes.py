@@ -74,6 +74,8 @@ def _check_rows(X: Any) -> None:
             f"X must be a table. Got {str(X)!r}: read it first, as `{read}({str(X)!r})`"
             f", or use the command line, as `skdpgen fit {X}`."
         )
+    if hasattr(X, "toarray"):
+        return  # a sparse matrix, of which some are dicts; reading it says so
     if isinstance(X, dict) or (isinstance(X, list) and X and isinstance(X[0], dict)):
         raise TypeError(
             f"X must be a table. Got a {type(X).__name__}: call `pd.DataFrame(X)`."

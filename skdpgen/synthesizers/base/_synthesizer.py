@@ -190,10 +190,12 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         """Return steps of a training, with a progress bar if one was asked for."""
         return training_bar(steps, is_shown=bool(self.verbose))
 
-    def _check_call(self, X: PrivateRows, y: Labels | None) -> None:
+    def _check_call(self, X: PrivateRows, y: Labels | None, groups: Any) -> None:
         """Raise for parameters and arguments that `fit` does not take."""
         check_call(self, X, y)
         self._validate_params()
+        if groups is not None:
+            raise NotImplementedError(GROUPS)
 
     @contextmanager
     def _opened(
@@ -209,9 +211,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         error or an interrupt, forgets the rows. If any budget was used, the estimator
         keeps the releases with the certificate, and nothing of an earlier fit.
         """
-        self._check_call(X, y)
-        if groups is not None:
-            raise NotImplementedError(GROUPS)
+        self._check_call(X, y, groups)
         check_needs(self, X)
         X, y = as_chunks(X, y)
         opening = open_rows(
@@ -243,8 +243,8 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
     def _public_schema(self, X: Any) -> Schema:
         """Return what was given as a schema; warn of a clone, whose fit costs again."""
         if getattr(self, "_is_clone", False) and not self._cost_warnings:
-            self._cost_warnings.append(SEARCH_COST)
             warn_caller(SEARCH_COST, SearchCostWarning, through=("sklearn", "joblib"))
+            self._cost_warnings.append(SEARCH_COST)  # not if the warning is an error
         self._is_given_images(X)  # raises for what the method does not take
         return Schema() if self.schema is None else Schema.of(self.schema)
 
