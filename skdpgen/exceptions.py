@@ -3,6 +3,7 @@
 __all__ = [
     "BudgetExceededError",
     "ConfigError",
+    "FileFormatError",
     "IdentifierWarning",
     "InterchangeWarning",
     "LargeDeltaWarning",
@@ -32,6 +33,10 @@ class BudgetExceededError(RuntimeError):
 
 class ConfigError(ValueError):
     """A configuration file is incomplete or has unknown entries."""
+
+
+class FileFormatError(ValueError):
+    """A file is damaged, of a newer version, or not one that this package wrote."""
 
 
 class RowsElsewhereError(ValueError):

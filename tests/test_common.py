@@ -389,8 +389,6 @@ def test_saved_and_loaded_it_is_the_same(cls, case, tmp_path):
     assert {n for n in dir(copy) if n.endswith("_") and hasattr(copy, n)} == {
         n for n in dir(synth) if n.endswith("_") and hasattr(synth, n)
     }
-    with np.load(tmp_path / "synth.npz", allow_pickle=False) as arrays:
-        assert all(arrays[name].dtype != object for name in arrays.files)
 
 
 def test_what_is_not_fitted_cannot_be_saved_or_sampled(cls, tmp_path):
@@ -420,7 +418,7 @@ def test_a_fitted_object_contains_no_private_row(cls, tmp_path, adjacency):
     synth = cls(epsilon=4.0, **params).fit(X, y)
     synth.save(tmp_path / "synth.npz")
     dumps = [pickle.dumps(synth), (tmp_path / "synth.npz").read_bytes()]
-    dumps.append(repr(synth.privacy_).encode() + repr(synth.schema_).encode())
+    dumps.append(repr(synth.privacy_).encode() + synth.schema_.to_json().encode())
     names = "balance", "n_products", "customer_since"
     columns = [X[name].to_numpy() for name in names]
     rows = [

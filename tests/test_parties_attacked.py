@@ -215,7 +215,7 @@ def test_questions_cost_a_least_share_and_are_few():
 
 
 @asked("step")
-@saved
+@saved("test.fails_at_rows")
 @dataclass(frozen=True, eq=False)
 class FailsAtRows:
     """A step with a bug: it fails at rows that no question can know."""
@@ -248,7 +248,7 @@ def test_a_question_that_fails_at_rows_is_paid_for_and_the_last():
 
 
 @asked("step")
-@saved
+@saved("test.sends_rows_twice")
 @dataclass(frozen=True, eq=False)
 class SendsRowsTwice:
     """A step that would make a row count twice; no block could know."""

@@ -194,7 +194,9 @@ class BenchConfig:
             adjacency=values["adjacency"],
             schema=values["schema"],
             protocol=utility.protocol,
-            classifiers=utility.classifiers,
+            classifiers=None
+            if utility.classifiers is None
+            else tuple(utility.classifiers),
             real=values["real"],
             limit=limit,
             printed=_read_printed(

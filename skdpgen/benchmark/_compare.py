@@ -1,5 +1,7 @@
 """Synthesizers side by side, between real data and the independent baseline."""
 
+from __future__ import annotations
+
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -162,7 +164,7 @@ class _Run:
         train: tuple[Table, Labels],
         test: tuple[Table, Labels],
         utility: SyntheticUtility,
-    ) -> "_Run":
+    ) -> _Run:
         scores, seconds = _timed(lambda: utility.evaluate(train, *test))
         facts = {**yardsticks(test, train), "score_seconds": seconds}
         return cls("real", 0, scores, facts)
@@ -177,7 +179,7 @@ class _Run:
         test: tuple[Table, Labels],
         utility: SyntheticUtility,
         seed: int | None,
-    ) -> "_Run":
+    ) -> _Run:
         model = _seeded(clone(synthesizer), seed)
         utility = replace(utility, random_state=seed)
         fitted, fit_seconds = _timed(lambda: _fit(model, *train))

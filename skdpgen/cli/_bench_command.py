@@ -200,12 +200,18 @@ class _Progress:
         """Show how many cells are there, and what went wrong."""
         from tqdm import tqdm
 
+        from skdpgen.utils import progress_bar
+
         self.left = total - done
         if self.bar is None:
             if done and not self.is_quiet:
                 click.echo(f"{done} of {total} cells were there already.")
-            self.bar = tqdm(
-                total=total, initial=done, desc="cells", disable=self.is_quiet
+            self.bar = progress_bar(
+                "fits and scores",
+                total,
+                unit="cells",
+                is_shown=not self.is_quiet,
+                initial=done,
             )
             return
         self.bar.update(done - self.bar.n if not self.is_quiet else 0)

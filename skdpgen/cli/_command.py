@@ -97,7 +97,7 @@ if __name__ == "__main__":
 # ----------------------------------------------------------------------------
 # The folder of a fitted model: arrays, certificate, and the format of the file.
 
-MODEL, ABOUT = "model.npz", "about.json"  # ABOUT is written last
+MODEL, ABOUT = "model.skdpgen", "about.json"  # ABOUT is written last
 CERTIFICATE, COLUMNS = "certificate", "columns.csv"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -81,7 +80,7 @@ def write_report(
         Real rows as they were read.
     """
     from skdpgen.cli._text_records import typed
-    from skdpgen.report import as_html, beside_real, report_content, with_real
+    from skdpgen.report import beside_real, report_content, with_real, write_page
 
     content = report_content(synthesizer)
     if real is not None:
@@ -100,11 +99,7 @@ def write_report(
         task = getattr(synthesizer, "task_", None)
         comparison = {**beside_real(*rows, task=task), "left_out": left_out}
         content = with_real(content, comparison)
-    out.write_text(as_html(content), encoding="utf-8")
-    for level in (content, content["real"] or {}):
-        level.pop("figures", None)  # pictures are for the page
-    data = json.dumps(content, indent=2, default=str)
-    out.with_suffix(".json").write_text(data, encoding="utf-8")
+    write_page(content, out)
 
 
 def _generated_columns(synthesizer: Synthesizer) -> list[str]:

@@ -47,10 +47,10 @@ def command(
     synthesizer, description = read_model(model)
     import numpy as np
     import pandas as pd
-    from tqdm import tqdm
 
     from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
     from skdpgen.cli._text_records import typed
+    from skdpgen.utils import progress_bar
 
     check_writable(out, images=description.is_image)
     if croissant and (description.is_image or str(out) == "-"):
@@ -63,7 +63,7 @@ def command(
         return
     is_printed = str(out) == "-"
     n_rows = synthesizer.n_samples_ if rows is None else rows
-    bar = tqdm(total=n_rows, desc="rows", unit_scale=True, disable=quiet)
+    bar = progress_bar("sampling", n_rows, unit="rows", is_shown=not quiet)
     with bar, TableWriter(out) as file:
         for piece in synthesizer.iter_sample(rows, random_state=seed):
             X, y = piece if isinstance(piece, tuple) else (piece, None)

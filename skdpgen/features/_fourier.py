@@ -27,7 +27,7 @@ MOST_SUBSETS = 100_000  # up to here all subsets are listed; above, subsets are 
 
 
 @asked("map")
-@saved
+@saved("features.fourier")
 @dataclass(frozen=True, eq=False)
 class FourierFeatures:
     r"""Features of an average over subsets S of columns of products of kernels.

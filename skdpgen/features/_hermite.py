@@ -130,7 +130,7 @@ FINE = 257  # points at which the largest norm is searched
 
 
 @asked("map")
-@saved
+@saved("features.hermite")
 @dataclass(frozen=True, eq=False)
 class HermiteFeatures:
     r"""Features of a mean over subsets S of columns of products of kernels.
@@ -403,7 +403,7 @@ def _directions(n_values: int, width: int, rng: Generator) -> Tensor | None:
 
 
 @asked("map")
-@saved
+@saved("features.hermite_pairs")
 @dataclass(frozen=True, eq=False)
 class HermitePairs:
     r"""Features of a sum kernel, and of the product kernel of **all** pairs of numbers.

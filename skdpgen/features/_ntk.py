@@ -65,7 +65,7 @@ COARSE, STEEPEST = 2.0**-12, 8.0  # the same for its weights
 
 
 @asked("map")
-@saved
+@saved("features.tangent")
 @dataclass(frozen=True, eq=False)
 class NTKFeatures:
     r"""Neural-tangent features of a fully connected network, in closed form.

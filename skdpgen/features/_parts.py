@@ -198,7 +198,7 @@ class _Reorder(torch.autograd.Function):
 # Features of codes: a map applied to what an encoder makes of a row.
 
 
-@saved
+@saved("features.encoded")
 @dataclass(frozen=True, eq=False)
 class EncodedFeatures:
     """A bounded map of the codes of an encoder with two layers.
@@ -286,7 +286,7 @@ class EncodedFeatures:
 
 
 @asked("map")
-@saved
+@saved("features.joint")
 @dataclass(frozen=True, eq=False)
 class JointFeatures:
     r"""Features of the weighted mean of the kernels of several maps.

@@ -14,7 +14,7 @@ from skdpgen.utils import (
 RADIUS = 0.35  # root mean square of pixels that is still not clipped
 
 
-@saved
+@saved("lens.cosine")
 @dataclass(frozen=True)
 class CosineLens:
     r"""The lowest frequencies of a cosine transform, channel by channel.

@@ -19,7 +19,6 @@ from skdpgen.utils import (
 SAID = ", given by the user and taken as public"
 
 
-@saved
 @dataclass(frozen=True, eq=False)
 class ModuleLens:
     """An encoder of the user, with or without a decoder.
@@ -215,7 +214,7 @@ LEVELLED = (
 THRESHOLD = 0.5  # at most, of a ReLU
 
 
-@saved
+@saved("lens.random")
 @dataclass(frozen=True)
 class RandomLens:
     r"""A convolutional network whose filters are random and fixed.

@@ -137,6 +137,12 @@ class NetworkLens:
             )
         object.__setattr__(self, "weights", weights_for(self._empty(), self.weights))
 
+    @classmethod
+    def check_read(cls, values: Mapping[str, object]) -> None:
+        """Raise if a saved file names another file in place of weights."""
+        if not isinstance(values["weights"], Mapping):
+            raise ValueError("A lens in a file must have its weights there.")
+
     def n_latent(self, shape: Shape) -> int:
         """Return how many codes an image of this shape has."""
         return int(self._shapes(shape)[-1][1])
@@ -206,7 +212,7 @@ def as_inputs(images: Tensor, side: int) -> Tensor:
 # A lens made of VGG-19.
 
 
-@saved
+@saved("lens.vgg19")
 @dataclass(frozen=True, eq=False)
 class VGG19Lens(NetworkLens):
     """Features of VGG-19, with weights that are public.
@@ -252,7 +258,7 @@ class VGG19Lens(NetworkLens):
 # A lens made of ResNet-18.
 
 
-@saved
+@saved("lens.resnet18")
 @dataclass(frozen=True, eq=False)
 class ResNet18Lens(NetworkLens):
     """Features of ResNet-18, with weights that are public.
@@ -298,7 +304,7 @@ RADIUS = {1: 40.0, 3: 47.0}  # norm of the codes of 99 % of public images
 BALANCE = 1.5, 1.2, 0.5  # of layers: fine places get most of a feature's norm
 
 
-@saved
+@saved("lens.shipped")
 @dataclass(frozen=True)
 class ShippedLens:
     """A small auto-encoder, trained on public images, that is part of the package.
@@ -423,7 +429,7 @@ def _content(kind: str) -> bytes:
 # The features of a lens as one bounded vector, with their squares.
 
 
-@saved
+@saved("features.perceptual")
 @dataclass(frozen=True, eq=False)
 class PerceptualMap:
     r"""Features f of a lens and, beside them, their squares.

@@ -152,7 +152,7 @@ IN_CACHE, AT_ONCE = 2**12, 2**19  # pixels at once, on a processor and elsewhere
 SIZE = 0.7  # root mean square of pixels whose codes have norm 1, about
 
 
-@saved
+@saved("lens.scattering")
 @dataclass(frozen=True)
 class ScatteringLens:
     r"""Wavelet scattering: local means of moduli of wavelets, twice over.

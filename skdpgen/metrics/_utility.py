@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -545,7 +545,7 @@ class SyntheticUtility:
 
     protocol: str = "modern"
     n_samples: int | None = None
-    classifiers: tuple[str, ...] | None = None
+    classifiers: Sequence[str] | None = None
     metric: str | None = None
     n_jobs: int | None = None
     random_state: int | None = 0
@@ -561,7 +561,8 @@ class SyntheticUtility:
             specs = {**CLASSIFIERS[self.protocol], **REGRESSORS[self.protocol]}
             specs[IMAGE_NETWORK.name] = IMAGE_NETWORK
             object.__setattr__(self, "classifiers", tuple(self.classifiers))
-            for name in self.classifiers or [None]:  # an empty list raises, too
+            names: Sequence[str | None] = self.classifiers or [None]
+            for name in names:  # an empty list raises, too
                 _check_in("classifiers", name, list(specs))
 
     def __call__(self, estimator: object, X: Table, y: Labels | None = None) -> float:

@@ -24,7 +24,7 @@ HALVED = 16  # from this many pixels a side on, "full" draws half as many
 UPSAMPLED = 16  # channels of the first map of "upsample"
 
 
-@saved
+@saved("network.image_shape")
 @dataclass(frozen=True)
 class ImageShape:
     """All that decides the shape of an :class:`ImageGenerator`.
@@ -71,7 +71,18 @@ class ImageShape:
         """How often a map of ``SMALLEST`` must double to hold an image."""
         return max(math.ceil(math.log2(max(self.height, self.width) / SMALLEST)), 1)
 
+    @property
+    def least_weights(self) -> int:
+        """How many numbers a generator has at least; a file with fewer is refused.
 
+        A network of each class takes all classes in. Matrices that double an image are
+        no weights, but must not be much larger than these.
+        """
+        by_class = self.n_classes**2 if self.is_parallel else self.n_classes
+        return max(by_class, max(self.height, self.width) ** 2 // 4096)
+
+
+@saved("network.image")
 class ImageGenerator(nn.Module):
     """Images from latent vectors and labels; images of one label differ.
 

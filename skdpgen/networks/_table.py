@@ -99,7 +99,7 @@ def _drawn(layer: Layer, rng: Generator | None) -> Layer:
 FIRST_SPREAD = 0.1  # of the heads' weights: equal rows could not learn to differ
 
 
-@saved
+@saved("network.head_of_cells")
 @dataclass(frozen=True)
 class CellsHead:
     """A head of one probability per cell; cells may be categories, bins, "missing"."""
@@ -107,7 +107,7 @@ class CellsHead:
     n_cells: int
 
 
-@saved
+@saved("network.head_of_position")
 @dataclass(frozen=True)
 class PositionHead:
     """A head of one number in [0, 1]; a second output is the degree of missingness."""
@@ -118,7 +118,7 @@ class PositionHead:
 Head = CellsHead | PositionHead
 
 
-@saved
+@saved("network.table_shape")
 @dataclass(frozen=True)
 class TableShape:
     """All that decides the shape of a :class:`TableGenerator`.
@@ -149,7 +149,13 @@ class TableShape:
             for head in self.heads
         ]
 
+    @property
+    def least_weights(self) -> int:
+        """How many numbers a generator has at least; a file with fewer is refused."""
+        return self.n_classes * sum(self.sizes)
 
+
+@saved("network.table")
 class TableGenerator(nn.Module):
     """Rows from latent vectors and labels, with one head for every column.
 

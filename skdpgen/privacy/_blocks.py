@@ -55,7 +55,7 @@ class Tokens(Protocol):
 
 
 @asked("block")
-@saved
+@saved("block.histograms")
 @dataclass(frozen=True)
 class Histograms:
     """Histograms of columns, or of sets of columns, on cells fixed beforehand.
@@ -174,7 +174,7 @@ class Histograms:
 
 
 @asked("block")
-@saved
+@saved("block.vectors")
 @dataclass(frozen=True)
 class Vectors:
     r"""Sum of :math:`\phi(x) \otimes y` for vectors that are clipped here.
@@ -270,7 +270,7 @@ class Vectors:
 
 
 @asked("block")
-@saved
+@saved("block.counts")
 @dataclass(frozen=True)
 class Counts:
     """The class counts; ``beta`` is the square of their weight."""
@@ -395,7 +395,7 @@ MOST_COLUMNS, MOST_TOGETHER = 4096, 8  # limits of a question from another proce
 
 
 @asked("block")
-@saved
+@saved("block.parities")
 @dataclass(frozen=True)
 class Parities:
     r"""Sum of :math:`\prod_{j \in A} s_j \otimes y` over sets A of columns.

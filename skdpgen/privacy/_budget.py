@@ -14,7 +14,7 @@ LARGEST_DELTA = 1e-5  # that `default_delta` gives
 HIDDEN_SIZE_DELTA = 1e-7
 
 
-@saved
+@saved("adjacency")
 class Adjacency(StrEnum):
     """When two tables count as neighbours; the unit is one row in both."""
 

@@ -17,7 +17,7 @@ DIGITS = 53  # whole numbers up to 2 ** 53 are exact in float64
 SMALLEST, LARGEST = 1e-100, 1e100  # of a bound: its square, and its grid, are normal
 
 
-@saved
+@saved("sum.exact")
 @dataclass(eq=False)
 class ExactSum:
     r"""A sum of whole multiples of a public step, which float64 adds without rounding.

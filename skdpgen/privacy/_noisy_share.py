@@ -276,7 +276,7 @@ LEAST_SHARE = 1e-3  # of the budget of a party, for one question; fits use .01
 MOST_QUESTIONS = 100  # of one fit; fits use about ten
 
 
-@saved
+@saved("message.noisy_share")
 @dataclass(frozen=True, eq=False)
 class NoisyShare:
     """A masked answer; without the others it is uniform and shows only its length.

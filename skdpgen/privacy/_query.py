@@ -119,7 +119,7 @@ class Encoder(Protocol):
 
 
 @asked("query")
-@saved
+@saved("message.query")
 @dataclass(frozen=True, eq=False)
 class Query:
     """A query for sums over rows: public, and answered in the process of the rows.
@@ -246,7 +246,7 @@ def sum_rows(
 
 
 @asked("shares")
-@saved
+@saved("message.noise_shares")
 @dataclass(frozen=True)
 class NoiseShares:
     r"""How many parties add noise, and how many of them may work for an attacker.
@@ -358,7 +358,7 @@ LONGEST_NAME = 1000
 
 
 @asked("noise")
-@saved
+@saved("message.noise_wanted")
 @dataclass(frozen=True, eq=False)
 class NoiseWanted:
     """The cost of a release, for parties that add the noise and charge themselves.
@@ -502,7 +502,7 @@ def query_of(
 
 
 @asked("question")
-@saved
+@saved("message.question")
 @dataclass(frozen=True)
 class Question:
     """A query and how to read tables for it: public, so it may be sent unencrypted.
@@ -556,7 +556,7 @@ class Question:
         return _read(cls, data)
 
 
-@saved
+@saved("message.partial_sum")
 @dataclass(frozen=True, eq=False)
 class PartialSum:
     """Exact sums over some rows, in answer to a question; NOT private, without noise.

@@ -41,7 +41,7 @@ from skdpgen.utils import (
 EVIDENCE = 4.5  # noise stds at which a public value is kept: few by chance
 
 
-@saved
+@saved("release")
 @dataclass(frozen=True, eq=False)
 class Release:
     """Noisy sums; all that post-processing may see, and safe to publish.

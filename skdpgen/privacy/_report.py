@@ -8,9 +8,11 @@ from typing import Any
 
 from skdpgen.privacy._accounting import gaussian_epsilon
 from skdpgen.privacy._budget import Adjacency, PrivacyBudget
+from skdpgen.privacy._report_html import certificate_html
 from skdpgen.privacy._sensitivity import Signed, sensitivity
 from skdpgen.privacy._subsampled import SampledSteps, subsampled_epsilon
 from skdpgen.utils import (
+    html,
     saved,
 )
 
@@ -19,7 +21,7 @@ SUBSAMPLED = "Poisson sub-sampled Gaussian, q={:g} x {}"
 PROFILE = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)  # deltas
 
 
-@saved
+@saved("certificate.release")
 @dataclass(frozen=True)
 class LedgerEntry:
     """One release: its name, its sensitivity, and its noise."""
@@ -36,7 +38,7 @@ class LedgerEntry:
     """How many times noise of ``noise_std`` was drawn for it."""
 
 
-@saved
+@saved("certificate")
 @dataclass(frozen=True)
 class PrivacyReport:
     """The certificate of one fit; text when printed, :meth:`to_dict` for machines.
@@ -164,14 +166,24 @@ class PrivacyReport:
         """Return :meth:`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=2)
 
+    @property
+    def _alarms(self) -> list[str]:
+        return [line for line in self.statements if line.startswith(ALARMS)]
+
+    @property
+    def _promise(self) -> str:
+        if math.isinf(self.epsilon):
+            return "NOT PRIVATE: epsilon is infinite, no noise was added"
+        return f"({self.epsilon:g}, {self.delta:g})-differentially private"
+
+    def _repr_html_(self) -> str:
+        """Return the certificate for a notebook."""
+        return html.block(certificate_html(self, self._alarms, self._promise))
+
     def __str__(self) -> str:
         """Return the certificate as text."""
-        if math.isinf(self.epsilon):
-            promise = "NOT PRIVATE: epsilon is infinite, no noise was added"
-        else:
-            promise = f"({self.epsilon:g}, {self.delta:g})-differentially private"
-            alarms = (line for line in self.statements if line.startswith(ALARMS))
-            promise = "; ".join([*alarms, promise])
+        alarms = [] if math.isinf(self.epsilon) else self._alarms
+        promise = "; ".join([*alarms, self._promise])
         lines = [
             f'{promise}; unit: {self.unit}, adjacency "{self.adjacency}".',
             f"  spent {self.spent:.1%} of the budget"

@@ -20,7 +20,7 @@ from skdpgen.utils import (
 # Partition selection: which values exist, without showing one that is unique.
 
 
-@saved
+@saved("block.selections")
 @dataclass(frozen=True)
 class Selections:
     """Counts of values that are not known beforehand; shown only above a threshold.
@@ -117,7 +117,7 @@ LEVELS = 12  # each for twice as many rows
 DENSE = 128  # if more than one slot in 128 is taken, all slots are written at once
 
 
-@saved
+@saved("sum.distinct_values")
 @dataclass(eq=False)
 class Seen:
     """The values of a column so far: few values themselves, or the slots of many.
@@ -183,7 +183,7 @@ def _take(bits: NDArray[np.uint8], slots: Hashes) -> None:
     )
 
 
-@saved
+@saved("block.distinct_counts")
 @dataclass(frozen=True)
 class DistinctCounts:
     r"""The number of different values of each column; missing values do not count.
@@ -314,7 +314,7 @@ class OpenPlaces(Protocol):
     tokens: Mapping[Any, Tokens]  # name -> words
 
 
-@saved
+@saved("block.clipped_counts")
 @dataclass(frozen=True)
 class ClippedCounts:
     r"""Counts of open cells and words; a row with many of them counts less in each.

@@ -48,7 +48,7 @@ Formed = tuple[Factor, Factor, torch.Tensor]  # u, v, and the norm of their prod
 
 
 @asked("block")
-@saved
+@saved("block.side_by_side")
 @dataclass(frozen=True)
 class SideBySide:
     r"""Sum of :math:`\phi(x) \otimes y` for :math:`\phi = (\phi_1, \phi_2, \dots)`.
@@ -126,7 +126,7 @@ class SideBySide:
 HALF = 21  # bits of an entry whose products are summed: they have twice as many
 
 
-@saved
+@saved("block.moments")
 @dataclass(frozen=True)
 class Moments:
     r"""First and second moments of clipped vectors, formed here in float64.
@@ -221,7 +221,7 @@ Kind = Literal["signed", "nonnegative", "square"]
 
 
 @asked("block")
-@saved
+@saved("block.outer_products")
 @dataclass(frozen=True)
 class OuterProducts:
     r"""Sum of :math:`\phi(x) \otimes y` for :math:`\phi = (u_1 v_1^\top, u_2 v_2^\top, \dots)`.

@@ -1,6 +1,7 @@
 """The report as one HTML file."""
 
 import base64
+import json
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -69,6 +70,30 @@ def as_html(content: Mapping[str, Any]) -> str:
     )
     templates.filters["percent"] = _percent
     return templates.get_template(TEMPLATE).render(content)
+
+
+def write_page(content: Mapping[str, Any], path: str | Path) -> None:
+    """Write the page, and what it says as data beside it, without the pictures.
+
+    Parameters
+    ----------
+    content : mapping
+        Of :func:`report_content`.
+    path : str or Path
+        An ``.html`` file; the data are in a ``.json`` file of the same name.
+    """
+    path = Path(path)
+    if path.suffix != ".html":
+        raise ValueError(f"path must be an .html file. Got {str(path)!r}.")
+    path.write_text(as_html(content), encoding="utf-8")
+    real = content["real"]
+    data = {**content, "real": None if real is None else _without_pictures(real)}
+    text = json.dumps(_without_pictures(data), indent=2, default=str)
+    path.with_suffix(".json").write_text(text, encoding="utf-8")
+
+
+def _without_pictures(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in content.items() if key != "figures"}
 
 
 def _percent(share: float | None, digits: int = 0) -> str:

@@ -1,5 +1,7 @@
 """DP-DRE: public rows, resampled by a private density ratio."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from numbers import Integral, Real
 from types import SimpleNamespace
@@ -10,7 +12,6 @@ import pandas as pd
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from skdpgen.lenses import lens_of
 from skdpgen.lenses._lens_of import LensLike
@@ -30,7 +31,6 @@ from skdpgen.synthesizers.base import (
     SchemaLike,
     TaskName,
     check_retrained,
-    documented,
     require_fitted,
 )
 from skdpgen.synthesizers.models import decode_target
@@ -48,12 +48,13 @@ from skdpgen.utils import (
     RandomState,
     StrOptions,
     pick_device,
+    saved,
     seed_of,
     split_generator,
 )
 
 
-@documented
+@saved("estimator.dre")
 class DPDRESynthesizer(BaseSynthesizer):
     r"""Synthesizer that resamples public rows by a private density ratio [1]_.
 
@@ -71,7 +72,23 @@ class DPDRESynthesizer(BaseSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... task}
+    epsilon : float, default=1.0
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    delta : float or None, default=None
+        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
+        of one over the number of rows. Under "add_remove", which hides that number, it
+        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    schema : Schema, dict or None, default=None
+        Public column types, bounds and categories; a dict has them by column name, as
+        ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
+        are discovered privately from the same budget.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
     algorithm : {"one_shot", "sgd"}, default="one_shot"
         One release, or a discriminator by private steps.
     power : float, default=0.5
@@ -87,11 +104,19 @@ class DPDRESynthesizer(BaseSynthesizer):
     sampling_rate, max_grad_norm : float, default=0.02, 1.0
         Probability that a step samples a row, and the norm to which the gradient of
         each row is clipped.
-    {device ... verbose}
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything but the privacy noise, which cannot be seeded.
+    verbose : int, default=0
+        1 shows progress bars.
 
     Attributes
     ----------
-    {privacy_ ... schema_}
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
     weights_ : ndarray of shape (n_public,)
         Weight of each public row, in their order; they sum to 1.
     effective_size_ : float
@@ -100,7 +125,14 @@ class DPDRESynthesizer(BaseSynthesizer):
         The release that the ratio was computed from; of "sgd" the class counts.
     cells_ : dict
         The cells of each column.
-    {classes_ ... n_features_in_}
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
 
     References
     ----------
@@ -186,8 +218,17 @@ class DPDRESynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        {X_or_images}
-        {y ... groups}
+        X : table of shape (n_samples, n_features), or images
+            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+            Arrays (n, height, width) and (n, channels, height, width) are images.
+        y : array-like of shape (n_samples,) or None, default=None
+            Labels, numbers, or nothing.
+        public_data : table, images, pair (X, y) or None, default=None
+            Public rows with the columns of X, or public images of the same size, with
+            or without labels: of another year, state or hospital. They use no budget.
+            That they are public is your word: nothing protects them.
+        groups : None
+            Must be None: persons with several rows are not supported.
 
         Returns
         -------
@@ -206,7 +247,7 @@ class DPDRESynthesizer(BaseSynthesizer):
                 ),
                 seed=seed_of(for_training),
                 device=device,
-                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+                progress=self._progress,
             )
         del X, y, opening  # private data ends here; what follows is post-processing
         return self.retrain()
@@ -277,15 +318,26 @@ class DPDRESynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        {n_samples ... class_distribution}
+        n_samples : int or None, default=None
+            Number of rows; None takes as many as were fitted.
+        y : array-like or None, default=None
+            Labels (or numbers) to draw rows for, one each.
+        class_distribution : "balanced", dict or None, default=None
+            How often each class is drawn: as in the data, all alike, or by their
+            shares, ``{"yes": 0.2, "no": 0.8}``. Shares are from 0 to 1 and sum to 1; a
+            class that is not listed is not drawn. What was learnt is the same.
         replace : bool, default=True
             Whether a row may be drawn again. Without replacement, weights matter less
             the more rows are drawn.
-        {random_state}
+        random_state : int, RandomState, Generator or None, default=None
+            An int gives the same rows each time; None gives new ones.
 
         Returns
         -------
-        {X}
+        X : table
+            As it came in: container, columns, dtypes.
+        y : Series or ndarray
+            Only if fitted with labels.
         """
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)

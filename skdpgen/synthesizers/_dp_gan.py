@@ -1,11 +1,12 @@
 """DP-GAN: a generator against a discriminator that DP-SGD trains on rows."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NoReturn, Self
 
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Subsampling
@@ -30,7 +31,6 @@ from skdpgen.synthesizers.base import (
     PrivateRows,
     SchemaLike,
     TaskName,
-    documented,
     with_generator,
 )
 from skdpgen.synthesizers.opening import steps_share
@@ -41,12 +41,13 @@ from skdpgen.utils import (
     RandomState,
     StrOptions,
     pick_device,
+    saved,
     seed_of,
     split_generator,
 )
 
 
-@documented
+@saved("estimator.gan")
 class DPGANSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer by a private generative adversarial network: the baseline [1]_.
 
@@ -69,9 +70,30 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... task}
-    {class_weight}
-    {preset}
+    epsilon : float, default=1.0
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    delta : float or None, default=None
+        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
+        of one over the number of rows. Under "add_remove", which hides that number, it
+        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    schema : Schema, dict or None, default=None
+        Public column types, bounds and categories; a dict has them by column name, as
+        ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
+        are discovered privately from the same budget.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    class_weight : "balanced", dict or None, default=None
+        What the error of each class is multiplied by. "balanced" divides it by the
+        noisy share of the class, so rare classes count as much as common ones; a dict
+        has a weight by label, 1 where it has none. Labels are sampled as often as in
+        the data either way; ``sample(class_distribution=...)`` asks for others.
+    preset : {"default", "paper"}, default="default"
+        Where parameters that are None come from; ``settings_`` shows what was used.
     algorithm : {"scratch", "finetune", "latent"}, default="scratch"
         "finetune" trains on public rows first, for free (DP-GAN-FT). "latent" trains on
         codes of a public lens, for images only (DP-GAN-MI).
@@ -94,21 +116,52 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         Learning rate of the discriminator's Adam. None is 0.005 (paper: 0.001).
     discriminator_layer_sizes : array-like of int or None, default=None
         Hidden layers of the discriminator. None is (64, 64), and (128,) for images.
-    {pooling}
-    {generator}
-        Its ``max_iter`` are steps of the discriminator. **They share the budget**: more
-        of them are noisier.
-    {device ... verbose}
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
+    generator : Generator or None, default=None
+        Layers, training steps and other settings of the generator; None has those of
+        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Its ``max_iter`` are steps of the discriminator. **They share the budget**:
+        more of them are noisier.
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything but the privacy noise, which cannot be seeded.
+    verbose : int, default=0
+        1 shows progress bars.
 
     Attributes
     ----------
-    {privacy_ ... schema_}
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
     release_ : Release
         The release that the generator started from: columns by class, or class counts.
-    {kernel_ ... generator_}
+    kernel_ : RowKernel or ImageKernel
+        The feature map, and how rows become what it takes.
+    cells_ : dict
+        The cells of each column.
+    settings_ : Settings
+        The method's parameters as they were used.
+    generator_ : TableGenerator or ImageGenerator
+        The torch module.
     loss_curve_ : list of float
         Loss of the generator at each of its steps.
-    {n_iter_ ... n_features_in_}
+    n_iter_ : int
+        Training steps that were made; training may stop at the noise.
+    relations_learned_ : str
+        "columns and relations"; "columns by class only" if no relation stood out of the
+        noise; "single columns only" if there were no labels either; or "images".
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
 
     See Also
     --------
@@ -211,8 +264,17 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
 
         Parameters
         ----------
-        {X_or_images}
-        {y ... groups}
+        X : table of shape (n_samples, n_features), or images
+            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+            Arrays (n, height, width) and (n, channels, height, width) are images.
+        y : array-like of shape (n_samples,) or None, default=None
+            Labels, numbers, or nothing.
+        public_data : table, images, pair (X, y) or None, default=None
+            Public rows with the columns of X, or public images of the same size, with
+            or without labels: of another year, state or hospital. They use no budget.
+            That they are public is your word: nothing protects them.
+        groups : None
+            Must be None: persons with several rows are not supported.
 
         Returns
         -------
@@ -235,7 +297,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
                 public=public_data,
                 class_weight=self.class_weight,
                 device=device,
-                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+                progress=self._progress,
             )
         del X, y, opening  # private data ends here
         n_labelled, noise = start.totals.sum(), start.total_std

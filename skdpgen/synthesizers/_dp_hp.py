@@ -1,5 +1,7 @@
 """DP-HP: one private mean embedding with Hermite features, matched for free."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -18,22 +20,17 @@ from skdpgen.synthesizers.base import (
     PresetName,
     SchemaLike,
     TaskName,
-    documented,
 )
 from skdpgen.synthesizers.embedding import RowKernel
 from skdpgen.synthesizers.presets import HERMITE, HERMITE_IMAGES, affordable_subsets
 from skdpgen.tables import Cells
-from skdpgen.utils import (
-    Interval,
-    RandomState,
-    StrOptions,
-)
+from skdpgen.utils import Interval, RandomState, StrOptions, saved
 
 MOST_PAIRED = 2048  # functions of all pixels, up to which all pairs are released
 RADIUS = 0.5  # clipping norm of pairs; it clips 2 % of digits and 46 % of garments
 
 
-@documented
+@saved("estimator.hp")
 class DPHPSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images that matches private Hermite features [1]_.
 
@@ -66,9 +63,30 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... task}
-    {class_weight}
-    {preset}
+    epsilon : float, default=1.0
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    delta : float or None, default=None
+        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
+        of one over the number of rows. Under "add_remove", which hides that number, it
+        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    schema : Schema, dict or None, default=None
+        Public column types, bounds and categories; a dict has them by column name, as
+        ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
+        are discovered privately from the same budget.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    class_weight : "balanced", dict or None, default=None
+        What the error of each class is multiplied by. "balanced" divides it by the
+        noisy share of the class, so rare classes count as much as common ones; a dict
+        has a weight by label, 1 where it has none. Labels are sampled as often as in
+        the data either way; ``sample(class_distribution=...)`` asks for others.
+    preset : {"default", "paper"}, default="default"
+        Where parameters that are None come from; ``settings_`` shows what was used.
     order : int, "cells" or None, default=None
         Highest Hermite function in the sum kernel. None is "cells", which counts the
         cells of every column instead (paper: 20). Of the pixels of images it is 3
@@ -89,11 +107,50 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         of the release. None is 1/9, or 1/49 if relationships would not exceed the noise
         because of few rows, many classes or a small epsilon, which are public; 1 with
         an ``order``, 5 for pixels (paper: 5).
-    {pooling ... verbose}
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
+    generator : Generator or None, default=None
+        Layers, training steps and other settings of the generator; None has those of
+        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything but the privacy noise, which cannot be seeded.
+    verbose : int, default=0
+        1 shows progress bars.
 
     Attributes
     ----------
-    {privacy_ ... n_features_in_}
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
+    release_ : Release
+        The noisy embedding; all that the generator was made of.
+    kernel_ : RowKernel or ImageKernel
+        The feature map, and how rows become what it takes.
+    cells_ : dict
+        The cells of each column.
+    settings_ : Settings
+        The method's parameters as they were used.
+    generator_ : TableGenerator or ImageGenerator
+        The torch module.
+    loss_curve_ : list of float
+        Loss of every training step; 1 is what independent columns leave.
+    n_iter_ : int
+        Training steps that were made; training may stop at the noise.
+    relations_learned_ : str
+        "columns and relations"; "columns by class only" if no relation stood out of the
+        noise; "single columns only" if there were no labels either; or "images".
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
 
     See Also
     --------

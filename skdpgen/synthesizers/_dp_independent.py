@@ -1,5 +1,7 @@
 """The independent baseline: histograms of columns by class, and nothing else."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -15,7 +17,6 @@ from skdpgen.synthesizers.base import (
     SchemaLike,
     TaskName,
     check_retrained,
-    documented,
 )
 from skdpgen.synthesizers.models import draw_given, single_columns
 from skdpgen.synthesizers.opening import (
@@ -25,13 +26,10 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
     release_columns,
 )
-from skdpgen.utils import (
-    Labels,
-    RandomState,
-)
+from skdpgen.utils import Labels, RandomState, saved
 
 
-@documented
+@saved("estimator.independent")
 class DPIndependentSynthesizer(BaseSynthesizer):
     r"""Tabular synthesizer with columns that are independent given the class.
 
@@ -50,19 +48,46 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... task}
-    {random_state}
+    epsilon : float, default=1.0
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    delta : float or None, default=None
+        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
+        of one over the number of rows. Under "add_remove", which hides that number, it
+        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    schema : Schema, dict or None, default=None
+        Public column types, bounds and categories; a dict has them by column name, as
+        ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
+        are discovered privately from the same budget.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything but the privacy noise, which cannot be seeded.
     verbose : int, default=0
         1 shows a progress bar over the stages.
 
     Attributes
     ----------
-    {privacy_ ... schema_}
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
     release_ : Release
         The noisy histograms; the model is computed from them only.
     cells_ : dict
         The cells of each column that histograms were released on.
-    {classes_ ... n_features_in_}
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
 
     See Also
     --------
@@ -116,7 +141,16 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        {X ... groups}
+        X : table of shape (n_samples, n_features)
+            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+        y : array-like of shape (n_samples,) or None, default=None
+            Labels, numbers, or nothing.
+        public_data : table, images, pair (X, y) or None, default=None
+            Public rows with the columns of X, or public images of the same size, with
+            or without labels: of another year, state or hospital. They use no budget.
+            That they are public is your word: nothing protects them.
+        groups : None
+            Must be None: persons with several rows are not supported.
 
         Returns
         -------
@@ -174,11 +208,23 @@ class DPIndependentSynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        {n_samples ... random_state}
+        n_samples : int or None, default=None
+            Number of rows; None takes as many as were fitted.
+        y : array-like or None, default=None
+            Labels (or numbers) to draw rows for, one each.
+        class_distribution : "balanced", dict or None, default=None
+            How often each class is drawn: as in the data, all alike, or by their
+            shares, ``{"yes": 0.2, "no": 0.8}``. Shares are from 0 to 1 and sum to 1; a
+            class that is not listed is not drawn. What was learnt is the same.
+        random_state : int, RandomState, Generator or None, default=None
+            An int gives the same rows each time; None gives new ones.
 
         Returns
         -------
-        {X}
+        X : table
+            As it came in: container, columns, dtypes.
+        y : Series or ndarray
+            Only if fitted with labels.
         """
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)

@@ -1,12 +1,13 @@
 """DP-Kernel: the kernel mean itself, released with the noise of a Gaussian process."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import torch
 from numpy.typing import ArrayLike
-from tqdm.auto import tqdm
 
 from skdpgen.features import FourierFeatures
 from skdpgen.privacy import Release, Subsampling
@@ -21,7 +22,6 @@ from skdpgen.synthesizers.base import (
     PrivateRows,
     SchemaLike,
     TaskName,
-    documented,
     with_generator,
 )
 from skdpgen.synthesizers.embedding import (
@@ -43,12 +43,13 @@ from skdpgen.utils import (
     RandomState,
     StrOptions,
     pick_device,
+    saved,
     seed_of,
     split_generator,
 )
 
 
-@documented
+@saved("estimator.kernel")
 class DPKernelSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer that matches the private kernel mean of images or rows [1]_.
 
@@ -72,9 +73,30 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... task}
-    {class_weight}
-    {preset}
+    epsilon : float, default=1.0
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    delta : float or None, default=None
+        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
+        of one over the number of rows. Under "add_remove", which hides that number, it
+        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    schema : Schema, dict or None, default=None
+        Public column types, bounds and categories; a dict has them by column name, as
+        ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
+        are discovered privately from the same budget.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    class_weight : "balanced", dict or None, default=None
+        What the error of each class is multiplied by. "balanced" divides it by the
+        noisy share of the class, so rare classes count as much as common ones; a dict
+        has a weight by label, 1 where it has none. Labels are sampled as often as in
+        the data either way; ``sample(class_distribution=...)`` asks for others.
+    preset : {"default", "paper"}, default="default"
+        Where parameters that are None come from; ``settings_`` shows what was used.
         The paper's steps take days on a CPU.
     algorithm : {"one_shot", "per_step"}, default="one_shot"
         See above.
@@ -91,21 +113,52 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     n_points : int or None, default=None
         Of "per_step": generated points of a class and step, 64 at most. None is 8;
         with more than 30, drawing the noise takes seconds for each step.
-    {pooling}
-    {generator}
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
+    generator : Generator or None, default=None
+        Layers, training steps and other settings of the generator; None has those of
+        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
         **Its steps of "per_step" share the budget**: more of them are noisier.
-    {device ... verbose}
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything but the privacy noise, which cannot be seeded.
+    verbose : int, default=0
+        1 shows progress bars.
 
     Attributes
     ----------
-    {privacy_ ... schema_}
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
     release_ : Release
         The noisy function, of "one_shot"; the noisy class counts, of "per_step".
-    {kernel_ ... generator_}
+    kernel_ : RowKernel or ImageKernel
+        The feature map, and how rows become what it takes.
+    cells_ : dict
+        The cells of each column.
+    settings_ : Settings
+        The method's parameters as they were used.
+    generator_ : TableGenerator or ImageGenerator
+        The torch module.
     loss_curve_ : list of float
         Loss of every training step of "one_shot"; length of the noisy slopes of
         "per_step".
-    {n_iter_ ... n_features_in_}
+    n_iter_ : int
+        Training steps that were made; training may stop at the noise.
+    relations_learned_ : str
+        "columns and relations"; "columns by class only" if no relation stood out of the
+        noise; "single columns only" if there were no labels either; or "images".
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
 
     See Also
     --------
@@ -194,9 +247,13 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
 
         Parameters
         ----------
-        {X_or_images}
-        {y}
-        {groups}
+        X : table of shape (n_samples, n_features), or images
+            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+            Arrays (n, height, width) and (n, channels, height, width) are images.
+        y : array-like of shape (n_samples,) or None, default=None
+            Labels, numbers, or nothing.
+        groups : None
+            Must be None: persons with several rows are not supported.
 
         Returns
         -------
@@ -217,7 +274,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
                 share=steps,
                 class_weight=self.class_weight,
                 device=device,
-                progress=lambda s: tqdm(s, "training", disable=not self.verbose),
+                progress=self._progress,
             )
         del X, y, opening  # private data ends here
         return self._keep_model(model, model.totals.sum(), noise, losses=losses)

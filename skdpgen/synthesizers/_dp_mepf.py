@@ -1,5 +1,7 @@
 """DP-MEPF: one private mean of perceptual features, matched for free."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
@@ -22,7 +24,6 @@ from skdpgen.synthesizers.base import (
     PresetName,
     SchemaLike,
     TaskName,
-    documented,
     require_fitted,
 )
 from skdpgen.synthesizers.embedding import (
@@ -47,15 +48,10 @@ from skdpgen.synthesizers.models import Deformations, Denoised, ImageModel
 from skdpgen.synthesizers.opening import Fitting, steps_share
 from skdpgen.synthesizers.presets import PERCEPTUAL_IMAGES
 from skdpgen.tables import Cells, Chunks, image_size
-from skdpgen.utils import (
-    Interval,
-    RandomState,
-    StrOptions,
-    pick_device,
-)
+from skdpgen.utils import Interval, RandomState, StrOptions, pick_device, saved
 
 
-@documented
+@saved("estimator.mepf")
 class DPMEPFSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of images: matches private means of perceptual features [1]_.
 
@@ -77,10 +73,31 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... task}
-    {class_weight}
-    {preset}
-    lens : {{"random", "shipped", "scattering", "private"}}, lens, module or None
+    epsilon : float, default=1.0
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    delta : float or None, default=None
+        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
+        of one over the number of rows. Under "add_remove", which hides that number, it
+        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    schema : Schema, dict or None, default=None
+        Public column types, bounds and categories; a dict has them by column name, as
+        ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
+        are discovered privately from the same budget.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    class_weight : "balanced", dict or None, default=None
+        What the error of each class is multiplied by. "balanced" divides it by the
+        noisy share of the class, so rare classes count as much as common ones; a dict
+        has a weight by label, 1 where it has none. Labels are sampled as often as in
+        the data either way; ``sample(class_distribution=...)`` asks for others.
+    preset : {"default", "paper"}, default="default"
+        Where parameters that are None come from; ``settings_`` shows what was used.
+    lens : {"random", "shipped", "scattering", "private"}, lens, module or None
         Public features of images. None is "random", with untrained filters. See
         :mod:`skdpgen.lenses`; the paper has ``VGG19Lens(weights)``. "private" trains a
         lens by DP-SGD on a part of the budget, as in appendix F.
@@ -92,22 +109,61 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     pixel_norm : float or None, default=None
         The number c², in [0, 1): the norm fraction of Fourier features of the pixels.
         None is 0.75, which prevents speckle that filters do not detect; paper: 0.
-    loss : {{"distance", "moving_average"}} or None, default=None
+    loss : {"distance", "moving_average"} or None, default=None
         The generator's loss: the squared distance of a batch (None), or moving averages
         of it, as in the paper.
     stopping_budget : float or None, default=None
         Part of the budget for a second release, of the lens's codes by class: training
         keeps the generator that is closest to it. None is 0 (paper: 0.01, which was not
         accounted for).
-    augmentation : {{"auto", "deformations"}}, Deformations or None, default="auto"
+    augmentation : {"auto", "deformations"}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little. "auto"
         chooses how far by a private vote of the rows, on classifiers trained on
         samples; it uses 2 % of the budget, and nothing without classes.
-    {pooling ... verbose}
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
+    generator : Generator or None, default=None
+        Layers, training steps and other settings of the generator; None has those of
+        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything but the privacy noise, which cannot be seeded.
+    verbose : int, default=0
+        1 shows progress bars.
 
     Attributes
     ----------
-    {privacy_ ... n_features_in_}
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
+    release_ : Release
+        The noisy embedding; all that the generator was made of.
+    kernel_ : RowKernel or ImageKernel
+        The feature map, and how rows become what it takes.
+    cells_ : dict
+        The cells of each column.
+    settings_ : Settings
+        The method's parameters as they were used.
+    generator_ : TableGenerator or ImageGenerator
+        The torch module.
+    loss_curve_ : list of float
+        Loss of every training step; 1 is what independent columns leave.
+    n_iter_ : int
+        Training steps that were made; training may stop at the noise.
+    relations_learned_ : str
+        "columns and relations"; "columns by class only" if no relation stood out of the
+        noise; "single columns only" if there were no labels either; or "images".
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
     deformations_ : Deformations or None
         Deformations of sampled images.
 

@@ -1,5 +1,7 @@
 """DP-MERF: one private mean embedding with random features, matched for free."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -19,7 +21,6 @@ from skdpgen.synthesizers.base import (
     PresetName,
     SchemaLike,
     TaskName,
-    documented,
 )
 from skdpgen.synthesizers.embedding import (
     RATE,
@@ -34,14 +35,10 @@ from skdpgen.synthesizers.embedding import (
 from skdpgen.synthesizers.opening import Fitting, steps_share
 from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES
 from skdpgen.tables import Cells
-from skdpgen.utils import (
-    Interval,
-    RandomState,
-    StrOptions,
-)
+from skdpgen.utils import Interval, RandomState, StrOptions, saved
 
 
-@documented
+@saved("estimator.merf")
 class DPMERFSynthesizer(EmbeddingSynthesizer):
     r"""Synthesizer of tables and images that matches one private mean embedding [1]_.
 
@@ -66,9 +63,30 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... task}
-    {class_weight}
-    {preset}
+    epsilon : float, default=1.0
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    delta : float or None, default=None
+        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
+        of one over the number of rows. Under "add_remove", which hides that number, it
+        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    schema : Schema, dict or None, default=None
+        Public column types, bounds and categories; a dict has them by column name, as
+        ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
+        are discovered privately from the same budget.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    class_weight : "balanced", dict or None, default=None
+        What the error of each class is multiplied by. "balanced" divides it by the
+        noisy share of the class, so rare classes count as much as common ones; a dict
+        has a weight by label, 1 where it has none. Labels are sampled as often as in
+        the data either way; ``sample(class_distribution=...)`` asks for others.
+    preset : {"default", "paper"}, default="default"
+        Where parameters that are None come from; ``settings_`` shows what was used.
     numeric_encoding : {"binned", "fourier"} or None, default=None
         "binned" (default) counts cells of every column, numbers included, and Fourier
         features are of all columns. "fourier" (paper) has Fourier features of numbers
@@ -99,18 +117,50 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         last part of the generator, as in the paper's section 3.3, where the encoder was
         not private. Its steps read pooled images. Samples are smoother than without it,
         and classifiers learn less from them. None trains none.
-    {pooling ... verbose}
-    encoder_budget : float or None, default=None
-        Of images: part of the budget (of mu²), such as 0.5, to train an auto-encoder
-        by DP-SGD first. Features are then of its codes, and its decoder ends the
-        generator: the paper's section 3.3, whose own encoder was not private. Its
-        steps read rows as ``pooling`` shows them. Images are smoother than without
-        it, and models learn less from them. None trains none.
-    {pooling ... verbose}
+    pooling : int, "auto" or None, default=None
+        Of images: how many pixels a side the features see as one, their mean. None is
+        "auto": 2 from 16 pixels a side on (paper: 1).
+    generator : Generator or None, default=None
+        Layers, training steps and other settings of the generator; None has those of
+        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything but the privacy noise, which cannot be seeded.
+    verbose : int, default=0
+        1 shows progress bars.
 
     Attributes
     ----------
-    {privacy_ ... n_features_in_}
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
+    release_ : Release
+        The noisy embedding; all that the generator was made of.
+    kernel_ : RowKernel or ImageKernel
+        The feature map, and how rows become what it takes.
+    cells_ : dict
+        The cells of each column.
+    settings_ : Settings
+        The method's parameters as they were used.
+    generator_ : TableGenerator or ImageGenerator
+        The torch module.
+    loss_curve_ : list of float
+        Loss of every training step; 1 is what independent columns leave.
+    n_iter_ : int
+        Training steps that were made; training may stop at the noise.
+    relations_learned_ : str
+        "columns and relations"; "columns by class only" if no relation stood out of the
+        noise; "single columns only" if there were no labels either; or "images".
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
 
     See Also
     --------

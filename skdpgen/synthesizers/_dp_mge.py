@@ -1,5 +1,7 @@
 """DP-MGE: Gaussians in a public latent space, or between the ranks of columns."""
 
+from __future__ import annotations
+
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
@@ -19,7 +21,6 @@ from skdpgen.synthesizers.base import (
     SchemaLike,
     TaskName,
     check_retrained,
-    documented,
     require_fitted,
 )
 from skdpgen.synthesizers.gaussian import (
@@ -36,6 +37,7 @@ from skdpgen.utils import (
     Labels,
     RandomState,
     StrOptions,
+    saved,
     seed_of,
     split_generator,
 )
@@ -43,7 +45,7 @@ from skdpgen.utils import (
 MOST_PROTOTYPES = 256  # of a class
 
 
-@documented
+@saved("estimator.mge")
 class DPMGESynthesizer(BaseSynthesizer):
     r"""Synthesizer of images and tables from a few private means and covariances.
 
@@ -64,30 +66,50 @@ class DPMGESynthesizer(BaseSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... task}
-    preset : {{"default", "paper"}}, default="default"
+    epsilon : float, default=1.0
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    delta : float or None, default=None
+        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
+        of one over the number of rows. Under "add_remove", which hides that number, it
+        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    schema : Schema, dict or None, default=None
+        Public column types, bounds and categories; a dict has them by column name, as
+        ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
+        are discovered privately from the same budget.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    preset : {"default", "paper"}, default="default"
         Of images. "paper" is one Gaussian for each class, with a variance for each
         code, from one release: no prototypes, grey levels or deformations.
-    lens : {{"cosine"}}, lens, pair of callables or None, default=None
+    lens : {"cosine"}, lens, pair of callables or None, default=None
         Public encoder and decoder of images. None is a cosine transform with 160
         frequencies (100 each, in colour) that gives high ones more weight ("paper": the
         same weight). See :mod:`skdpgen.lenses`.
     n_prototypes : int or None, default=None
         Prototypes of each class of images; None is as many as the noise allows.
-    covariance : {{"full", "pooled", "diagonal"}} or None, default=None
+    covariance : {"full", "pooled", "diagonal"} or None, default=None
         Of images: of each class (None is "full"), one for all classes, which has less
         noise, or only a variance for each code and class.
-    augmentation : {{"auto", "deformations"}}, Deformations or None, default="auto"
+    augmentation : {"auto", "deformations"}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little, which
         is free. "auto" chooses how far by a private vote of the rows, on classifiers
         trained on samples; it uses 2 % of the budget, and nothing without classes.
-    {random_state}
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything but the privacy noise, which cannot be seeded.
     verbose : int, default=0
         1 shows a progress bar over the stages.
 
     Attributes
     ----------
-    {privacy_ ... schema_}
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
     release_ : Release
         Histograms of columns by class, or means of codes by class.
     mixture_ : CopulaModel or PictureMixture
@@ -96,7 +118,14 @@ class DPMGESynthesizer(BaseSynthesizer):
         Deformations of sampled images.
     cells_ : dict
         The cells of each column that histograms were released on; empty for images.
-    {classes_ ... n_features_in_}
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
 
     References
     ----------
@@ -167,8 +196,17 @@ class DPMGESynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        {X_or_images}
-        {y ... groups}
+        X : table of shape (n_samples, n_features), or images
+            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+            Arrays (n, height, width) and (n, channels, height, width) are images.
+        y : array-like of shape (n_samples,) or None, default=None
+            Labels, numbers, or nothing.
+        public_data : table, images, pair (X, y) or None, default=None
+            Public rows with the columns of X, or public images of the same size, with
+            or without labels: of another year, state or hospital. They use no budget.
+            That they are public is your word: nothing protects them.
+        groups : None
+            Must be None: persons with several rows are not supported.
 
         Returns
         -------
@@ -237,11 +275,23 @@ class DPMGESynthesizer(BaseSynthesizer):
 
         Parameters
         ----------
-        {n_samples ... random_state}
+        n_samples : int or None, default=None
+            Number of rows; None takes as many as were fitted.
+        y : array-like or None, default=None
+            Labels (or numbers) to draw rows for, one each.
+        class_distribution : "balanced", dict or None, default=None
+            How often each class is drawn: as in the data, all alike, or by their
+            shares, ``{"yes": 0.2, "no": 0.8}``. Shares are from 0 to 1 and sum to 1; a
+            class that is not listed is not drawn. What was learnt is the same.
+        random_state : int, RandomState, Generator or None, default=None
+            An int gives the same rows each time; None gives new ones.
 
         Returns
         -------
-        {X}
+        X : table
+            As it came in: container, columns, dtypes.
+        y : Series or ndarray
+            Only if fitted with labels.
         """
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)

@@ -1,5 +1,7 @@
 """DP-Pairwise: histograms of pairs of columns, and a mixture that matches them."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -20,7 +22,6 @@ from skdpgen.synthesizers.base import (
     TaskName,
     TrainedAttributes,
     check_retrained,
-    documented,
 )
 from skdpgen.synthesizers.models import class_factors, single_columns
 from skdpgen.synthesizers.opening import MAX_BINS, discover_bins
@@ -43,6 +44,7 @@ from skdpgen.utils import (
     RandomState,
     StrOptions,
     pick_device,
+    saved,
     seed_of,
     split_generator,
 )
@@ -50,7 +52,7 @@ from skdpgen.utils import (
 FINE_BINS = 256
 
 
-@documented
+@saved("estimator.pairwise")
 class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     r"""Tabular synthesizer from histograms of columns and of pairs of columns.
 
@@ -71,8 +73,28 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     Parameters
     ----------
-    {epsilon ... task}
-    {class_weight}
+    epsilon : float, default=1.0
+        Privacy budget of one call to :meth:`fit`, everything included.
+        ``epsilon=float("inf")`` adds no noise and promises nothing.
+    delta : float or None, default=None
+        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
+        of one over the number of rows. Under "add_remove", which hides that number, it
+        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+    adjacency : {"replace", "add_remove"}, default="replace"
+        Which tables are neighbours; "replace" makes the number of rows public.
+    schema : Schema, dict or None, default=None
+        Public column types, bounds and categories; a dict has them by column name, as
+        ``{"age": Integer(0, 120)}``. Columns that are left out, all of them if None,
+        are discovered privately from the same budget.
+    classes : array-like or None, default=None
+        Public class labels. None takes the schema's target, or discovers them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" goes by the dtype of y: float is regression, anything else is classes.
+    class_weight : "balanced", dict or None, default=None
+        What the error of each class is multiplied by. "balanced" divides it by the
+        noisy share of the class, so rare classes count as much as common ones; a dict
+        has a weight by label, 1 where it has none. Labels are sampled as often as in
+        the data either way; ``sample(class_distribution=...)`` asks for others.
     n_rounds : {1, 2}, default=2
         2 releases all pairs coarsely first, and then those that exceed the noise; 1
         releases all of them once.
@@ -89,11 +111,19 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         Training steps; None is 200, and up to 600 where noise is small.
     learning_rate : float, default=0.1
         Peak learning rate of Adam.
-    {device ... verbose}
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything but the privacy noise, which cannot be seeded.
+    verbose : int, default=0
+        1 shows progress bars.
 
     Attributes
     ----------
-    {privacy_ ... schema_}
+    privacy_ : PrivacyReport
+        The certificate: one (epsilon, delta) and every release that was paid for.
+    schema_ : Schema
+        Given, or discovered.
     release_ : Release
         The noisy histograms of single columns; if there are two levels, their estimate.
     pair_releases_ : tuple of PairRelease
@@ -102,10 +132,23 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         Noisy parities of two columns and more; None if they could not be afforded.
     groups_ : tuple of CellGroups
         How the cells of each column are grouped in pairs.
-    {cells_}
+    cells_ : dict
+        The cells of each column.
     loss_curve_ : list of float
         Loss of each training step; independent columns have a loss of 1.
-    {n_iter_ ... n_features_in_}
+    n_iter_ : int
+        Training steps that were made; training may stop at the noise.
+    relations_learned_ : str
+        "columns and relations"; "columns by class only" if no relation stood out of the
+        noise; "single columns only" if there were no labels either; or "images".
+    classes_ : ndarray
+        Class labels, of a classification.
+    task_ : {"classification", "regression"} or None
+        What y was.
+    n_samples_ : int
+        Rows that were fitted (a noisy number under "add_remove").
+    n_features_in_, feature_names_in_ : int and ndarray
+        Columns that were fitted.
 
     See Also
     --------
@@ -184,7 +227,16 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
 
         Parameters
         ----------
-        {X ... groups}
+        X : table of shape (n_samples, n_features)
+            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+        y : array-like of shape (n_samples,) or None, default=None
+            Labels, numbers, or nothing.
+        public_data : table, images, pair (X, y) or None, default=None
+            Public rows with the columns of X, or public images of the same size, with
+            or without labels: of another year, state or hospital. They use no budget.
+            That they are public is your word: nothing protects them.
+        groups : None
+            Must be None: persons with several rows are not supported.
 
         Returns
         -------
@@ -266,7 +318,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             ),
             device=pick_device(self.device),
             seed=self._seed,
-            is_quiet=not self.verbose,
+            progress=self._progress,
         )
         self._keep_model(model, columns.totals.sum(), columns.total_std, losses=losses)
         return self._stating_relations(chosen["max_iter"] != 0)
@@ -298,16 +350,27 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
 
         Parameters
         ----------
-        {n_samples ... y}
+        n_samples : int or None, default=None
+            Number of rows; None takes as many as were fitted.
+        y : array-like or None, default=None
+            Labels (or numbers) to draw rows for, one each.
         conditions : DataFrame or None, default=None
             Some columns of rows to complete. The other columns, and labels without
             ``y``, are drawn from the mixture given these values. They are returned
             unchanged: if they are private, the result is private data, too.
-        {class_distribution ... random_state}
+        class_distribution : "balanced", dict or None, default=None
+            How often each class is drawn: as in the data, all alike, or by their
+            shares, ``{"yes": 0.2, "no": 0.8}``. Shares are from 0 to 1 and sum to 1; a
+            class that is not listed is not drawn. What was learnt is the same.
+        random_state : int, RandomState, Generator or None, default=None
+            An int gives the same rows each time; None gives new ones.
 
         Returns
         -------
-        {X}
+        X : table
+            As it came in: container, columns, dtypes.
+        y : Series or ndarray
+            Only if fitted with labels.
         """
         check_is_fitted(self)
         given_columns, codes = read_given(conditions, self.cells_, self._facts)

@@ -148,7 +148,7 @@ TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
 
 
 @asked("cells")
-@saved
+@saved("cells.categories")
 @dataclass(frozen=True)
 class CategoryCells:
     """One cell a category; other values are in cell ``other``, if there is one.
@@ -210,7 +210,7 @@ class CategoryCells:
 
 
 @asked("cells")
-@saved
+@saved("cells.numbers")
 @dataclass(frozen=True, eq=False)
 class NumberCells:
     """Intervals ``[edges[k], edges[k+1])``; values outside fall in the end cells.
@@ -297,7 +297,7 @@ class NumberCells:
 
 
 @asked("cells")
-@saved
+@saved("cells.mixed")
 @dataclass(frozen=True, eq=False)
 class MixedCells:
     """Cells of numbers or times, followed by cells of named values, such as "N".

@@ -30,7 +30,7 @@ from skdpgen.utils import (
 # Columns that are not learnt: dropped, or generated for each row.
 
 
-@saved
+@saved("column.drop")
 @dataclass(frozen=True)
 class Drop:
     """A column that is not read and is left out of samples.
@@ -47,7 +47,7 @@ class Drop:
         """Accept any: there is nothing to check."""
 
 
-@saved
+@saved("column.regenerate")
 @dataclass(frozen=True)
 class Regenerate:
     """An identifier or free text: not read, but generated for each sampled row.
@@ -86,7 +86,7 @@ MAX_CELLS = 2**31  # a lattice with more points than this counts as continuous
 
 
 @asked("column")
-@saved
+@saved("column.numeric")
 @dataclass(frozen=True)
 class Numeric:
     """A number between public bounds.
@@ -167,7 +167,7 @@ class Numeric:
 
 
 @asked("column")
-@saved
+@saved("column.integer")
 @dataclass(frozen=True)
 class Integer:
     """An integer between public bounds, both included; see :class:`Numeric`.
@@ -218,7 +218,7 @@ class Integer:
 
 
 @asked("column")
-@saved
+@saved("column.datetime")
 @dataclass(frozen=True)
 class Datetime:
     """A point in time between public bounds (ISO strings or timestamps).
@@ -311,7 +311,7 @@ class Datetime:
         return math.floor((upper - lower) / DAY) + 1 if self.whole_days else None
 
 
-@saved
+@saved("column.categorical")
 @dataclass(frozen=True)
 class Categorical:
     """One of a public list of values.
@@ -389,7 +389,7 @@ class Categorical:
             )
 
 
-@saved
+@saved("column.ordinal")
 @dataclass(frozen=True)
 class Ordinal(Categorical):
     """Like :class:`Categorical`, with categories listed in their order.
@@ -401,7 +401,7 @@ class Ordinal(Categorical):
     """
 
 
-@saved
+@saved("column.boolean")
 @dataclass(frozen=True)
 class Boolean:
     """True or false.

@@ -52,7 +52,7 @@ def as_levels(values: Values) -> TokenColumn | Levels:
     return Levels(codes, values.values)
 
 
-@saved
+@saved("encoder.open_words")
 @dataclass(frozen=True)
 class OpenWords:
     """Which texts of a column count as words that no release has named yet.
@@ -90,7 +90,7 @@ class OpenPlaces:
     tokens: Mapping[Any, TokenColumn]
 
 
-@saved
+@saved("encoder.asked")
 @dataclass(frozen=True, eq=False)
 class Asked:
     """The cells and words that a release counts because earlier ones did not show them.
@@ -128,7 +128,7 @@ Step = Callable[[Iterable[EncodedBatch]], Iterator[EncodedBatch]]
 
 
 @asked("encoder")
-@saved
+@saved("encoder")
 @dataclass(frozen=True, eq=False)
 class Encoder:
     """The encoding of rows: fixed before a row is read, and the same in all processes.

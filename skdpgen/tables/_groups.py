@@ -17,7 +17,7 @@ from skdpgen.utils import (
 
 
 @asked("groups")
-@saved
+@saved("cells.groups")
 @dataclass(frozen=True, eq=False)
 class CellGroups:
     """The group of each cell of a column.

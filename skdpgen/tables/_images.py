@@ -23,7 +23,7 @@ DARK = 0.1  # of the range: an image without a brighter pixel uses hardly any of
 GREY = 1 / 510  # half a step of 255: pixels are beyond the range by more than that
 
 
-@saved
+@saved("layout.images")
 @dataclass(frozen=True)
 class ImageLayout:
     """Shape and dtype of images; the counterpart of :class:`Layout` of a table.

@@ -23,7 +23,7 @@ LARGEST = 2**63 - 1024  # the largest int64 that float64 represents exactly
 EPOCH = pd.Timestamp("2000-01-01")
 
 
-@saved
+@saved("layout.kind")
 class Kind(StrEnum):
     """The kind of a dtype, which is public, unlike the values."""
 
@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 
 @asked("layout")
-@saved
+@saved("layout.table")
 @dataclass(frozen=True)
 class Layout:
     """Names and dtypes of a table; nothing here depends on its values.
@@ -135,7 +135,7 @@ def _native(dtype: str) -> str:
 # Names of the parts of a table other than its columns.
 
 
-@saved
+@saved("layout.role")
 class Role(Enum):
     """Names that no column of a table can have."""
 

@@ -61,7 +61,7 @@ UNIFORM = 128  # cells of equal width between public bounds
 UNSEEN = 2.0  # stds of the rows outside open octaves from which more octaves are likely
 
 
-@saved
+@saved("number_line")
 @dataclass(frozen=True, eq=False)
 class Line:
     """Cells of the whole number line, and estimates of their rows.
@@ -168,7 +168,7 @@ def octave_edges(kind: Kind) -> Floats:
     return np.concatenate([[-np.inf], -ends[:0:-1], [0.0], ends, [np.inf]])
 
 
-@saved
+@saved("cells.digits")
 @dataclass(frozen=True)
 class DigitCells:
     """Count the decimals of numbers, or whether times are whole days.
@@ -608,7 +608,7 @@ def divided_again(line: Line, is_divided: Flags, most: int = FINE_PARTS) -> Line
 
 
 @asked("cells")
-@saved
+@saved("cells.asked")
 @dataclass(frozen=True, eq=False)
 class AskedCells:
     """Some cells of a line, numbered from 0; every other value has no code.

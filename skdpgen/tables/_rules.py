@@ -24,7 +24,7 @@ from skdpgen.utils import (
 )
 
 
-@saved
+@saved("rule.less_equal")
 @dataclass(frozen=True)
 class LessEqual:
     """Column ``low`` is at most column ``high``, where neither is missing.
@@ -49,7 +49,7 @@ class LessEqual:
         return self.high
 
 
-@saved
+@saved("rule.sum_of")
 @dataclass(frozen=True)
 class SumOf:
     """Column ``total`` is the sum of ``parts``, unless one of them is missing.
@@ -83,7 +83,7 @@ class SumOf:
         return self.total
 
 
-@saved
+@saved("rule.missing_if")
 @dataclass(frozen=True)
 class MissingIf:
     """Column ``column`` is missing in rows where ``given`` is ``value``.
@@ -109,7 +109,7 @@ class MissingIf:
         return self.column
 
 
-@saved
+@saved("rule.determines")
 @dataclass(frozen=True)
 class Determines:
     """The category of ``source`` determines that of ``target``, by a mapping.

@@ -49,6 +49,7 @@ from skdpgen.tables._rules import (
     rule_from_dict,
     rule_to_dict,
 )
+from skdpgen.tables._schema_text import schema_html, schema_text
 from skdpgen.tables._sdv import columns_of_sdv, sdv_of_columns
 from skdpgen.tables._text_forms import read_number
 from skdpgen.utils import (
@@ -301,7 +302,7 @@ FROM_TABLE_SCHEMA = (
 TO_BE_PUBLIC = (READ_OFF, FROM_SDV, FROM_TABLE_SCHEMA)  # a reader must check these
 
 
-@saved
+@saved("schema")
 @dataclass(frozen=True)
 class Schema:
     """Column types, bounds and categories, from public knowledge.
@@ -368,6 +369,14 @@ class Schema:
             object.__setattr__(self, "columns", marked)
             if self.target is not None:
                 object.__setattr__(self, "target", with_origin(self.target, origin))
+
+    def __repr__(self) -> str:
+        """Return a line for each column; of many columns for the first ones."""
+        return schema_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        return schema_html(self)
 
     def check(self) -> "Schema":
         """Raise unless every column is complete; return self."""

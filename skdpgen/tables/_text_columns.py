@@ -72,7 +72,7 @@ ISO = DATES + len(FORM_CELLS)  # where ISO forms begin
 NUMBERS_FROM = ISO + len(ISO_FORMS)  # where forms of numbers begin
 
 
-@saved
+@saved("cells.kinds_of_text")
 @dataclass(frozen=True)
 class TextKinds:
     """One cell for each type of text; forms of dates and numbers come last."""

@@ -21,7 +21,7 @@ LARGEST = 100.0  # ratio of an item, against that of a typical item
 LEAST = 1e-12
 
 
-@saved
+@saved("ratio.means")
 @dataclass(frozen=True, eq=False)
 class ReleasedMeans:
     """Means of codes over private rows, as released, with the variance of each.

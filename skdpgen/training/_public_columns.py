@@ -409,7 +409,7 @@ class ColumnCells(Protocol):
     def gaps(self) -> tuple[int, ...]: ...
 
 
-@saved
+@saved("model.columns_by_class")
 @dataclass(frozen=True)
 class ClassConditional:
     """Denoised counts: of each class, and of each column's cells in it."""

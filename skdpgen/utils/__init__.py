@@ -1,5 +1,6 @@
 """What every other package may use; imports no other package of skdpgen."""
 
+from skdpgen.utils import _html as html
 from skdpgen.utils._asked import (
     are_amounts,
     are_whole,
@@ -9,6 +10,15 @@ from skdpgen.utils._asked import (
     is_amount,
     is_whole,
     refuse_unless,
+)
+from skdpgen.utils._container import (
+    FORMAT,
+    JSON,
+    NewerFormatError,
+    json_bytes,
+    pack,
+    read_json,
+    unpack,
 )
 from skdpgen.utils._errors import (
     in_a_line,
@@ -32,14 +42,20 @@ from skdpgen.utils._numbers import (
     torch_generator,
 )
 from skdpgen.utils._plain import (
+    NAMES,
     SAVED,
+    PlainReader,
+    PlainWriter,
+    arrays_and_weights,
     digest_of,
+    fields_of,
     from_bytes,
-    from_plain,
+    members_of,
     saved,
+    saved_type,
     to_bytes,
-    to_plain,
 )
+from skdpgen.utils._progress import progress_bar, training_bar
 from skdpgen.utils._types import (
     Frame,
     Images,
@@ -51,6 +67,9 @@ from skdpgen.utils._types import (
 )
 
 __all__ = [
+    "FORMAT",
+    "JSON",
+    "NAMES",
     "SAVED",
     "Amount",
     "Frame",
@@ -58,6 +77,9 @@ __all__ = [
     "Interval",
     "Key",
     "Labels",
+    "NewerFormatError",
+    "PlainReader",
+    "PlainWriter",
     "RandomState",
     "Rows",
     "StrOptions",
@@ -65,27 +87,36 @@ __all__ = [
     "Table",
     "are_amounts",
     "are_whole",
+    "arrays_and_weights",
     "asked",
     "check_asked",
     "check_count",
     "clone_parametrized",
     "digest_of",
+    "fields_of",
     "from_bytes",
-    "from_plain",
     "has_role",
+    "html",
     "in_a_line",
     "is_amount",
     "is_whole",
+    "json_bytes",
+    "members_of",
     "on_one_thread",
+    "pack",
     "pick_device",
     "products_of_rows",
+    "progress_bar",
+    "read_json",
     "refuse_unless",
     "require",
     "saved",
+    "saved_type",
     "seed_of",
     "split_generator",
     "to_bytes",
-    "to_plain",
     "torch_generator",
+    "training_bar",
+    "unpack",
     "warn_caller",
 ]

@@ -104,7 +104,7 @@ def test_a_number_to_predict_is_known_by_released_counts(prices, tmp_path):
     arguments = ["--quiet", "--method", "independent", "--epsilon", 5]
     run("fit", prices / "point.csv", "--target", "price", "--out", tmp_path / "m",
         *arguments)  # fmt: skip
-    synthesizer = load(tmp_path / "m" / "model.npz")
+    synthesizer = load(tmp_path / "m" / "model.skdpgen")
     assert synthesizer.task_ == "regression"
     names = [one.name for one in synthesizer.privacy_.releases]
     assert "kinds of values of the target" in names
@@ -115,7 +115,7 @@ def test_a_number_to_predict_is_known_by_released_counts(prices, tmp_path):
     # few values that carry all rows are classes, and cost no look at their text
     run("fit", prices / "point.csv", "--target", "code", "--out", tmp_path / "c",
         *arguments)  # fmt: skip
-    synthesizer = load(tmp_path / "c" / "model.npz")
+    synthesizer = load(tmp_path / "c" / "model.skdpgen")
     assert list(synthesizer.classes_) == ["0", "1", "2"]
     names = [one.name for one in synthesizer.privacy_.releases]
     assert "kinds of values of the target" not in names

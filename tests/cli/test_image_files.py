@@ -40,13 +40,13 @@ def test_a_fit_of_images(tmp_path):
     np.savez(path, X=X.astype(np.float32) / 255, y=np.array(["a", "b", "c"])[Y])
     run("fit", path, "--method", "mge", "--epsilon", 20, "--classes", "a,b,c",
         "--out", tmp_path / "model", "--quiet")  # fmt: skip
-    images, labels = load(tmp_path / "model" / "model.npz").sample(10)
+    images, labels = load(tmp_path / "model" / "model.skdpgen").sample(10)
     assert (images.shape, images.dtype) == ((10, 8, 8), np.float32)
     assert set(labels) <= {"a", "b", "c"}
     np.savez(path, x=X)
     run("fit", path, "--method", "mge", "--epsilon", 20,
         "--out", tmp_path / "other", "--quiet")  # fmt: skip
-    assert load(tmp_path / "other" / "model.npz").sample(10).shape == (10, 8, 8)
+    assert load(tmp_path / "other" / "model.skdpgen").sample(10).shape == (10, 8, 8)
 
 
 def test_a_label_that_is_no_text_is_empty(tmp_path):

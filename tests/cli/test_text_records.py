@@ -174,7 +174,7 @@ def test_no_record_decides_how_a_fit_ends(tmp_path, adjacency):
             found = CliRunner().invoke(main, [str(one) for one in arguments])
         assert (found.exit_code, found.output) == (0, "")
         if adjacency == "replace":
-            assert load(out / "model.npz").n_samples_ == 501
+            assert load(out / "model.skdpgen").n_samples_ == 501
 
 
 def test_empty_lines_of_one_column_are_counted(tmp_path):
@@ -186,7 +186,7 @@ def test_empty_lines_of_one_column_are_counted(tmp_path):
         out = tmp_path / f"m{n_missing}"
         arguments = ["fit", path, "--out", out, "--method", "independent", "--quiet"]
         assert CliRunner().invoke(main, [str(one) for one in arguments]).exit_code == 0
-        n_rows.append(load(out / "model.npz").n_samples_)
+        n_rows.append(load(out / "model.skdpgen").n_samples_)
     assert n_rows == [300, 300]
 
 

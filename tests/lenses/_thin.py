@@ -6,14 +6,17 @@ import torch
 
 from skdpgen.lenses import ResNet18Lens, VGG19Lens
 from skdpgen.networks import VGG, ResNet
+from skdpgen.utils import saved
 
 
+@saved("test.thin_vgg")
 @dataclass(frozen=True, eq=False)
 class ThinVGG(VGG19Lens):
     def _empty(self):
         return VGG((2, 3, 4, 5, 6))
 
 
+@saved("test.thin_resnet")
 @dataclass(frozen=True, eq=False)
 class ThinResNet(ResNet18Lens):
     def _empty(self):

@@ -206,20 +206,15 @@ WHAT_IS_SAID = (
     Bug(
         "no-alarm-in-the-file",
         "a saved estimator forgets LEAK and NOT PRIVATE",
-        "skdpgen.utils:to_plain",
+        "skdpgen.synthesizers.base:write_estimator",
+        "certificate = fitted.certificate.to_dict()",
         """
-            if converted is not None:
-                return converted
-        """,
-        """
-            if converted is not None:
-                return converted
-            if type(value).__name__ == "PrivacyReport":
-                from dataclasses import replace
-
-                alarms = ("LEAK", "NOT PRIVATE")
-                said = [s for s in value.statements if not s.startswith(alarms)]
-                value = replace(value, statements=tuple(said))
+            certificate = fitted.certificate.to_dict()
+            certificate["statements"] = [
+                said
+                for said in certificate["statements"]
+                if not said.startswith(("LEAK", "NOT PRIVATE"))
+            ]
         """,
         (GO_ALONG,),
     ),

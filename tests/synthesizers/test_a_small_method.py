@@ -84,7 +84,7 @@ def test_one_of_images_has_no_presets_of_tables():
 
 
 def test_what_cannot_be_saved_is_named(tmp_path):
-    with pytest.raises(TypeError, match=r"marked @saved\. Got ImageSettings"):
+    with pytest.raises(TypeError, match=r"name in files.*Got OfImages without"):
         OfImages().fit(PIXELS).save(tmp_path / "synth.npz")
 
 

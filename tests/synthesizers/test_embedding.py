@@ -450,7 +450,9 @@ def test_any_network_can_be_differentiated(name, share, tmp_path):
     synth = fitted(case, DPNTKSynthesizer, **given)
     X, _ = split(synth.sample(50), case)
     assert_obeys(X, synth.schema_)
-    with pytest.raises(TypeError, match="plain values and arrays"):
+    with pytest.raises(
+        TypeError, match=r"never holds code. Got .* as parameters\.architecture"
+    ):
         synth.save(tmp_path / "synth.npz")
     assert not (tmp_path / "synth.npz").exists()
 

@@ -1,9 +1,7 @@
 """What a fit leaves behind is one frozen value, replaced as a whole."""
 
-import json
 from dataclasses import FrozenInstanceError, fields, is_dataclass
 
-import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -84,20 +82,6 @@ def test_a_ratio_of_another_power_states_its_own_weights_once():
     assert str(synth.retrain().privacy_) == before[1]
     synth.retrain(power=0.0)
     assert synth.effective_size_ > 1 / (before[0] ** 2).sum()
-
-
-def test_a_file_that_holds_no_fit_is_refused(tmp_path):
-    fitted().save(tmp_path / "synth.npz")
-    with np.load(tmp_path / "synth.npz") as arrays:
-        content = dict(arrays)
-    header = json.loads(content.pop("header").tobytes())
-    for wrong, said in (({"fitted": 3}, "hold a fit"), ({"format": 1}, "format 2")):
-        text = json.dumps(header | wrong).encode()
-        np.savez(
-            tmp_path / "wrong.npz", header=np.frombuffer(text, np.uint8), **content
-        )
-        with pytest.raises(ValueError, match=said):
-            load(tmp_path / "wrong.npz")
 
 
 def test_what_samples_come_as_is_saved(tmp_path):

@@ -77,15 +77,15 @@ def edited_column(schema, folder):
 def saved_estimator(schema, folder):
     """Save a fit, and take its parameter again."""
     synth = fitted(schema, y_of(schema))
-    synth.save(folder / "model.npz")
-    return load(folder / "model.npz").schema
+    synth.save(folder / "model.skdpgen")
+    return load(folder / "model.skdpgen").schema
 
 
 def completed_and_saved(schema, folder):
     """Save a fit, and take the schema that it completed."""
     synth = fitted(schema, y_of(schema))
-    synth.save(folder / "model.npz")
-    return load(folder / "model.npz").schema_
+    synth.save(folder / "model.skdpgen")
+    return load(folder / "model.skdpgen").schema_
 
 
 def through_file(ending):

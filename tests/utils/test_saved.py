@@ -13,7 +13,7 @@ def _same_names(monkeypatch):
 
 
 def defined():
-    @saved
+    @saved("test.new_model")
     @dataclass(frozen=True)
     class NewModel:
         shares: float
@@ -24,7 +24,7 @@ def defined():
 def test_a_module_may_define_a_name_again():
     first, second = defined(), defined()
     assert first is not second
-    assert _plain.SAVED["NewModel"] is second
+    assert _plain.SAVED["test.new_model"] is second
 
 
 def test_another_module_may_not_have_the_name():
@@ -33,4 +33,4 @@ def test_another_module_may_not_have_the_name():
         shares: float
 
     with pytest.raises(TypeError, match=r"distinct names.*skdpgen\.privacy"):
-        saved(Release)
+        saved("release")(Release)

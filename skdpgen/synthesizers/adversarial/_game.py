@@ -68,7 +68,7 @@ AT_ONCE = 1024  # images that go through the lens together
 REACH = 8.0  # largest code, in standard deviations, if all codes have norm 1
 
 
-@saved
+@saved("kernel.codes")
 @dataclass(frozen=True, eq=False)
 class CodesKernel(ImageKernel):
     """The kernel of DP-GAN-MI: an image becomes its codes, of norm 1 at most.

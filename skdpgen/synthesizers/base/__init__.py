@@ -1,8 +1,13 @@
 """What all estimators share: parameters, the frame of `fit`, sampling, saving."""
 
 from skdpgen.synthesizers.base._attributes import TrainedAttributes, require_fitted
-from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._embedding_synthesizer import EmbeddingSynthesizer
+from skdpgen.synthesizers.base._files import (
+    MIGRATIONS,
+    Content,
+    each_object,
+    read_estimator,
+)
 from skdpgen.synthesizers.base._generator import Generator, with_generator
 from skdpgen.synthesizers.base._parameters import (
     AdjacencyName,
@@ -16,17 +21,15 @@ from skdpgen.synthesizers.base._parameters import (
     SchemaLike,
     TaskName,
 )
-from skdpgen.synthesizers.base._synthesizer import (
-    BaseSynthesizer,
-    check_retrained,
-    read_estimator,
-)
+from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer, check_retrained
 
 __all__ = [
+    "MIGRATIONS",
     "AdjacencyName",
     "BaseSynthesizer",
     "ClassShares",
     "ClassWeight",
+    "Content",
     "Device",
     "EmbeddingSynthesizer",
     "Generator",
@@ -38,7 +41,7 @@ __all__ = [
     "TaskName",
     "TrainedAttributes",
     "check_retrained",
-    "documented",
+    "each_object",
     "read_estimator",
     "require_fitted",
     "with_generator",

@@ -1,12 +1,11 @@
-"""Texts that the docstrings of several estimators share."""
+"""Texts that the docstrings of several estimators share: their one source.
+
+Docstrings hold these texts in full, as editors read the source.
+``python -m tests.docstrings --write`` copies them there, and a test compares. Nothing
+here is used at run time.
+"""
 
 import re
-import textwrap
-from types import FunctionType
-from typing import TypeVar
-
-T = TypeVar("T", bound=type)
-PLACE = re.compile(r"^( *)\{(\w+)(?: \.\.\. (\w+))?\}$", re.MULTILINE)
 
 CLASS = """
 epsilon : float, default=1.0
@@ -14,9 +13,9 @@ epsilon : float, default=1.0
     ``epsilon=float("inf")`` adds no noise and promises nothing.
 
 delta : float or None, default=None
-    The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth of
-    one over the number of rows. Under "add_remove", which hides that number, it is
-    1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+    The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
+    of one over the number of rows. Under "add_remove", which hides that number, it
+    is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
 
 adjacency : {"replace", "add_remove"}, default="replace"
     Which tables are neighbours; "replace" makes the number of rows public.
@@ -33,10 +32,10 @@ task : {"auto", "classification", "regression"}, default="auto"
     "auto" goes by the dtype of y: float is regression, anything else is classes.
 
 class_weight : "balanced", dict or None, default=None
-    What the error of each class is multiplied by. "balanced" divides it by the noisy
-    share of the class, so rare classes count as much as common ones; a dict has a
-    weight by label, 1 where it has none. Labels are sampled as often as in the data
-    either way; ``sample(class_distribution=...)`` asks for others.
+    What the error of each class is multiplied by. "balanced" divides it by the
+    noisy share of the class, so rare classes count as much as common ones; a dict
+    has a weight by label, 1 where it has none. Labels are sampled as often as in
+    the data either way; ``sample(class_distribution=...)`` asks for others.
 
 preset : {"default", "paper"}, default="default"
     Where parameters that are None come from; ``settings_`` shows what was used.
@@ -46,8 +45,8 @@ pooling : int, "auto" or None, default=None
     "auto": 2 from 16 pixels a side on (paper: 1).
 
 generator : Generator or None, default=None
-    Layers, training steps and other settings of the generator; None has those of the
-    preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+    Layers, training steps and other settings of the generator; None has those of
+    the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
 
 device : str or torch.device, default="auto"
     "auto" takes a GPU if there is one.
@@ -109,9 +108,9 @@ y : array-like of shape (n_samples,) or None, default=None
     Labels, numbers, or nothing.
 
 public_data : table, images, pair (X, y) or None, default=None
-    Public rows with the columns of X, or public images of the same size, with or
-    without labels: of another year, state or hospital. They use no budget. That they
-    are public is your word: nothing protects them.
+    Public rows with the columns of X, or public images of the same size, with
+    or without labels: of another year, state or hospital. They use no budget.
+    That they are public is your word: nothing protects them.
 
 groups : None
     Must be None: persons with several rows are not supported.
@@ -135,9 +134,11 @@ class_distribution : "balanced", dict or None, default=None
 
 random_state : int, RandomState, Generator or None, default=None
     An int gives the same rows each time; None gives new ones.
-
+"""
+SAMPLED = """
 X : table
     As it came in: container, columns, dtypes.
+
 y : Series or ndarray
     Only if fitted with labels.
 """
@@ -150,46 +151,49 @@ def by_first_word(texts: str) -> dict[str, str]:
 
 
 OF_CLASS = by_first_word(CLASS)
-OF_METHOD = {
-    "fit": {"X_or_images": IMAGES.strip(), **by_first_word(FIT)},
-    "sample": by_first_word(SAMPLE),
+OF_FIT = by_first_word(FIT)
+OF_FIT_OF_IMAGES = OF_FIT | by_first_word(IMAGES)
+OF_SAMPLE = by_first_word(SAMPLE)
+SAMPLED_ROWS = by_first_word(SAMPLED)
+
+# What one estimator says beside a shared text, in the lines that follow it.
+BESIDES: dict[tuple[str, str], str] = {
+    ("DPGANSynthesizer", "generator"): (
+        "Its ``max_iter`` are steps of the discriminator. **They share the budget**:\n"
+        "more of them are noisier."
+    ),
+    ("DPKernelSynthesizer", "generator"): (
+        '**Its steps of "per_step" share the budget**: more of them are noisier.'
+    ),
+    ("DPKernelSynthesizer", "preset"): "The paper's steps take days on a CPU.",
 }
-
-
-def documented(cls: T) -> T:
-    """Fill places in the docstrings of a class and of its own methods; a decorator.
-
-    A place is a separate line: ``{verbose}`` is replaced by one text, ``{task ...
-    models}`` by all texts from one to another in the order of this file. Methods have
-    their own texts, by their names. An estimator may add to a text in the next line,
-    indented.
-
-    Examples
-    --------
-    >>> class Example:
-    ...     "Says: "
-    >>> Example.__doc__ += chr(10) + "    {classes_ ... task_}"
-    >>> print(documented(Example).__doc__)
-    Says:
-        classes_ : ndarray
-            Class labels, of a classification.
-        task_ : {"classification", "regression"} or None
-            What y was.
-    """
-    cls.__doc__ = filled(cls.__doc__, OF_CLASS)
-    for name, method in vars(cls).items():
-        if isinstance(method, FunctionType) and name in OF_METHOD:
-            method.__doc__ = filled(method.__doc__, OF_METHOD[name])
-    return cls
-
-
-def filled(docstring: str | None, shared: dict[str, str]) -> str:
-    """Return a docstring with its places filled, indented as they were."""
-    names = list(shared)
-
-    def text(place: re.Match[str]) -> str:
-        indent, first, last = place.groups()
-        chosen = names[names.index(first) : names.index(last or first) + 1]
-        return "\n".join(textwrap.indent(shared[name], indent) for name in chosen)
-
-    return PLACE.sub(text, docstring or "")
+# Texts of shared names that an estimator has of its own.
+OWN: dict[str, tuple[str, ...]] = {
+    "DPDRESynthesizer": (
+        "release_",
+        "cells_",
+    ),
+    "DPGANSynthesizer": (
+        "release_",
+        "loss_curve_",
+    ),
+    "DPIndependentSynthesizer": (
+        "verbose",
+        "release_",
+        "cells_",
+    ),
+    "DPKernelSynthesizer": (
+        "release_",
+        "loss_curve_",
+    ),
+    "DPMGESynthesizer": (
+        "preset",
+        "verbose",
+        "release_",
+        "cells_",
+    ),
+    "DPPairwiseSynthesizer": (
+        "release_",
+        "loss_curve_",
+    ),
+}

@@ -1,5 +1,7 @@
 """The fit of DP-MERF, DP-HP, DP-NTK and others: everything but the feature map."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -8,11 +10,9 @@ from typing import Any, ClassVar, Self
 import torch
 from numpy.random import Generator as RandomGenerator
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.base._attributes import TrainedAttributes, require_fitted
-from skdpgen.synthesizers.base._documented import documented
 from skdpgen.synthesizers.base._generator import Generator, with_generator
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer, check_retrained
@@ -42,7 +42,6 @@ from skdpgen.utils import (
 OpenedEmbedding = Fitting[MeasuredEmbedding]
 
 
-@documented
 class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
     """One private mean embedding of rows, and a generator that is trained on it.
 
@@ -156,9 +155,13 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
         Parameters
         ----------
-        {X_or_images}
-        {y}
-        {groups}
+        X : table of shape (n_samples, n_features), or images
+            A pandas or other data frame, an array, or :class:`~skdpgen.tables.Chunks`.
+            Arrays (n, height, width) and (n, channels, height, width) are images.
+        y : array-like of shape (n_samples,) or None, default=None
+            Labels, numbers, or nothing.
+        groups : None
+            Must be None: persons with several rows are not supported.
 
         Returns
         -------
@@ -257,11 +260,23 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
         Parameters
         ----------
-        {n_samples ... random_state}
+        n_samples : int or None, default=None
+            Number of rows; None takes as many as were fitted.
+        y : array-like or None, default=None
+            Labels (or numbers) to draw rows for, one each.
+        class_distribution : "balanced", dict or None, default=None
+            How often each class is drawn: as in the data, all alike, or by their
+            shares, ``{"yes": 0.2, "no": 0.8}``. Shares are from 0 to 1 and sum to 1; a
+            class that is not listed is not drawn. What was learnt is the same.
+        random_state : int, RandomState, Generator or None, default=None
+            An int gives the same rows each time; None gives new ones.
 
         Returns
         -------
-        {X}
+        X : table
+            As it came in: container, columns, dtypes.
+        y : Series or ndarray
+            Only if fitted with labels.
         """
         n_samples = self._sample_size(n_samples, y)
         rng = self._sampling_generator(random_state)
@@ -344,5 +359,5 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
             mix=mix,
             device=pick_device(self.device),
             seed=self._seed,
-            progress=lambda steps: tqdm(steps, "training", disable=not self.verbose),
+            progress=self._progress,
         )

@@ -1,5 +1,7 @@
 """Settings of a generator and of its training, which several estimators share."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -7,14 +9,12 @@ from typing import Any, ClassVar, Literal
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from skdpgen.utils import (
-    Interval,
-    StrOptions,
-)
+from skdpgen.utils import Interval, StrOptions, saved
 
 Network = Literal["full", "upsample", "decoder", "residual"]
 
 
+@saved("generator")
 class Generator(BaseEstimator):  # type: ignore[misc]
     """Settings of a generator and of its training.
 

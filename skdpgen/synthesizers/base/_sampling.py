@@ -1,5 +1,7 @@
 """Sampling in chunks, and the report on columns and lost rows of a fit."""
 
+from __future__ import annotations
+
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ from skdpgen.exceptions import (
     SchemaWarning,
 )
 from skdpgen.synthesizers.base._attributes import FittedAttributes
+from skdpgen.synthesizers.base._notebook import ColumnsFrame
 from skdpgen.synthesizers.models import (
     Loss,
     counted_columns,
@@ -282,11 +285,12 @@ class ReportsColumns(FittedAttributes):
         and those whose text could not be read or whose category is not listed
         (``unread``), each with a standard error of its own. A share that no release
         shows is NaN. Shares that the main release counts are of the rows with a usable
-        label: the others are in no cell, and ``target_`` has their share.
+        label: the others are in no cell, and ``target_`` has their share. A notebook
+        shows shares in percent, each with its standard error.
         """
         check_is_fitted(self)
         counts = self._column_counts()
-        return describe_columns(
+        found = describe_columns(
             self._facts,
             self.cells_,
             counts,
@@ -294,9 +298,10 @@ class ReportsColumns(FittedAttributes):
             self._facts.unread,
             self._dropped(counts),
         )
+        return ColumnsFrame(found)
 
     @property
-    def target_(self) -> "pd.Series[Any] | None":
+    def target_(self) -> pd.Series[Any] | None:
         """A report on the target, and on lost rows; None without labels.
 
         A series: type, number of values or bounds, and noisy shares of the rows, each

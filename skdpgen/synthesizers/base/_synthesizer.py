@@ -1,26 +1,23 @@
 """The base class of all estimators: parameters, opening rows, decoding, saving."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen import networks
-from skdpgen.exceptions import (
-    SearchCostWarning,
-)
+from skdpgen.exceptions import SearchCostWarning
 from skdpgen.privacy import Subsampling
-from skdpgen.synthesizers.base._generator import Generator as GeneratorSettings
+from skdpgen.synthesizers.base._files import write_estimator
 from skdpgen.synthesizers.base._mistakes import check_call
+from skdpgen.synthesizers.base._notebook import ShowsFit
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
 from skdpgen.synthesizers.base._sampling import ReportsColumns, SamplesInChunks
 from skdpgen.synthesizers.models import (
@@ -53,85 +50,10 @@ from skdpgen.utils import (
     StrOptions,
     check_count,
     clone_parametrized,
-    from_plain,
     split_generator,
-    to_plain,
+    training_bar,
     warn_caller,
 )
-
-# ----------------------------------------------------------------------------
-# Saving without pickle: JSON for structure, arrays for numbers.
-
-FORMAT = 2
-
-
-def write_estimator(estimator: Any, path: str | Path) -> None:
-    """Write parameters and fitted state to one ``.npz`` file."""
-    arrays: dict[str, Any] = {}
-    params = estimator.get_params(deep=False)
-    if not isinstance(params.get("random_state"), int | None):
-        params["random_state"] = None  # a generator's state is no public parameter
-    header = {
-        "format": FORMAT,
-        "class": type(estimator).__name__,
-        "params": to_plain(params, arrays, _networks),
-        "output": getattr(estimator, "_container", None),
-        "fitted": to_plain(estimator._fitted, arrays, _networks),
-    }
-    text = json.dumps(header).encode()
-    with Path(path).open("wb") as file:
-        np.savez(file, header=np.frombuffer(text, dtype=np.uint8), **arrays)
-
-
-def read_estimator(path: str | Path, classes: Mapping[str, Callable[..., Any]]) -> Any:
-    """Read what :func:`write_estimator` wrote; runs no code from the file."""
-    try:
-        arrays = np.load(Path(path), allow_pickle=False)
-        header = json.loads(arrays["header"].tobytes())
-    except (ValueError, KeyError, TypeError, BadZipFile):
-        raise ValueError(
-            f"path must be a file that `save` wrote. Got {str(path)!r}, which is "
-            "damaged or something else."
-        ) from None
-    with arrays:
-        if header["format"] != FORMAT or header["class"] not in classes:
-            raise ValueError(
-                f"The file must hold format {FORMAT} of one of {', '.join(classes)}. "
-                f"Got format {header['format']} of {header['class']}."
-            )
-        estimator = classes[header["class"]](
-            **from_plain(header["params"], arrays, _networks_read)
-        )
-        fitted = from_plain(header["fitted"], arrays, _networks_read)
-    if not isinstance(fitted, Fitted):
-        raise ValueError(f"The file must hold a fit. Got {type(fitted).__name__}.")
-    estimator.set_output(transform=header["output"])
-    estimator._keep(fitted)
-    return estimator
-
-
-def _networks(value: Any, arrays: dict[str, Any]) -> Any:
-    """Return a generator as its shape and weights, or its settings; else None."""
-    if isinstance(value, GeneratorSettings):
-        return {"generator_settings": to_plain(value.get_params(), arrays)}
-    if not isinstance(value, networks.TableGenerator | networks.ImageGenerator):
-        return None
-    state = dict(value.state_dict())
-    return {"generator": [to_plain(part, arrays) for part in (value.shape, state)]}
-
-
-def _networks_read(value: dict[str, Any], arrays: Any) -> Any:
-    if "generator_settings" in value:
-        return GeneratorSettings(**from_plain(value["generator_settings"], arrays))
-    if "generator" not in value:
-        return None
-    shape, state = (from_plain(part, arrays) for part in value["generator"])
-    is_table = isinstance(shape, networks.TableShape)
-    kind = networks.TableGenerator if is_table else networks.ImageGenerator
-    generator = kind(shape)
-    generator.load_state_dict(state)
-    return generator.eval()
-
 
 # ----------------------------------------------------------------------------
 # The base class of all estimators.
@@ -158,7 +80,7 @@ def check_retrained(parameters: Mapping[str, Any], names: Sequence[str]) -> None
         )
 
 
-class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: ignore[misc]
+class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
     _reads_public_rows: ClassVar[bool] = False  # of `fit(public_data=...)`
@@ -177,13 +99,45 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
     }
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted estimator as arrays and JSON; :func:`load` reads it back.
+        """Write the fitted estimator to one file; :func:`load` reads it back.
 
-        The file holds parameters, schema, releases and the certificate: no private
-        row and no pickle.
+        The file holds parameters, schema, releases, the certificate and weights: no
+        private row and no code. Its format has a version and is described in "The file
+        format" of the documentation; later versions of skdpgen read it, too.
+
+        A generator as ``random_state`` is written as None, and so are public rows: what
+        was made of them is part of the fit. Code of yours, as a module for a lens,
+        cannot be written.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; the usual ending is ``.skdpgen``.
+
+        Raises
+        ------
+        TypeError
+            If a parameter is code, such as a function or a torch module.
         """
         check_is_fitted(self)
         write_estimator(self, path)
+
+    def report(self, path: str | Path) -> None:
+        """Write a page about the fit: the guarantee, and what was found and lost.
+
+        It is what the command ``skdpgen report`` writes without ``--real``. No private
+        row is read, so the page may be published as synthetic rows may.
+
+        Parameters
+        ----------
+        path : str or Path
+            An ``.html`` file. What the page says is beside it as data, in a ``.json``
+            file of the same name.
+        """
+        from skdpgen.report import report_content, write_page  # scoring is slow to load
+
+        check_is_fitted(self)
+        write_page(report_content(self), path)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what :meth:`sample` returns for X.
@@ -231,6 +185,10 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, BaseEstimator):  # type: 
     def _subsampling(self) -> Subsampling | None:
         """Return how ``fit`` sub-samples, from parameters only; None if it does not."""
         return None
+
+    def _progress(self, steps: Iterable[int]) -> Iterable[int]:
+        """Return steps of a training, with a progress bar if one was asked for."""
+        return training_bar(steps, is_shown=bool(self.verbose))
 
     def _check_call(self, X: PrivateRows, y: Labels | None) -> None:
         """Raise for parameters and arguments that `fit` does not take."""

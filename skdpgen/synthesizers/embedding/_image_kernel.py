@@ -96,7 +96,7 @@ HALVED = 16  # from this many pixels a side on, "auto" averages 2 x 2 pixels
 PAID = 0.1  # squared weight of class counts where they are not free
 
 
-@saved
+@saved("kernel.image")
 @dataclass(frozen=True, eq=False)
 class ImageKernel:
     r"""An image becomes :math:`\phi(x)`, of norm 1 at most, next to class counts.

@@ -11,7 +11,7 @@ from skdpgen.utils import (
 )
 
 
-@saved
+@saved("measured.embedding")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredEmbedding(Measured):
     """The kernel and settings of a mean embedding, and releases beside the main one.

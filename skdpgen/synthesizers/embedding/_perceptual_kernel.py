@@ -38,7 +38,7 @@ from skdpgen.utils import (
 # A lens that is trained on private images by DP-SGD, where no public one fits.
 
 
-@saved
+@saved("lens.private")
 @dataclass(frozen=True, eq=False)
 class PrivateLens:
     """The layers of an auto-encoder that was trained by DP-SGD: a release.
@@ -117,7 +117,7 @@ N_WAVES = 4000  # Fourier features of pixels
 EARLY = 4  # how many times fewer steps are enough to compare samples by
 
 
-@saved
+@saved("kernel.perceptual")
 @dataclass(frozen=True, eq=False)
 class PerceptualKernel(ImageKernel):
     """An :class:`ImageKernel` whose training may stop at a second release.
@@ -171,7 +171,7 @@ class PerceptualKernel(ImageKernel):
         return score
 
 
-@saved
+@saved("features.codes")
 @dataclass(frozen=True, eq=False)
 class CodeMap:
     """The codes of a lens as a map of flat images, of norm 1 at most."""

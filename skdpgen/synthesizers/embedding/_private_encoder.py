@@ -47,7 +47,7 @@ DEVICE = re.compile(r"(cpu|cuda)(:\d{1,3})?")
 
 
 @asked("step")
-@saved
+@saved("step.encoding")
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """Rows through the map of a kernel, a few at a time, on a device."""
@@ -232,6 +232,7 @@ def train_autoencoder(
     n_rows: float,
     adjacency: str,
     rng: torch.Generator,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> AutoEncoder:
     r"""Train an auto-encoder on a secret sample of pairs at each of ``STEPS`` steps.
 
@@ -277,6 +278,7 @@ def train_autoencoder(
         momentum=MOMENTUM,  # not Adam: it would scale noise up as much as gradients
         quiet=QUIET * math.sqrt(width) / NORM,
         is_smooth=True,
+        progress=progress,
     )
 
 
@@ -352,6 +354,7 @@ def encoder_of(
         n_rows=opening.facts.n_rows,
         adjacency=opening.ledger.budget.adjacency,
         rng=rng,
+        progress=opening.training_of_encoder,
     )
     points.close()
     return network

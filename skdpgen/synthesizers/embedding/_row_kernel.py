@@ -148,7 +148,7 @@ Draw = Callable[[Sequence[int], Sequence[bool]], FeatureMap | None]
 
 
 @asked("kernel")
-@saved
+@saved("kernel.rows")
 @dataclass(frozen=True, eq=False)
 class RowKernel:
     r"""A row becomes :math:`[a\,\phi(x) ; b\,x_{1h} / \sqrt{d}]`, a² + b² = 1.

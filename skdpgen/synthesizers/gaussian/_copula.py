@@ -188,7 +188,7 @@ def measure_copula(
 
 
 @asked("step")
-@saved
+@saved("step.normal_scores")
 @dataclass(frozen=True, eq=False)
 class ScoresOfRows:
     """From cells of rows to vectors of normal scores, whose products are summed."""

@@ -183,7 +183,7 @@ MOST_IMAGES = 20_000  # public images that are read
 SMALLEST = 1e-6  # least variance of a direction, relative to the largest
 
 
-@saved
+@saved("lens.public_basis")
 @dataclass(frozen=True, eq=False)
 class PublicBasis:
     r"""A lens whose codes are coordinates along principal directions of public images.

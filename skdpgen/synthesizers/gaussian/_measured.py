@@ -10,7 +10,7 @@ from skdpgen.utils import (
 )
 
 
-@saved
+@saved("measured.mixture")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredMixture(Measured):
     """The Gaussians, estimated from all releases so far.

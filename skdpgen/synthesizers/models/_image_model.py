@@ -40,7 +40,7 @@ DEFORMED_AT_ONCE = 4096
 SIZES = ("shift", "turn", "shear", "zoom", "warp")
 
 
-@saved
+@saved("deformations")
 @dataclass(frozen=True)
 class Deformations:
     """Small random shifts, turns, shears, zooms and elastic warps of images.
@@ -177,7 +177,7 @@ class Density:
         return values
 
 
-@saved
+@saved("model.image")
 @dataclass(frozen=True, eq=False)
 class ImageModel:
     """A generator of images, and the parameters of drawing from it.
@@ -373,7 +373,7 @@ def new_generator(
 AT_ONCE = 1024
 
 
-@saved
+@saved("model.codes")
 @dataclass(frozen=True, eq=False)
 class CodesModel:
     """Images decoded from generated codes.

@@ -31,7 +31,7 @@ ROWS_AT_ONCE = 4096
 LEAST = 1e-9  # least likelihood of a value, even of one that the release rules out
 
 
-@saved
+@saved("model.table_mixture")
 @dataclass(frozen=True, eq=False)
 class MixtureModel:
     """Per class, equally likely products of columns over groups of cells.
@@ -154,7 +154,7 @@ DRAWN, N_ROUNDS = 2000, 8  # codes that centres are first placed by
 SEEN = 2000  # decoded pictures from which the tones are estimated
 
 
-@saved
+@saved("model.image_mixture")
 @dataclass(frozen=True, eq=False)
 class PictureMixture:
     """A model of codes: per class a mixture of Gaussians that differ in place.
@@ -320,7 +320,7 @@ FARTHEST = 4.0  # that a score may be
 MANY = 100  # rows of a class, from which ranks are used instead of scores
 
 
-@saved
+@saved("model.copula")
 @dataclass(frozen=True, eq=False)
 class CopulaModel:
     """Columns as in ``known``, whose ranks are correlated, class by class.
@@ -399,7 +399,7 @@ class CopulaModel:
 
 
 @asked("scores")
-@saved
+@saved("normal_scores")
 @dataclass(frozen=True, eq=False)
 class NormalScores:
     r"""What a row becomes: the normal score of the rank of each of its cells.

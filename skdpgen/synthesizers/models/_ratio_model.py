@@ -20,7 +20,7 @@ from skdpgen.utils import (
 # Public rows in the form in which they are kept and drawn again.
 
 
-@saved
+@saved("public.items")
 @dataclass(frozen=True, eq=False)
 class PublicItems:
     """Public rows of a table, or public images, in their own order.
@@ -79,7 +79,7 @@ class PublicItems:
 Floats = NDArray[np.float64]
 
 
-@saved
+@saved("model.ratio")
 @dataclass(frozen=True, eq=False)
 class RatioModel:
     """Draws public items as often as private rows are like them.

@@ -41,7 +41,7 @@ NEAR = 0.25  # part of the targets' error below which training is not worthwhile
 CERTAIN = 1e-6  # least probability of a cell, even if it is empty in the release
 
 
-@saved
+@saved("model.table")
 @dataclass(frozen=True, eq=False)
 class TableModel:
     """A generator of rows, with class totals and marginals of columns."""

@@ -2,13 +2,12 @@
 
 import inspect
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from numbers import Real
 from typing import Any, Generic
 
 import numpy as np
-from tqdm import tqdm
 
 from skdpgen.exceptions import (
     IdentifierWarning,
@@ -69,6 +68,8 @@ from skdpgen.tables import (
     Schema,
 )
 from skdpgen.utils import (
+    progress_bar,
+    training_bar,
     warn_caller,
 )
 
@@ -246,8 +247,8 @@ class Opening:
         Charges the budget for what is released.
     statements : list of str
         What the certificate will state as assumed to be public.
-    progress : tqdm
-        Counts stages, never rows.
+    progress : bar of tqdm
+        Counts stages that are done, never rows.
     opened : Known
         What was public when the rows were opened; releases may change ``known``.
     unknown : Unknown or None
@@ -272,7 +273,7 @@ class Opening:
     known: Known
     ledger: Ledger
     statements: list[str]
-    progress: "tqdm[Any]"
+    progress: Any
     opened: Known
     unknown: Unknown | None = None
     seen: dict[Any, Seen] = field(default_factory=dict)
@@ -295,9 +296,13 @@ class Opening:
         return isinstance(self.rows.layout, ImageLayout)
 
     def step(self, name: str) -> None:
-        """Advance the progress bar."""
-        self.progress.set_description(name)
+        """Say which stage begins; the one before it is done."""
         self.progress.update()
+        self.progress.set_description(name)
+
+    def training_of_encoder(self, steps: Iterable[int]) -> Iterable[int]:
+        """Return steps of a private training, with a bar if bars are shown."""
+        return training_bar(steps, is_shown=not self.progress.disable, name="encoder")
 
     def release(
         self,
@@ -503,7 +508,9 @@ def open_rows(
         check_size(rows.n_rows)
         if public is None:  # which may leave less to discover
             check_feasible(unknown, float(rows.n_rows), ledger)
-    progress = tqdm(total=N_STAGES, disable=not verbose, desc="opening", leave=False)
+    progress = progress_bar(
+        "opening", N_STAGES, unit="stages", is_shown=bool(verbose), is_timed=False
+    )
     statements = _stated(X, rows, known, budget)
     statements.insert(1, delta_stated(budget, delta))
     if public is not None:

@@ -25,7 +25,7 @@ from skdpgen.utils import (
 )
 
 
-@saved
+@saved("facts")
 @dataclass(frozen=True)
 class Facts:
     """What an estimator may keep of a table: public facts, and released ones."""

@@ -14,7 +14,7 @@ from skdpgen.utils import (
 )
 
 
-@saved
+@saved("measured.columns")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Measured:
     """Choices and releases of a method, from which its model is computed.
@@ -50,7 +50,7 @@ class Measured:
 M = TypeVar("M", bound=Measured)
 
 
-@saved
+@saved("fit")
 @dataclass(frozen=True, eq=False)
 class Fitted(Generic[M]):
     """The result of one fit; attributes of the estimator are read from it.

@@ -33,7 +33,7 @@ MANY, HEAVY = 0.03, math.sqrt(3)  # of the rows, at least: then words weigh this
 BORDER = 2.0  # noise stds above the least count: noise helped some of these
 
 
-@saved
+@saved("late_words")
 @dataclass(frozen=True)
 class LateWords:
     """Words that share the cell "other" of a column.

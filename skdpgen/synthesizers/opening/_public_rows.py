@@ -47,7 +47,7 @@ MOST = 10_000_000  # counts of pairs that are kept by class; more are pooled
 NUMBERS = (Kind.FLOAT, Kind.INTEGER)
 
 
-@saved
+@saved("public.counts")
 @dataclass(frozen=True, eq=False)
 class PublicTables:
     """Counts of public rows: of columns, and of pairs of columns.
@@ -249,7 +249,7 @@ OUTSIDE, SURE = 0.05, 1.5  # of the rows, and noise stds: more contradict public
 MOST_CATEGORIES = 512  # the most frequent; more are other
 
 
-@saved
+@saved("cells.outside")
 @dataclass(frozen=True, eq=False)
 class Outside:
     """Two cells: values that a column's description covers or missing, and others."""

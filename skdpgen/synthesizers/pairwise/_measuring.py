@@ -195,7 +195,7 @@ def spread_groups(
 
 
 @asked("step")
-@saved
+@saved("step.coarse_cells")
 @dataclass(frozen=True, eq=False)
 class Coarse:
     """From cells of rows to cells as one class, or to their groups by class."""
@@ -233,7 +233,7 @@ class Coarse:
 # Columns by class, then two releases of pairs: all coarsely, then the strongest.
 
 
-@saved
+@saved("measured.pairs")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredPairs(Measured):
     """Columns by class, and pairs of columns.

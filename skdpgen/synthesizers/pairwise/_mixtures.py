@@ -1,11 +1,10 @@
 """From denoised columns and pairs to a mixture of products."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from skdpgen.synthesizers.models import MixtureModel
 from skdpgen.synthesizers.pairwise._pair_model import PairModel
@@ -66,8 +65,6 @@ def train_mixture(
     denoised: ClassConditional,
     cells: Mapping[Any, Cells],
     pairs: PairModel | None,
-    *,
-    is_quiet: bool = True,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
     """Return a mixture with the estimated relations, and losses of its steps.
@@ -76,11 +73,7 @@ def train_mixture(
     """
     if pairs is None or not pairs.is_believed:
         return mixture_of_columns(denoised, cells), []
-
-    def progress(steps: Iterable[int]) -> Iterable[int]:
-        return tqdm(steps, "training", disable=is_quiet)
-
-    return mixture_of_pairs(denoised, pairs, progress=progress, **training)
+    return mixture_of_pairs(denoised, pairs, **training)
 
 
 def mixture_of_pairs(

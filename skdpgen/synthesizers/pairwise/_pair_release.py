@@ -158,7 +158,7 @@ def corrected(
 # Measuring pairs of columns: noisy histograms of pairs, jointly released.
 
 
-@saved
+@saved("release.pairs")
 @dataclass(frozen=True, eq=False)
 class PairRelease:
     r"""Noisy histograms of pairs, of each class or of all rows together.
@@ -200,7 +200,7 @@ class PairRelease:
 
 
 @asked("step")
-@saved
+@saved("step.pair_codes")
 @dataclass(frozen=True, eq=False)
 class PairCodes:
     """Map the cells of each row to the groups that pairs count.

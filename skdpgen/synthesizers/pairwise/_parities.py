@@ -178,7 +178,7 @@ def cut_at_half(groups: CellGroups, marginal: ArrayLike) -> CellGroups:
 # Relations of three and more columns that no pair shows: one release of parities.
 
 
-@saved
+@saved("release.parities")
 @dataclass(frozen=True, eq=False)
 class ParityRelease:
     """Noisy sums of products of signs, of all sets of columns of some sizes.
@@ -268,7 +268,7 @@ class ParityRelease:
 
 
 @asked("step")
-@saved
+@saved("step.sign_codes")
 @dataclass(frozen=True, eq=False)
 class SignCodes:
     """From cells of rows to the halves of columns that they are in, row by row.

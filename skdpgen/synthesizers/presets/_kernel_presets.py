@@ -60,7 +60,7 @@ class Waves(Settings):
             )
 
 
-@saved
+@saved("settings.fourier")
 @dataclass(frozen=True, kw_only=True)
 class FourierSettings(Waves, TableSettings):
     """Settings of one fit; parameters that were None are filled in."""
@@ -85,7 +85,7 @@ class FourierSettings(Waves, TableSettings):
         return replace(self, fourier_norm=self.fourier_norm or share)
 
 
-@saved
+@saved("settings.fourier_images")
 @dataclass(frozen=True, kw_only=True)
 class FourierImageSettings(Waves, ImageSettings):
     """Settings of one fit of images; parameters that were None are filled in."""
@@ -167,7 +167,7 @@ class _Functions(Settings):
     product_weight: float | None
 
 
-@saved
+@saved("settings.hermite")
 @dataclass(frozen=True, kw_only=True)
 class HermiteSettings(_Functions, TableSettings):
     """Settings of one fit; parameters that were None are filled in."""
@@ -186,7 +186,7 @@ class HermiteSettings(_Functions, TableSettings):
         )
 
 
-@saved
+@saved("settings.hermite_images")
 @dataclass(frozen=True, kw_only=True)
 class HermiteImageSettings(_Functions, ImageSettings):
     """Settings of one fit of images; parameters that were None are filled in."""
@@ -268,7 +268,7 @@ class _Network(Settings):
     depth: int
 
 
-@saved
+@saved("settings.tangent")
 @dataclass(frozen=True, kw_only=True)
 class TangentSettings(_Network, TableSettings):
     """Settings of one fit; parameters that were None are filled in."""
@@ -280,7 +280,7 @@ class TangentSettings(_Network, TableSettings):
         return replace(self, tangent_norm=self.tangent_norm or share)
 
 
-@saved
+@saved("settings.tangent_images")
 @dataclass(frozen=True, kw_only=True)
 class TangentImageSettings(_Network, ImageSettings):
     """Settings of one fit of images; parameters that were None are filled in."""
@@ -319,7 +319,7 @@ TANGENT_IMAGES = {
 # Settings of DP-MEPF: ours, and the paper's.
 
 
-@saved
+@saved("settings.perceptual")
 @dataclass(frozen=True, kw_only=True)
 class PerceptualSettings(ImageSettings):
     """Settings of one fit; parameters that were None are filled in."""
@@ -369,7 +369,7 @@ class _Steps(Settings):
             )
 
 
-@saved
+@saved("settings.kernel")
 @dataclass(frozen=True, kw_only=True)
 class KernelSettings(_Steps, Waves, TableSettings):
     """Settings of one fit; parameters that were None are filled in."""
@@ -377,7 +377,7 @@ class KernelSettings(_Steps, Waves, TableSettings):
     layout: str  # "binned" counts cells of all columns as well, "whole" none
 
 
-@saved
+@saved("settings.kernel_images")
 @dataclass(frozen=True, kw_only=True)
 class KernelImageSettings(_Steps, Waves, ImageSettings):
     """Settings of one fit of images; parameters that were None are filled in."""

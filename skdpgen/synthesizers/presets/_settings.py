@@ -231,13 +231,13 @@ class _Game(Settings):
             )
 
 
-@saved
+@saved("settings.gan")
 @dataclass(frozen=True, kw_only=True)
 class GANSettings(_Game, TableSettings):
     """Settings of one fit of a table; parameters that were None are filled in."""
 
 
-@saved
+@saved("settings.gan_images")
 @dataclass(frozen=True, kw_only=True)
 class GANImageSettings(_Game, ImageSettings):
     """Settings of one fit of images; parameters that were None are filled in."""

@@ -55,7 +55,7 @@ from skdpgen.utils import Key, Rows, saved, warn_caller
 Floats = NDArray[np.float64]
 
 
-@saved
+@saved("ratio")
 @dataclass(frozen=True, eq=False)
 class LearntRatio:
     """Public items, and the log of the ratio of each with every label.
@@ -111,7 +111,7 @@ class LearntRatio:
         return RatioModel(self.items, weights, shares)
 
 
-@saved
+@saved("measured.ratio")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasuredRatio(Measured):
     """What DP-DRE measured: the density ratio of public items.
