@@ -313,6 +313,10 @@ class DPMGESynthesizer(BaseSynthesizer):
         is_images = self._is_given_images(X)
         return ImageGaussians(params) if is_images else TableCopula(params)
 
+    def _public_table(self, public_data: Any) -> Any:
+        """Return None: public images give directions of codes, and no counts."""
+        del public_data
+
     def _stated(self, public_data: Any) -> list[str]:
         """State which lens and images were taken as public."""
         lines = [] if self.lens is None else [f"lens: {lens_of(self.lens).name}"]
