@@ -120,5 +120,5 @@ def test_mixtures_are_trained_where_they_are_asked_to():
         table, np.array([0.5, 0.5]), pairs, np.zeros((2, 5, 5)), pairs == 0
     )
     mixture = Mixture(torch.zeros(2, 5, device=META), sizes, 4, seeded())
-    mixture.set_gradients(PairLoss(target, is_balanced=False, device=META))
+    mixture.set_gradients(PairLoss(target, factors=None, device=META))
     assert {one.grad.device for one in mixture.parts} == {META}

@@ -132,11 +132,12 @@ def test_slopes_are_those_of_the_loss(has_own, at_once, in_tiles, monkeypatch):
     for one in (mixture.of_class, mixture.own):
         one += torch.randn(one.shape, generator=rng)
     assert len(mixture.blocks) == (2 if at_once == 1 else 1)
-    pull = _mixture.PairLoss(target, is_balanced=True, device=torch.device("cpu"))
+    factors = 1.0 / np.asarray(SHARES)
+    pull = _mixture.PairLoss(target, factors=factors, device=torch.device("cpu"))
     assert len(pull.cell_blocks) == (2 if in_tiles else 1)
     assert len(mixture.columns) == (3 if in_tiles else 1)
     by_hand = mixture.set_gradients(pull)
-    weights = target.weights(is_balanced=True)
+    weights = target.weights(factors)
 
     logits = [one.clone().requires_grad_() for one in mixture.parts]
     columns = (sum(logits) + mixture.start).split(list(SIZES), dim=2)
@@ -168,7 +169,7 @@ def test_balanced_errors_care_for_a_rare_class():
         wanted = np.outer(target.singles[1], target.singles[1]) + target.common
         return float((target.is_measured * (moments - wanted) ** 2).sum())
 
-    assert rare_error(is_balanced=True) < 0.95 * rare_error()
+    assert rare_error(factors=1.0 / target.shares) < 0.95 * rare_error()
 
 
 def test_independent_columns_have_a_loss_of_one():
