@@ -69,8 +69,8 @@ def cases():
     found = {
         f"{name}, table": (make(), X, y) for name, make in _variants.of_tables().items()
     }
-    for name, make in _variants.with_public_rows("frame").items():
-        found[name] = make(public_data=(public, public_y)), X, y
+    for name, make in _variants.with_public_rows().items():
+        found[name] = make(), X, y, (public, public_y)
     for name, make in _variants.of_images().items():
         small = {"classes": [0, 1, 2]} | few_numbers(name)
         found[f"{name}, images"] = make(**small), pixels, labels
@@ -211,11 +211,12 @@ def write_files(folder):
     warnings.simplefilter("ignore")  # few rows: nothing is learnt of relations
     path = folder / "samples.json"
     samples = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    for name, (synth, X, y) in cases().items():
+    for name, (synth, X, y, *public) in cases().items():
         if (folder / name).exists():
             continue
         with insecure_noise_seed(0):
-            synth.set_params(epsilon=10.0).fit(X, y)
+            given = {"public_data": public[0]} if public else {}
+            synth.set_params(epsilon=10.0).fit(X, y, **given)
             synth.save(folder / name)
             samples[name] = {"made on": MACHINE, "sample": plain_sample(synth)}
         print(name, (folder / name).stat().st_size)
