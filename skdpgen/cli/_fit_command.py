@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -128,6 +130,16 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
         click.echo(f"Wrote {out}. Next: skdpgen sample {out} -o synthetic.csv")
 
 
+OPTION_OF = {
+    "epsilon": "--epsilon",
+    "delta": "--delta",
+    "task": "--task",
+    "adjacency": "--adjacency",
+    "classes": "--classes",
+    "random_state": "--seed",
+}
+
+
 def make_synthesizer(options: FitOptions) -> Synthesizer:
     """Return the synthesizer of ``--method``, with its parameters."""
     import skdpgen
@@ -161,11 +173,39 @@ def make_synthesizer(options: FitOptions) -> Synthesizer:
         parameters |= {f"generator__{name}": None for name in Generator().get_params()}
     unknown = sorted(set(params) - set(parameters))
     if unknown:
+        near = [name for name in parameters if name.endswith(f"__{unknown[0]}")]
+        near = near or get_close_matches(unknown[0], parameters, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
         raise click.UsageError(
-            f"{method.__name__} has no parameter {', '.join(unknown)}. It has "
+            f"{method.__name__} has no parameter {', '.join(unknown)}.{hint} It has "
             f"{', '.join(parameters)}."
         )
-    return method().set_params(**params)
+    synthesizer: Any = method().set_params(**params)
+    try:
+        synthesizer._validate_params()
+    except ValueError as error:
+        raise click.UsageError(_of_options(str(error))) from None
+    return synthesizer
+
+
+def _of_options(message: str) -> str:
+    """Return the message about a parameter, with the option that sets it.
+
+    Examples
+    --------
+    >>> _of_options("The 'epsilon' parameter of DPMERFSynthesizer must be a float.")
+    '--epsilon must be a float.'
+    >>> _of_options("The 'max_iter' parameter of Generator must be an int.")
+    '--set generator__max_iter must be an int.'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, owner = found.groups()
+        if owner == "Generator":
+            return f"--set generator__{name}"
+        return OPTION_OF.get(name, f"--set {name}")
+
+    return re.sub(r"The '(\w+)' parameter of (\w+)", option, message)
 
 
 def _setting(text: str) -> tuple[str, Any]:

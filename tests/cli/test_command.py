@@ -331,3 +331,27 @@ def test_debug_shows_where(folder):
     )
     assert found.exception is not None
     assert not isinstance(found.exception, SystemExit)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (["--epsilon", "0"], "--epsilon must be a float in the range"),
+        (["--set", "n_groups=1"], "--set n_groups must be an int in the range"),
+        (
+            ["--method", "merf", "--set", "generator__max_iter=-1"],
+            "--set generator__max_iter must be an int in the range",
+        ),
+        (
+            ["--method", "merf", "--set", "max_iter=5"],
+            "Did you mean generator__max_iter?",
+        ),
+        (["--set", "n_group=4"], "Did you mean n_groups?"),
+    ],
+)
+def test_errors_speak_of_options(setting, message, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,2\n3,4\n")
+    ran = CliRunner().invoke(main, ["fit", str(path), "--out", str(tmp_path), *setting])
+    assert ran.exit_code == 2
+    assert message in " ".join(ran.output.split())
