@@ -580,9 +580,8 @@ class Schema:
         Examples
         --------
         >>> metadata = {"columns": {"left": {"sdtype": "boolean"}}}
-        >>> Schema.from_sdv(metadata, detected=False)
-        Schema(columns={'left': Boolean(nullable=True)}, target=None, other='other', \
-rules=())
+        >>> Schema.from_sdv(metadata, detected=False).columns
+        {'left': Boolean(nullable=True)}
         """
         columns, left_out = columns_of_sdv(source, table)
         columns, found = take_out_target(columns, target)

@@ -51,8 +51,15 @@ def folder(tmp_path_factory):
             "cannot hold `epsilon`: it is the same",
         ),
         (
-            {"methods": [{"class": "DPMERFSynthesizer", "settings": {"max_iter": -1}}]},
-            "settings of DPMERFSynthesizer: The 'max_iter' parameter",
+            {
+                "methods": [
+                    {
+                        "class": "DPMERFSynthesizer",
+                        "settings": {"generator__max_iter": -1},
+                    }
+                ]
+            },
+            "settings of DPMERFSynthesizer: The 'max_iter' parameter of Generator",
         ),
         (
             {"methods": [{"class": "DPPairwiseSynthesizer", "name": REAL}]},

@@ -40,7 +40,7 @@ def test_only_columns_that_have_numbers():
     assert tabulate_rows(rows).splitlines()[0] == head.format("")
     rows += [row(1, roc_auc=0.5, roc_auc_best=0.75, tv3=0.25, detection_auc=0.5)]
     assert tabulate_rows(rows).splitlines()[0] == head.format(
-        " three-way | told apart |"
+        " three-way | detection |"
     )
 
 

@@ -266,7 +266,7 @@ def test_warnings_are_a_line_each(folder, tmp_path):
 
 def test_a_bar_for_rows_unless_quiet(folder, tmp_path):
     said = run("sample", folder / "model", "-n", 50, "-o", tmp_path / "a.csv")
-    assert "rows: 100%" in said
+    assert "50 of 50 rows" in said
     said = run("sample", folder / "model", "-n", 50, "-o", tmp_path / "b.csv",
                "--quiet")  # fmt: skip
     assert said.splitlines() == [f"Wrote 50 synthetic rows to {tmp_path / 'b.csv'}."]

@@ -62,7 +62,7 @@ def model(folder):
 
 
 def test_fit_takes_metadata_of_sdv(model):
-    synthesizer = load(model / "model.npz")
+    synthesizer = load(model / "model.skdpgen")
     age = synthesizer.schema_.columns["age"]
     assert (age.lower, age.upper) == (18, 110)
     assert list(synthesizer.classes_) == ["left", "stayed"]
