@@ -20,7 +20,6 @@ def certificate_html(report: Any, alarms: Sequence[str], promise: str) -> html.H
     promise : str
         In one line.
     """
-    rest = [line for line in report.statements if line not in alarms]
     is_private = not promise.startswith("NOT PRIVATE")
     unit = f'unit: {report.unit}, adjacency "{report.adjacency}"'
     rest = [line for line in report.statements if line not in alarms]
