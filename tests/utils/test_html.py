@@ -38,7 +38,7 @@ def test_long_tables_and_lists_say_how_much_is_left():
 def test_a_bar_stays_within_its_frame():
     assert "width:100.0%" in html.bar(1.3)
     assert "width:0.0%" in html.bar(-0.2)
-    assert html.bar(-0.2).endswith("-20.0%")
+    assert html.bar(-0.2).endswith("-20.0%</span>")
 
 
 def test_values_are_in_one_line():

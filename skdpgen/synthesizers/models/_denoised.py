@@ -79,6 +79,8 @@ def class_factors(
 ) -> Floats | None:
     """Return what the error of each class is multiplied by; None if all count as 1.
 
+    Only ratios matter: losses are scaled by the mean.
+
     Parameters
     ----------
     class_weight : "balanced", dict or None
@@ -94,13 +96,14 @@ def class_factors(
     >>> class_factors("balanced", ["no", "yes"], shares).tolist()
     [1.25, 5.0]
     >>> class_factors({"yes": 3.0}, ["no", "yes"], shares).tolist()
-    [1.0, 3.0]
+    [0.5, 1.5]
     """
     if class_weight is None:
         return None
     if isinstance(class_weight, str):
         return np.asarray(1.0 / np.maximum(shares, RAREST))
-    return np.array([float(class_weight.get(label, 1.0)) for label in classes])
+    weights = np.array([float(class_weight.get(label, 1.0)) for label in classes])
+    return np.asarray(weights / weights.mean())  # equal weights change nothing
 
 
 def mixing(shares: Floats, *, factors: Floats | None, is_number: bool) -> Floats | None:
