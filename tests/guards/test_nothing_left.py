@@ -17,12 +17,12 @@ from tests.guards._doors import Spy
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
 OF_TABLES, OF_IMAGES = _variants.of_tables(), _variants.of_images()
-ON_FRAMES = {
-    **{name: (make, TABLES["frame"]) for name, make in OF_TABLES.items()},
+ON_FRAMES = {  # the table that is read last is a private one
     **{
         name: (make, TABLES["frame"].beside(_variants.public_rows()["frame"]))
         for name, make in _variants.with_public_rows().items()
     },
+    **{name: (make, TABLES["frame"]) for name, make in OF_TABLES.items()},
 }
 GENEROUS = 40.0
 # Whether public rows seem to lack values hangs on noise, and nothing here on that.
