@@ -289,7 +289,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         Returns
         -------
         X : table
-            As it came in: container, columns, dtypes.
+            In the container of the fitted X, with its columns and dtypes.
         y : Series or ndarray
             Only if fitted with labels.
         """

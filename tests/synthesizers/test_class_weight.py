@@ -10,6 +10,7 @@ from skdpgen import (
     DPPairwiseSynthesizer,
 )
 from skdpgen.datasets import load_example
+from skdpgen.exceptions import SchemaWarning
 from skdpgen.privacy import insecure_noise_seed
 from tests._made import made
 
@@ -84,3 +85,30 @@ def test_numbers_have_no_weights():
     synth = DPPairwiseSynthesizer(class_weight={1.5: 2.0})
     with pytest.raises(ValueError, match="class_weight must be None unless y holds"):
         synth.fit(X, np.linspace(0.0, 1.0, len(X)))
+
+
+def test_a_weight_of_a_class_that_was_not_discovered_is_warned_of():
+    synth = DPPairwiseSynthesizer(
+        epsilon=50.0, class_weight={"lost": 2.0}, max_iter=1, random_state=0
+    )
+    with (
+        insecure_noise_seed(0),
+        pytest.warns(SchemaWarning, match="names 'lost', which is not among the disc"),
+    ):
+        synth.fit(X, Y)
+    assert synth.classes_.tolist() == CLASSES
+
+
+@every_method
+def test_a_target_that_turns_out_to_be_a_number_has_no_weights(name):
+    cls, params = METHODS[name]
+    target = np.random.default_rng(0).integers(0, 10_000, len(X))
+    synth = made(cls, epsilon=50.0, class_weight={3: 2.0}, random_state=0, **params)
+    with (
+        insecure_noise_seed(0),
+        pytest.warns(SchemaWarning, match="class_weight names 3"),
+    ):
+        drawn, y = synth.fit(X, target).sample(50)
+    assert synth.task_ == "regression"
+    assert np.isfinite(np.asarray(y, dtype=float)).all()
+    assert len(drawn) == 50

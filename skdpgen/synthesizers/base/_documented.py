@@ -137,7 +137,7 @@ random_state : int, RandomState, Generator or None, default=None
 """
 SAMPLED = """
 X : table
-    As it came in: container, columns, dtypes.
+    In the container of the fitted X, with its columns and dtypes.
 
 y : Series or ndarray
     Only if fitted with labels.

@@ -274,7 +274,7 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         Returns
         -------
         X : table
-            As it came in: container, columns, dtypes.
+            In the container of the fitted X, with its columns and dtypes.
         y : Series or ndarray
             Only if fitted with labels.
         """

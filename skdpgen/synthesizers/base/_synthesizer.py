@@ -13,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdpgen.exceptions import SearchCostWarning
+from skdpgen.exceptions import SchemaWarning, SearchCostWarning
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base._files import write_estimator
 from skdpgen.synthesizers.base._mistakes import check_call
@@ -230,11 +230,26 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         opening.statements += self._stated(public_data)
         try:
             opening.learn_schema()
+            self._check_weighted_classes(opening.facts.classes)
             yield opening
         finally:
             fitted = opening.close()
             if fitted.certificate.releases:
                 self._keep(fitted)
+
+    def _check_weighted_classes(self, classes: Sequence[Any] | None) -> None:
+        """Warn if a weight is of a class that was not discovered; reads releases."""
+        weights = getattr(self, "class_weight", None)
+        if not isinstance(weights, dict):
+            return
+        unknown = [label for label in weights if label not in set(classes or ())]
+        if unknown:
+            warn_caller(
+                f"class_weight names {', '.join(map(repr, unknown))}, which is not "
+                "among the discovered classes and has no effect. Check the spelling, "
+                "or give `classes`.",
+                SchemaWarning,
+            )
 
     def _public_table(self, public_data: Any) -> Any:
         """Return public rows with the columns of X; None where there are none."""

@@ -102,6 +102,8 @@ def class_factors(
         return None
     if isinstance(class_weight, str):
         return np.asarray(1.0 / np.maximum(shares, RAREST))
+    if not classes:  # the target turned out to be a number
+        return None
     weights = np.array([float(class_weight.get(label, 1.0)) for label in classes])
     return np.asarray(weights / weights.mean())  # equal weights change nothing
 
