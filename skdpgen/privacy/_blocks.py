@@ -60,7 +60,7 @@ class Tokens(Protocol):
 class Histograms:
     """Histograms of columns, or of sets of columns, on cells fixed beforehand.
 
-    Codes outside ``range(sizes[j])`` count nowhere, so in each histogram a row is at
+    Codes outside ``range(sizes[j])`` are ignored, so in each histogram a row is at
     most one-hot. With ``scales`` a row counts ``scales[i]`` in histogram i: it moves
     the histogram by that much, and the same noise, measured in rows, is
     ``1 / scales[i]`` times as large.
@@ -179,7 +179,7 @@ class Histograms:
 class Vectors:
     r"""Sum of :math:`\phi(x) \otimes y` for vectors that are clipped here.
 
-    Whatever the map promised, a row with a non-finite entry becomes zero, entries are
+    For any map, a row with a non-finite entry becomes zero, entries are
     clamped at 0 if the structure says so, and the norm is cut to ``bound``, in
     float64: a guarantee must not rest on another package's rounding.
 
@@ -401,7 +401,7 @@ class Parities:
     r"""Sum of :math:`\prod_{j \in A} s_j \otimes y` over sets A of columns.
 
     A row comes as codes, one a column, fixed beforehand: code 1 is the sign -1, **any
-    other code is 1**. So whatever comes in, each product is 1 or -1, as the proof of
+    other code is 1**. So for any row each product is 1 or -1, as the proof of
     :class:`SignProducts` wants. The products are formed here.
 
     Parameters
