@@ -246,7 +246,7 @@ def functional_oracle(
               + \sigma G \Big), \qquad
               k(x, w) = \frac1H \sum_h e^{-\|x - w\|^2 / 2 h^2},
 
-    G is a Gaussian process with covariance :math:`k \otimes I`, drawn anew at every
+    G is a Gaussian process with covariance :math:`k \otimes I`, drawn again at every
     step, q is ``sampling_rate``, n is ``expected_rows``, and sigma comes from the
     ledger, which is charged for all steps on entry [1]_.
 

@@ -264,7 +264,7 @@ ONLY = {
 }
 NOT_LEARNT = "{}: no relation between columns was learnt beyond that"
 NOTHING_LEARNT = (
-    "Nothing was learnt of relations between columns: they did not stand out of the "
+    "Nothing was learnt of relations between columns: they did not exceed the "
     "noise, or could not be afforded. Released were {}; samples have no other "
     "relations. Fewer columns, a schema, a larger epsilon or more rows would help."
 )
