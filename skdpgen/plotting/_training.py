@@ -30,8 +30,8 @@ _RECENT = 20  # steps in the running mean
 def plot_loss(synthesizer: Synthesizer, ax: Axes | None = None) -> Figure | SubFigure:
     """Draw the loss of every training step of a fitted synthesizer.
 
-    The dashed line at 1 is the loss of independent columns (with ``numeric_encoding="fourier"``:
-    of features that are all zero). How far the curve falls below it shows what the
+    The dashed line at 1 is the loss of independent columns (of features that are all
+    zero with ``numeric_encoding="fourier"``). How far the curve falls below it shows what the
     generator learnt about relations. It starts above, since a fresh network does not
     know the columns yet.
 

@@ -1,4 +1,4 @@
-"""A door for methods that must read rows while they train, such as DP-SGD."""
+"""Private rows for methods that read them while they train, such as DP-SGD."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,7 @@ class Takeable(Protocol[T]):
 
 
 class SubsampledLedger(Protocol):
-    """What the door needs of a ledger."""
+    """What these functions need of a ledger."""
 
     def charge_subsampled(
         self,
@@ -91,7 +91,7 @@ def private_oracle(
     *Why it is private.* Vectors that are not finite count as zero and the rest are
     clipped in float64, so a row moves the sum by at most C when it joins or leaves.
     The divisor is fixed beforehand: the realised sample size would reveal information.
-    ``per_row`` must treat each row by itself, which cannot be checked here: batch
+    ``per_row`` must treat rows independently, which cannot be checked here: batch
     normalisation lets one row change the vectors of all. It must keep no rows, and
     must not raise because of values. It is called with some of the rows at a time, so
     that memory does not grow with the sample.
