@@ -31,9 +31,9 @@ def plot_loss(synthesizer: Synthesizer, ax: Axes | None = None) -> Figure | SubF
     """Draw the loss of every training step of a fitted synthesizer.
 
     The dashed line at 1 is the loss of independent columns (of features that are all
-    zero with ``numeric_encoding="fourier"``). How far the curve falls below it shows what the
-    generator learnt about relations. It starts above, since a fresh network does not
-    know the columns yet.
+    zero with ``numeric_encoding="fourier"``). How far the curve falls below it shows
+    what the generator learnt about relations. It starts above, since a fresh network
+    does not know the columns yet.
 
     The target is noisy: the curve need not reach 0, and training ends early once what
     is left is well within the noise. The loss is computed from the stored release and
