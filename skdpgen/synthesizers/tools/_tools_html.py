@@ -42,7 +42,7 @@ def search_cost_html(cost: Any) -> str:
 
 
 def generator_search_html(search: Any) -> str:
-    """Return the table of a search, best first, with its best settings in bold."""
+    """Return the table of a search, best first and in bold."""
     names = list(search.results.columns)
     head = [html.shortened(name).replace("_", " ") for name in names]
     rows = [
@@ -52,7 +52,7 @@ def generator_search_html(search: Any) -> str:
     if rows:
         rows[0] = [html.tag("b", value) for value in rows[0]]
     n_left = len(search.results) - len(rows)
-    note = "The first row was taken. No private row was read."
+    note = "Best first. No private row was read."
     return html.block(
         html.table(head, rows, n_left=n_left), html.tag("p", note, kind="faint")
     )
