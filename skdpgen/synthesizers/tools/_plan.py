@@ -254,10 +254,10 @@ class Plan:
             lines += [
                 f"schema discovery takes {self.discovery_share:.1%} of mu^2: noise "
                 f"std {self.discovery_noise:.0f} rows{verdict}",
-                f"a category is found from about {self.smallest_category:.0f} rows "
+                f"a category needs about {self.smallest_category:.0f} rows "
                 f"({self.smallest_category / self.n:.1%})",
-                f"a class, unless `classes` is given, from about "
-                f"{self.smallest_class:.0f} rows",
+                f"a class needs about {self.smallest_class:.0f} rows, unless "
+                "`classes` is given",
             ]
         else:
             lines.append("the schema is public: bounds and categories cost nothing")
@@ -276,7 +276,7 @@ class Plan:
         chance = "a chance" if self.relations < 1 else "hardly a chance"
         lines.append(
             f"embeddings (DPMERF, DPHP, DPNTK, DPKernel) have {chance} to learn "
-            f"relations: noise {self.relations:.1g} times what relations are"
+            f"relationships: the noise is {self.relations:.1g} times a usual one"
         )
         return lines
 
@@ -326,12 +326,12 @@ def plan(
     >>> plan(32_561, 14)
     Plan for 32561 rows x 14 columns at (1, 1e-06), 'replace', mu = 0.2355
       schema discovery takes 10.7% of mu^2: noise std 69 rows
-      a category is found from about 347 rows (1.1%)
-      a class, unless `classes` is given, from about 158 rows
+      a category needs about 347 rows (1.1%)
+      a class needs about 158 rows, unless `classes` is given
       each cell of a class histogram has noise std 23.8 rows (0.07%)
       DPPairwiseSynthesizer releases 91 of 91 pairs of columns
-      embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn relations:
-      noise 0.2 times what relations are
+      embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn
+      relationships: the noise is 0.2 times a usual one
       a fit takes, on one core of a machine like ours, about
         ...
     """
