@@ -24,10 +24,12 @@ from skdpgen.synthesizers.opening import (
     Measured,
     Opening,
     cell_scales,
+    class_histograms,
     count_public,
     count_public_pairs,
     n_classes_of,
     release_columns,
+    with_shared_gaps,
 )
 from skdpgen.synthesizers.pairwise._affordable import (
     affordable_pairs,
@@ -332,12 +334,13 @@ def measure_columns_again(
     assert first is not None
     second = release(
         opening.rows.batches(cells, labels),
-        {Key.COLUMNS: Histograms(tuple(c.n_cells for c in cells.values()), scales)},
+        {Key.COLUMNS: class_histograms(cells, scales)},
         name=f"histograms of {len(cells)} columns by class, again",
         ledger=opening.ledger,
         share=share * opening.ledger.remaining,
         n_classes=n_classes_of(labels),
     )
+    second = with_shared_gaps(second, cells, scales)
     opening.measured = replace(opening.measured, release=joined(first, second))
 
 
