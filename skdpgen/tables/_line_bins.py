@@ -460,12 +460,11 @@ def _outer_cells(
     keeps its sign.
     """
     starts = last, int(np.searchsorted(line.edges[:-1], above))
-    lower_estimates = [
-        float(line.counts[k:].sum()) - line.noise(k, line.n_cells) for k in starts
-    ]
-    rows = float(line.counts[starts[int(np.argmax(lower_estimates))] :].sum())
-    n_cells = min(_most_cells(rows, later_noise), len(OUTWARD))
-    if max(lower_estimates) <= 0 or n_cells < 2:
+    most_rows = max(
+        float(line.counts[k:].sum()) + line.noise(k, line.n_cells) for k in starts
+    )
+    n_cells = min(_most_cells(most_rows, later_noise), len(OUTWARD))
+    if n_cells < 2:
         return [above]
     octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
     octaves = np.unique(on_lattice_edges(octaves, line.step))

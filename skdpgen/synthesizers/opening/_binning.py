@@ -571,7 +571,7 @@ def _merged_cells(
     # Where octaves account for all rows, no rows are expected outside. Gaps of many
     # cells would only add noise to the main release.
     may_reach_further = keeps_gaps and not is_settled(opening.lines[name])
-    later_noise = _pooled_noise(opening) if may_reach_further else math.inf
+    later_noise = _class_noise(opening) if may_reach_further else math.inf
     cells = bins_of(
         fine,
         rows,
