@@ -278,6 +278,11 @@ def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
     return FOR_TRUST if has_trial else 0.0
 
 
+def share_of_cells(n_pairs: int, for_pairs: float) -> float:
+    """Return about which part of the budget counts single cells of all rows."""
+    return (1.0 - for_pairs) * (FINE if n_pairs else 1.0)
+
+
 def measure_columns(
     opening: Fitting[MeasuredPairs],
     cells: Mapping[Any, Cells],
