@@ -130,6 +130,8 @@ class Histograms:
             self.pooled is None
             or (
                 type(self.pooled) is tuple
+                and subsets is None
+                and len(self.pooled) == len(sizes)
                 and all(
                     type(cells) is tuple and all(is_whole(k, 0, WIDEST) for k in cells)
                     for cells in self.pooled
