@@ -158,7 +158,7 @@ class DPIndependentSynthesizer(BaseSynthesizer):
         self : DPIndependentSynthesizer
         """
         with self._opened(X, y, public_data, groups) as opening:
-            cells, labels = discover_bins(opening, keeps_gaps=True)
+            cells, labels = discover_bins(opening, gap_share=1.0)
             public = count_public(opening.public, cells, labels)
             opening.measured = Measured(cells=cells, labels=labels, public=public)
             released = release_columns(

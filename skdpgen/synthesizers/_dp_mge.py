@@ -218,7 +218,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         method.check(X)
         (for_public,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y, public_data, groups) as opening:
-            cells, labels = discover_bins(opening, keeps_gaps=True)
+            cells, labels = discover_bins(opening, gap_share=0.5)
             opening.measured = MeasuredMixture(
                 cells=cells,
                 labels=labels,

@@ -35,6 +35,7 @@ from skdpgen.synthesizers.pairwise import (
     number_of_pairs,
     pair_share,
     read_given,
+    share_of_cells,
     train_mixture,
 )
 from skdpgen.tables import CellGroups
@@ -248,8 +249,10 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         with self._opened(X, y, public_data, groups) as opening:
             n_pairs = number_of_pairs(opening, self.pair_budget)
             n_bins = FINE_BINS if n_pairs else MAX_BINS
-            cells, labels = discover_bins(opening, n_bins, keeps_gaps=True)
             for_pairs = pair_share(opening, n_pairs, self.pair_budget)
+            cells, labels = discover_bins(
+                opening, n_bins, gap_share=share_of_cells(n_pairs, for_pairs)
+            )
             columns = measure_columns(
                 opening,
                 cells,
