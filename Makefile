@@ -9,7 +9,7 @@ THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test test-lowest slow planted lint format bench tables figures docs \
-  dist smoke clean
+  dist smoke release-check clean
 
 help:
 	@echo "make demo    fit on the example table, print the guarantee, write demo.png"
@@ -25,6 +25,7 @@ help:
 	@echo "make docs    the documentation, into docs/_build/html"
 	@echo "make dist    sdist and wheel, built and checked, into dist/"
 	@echo "make smoke   the wheel of dist/, installed without extras and tried out"
+	@echo "make release-check  what still keeps this checkout from being released"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -46,6 +47,16 @@ demo: $(VENV)/.user
 
 test: $(VENV)/.developer
 	$(THREADS) $(BIN)/python -m pytest -n 2 --dist worksteal --durations 25 -m "not slow"
+
+# An environment of its own, beside the usual one.
+LOWEST := $(VENV)-lowest
+$(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet -c constraints-lowest.txt -e '.[plot,arrow,dask,test]'
+	@touch $@
+
+test-lowest: $(LOWEST)/.ready
+	$(THREADS) $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" $(TESTED_LOWEST)
 
 slow: $(VENV)/.developer
 	$(THREADS) $(BIN)/python -m pytest -n 2 -m slow
@@ -100,6 +111,9 @@ smoke:
 	$(PYTHON) -m venv "$$folder/venv" && \
 	"$$folder/venv/bin/python" -m pip install --quiet -c constraints.txt dist/*.whl && \
 	cp tests/release/smoke.py "$$folder" && cd "$$folder" && venv/bin/python -I smoke.py
+
+release-check: $(VENV)/.developer
+	$(BIN)/python -m tests.release.ready
 
 clean:
 	rm -rf dist docs/_build docs/api/generated .mypy_cache .ruff_cache .pytest_cache
