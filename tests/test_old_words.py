@@ -12,9 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
-    ROOT / "README.md",
-    ROOT / "CHANGELOG.md",
-    ROOT / "SECURITY.md",
+    *sorted(ROOT.glob("*.md")),
     *(ROOT / "docs").rglob("*.md"),
     *(ROOT / "benchmarks").glob("*.md"),
     *(ROOT / "changelog").glob("*.md"),
