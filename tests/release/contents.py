@@ -43,7 +43,7 @@ def is_of_package(name):
 
 
 def wrong_with(folder):
-    """Return a sentence for each way in which distributions are not as they should be."""
+    """Return a sentence for each thing that is wrong with the distributions."""
     folder = Path(folder)
     sdist = folder / f"skdpgen-{skdpgen.__version__}.tar.gz"
     wheel = folder / f"skdpgen-{skdpgen.__version__}-py3-none-any.whl"

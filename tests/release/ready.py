@@ -1,4 +1,4 @@
-"""What still keeps a checkout from being released: `make release-check` runs this file."""
+"""What still keeps a checkout from being released (`make release-check`)."""
 
 import re
 import subprocess

@@ -13,7 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-EXTRAS = ("dask", "matplotlib", "opacus", "polars", "pyarrow", "pytest", "torchvision")
+# autodp brings matplotlib along.
+EXTRAS = ("dask", "opacus", "polars", "pyarrow", "pytest", "torchvision")
 ROWS = 20_000
 
 
@@ -54,9 +55,7 @@ def try_out_python(folder, steps):
     from skdpgen.datasets import load_example
 
     X, y = load_example(ROWS)
-    synthesizer = skdpgen.DPPairwiseSynthesizer(
-        epsilon=1.0, classes=["left", "stayed"]
-    )
+    synthesizer = skdpgen.DPPairwiseSynthesizer(epsilon=1.0, classes=["left", "stayed"])
     steps.done(f"libraries, and the example table of {ROWS} rows")
     X_synthetic, y_synthetic = synthesizer.fit(X, y).sample()
     steps.done("fit and sample")
