@@ -8,19 +8,22 @@ from skdpgen.synthesizers.base._files import (
     each_object,
     read_estimator,
 )
-from skdpgen.synthesizers.base._generator import Generator, with_generator
+from skdpgen.synthesizers.base._generator import (
+    Discriminator,
+    Generator,
+    with_parts,
+)
 from skdpgen.synthesizers.base._parameters import (
     AdjacencyName,
     ClassShares,
     ClassWeight,
     Device,
-    Pooling,
-    PresetName,
     PrivateRows,
     Sample,
     SchemaLike,
     TaskName,
 )
+from skdpgen.synthesizers.base._presets import HasPresets
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer, check_retrained
 
 __all__ = [
@@ -31,10 +34,10 @@ __all__ = [
     "ClassWeight",
     "Content",
     "Device",
+    "Discriminator",
     "EmbeddingSynthesizer",
     "Generator",
-    "Pooling",
-    "PresetName",
+    "HasPresets",
     "PrivateRows",
     "Sample",
     "SchemaLike",
@@ -44,5 +47,5 @@ __all__ = [
     "each_object",
     "read_estimator",
     "require_fitted",
-    "with_generator",
+    "with_parts",
 ]
