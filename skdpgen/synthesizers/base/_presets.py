@@ -47,8 +47,14 @@ class HasPresets:
                 f"data must be {kinds} for presets of {cls.__name__}. Got {data!r} "
                 "instead."
             )
-        synthesizer: Any = cls()
-        return synthesizer.set_params(**cls._values_of(data, parameters) | parameters)
+        values = {
+            name: value
+            for name, value in cls._values_of(data, parameters).items()
+            if name.partition("__")[0] not in parameters  # a whole generator was given
+        }
+        synthesizer: Self = cls()
+        synthesizer.set_params(**values | parameters)  # type: ignore[attr-defined]
+        return synthesizer
 
     @classmethod
     def _values_of(cls, data: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

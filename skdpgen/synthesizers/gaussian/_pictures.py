@@ -34,7 +34,7 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# The paper's method: one diagonal Gaussian for each class, from one release.
+# "one_shot", as the paper: one diagonal Gaussian for each class, from one release.
 
 # Squared weight of counts beside first and second moments; free up to here, see below.
 COUNTS_WEIGHT = 0.5
