@@ -100,7 +100,10 @@ class DPDRESynthesizer(BaseSynthesizer):
         Turns images into codes; it must not depend on private images. None is a cosine
         transform with its 64 lowest frequencies.
     discriminator : Discriminator or None, default=None
-        Layers.
+        Layers, private steps and other settings of the discriminator; None has their
+        defaults. See :class:`Discriminator`; a search names them
+        ``discriminator__max_iter``.
+        Of "sgd".
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -368,10 +371,8 @@ class DPDRESynthesizer(BaseSynthesizer):
                 "discriminator must be None but for algorithm='sgd'. Got "
                 f"{self.discriminator!r}, which would have no effect."
             )
-        for name, default in (
-            ("steps_per_generator_step", None),
-            ("public_iter", 1000),
-        ):
+        of_game = {"steps_per_generator_step": None, "public_iter": 1000}
+        for name, default in of_game.items():
             if getattr(self.discriminator, name) != default:
                 raise ValueError(
                     f"{name} of a discriminator must be {default} but for "

@@ -99,12 +99,13 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         for columns by class (None, for tables); "means" a tenth for the mean of each
         class (None, for images). "nothing" counts classes only (paper).
     discriminator : Discriminator or None, default=None
-        Layers.
+        Layers, private steps and other settings of the discriminator; None has their
+        defaults. See :class:`Discriminator`; a search names them
+        ``discriminator__max_iter``.
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
-        Its ``max_iter`` are steps of the discriminator. **They share the budget**:
-        more of them are noisier.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Its ``max_iter`` must be None: it takes steps as the discriminator does.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -284,12 +285,12 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         )
 
     def _validate_params(self) -> None:
-        """Raise if a parameter has no such value, or if a generator has its own steps."""
+        """Raise if a parameter has no such value, or a generator its own steps."""
         super()._validate_params()
         if self.generator is not None and self.generator.max_iter is not None:
             raise ValueError(
-                "max_iter must be None of the generator of DPGANSynthesizer, which takes "
-                "steps as its discriminator does: use `discriminator__max_iter`. Got "
+                "max_iter must be None of the generator of DPGANSynthesizer: it "
+                "follows the steps of the discriminator, `discriminator__max_iter`. Got "
                 f"{self.generator.max_iter!r} instead."
             )
 

@@ -110,8 +110,8 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         rows, many classes or a small epsilon, which are public (paper: 1, which counts
         no cells).
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
         **Its steps of "per_step" share the budget**: more of them are noisier.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.

@@ -113,8 +113,8 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         chooses how far by a private vote of the rows, on classifiers trained on
         samples; it uses 2 % of the budget, and nothing without classes.
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -275,11 +275,11 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         labels = measured.labels
         opening.measured = replace(measured, deformations=deform)
         if vote_share(opening, labels, self.augmentation):
-            model = early_model(opening, device=pick_device(self.device))
+            device = pick_device(self.device)
+            model = early_model(opening, device=device)
             rng = np.random.default_rng(measured.seed)
-            choose_augmentation(
-                Pictures(opening, labels, None), model, MILD_CHOICES, rng
-            )
+            rows = Pictures(opening, labels, None, device)
+            choose_augmentation(rows, model, MILD_CHOICES, rng)
 
     def _train(
         self, denoised: Denoised, kernel: Any, settings: Any

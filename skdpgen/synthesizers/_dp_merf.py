@@ -105,8 +105,8 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         0.02 if relationships would not exceed the noise because of few rows, many
         classes or a small epsilon, which are public (paper: 0.5).
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None

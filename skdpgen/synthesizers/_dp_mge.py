@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
+import torch
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +16,8 @@ from skdpgen.synthesizers.base import (
     AdjacencyName,
     BaseSynthesizer,
     ClassShares,
+    ClassWeight,
+    Device,
     HasPresets,
     PrivateRows,
     Sample,
@@ -38,6 +41,7 @@ from skdpgen.utils import (
     Labels,
     RandomState,
     StrOptions,
+    pick_device,
     saved,
     seed_of,
     split_generator,
@@ -84,6 +88,13 @@ class DPMGESynthesizer(HasPresets, BaseSynthesizer):
         Public class labels. None takes the schema's target, or discovers them.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" goes by the dtype of y: float is regression, anything else is classes.
+    class_weight : "balanced", dict or None, default=None
+        What each class counts in the covariance or correlations of all classes, from
+        which each class differs as far as noise allows. "balanced" counts all classes
+        alike, None by their rows; a dict has a weight by label, 1 where it has none. It
+        has no effect on tables whose correlations are released without classes, because
+        of few rows or many classes. Labels are sampled as often as in the data either
+        way; ``sample(class_distribution=...)`` asks for others.
     algorithm : {"adaptive", "one_shot"}, default="adaptive"
         Of images. "one_shot" is the paper's: one Gaussian for each class, with a
         variance for each code, from one release; no prototypes or grey levels.
@@ -103,6 +114,9 @@ class DPMGESynthesizer(HasPresets, BaseSynthesizer):
         is free. "auto" chooses how far by a private vote of the rows, on classifiers
         trained on samples; it uses 2 % of the budget. There is no vote, and "auto" is
         None, for tables, without classes and with "one_shot".
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+        It is of images: of the lens, and of the classifiers of the vote.
     random_state : int, RandomState, Generator or None, default=None
         Seed of everything but the privacy noise, which cannot be seeded.
     verbose : int, default=0
@@ -152,11 +166,13 @@ class DPMGESynthesizer(HasPresets, BaseSynthesizer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "algorithm": [StrOptions({"adaptive", "one_shot"})],
         "lens": "no_validation",
         "n_prototypes": [Interval(Integral, 1, MOST_PROTOTYPES, closed="both"), None],
         "covariance": [StrOptions({"full", "pooled", "diagonal"}), None],
         "augmentation": [StrOptions({"auto", "deformations"}), Deformations, None],
+        "device": [str, torch.device],
     }
 
     def __init__(
@@ -167,11 +183,13 @@ class DPMGESynthesizer(HasPresets, BaseSynthesizer):
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
+        class_weight: ClassWeight = None,
         algorithm: Literal["adaptive", "one_shot"] = "adaptive",
         lens: LensLike | None = None,
         n_prototypes: int | None = None,
         covariance: Literal["full", "pooled", "diagonal"] | None = None,
         augmentation: Deformations | Literal["auto", "deformations"] | None = "auto",
+        device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -181,11 +199,13 @@ class DPMGESynthesizer(HasPresets, BaseSynthesizer):
         self.schema = schema
         self.classes = classes
         self.task = task
+        self.class_weight = class_weight
         self.algorithm = algorithm
         self.lens = lens
         self.n_prototypes = n_prototypes
         self.covariance = covariance
         self.augmentation = augmentation
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
@@ -314,7 +334,10 @@ class DPMGESynthesizer(HasPresets, BaseSynthesizer):
 
     def _method_for(self, X: Any, public_data: Any) -> GaussianMethod:
         """Return the method for images or for a table, with all parameters."""
-        params = self.get_params(deep=False) | {"public_data": public_data}
+        params = self.get_params(deep=False) | {
+            "public_data": public_data,
+            "device": pick_device(self.device),
+        }
         is_images = self._is_given_images(X)
         return ImageGaussians(params) if is_images else TableCopula(params)
 

@@ -83,12 +83,13 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         the data either way; ``sample(class_distribution=...)`` asks for others.
     architecture : {"mlp", "layer_norm"} or callable, default="mlp"
         The network that is differentiated: ReLU layers ("mlp"), or each normalised
-        first ("layer_norm": paper). A callable gets the number of inputs and returns any ``torch.nn.Module`` with *public* weights that treats
-        rows independently. ``width`` and ``depth`` are then not used, gradients come
-        from ``torch.func``, and the estimator can be pickled but not saved. Its
-        ``forward`` runs on private rows, in double precision: one that stores, prints
-        or sends its inputs voids the guarantee. Use smooth activations (SiLU, GELU):
-        the gradient of a ReLU is a step, along which no generator can be trained.
+        first ("layer_norm": paper). A callable gets the number of inputs and returns
+        any ``torch.nn.Module`` with *public* weights that treats rows independently.
+        ``width`` and ``depth`` are then not used, gradients come from ``torch.func``,
+        and the estimator can be pickled but not saved. Its ``forward`` runs on private
+        rows, in double precision: one that stores, prints or sends its inputs voids the
+        guarantee. Use smooth activations (SiLU, GELU): the gradient of a ReLU is a
+        step, along which no generator can be trained.
     width : int or None, default=None
         Units of a hidden layer. None is 20 (paper: 100), for images 800.
     depth : int, default=1
@@ -98,8 +99,8 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         0.02 if relationships would not exceed the noise because of few rows, many
         classes or a small epsilon, which are public (paper: 1, which counts no cells).
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None

@@ -160,6 +160,9 @@ BESIDES: dict[tuple[str, str], str] = {
         "Its ``max_iter`` must be None: it takes steps as the discriminator does."
     ),
     ("DPDRESynthesizer", "discriminator"): 'Of "sgd".',
+    ("DPMGESynthesizer", "device"): (
+        "It is of images: of the lens, and of the classifiers of the vote."
+    ),
     ("DPKernelSynthesizer", "generator"): (
         '**Its steps of "per_step" share the budget**: more of them are noisier.'
     ),

@@ -52,7 +52,9 @@ class TableCopula:
 
     def measure(self, fitting: Fitting[MeasuredMixture], rng: Generator) -> None:
         """Release columns by class, then products of their scores."""
-        measure_copula(fitting, fitting.measured.cells, fitting.measured.labels)
+        measured = fitting.measured
+        weights = self.params["class_weight"]
+        measure_copula(fitting, measured.cells, measured.labels, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +80,14 @@ class ImageGaussians:
                     f"{name} must be {' or '.join(map(repr, allowed))} with "
                     f"algorithm='one_shot'. Got {given!r}, which would have no effect."
                 )
+        shares_nothing = self._is_one_shot or self.params["covariance"] == "pooled"
+        if shares_nothing and self.params["class_weight"] is not None:
+            raise ValueError(
+                "class_weight must be None with algorithm='one_shot', where classes "
+                "share no covariance, and with covariance='pooled', which is released "
+                f"without classes. Got {self.params['class_weight']!r}, which would "
+                "have no effect."
+            )
         if not isinstance(X, Chunks):  # their shape is known when they are opened
             self._lens(image_size(X))
 
@@ -87,7 +97,7 @@ class ImageGaussians:
         assert isinstance(layout, ImageLayout)
         labels, lens = fitting.measured.labels, self._lens(layout.size)
         if self._is_one_shot:
-            measure_moments(fitting, labels, lens)
+            measure_moments(fitting, labels, lens, self.params["device"])
             return
         measure_pictures(
             fitting,
@@ -96,6 +106,8 @@ class ImageGaussians:
             n_prototypes=self.params["n_prototypes"],
             augmentation=self.params["augmentation"],
             covariance=self.params["covariance"] or "full",
+            class_weight=self.params["class_weight"],
+            device=self.params["device"],
             rng=rng,
         )
 

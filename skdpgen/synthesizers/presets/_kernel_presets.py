@@ -207,7 +207,7 @@ class HermiteImageSettings(_Functions, ImageSettings):
         super().check()
         if self.order[0] == "cells":
             raise ValueError(
-                "order must be a pair of integers for images: pixels have no cells. Got "
+                "order must be a pair of integers for images, which have no cells. Got "
                 f"{self.order!r} instead."
             )
 

@@ -222,8 +222,8 @@ class _Game(Settings):
         sizes = tuple(sizes)
         if not all(isinstance(units, Integral) and int(units) >= 1 for units in sizes):
             raise ValueError(
-                "hidden_layer_sizes of the discriminator must hold numbers of units, each "
-                f"an integer of at least 1. Got {sizes!r} instead."
+                "hidden_layer_sizes of the discriminator must hold numbers of units, "
+                f"each an integer of at least 1. Got {sizes!r} instead."
             )
         given = given | {"discriminator_layer_sizes": None}
         return replace(super().filled(given), discriminator_layer_sizes=sizes)
