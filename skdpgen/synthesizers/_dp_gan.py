@@ -290,7 +290,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         if self.generator is not None and self.generator.max_iter is not None:
             raise ValueError(
                 "max_iter must be None of the generator of DPGANSynthesizer: it "
-                "follows the steps of the discriminator, `discriminator__max_iter`. Got "
+                "follows the steps of `discriminator__max_iter`. Got "
                 f"{self.generator.max_iter!r} instead."
             )
 

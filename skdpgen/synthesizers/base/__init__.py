@@ -11,6 +11,7 @@ from skdpgen.synthesizers.base._files import (
 from skdpgen.synthesizers.base._generator import (
     Discriminator,
     Generator,
+    parameter_names,
     with_parts,
 )
 from skdpgen.synthesizers.base._parameters import (
@@ -45,6 +46,7 @@ __all__ = [
     "TrainedAttributes",
     "check_retrained",
     "each_object",
+    "parameter_names",
     "read_estimator",
     "require_fitted",
     "with_parts",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -241,3 +242,20 @@ def with_parts(params: Mapping[str, Any]) -> dict[str, Any]:
         values = (params["discriminator"] or Discriminator()).get_params(deep=False)
         flat |= {OF_DISCRIMINATOR.get(key, key): value for key, value in values.items()}
     return flat
+
+
+def parameter_names(estimator: Any) -> list[str]:
+    """Return names of parameters as ``set_params`` takes them, parts' among them.
+
+    Examples
+    --------
+    >>> from skdpgen import DPDRESynthesizer
+    >>> parameter_names(DPDRESynthesizer())[-2:]
+    ['discriminator__steps_per_generator_step', 'discriminator__public_iter']
+    """
+    own = list(estimator.get_params(deep=False))
+    return own + [
+        f"{part}__{name}"
+        for part in estimator._parts
+        for name in inspect.signature(PARTS[part]).parameters
+    ]

@@ -50,7 +50,7 @@ GENERATOR = {
 class Settings:
     """Settings of a generator's training; estimators add those of their features."""
 
-    hidden_layer_sizes: tuple[int, ...] | str
+    hidden_layer_sizes: Any  # a tuple of integers, or PER_COLUMN
     n_latent: int
     max_iter: int
     batch_size: int
