@@ -31,7 +31,6 @@ from skdpgen.synthesizers import (
     DPMERFSynthesizer,
     DPNTKSynthesizer,
     DPPairwiseSynthesizer,
-    Generator,
 )
 from skdpgen.tables import Chunks, EncodedBatch, NumberCells, Numeric, Rows, Schema
 from skdpgen.utils import (

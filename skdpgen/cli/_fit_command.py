@@ -102,7 +102,7 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
     Cells of a CSV are read as text, whatever they hold: what they are is found out
     privately, or said by a schema. Each fit of the same rows costs its own epsilon.
     """
-    is_images = file.suffix == ".npz"
+    is_images = file.name.lower().endswith(".npz")
     synthesizer = make_synthesizer(options, "images" if is_images else "table")
     from skdpgen.cli._table_files import TableFile, image_chunks, kind_of
     from skdpgen.tables import Schema

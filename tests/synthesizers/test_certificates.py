@@ -32,7 +32,7 @@ IMAGES = DIGITS.reshape(-1, 8, 8)[:200] / 16
 def fit_encoder(adjacency):
     synth = DPMERFSynthesizer(
         classes=range(10),
-        encoder_budget=0.5,
+        network="private",
         n_features=64,
         generator=Generator(max_iter=2, hidden_layer_sizes=(32,)),
     )

@@ -21,7 +21,7 @@ from skdpgen import (
     load,
 )
 from skdpgen.exceptions import SearchCostWarning
-from skdpgen.synthesizers.base import with_generator
+from skdpgen.synthesizers.base import with_parts
 from skdpgen.tables import Integer, Numeric, Schema
 from tests._seeded import same_noise
 
@@ -142,7 +142,7 @@ def test_the_representation_shows_what_was_set():
 
 def test_flat_settings_have_those_of_the_generator():
     params = DPMERFSynthesizer(generator=Generator(max_iter=5)).get_params(deep=False)
-    flat = with_generator(params)
+    flat = with_parts(params)
     assert set(flat) >= NAMES
     assert flat["max_iter"] == 5
     assert "generator" not in flat

@@ -181,7 +181,7 @@ def test_no_picture_moves_a_release_further(adjacency, dtype, monkeypatch):
 @pytest.mark.parametrize(
     "params",
     [
-        {"preset": "paper"},
+        {"algorithm": "one_shot"},
         {"covariance": "diagonal", "augmentation": None, "n_prototypes": 2},
         {"covariance": "pooled", "augmentation": None, "n_prototypes": 1},
         {"is_public": True, "augmentation": None, "n_prototypes": 1},

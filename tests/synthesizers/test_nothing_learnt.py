@@ -153,7 +153,7 @@ def test_the_floor_learns_none_by_design():
 
 
 def test_steps_that_are_paid_for_are_made():
-    params = {"algorithm": "per_step", "max_iter": 2, "n_points": 2}
+    params = {"algorithm": "per_step", "max_iter": 2, "batch_size": 2}
     params |= {"n_features": None, "batch_size": None}
     synth, said = fit("DPKernelSynthesizer", FEW, epsilon=0.3, **params)
     assert said == []
