@@ -354,8 +354,8 @@ class DPDRESynthesizer(BaseSynthesizer):
         """Return how steps sample rows; None for one release."""
         if self.algorithm != "sgd":
             return None
-        steps = self._settings_of_steps()
-        return Subsampling(steps.sampling_rate, steps.max_iter, game_share("nothing"))
+        steps, share = self._settings_of_steps(), game_share("nothing")
+        return Subsampling(steps.sampling_rate, steps.max_iter, share)
 
     def _settings_of_steps(self) -> RatioSettings:
         """Return the settings of the discriminator; those that are None filled in."""

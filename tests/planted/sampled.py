@@ -67,7 +67,7 @@ WHO_IS_DRAWN = (
         "a-search-forgets-steps-of-a-ratio",
         "DP-DRE does not tell a search that it draws secret samples",
         "skdpgen.synthesizers:DPDRESynthesizer._subsampling",
-        'return Subsampling(steps.sampling_rate, steps.max_iter, game_share("nothing"))',
+        "return Subsampling(steps.sampling_rate, steps.max_iter, share)",
         "return None",
         (KNOWN + "[DPDRESynthesizer, steps-frame]",),
     ),

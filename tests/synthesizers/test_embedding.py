@@ -392,7 +392,7 @@ WRONG = {
     "order": ({"order": 5}, r"'order'.*Got 5", DPHPSynthesizer),
     "low order": (
         {"order": (-1, 2)},
-        r"order must be a pair.*\(-1, 2\)",
+        r"order must be a .*\(-1, 2\)",
         DPHPSynthesizer,
     ),
     "order text": ({"order": ("bins", 2)}, r"order must be .*'bins'", DPHPSynthesizer),

@@ -236,7 +236,7 @@ def test_methods_for_tables_say_so(cls):
     ],
 )
 def test_parameters_of_tables_are_refused(cls, params):
-    with pytest.raises(ValueError, match="must be .* for images: it is for tables"):
+    with pytest.raises(ValueError, match=r"must be .* for images: it is for tables"):
         build(cls, **params).fit(PIXELS, LABELS)
 
 
