@@ -74,6 +74,11 @@ class EmbeddingSynthesizer(TrainedAttributes, HasPresets, BaseSynthesizer):
         "device": [str, torch.device],
     }
 
+    @property
+    def _n_minibatches(self) -> int:
+        """Parts of the rows that are released one by one."""
+        return 1 if self.generator is None else self.generator.n_minibatches
+
     def _map_columns(
         self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
     ) -> RowKernel:
@@ -162,7 +167,7 @@ class EmbeddingSynthesizer(TrainedAttributes, HasPresets, BaseSynthesizer):
                 name=f"mean embedding of {kernel.certificate_name} by class",
                 share=1.0 - self._kept_share(opening, labels),
                 n_classes=n_classes_of(labels),
-                n_minibatches=getattr(settings, "n_minibatches", 1),
+                n_minibatches=self._n_minibatches,
                 weights=kernel.weights,
             )
             self._after_release(opening)
