@@ -207,7 +207,7 @@ def test_nothing_is_paid_if_the_warning_is_an_error():
 
 STEPPED = [
     DPKernelSynthesizer(algorithm="per_step", generator=Generator(max_iter=50)),
-    DPMERFSynthesizer(network="private"),
+    DPMERFSynthesizer(generator=Generator(network="private")),
 ]
 
 

@@ -192,7 +192,7 @@ def test_groups_are_refused_before_a_row_is_read(name):
 def test_groups_are_refused_by_each_algorithm():
     for synth in (
         DPKernelSynthesizer(algorithm="per_step"),
-        DPMERFSynthesizer(n_minibatches=3),
+        DPMERFSynthesizer(generator=Generator(n_minibatches=3)),
     ):
         with pytest.raises(NotImplementedError, match="groups"):
             synth.fit(X, groups=np.arange(len(X)))
