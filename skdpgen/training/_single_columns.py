@@ -100,7 +100,7 @@ def _posterior_of_bins(
     evidence = [np.array([-0.5 * float((deviation**2).sum())])]
     means, variances = [np.zeros((1, n))], [np.zeros((1, n))]
     for values, vectors in axes(tuple(places.tolist())):
-        spread = signal[:, None] * np.maximum(values, 0.0)
+        spread = (signal[:, None] * np.maximum(values, 0.0)[:, None]).reshape(-1, n)
         rotated, shrinkage = vectors.T @ deviation, spread / (spread + 1.0)
         # log evidence of N(0, spread + 1) in the eigenbasis, without constants
         fit = rotated**2 / (spread + 1.0) + np.log(spread + 1.0)
@@ -117,18 +117,24 @@ def _posterior_of_bins(
 
 
 def _axes_of_cells(places: tuple[int, ...]) -> list[tuple[Floats, Floats]]:
-    """Return the variances and the axes of each prior of cells at these places."""
+    """Return variances, a row for each roughness, and axes of the priors of cells.
+
+    P has the axes of the smooth part. So priors of one length scale share their axes,
+    and only their variances differ: 0 along the sum, the first axis, and a + (1 - a)
+    times that of the smooth part along all others.
+    """
     n, at = len(places), np.array(places)
     distance = np.abs(at[:, None] - at[None, :]) / n
+    rough = np.array(ROUGHNESS)[:, None]
     axes = []
     for length in CELL_LENGTH_SCALES:
         smooth = np.exp(-distance / length)
-        for part in ROUGHNESS:
-            prior = part * np.eye(n) + (1 - part) * smooth
-            prior -= prior.mean(axis=0)  # P on both sides: deviations sum to 0
-            prior -= prior.mean(axis=1, keepdims=True)
-            values, vectors = np.linalg.eigh(prior)
-            axes.append((values, vectors))
+        smooth -= smooth.mean(axis=0)  # P on both sides: deviations sum to 0
+        smooth -= smooth.mean(axis=1, keepdims=True)
+        values, vectors = np.linalg.eigh(smooth)
+        variances = rough + (1 - rough) * values
+        variances[:, 0] = 0.0
+        axes.append((variances, vectors))
     return axes
 
 
