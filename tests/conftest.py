@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from skdpgen.metrics import CLASSIFIERS, REGRESSORS
 from skdpgen.privacy import _noise, _noisy_share
+from skdpgen.synthesizers.gaussian import _pictures
 from tests.benchmark._small_run import EITHER, cells_computed
 
 # a busy machine is no failure, and examples are the same in each run
@@ -74,11 +75,17 @@ def fresh_entropy(monkeypatch):
 
 
 @pytest.fixture
+def hardly_taught(monkeypatch):
+    """Let networks that rows vote on learn for three steps, from free pictures."""
+    monkeypatch.setattr(_pictures, "N_DRAWN", (60, 60))
+
+
+@pytest.fixture
 def few_models(monkeypatch):
     """Score by four models of each kind; a report trains twelve."""
     for table in (CLASSIFIERS, REGRESSORS):
         for kind, models in list(table.items()):
-            names = {*list(models)[:2], "lda", "xgboost"}
+            names = {*list(models)[:2], "cnn", "lda", "xgboost"}
             few = {name: model for name, model in models.items() if name in names}
             monkeypatch.setitem(table, kind, few)
 

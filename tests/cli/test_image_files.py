@@ -93,6 +93,7 @@ def test_a_report_shows_synthetic_images(digits, tmp_path):
         assert content["timing"]["rows"] == 100
 
 
+@pytest.mark.usefixtures("few_models")
 def test_a_report_beside_real_images(digits, tmp_path):
     """Labels were said as text, and stand as numbers in the file."""
     file = digits / "digits.npz"
