@@ -60,7 +60,7 @@ def test_a_run_that_was_killed_goes_on(folder, tmp_path):
     told = []
     config = BenchConfig.load(folder / "small.toml")
     rows = run_cells(
-        config, out, tell=lambda *now: told.append(now), parquet=True
+        config, out, n_jobs=2, tell=lambda *now: told.append(now), parquet=True
     )
     assert told[0] == (len(before), 3, None)
     assert [now[0] for now in told[1:]] == list(range(len(before) + 1, 4))
