@@ -114,9 +114,9 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
             trees.append(tree)
         places.append((cells, total, shares, None if tree is None else is_shared))
     denoised = iter(tree_estimates(trees))
-    for cells, total, shares, is_shared in places:
-        if is_shared is not None:
-            shares[is_shared] = next(denoised)
+    for cells, total, shares, halved in places:
+        if halved is not None:
+            shares[halved] = next(denoised)
         if shares.sum() > 0:
             estimate[cells] = shares * (total / shares.sum())
     return estimate

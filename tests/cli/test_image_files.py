@@ -98,7 +98,7 @@ def test_a_report_shows_synthetic_images(digits, tmp_path):
 @pytest.fixture
 def short_network(monkeypatch):
     """Let the network that scores images train for a tenth of its steps."""
-    short = replace(_utility.IMAGE_NETWORK, params={"max_iter": 100})
+    short = replace(_utility.IMAGE_NETWORK, settings={"max_iter": 100})
     monkeypatch.setattr(_utility, "IMAGE_NETWORK", short)
 
 
