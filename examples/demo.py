@@ -26,7 +26,7 @@ def main(n_samples: int = 20_000) -> None:
 
     print("Twelve classifiers, trained on each table and tested on real rows.")
     print("`baseline` keeps no relation between columns; `real` is no synthetic table.")
-    print("(The comparison fits the synthesizers anew: these are releases, too.)\n")
+    print("(The comparison fits the synthesizers again: these are releases, too.)\n")
     comparison = compare({"pairwise": synthesizer}, X, y, X_test, y_test)
     print(comparison, end="\n\n")
 

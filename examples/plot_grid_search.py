@@ -6,7 +6,7 @@ Search over the privacy budget, and see what the search itself costs.
 """
 
 # %%
-# Every candidate of a search is a release on the same rows. The warning that says so is
+# Every candidate of a search is a release on the same rows. The warning of it is
 # silenced here because the costs are added up below.
 import warnings
 

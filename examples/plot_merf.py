@@ -6,8 +6,8 @@ DP-MERF against independent columns: what training finds, and how it looks.
 """
 
 # %%
-# 20,000 customers. A relation is found if it stands out of the noise: many rows help,
-# a larger epsilon, and a larger share of the release for what looks at pairs.
+# 20,000 customers. A relationship is learned if it exceeds the noise: many rows help,
+# a larger epsilon, and a larger share of the release for pairs.
 from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer, Generator
 from skdpgen.datasets import load_example
 from skdpgen.metrics import total_variation

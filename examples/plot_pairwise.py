@@ -2,7 +2,7 @@
 Pairs of columns
 ================
 
-DP-Pairwise: the pairs that stand out of the noise, measured twice.
+DP-Pairwise: the pairs that exceed the noise, measured twice.
 """
 
 # %%

@@ -25,7 +25,7 @@ X_synthetic, y_synthetic = synthesizer.sample()
 print(X_synthetic.head())
 
 # %%
-# Classifiers learn from the synthetic rows and are tested on real ones: three of the
+# Classifiers learn from the synthetic rows and are tested on real ones: three of
 # twelve, to be quick.
 X_test, y_test = load_example(2000, random_state=1)
 utility = SyntheticUtility(

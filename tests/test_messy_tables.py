@@ -123,7 +123,7 @@ def text(value):
 
 
 @each_fit
-def test_what_comes_back_has_the_form_of_what_came_in(name, table):
+def test_rows_come_back_in_their_original_form(name, table):
     found = fitted(name, table)
     X, drawn = found.case.X, found.drawn
     assert type(drawn) is type(X)
@@ -146,7 +146,7 @@ def test_what_comes_back_has_the_form_of_what_came_in(name, table):
 
 
 @each_fit
-def test_labels_have_the_form_of_those_that_came_in(name, table):
+def test_labels_come_back_in_their_original_form(name, table):
     found = fitted(name, table)
     y, drawn = found.case.y, found.y
     if y is None:

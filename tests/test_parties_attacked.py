@@ -511,7 +511,15 @@ def drawn(rng, usual):
 def random_question(rng, adjacency):
     kind, n = rng.integers(6), int(rng.integers(1, 4))
     scales = tuple(drawn(rng, 0.7) for _ in range(2))
-    histograms = forced(Histograms((3, 3)), scales=scales if n > 1 else None)
+    pooled = tuple(
+        tuple(rng.permutation(5)[: rng.integers(4)].tolist())
+        for _ in range(int(rng.integers(1, 4)))
+    )
+    histograms = forced(
+        Histograms((3, 3)),
+        scales=scales if n > 1 else None,
+        pooled=pooled if rng.random() < 0.5 else None,
+    )
     steps, blocks = (), {"columns": histograms}
     if kind == 1:
         looks = ((0, None), (1, GROUPS), (0, None))[: int(rng.integers(2, 4))]

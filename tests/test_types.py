@@ -10,9 +10,14 @@ ROOT = Path(__file__).parents[1]
 OPTIONS = ("--strict", "--follow-imports=silent", "--ignore-missing-imports")
 
 RIGHT = """
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, assert_type
 
+import numpy as np
 import pandas as pd
+import torch
+from numpy.typing import NDArray
 from sklearn.model_selection import GridSearchCV
 
 import skdpgen
@@ -94,7 +99,29 @@ def scored(frame: pd.DataFrame, labels: "pd.Series[str]") -> None:
     print(result)
     public = DPDRESynthesizer(2.0).fit(frame, labels, public_data=(frame, labels))
     print(public.privacy_)
-    print(plan(frame, labels))
+    print(plan(len(frame), 12).n_pairs + 1, plan(100, 3))
+
+
+def typed(frame: pd.DataFrame) -> None:
+    synth = DPPairwiseSynthesizer().fit(frame)
+    assert_type(synth, DPPairwiseSynthesizer)
+    assert_type(synth.privacy_, PrivacyReport)
+    assert_type(synth.privacy_.epsilon_at(1e-7), float)
+    assert_type(synth.schema_, Schema)
+    assert_type(synth.classes_, NDArray[Any])
+    assert_type(synth.feature_names_in_, NDArray[Any])
+    assert_type(synth.n_features_in_, int)
+    assert_type(synth.n_samples_, int)
+    assert_type(synth.n_iter_, int)
+    assert_type(synth.loss_curve_, list[float])
+    assert_type(synth.lost_, list[str])
+    assert_type(synth.task_, str | None)
+    assert_type(synth.relations_learned_, str)
+    assert_type(synth.pixels_, Mapping[str, float])
+    assert_type(synth.release_.noise_std, Mapping[str, float])
+    assert_type(DPMERFSynthesizer().fit(frame).generator_, torch.nn.Module)
+    assert_type(DPDRESynthesizer().fit(frame).weights_, NDArray[np.float64])
+    assert_type(synth.retrain().privacy_, PrivacyReport)
 
 
 def careful(path: str) -> Schema | None:
@@ -122,6 +149,9 @@ Integer("0", 120)
 Schema(columns=[Integer(0, 120)])
 number: str = DPMERFSynthesizer().n_samples_
 DPMERFSynthesizer().privacy_.epsilons
+iterations: str = DPMERFSynthesizer().n_iter_
+labels: list[int] = DPMERFSynthesizer().classes_
+DPMERFSynthesizer().schema_.epsilon
 """
 
 

@@ -1,8 +1,8 @@
 """Tables in files: read in pieces, cell by cell, and written whole.
 
-A reader of CSV that guesses dtypes looks at all values of a column: one cell decides
+A reader of CSV that guesses dtypes reads all values of a column: one cell decides
 what all others become, and dtypes count as public. So cells of CSV stay text, which
-the private first look at text columns understands; a schema says what they are. Files
+the private release of types of text understands; a schema says what they are. Files
 of Arrow and Parquet keep the types that they declare.
 """
 
@@ -169,9 +169,9 @@ def _pieces_of_arrow(path: Path, kind: str, rows: int) -> Iterator[pd.DataFrame]
 
 
 def _with_arrow_types(table: Any) -> pd.DataFrame:
-    """Return a table of Arrow with the types that its file declares, whatever it holds.
+    """Return a table of Arrow with the types that its file declares.
 
-    The usual conversion to pandas looks at values: one missing cell turns a column of
+    The usual conversion to pandas reads values: one missing cell turns a column of
     truth values into objects in this piece and not in others. What a file declares as
     text need not be text; such cells are missing.
     """

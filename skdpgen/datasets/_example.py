@@ -39,8 +39,8 @@ def load_example(
 
     The columns have what real tables have: text with missing values, an ordered
     category, integers with a spike, an amount that is zero in nine rows out of ten, a
-    boolean, a date, missing numbers. Most of what tells the classes apart is in single
-    columns; age ties some columns together.
+    boolean, a date, missing numbers. Single columns hold most of the difference between
+    the classes; age ties some columns together.
 
     Parameters
     ----------

@@ -531,7 +531,7 @@ class SyntheticUtility:
     two classes the positive one is the last, sorted as numbers if all are numbers
     and as text otherwise. A model that cannot learn, because only one class was
     sampled or because its fit failed, scores chance (ROC-AUC 1/2, average precision
-    = share of positives, F1 of a constant guess, R² 0) and says so in ``note``.
+    = share of positives, F1 of a constant guess, R² 0) and states it in ``note``.
 
     Examples
     --------

@@ -52,7 +52,7 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
 
     Shares of what stands apart are written above its bars, in percent. These bars are
     as high as all others, unless one of them is higher than all values: then they get
-    a scale of their own, and the ground says so.
+    a scale of their own, marked by the background.
     """
     body, left, right = panel.body, panel.left, panel.right
     if isinstance(body, Steps):
@@ -212,7 +212,7 @@ def plot_marginals(
     columns : sequence of column names, default=None
         What to draw; None draws the columns that both tables have.
     max_columns : int, default=60
-        At most this many of them are on a page; the picture says so if there are more.
+        At most this many of them are on a page; the picture states if there are more.
     page : int, default=1
         Which ``max_columns`` of them to draw.
     other : str, default="other"

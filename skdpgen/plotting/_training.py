@@ -30,10 +30,10 @@ _RECENT = 20  # steps in the running mean
 def plot_loss(synthesizer: Synthesizer, ax: Axes | None = None) -> Figure | SubFigure:
     """Draw the loss of every training step of a fitted synthesizer.
 
-    The dashed line at 1 is the loss of independent columns (with ``numbers="fourier"``:
-    of features that are all zero). How far the curve falls below it shows what the
-    generator learnt about relations. It starts above, since a fresh network does not
-    know the columns yet.
+    The dashed line at 1 is the loss of independent columns (of features that are all
+    zero with ``numeric_encoding="fourier"``). How far the curve falls below it shows
+    what the generator learnt about relations. It starts above, since a fresh network
+    does not know the columns yet.
 
     The target is noisy: the curve need not reach 0, and training ends early once what
     is left is well within the noise. The loss is computed from the stored release and
@@ -123,7 +123,7 @@ def plot_calibration(
     Parameters
     ----------
     synthesizer : fitted DPDRESynthesizer
-        One that released means, ``method="one_shot"``.
+        One that released means, ``algorithm="one_shot"``.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None makes a figure.
 

@@ -60,7 +60,7 @@ class Tokens(Protocol):
 class Histograms:
     """Histograms of columns, or of sets of columns, on cells fixed beforehand.
 
-    Codes outside ``range(sizes[j])`` count nowhere, so in each histogram a row is at
+    Codes outside ``range(sizes[j])`` are ignored, so in each histogram a row is at
     most one-hot. With ``scales`` a row counts ``scales[i]`` in histogram i: it moves
     the histogram by that much, and the same noise, measured in rows, is
     ``1 / scales[i]`` times as large.
@@ -69,6 +69,11 @@ class Histograms:
     bits, downwards (:func:`shortened`), here and so in ``structure``: their products
     with counts of up to :math:`2^{30}` have 53 bits and are not rounded, so that a row
     moves them by the scale, and not by an error that grows with the count.
+
+    *Pooled cells.* Rows in them count in the first class, whatever their class is. So
+    the sum over the classes has the noise of one count. A row still adds to one cell
+    of one class in each histogram, and which one depends on that row alone: it is
+    one-hot as before.
 
     Parameters
     ----------
@@ -79,14 +84,22 @@ class Histograms:
     subsets : tuple of tuple of int or None, default=None
         The columns of each histogram, the last one varying fastest; None means each
         column by itself.
+    pooled : tuple of tuple of int or None, default=None
+        Cells of each column that are counted without classes. Not for subsets, and not
+        for minibatches.
     """
 
     sizes: tuple[int, ...]
     scales: tuple[float, ...] | None = None
     subsets: tuple[tuple[int, ...], ...] | None = None
+    pooled: tuple[tuple[int, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         """Check that every histogram has a scale, and cut it to few bits."""
+        if self.pooled is not None and (
+            self.subsets is not None or len(self.pooled) != len(self.sizes)
+        ):
+            raise ValueError("pooled must list cells of each column, without subsets.")
         if self.scales is None:
             return
         n = len(self.widths)
@@ -113,6 +126,19 @@ class Histograms:
             "subsets that are distinct columns",
         )
         refuse_unless(self.scales is None or type(self.scales) is tuple, "scales")
+        refuse_unless(
+            self.pooled is None
+            or (
+                type(self.pooled) is tuple
+                and subsets is None
+                and len(self.pooled) == len(sizes)
+                and all(
+                    type(cells) is tuple and all(is_whole(k, 0, WIDEST) for k in cells)
+                    for cells in self.pooled
+                )
+            ),
+            "pooled cells of each column",
+        )
         refuse_unless(self.width <= WIDEST, "histograms that are not too wide")
 
     @property
@@ -154,6 +180,10 @@ class Histograms:
             index = labels
             for j in subset:
                 index = index * self.sizes[j] + codes[:, j]
+            pooled = self.pooled[subset[0]] if self.pooled else ()
+            if pooled and n_classes > 1:
+                column = codes[:, subset[0]]
+                index = np.where(np.isin(column, pooled), column, index)
             if has_unlabelled or has_outside[list(subset)].any():
                 ignored = unlabelled | outside[:, subset].any(axis=1)
                 # one more bin, which is cut off below
@@ -179,7 +209,7 @@ class Histograms:
 class Vectors:
     r"""Sum of :math:`\phi(x) \otimes y` for vectors that are clipped here.
 
-    Whatever the map promised, a row with a non-finite entry becomes zero, entries are
+    For any map, a row with a non-finite entry becomes zero, entries are
     clamped at 0 if the structure says so, and the norm is cut to ``bound``, in
     float64: a guarantee must not rest on another package's rounding.
 
@@ -401,7 +431,7 @@ class Parities:
     r"""Sum of :math:`\prod_{j \in A} s_j \otimes y` over sets A of columns.
 
     A row comes as codes, one a column, fixed beforehand: code 1 is the sign -1, **any
-    other code is 1**. So whatever comes in, each product is 1 or -1, as the proof of
+    other code is 1**. So for any row each product is 1 or -1, as the proof of
     :class:`SignProducts` wants. The products are formed here.
 
     Parameters

@@ -44,7 +44,7 @@ class ExactSum:
     leaves at most top/2 in ``low``: two of these are at most top, :math:`2^b` steps,
     and add without rounding; so do multiples of ``top`` in ``high``. Whole tops are
     carried once more, so that ``low`` starts anew. Nothing was rounded: what is merged
-    is the sum over all rows, whichever parts they came in.
+    is the sum over all rows, for any division into parts.
 
     Parameters
     ----------

@@ -203,7 +203,7 @@ def random_groups(n: int, n_groups: int) -> NDArray[np.int64]:
 def insecure_noise_seed(seed: int) -> Iterator[None]:
     """Make noise and secret samples reproducible: for tests, never for private data.
 
-    Whoever knows the seed can subtract the noise. Only the calling thread or task is
+    Anyone who knows the seed can subtract the noise. Only the calling thread or task is
     affected; the report of every fit inside says that it is not private.
 
     Examples

@@ -1,4 +1,4 @@
-"""A door for methods that must read rows while they train, such as DP-SGD."""
+"""Private rows for methods that read them while they train, such as DP-SGD."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,7 @@ class Takeable(Protocol[T]):
 
 
 class SubsampledLedger(Protocol):
-    """What the door needs of a ledger."""
+    """What these functions need of a ledger."""
 
     def charge_subsampled(
         self,
@@ -91,7 +91,7 @@ def private_oracle(
     *Why it is private.* Vectors that are not finite count as zero and the rest are
     clipped in float64, so a row moves the sum by at most C when it joins or leaves.
     The divisor is fixed beforehand: the realised sample size would reveal information.
-    ``per_row`` must treat each row by itself, which cannot be checked here: batch
+    ``per_row`` must treat rows independently, which cannot be checked here: batch
     normalisation lets one row change the vectors of all. It must keep no rows, and
     must not raise because of values. It is called with some of the rows at a time, so
     that memory does not grow with the sample.
@@ -246,7 +246,7 @@ def functional_oracle(
               + \sigma G \Big), \qquad
               k(x, w) = \frac1H \sum_h e^{-\|x - w\|^2 / 2 h^2},
 
-    G is a Gaussian process with covariance :math:`k \otimes I`, drawn anew at every
+    G is a Gaussian process with covariance :math:`k \otimes I`, drawn again at every
     step, q is ``sampling_rate``, n is ``expected_rows``, and sigma comes from the
     ledger, which is charged for all steps on entry [1]_.
 

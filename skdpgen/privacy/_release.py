@@ -57,6 +57,8 @@ class Release:
         Of the joint, weighted sum under ``adjacency``.
     mu : float
         Gaussian-DP parameter of this release.
+    pooled : tuple of tuple of int or None, default=None
+        Cells of each histogram whose sum over the classes has the noise of one count.
     """
 
     values: Mapping[str, Any]
@@ -64,6 +66,7 @@ class Release:
     sensitivity: float
     mu: float
     adjacency: Adjacency
+    pooled: tuple[tuple[int, ...], ...] | None = None
 
 
 def release(

@@ -96,7 +96,7 @@ class WithSquares:
 
     *Proof.* With :math:`p = v^\top v'` the squared move is at most
     :math:`\|v\|^2 + \|v'\|^2 + b^2(\|v\|^4 + \|v'\|^4) - 2p - 2b^2p^2` (equal for the
-    outer product, of which the squares are a part). Whatever p is,
+    outer product, of which the squares are a part). For any p,
     :math:`-2p - 2b^2p^2 \le 1/(2b^2)`, so it is at most :math:`2 + 2b^2 + 1/(2b^2)`.
     For :math:`b^2 \le 1/2` the last two terms decrease in p on [-1, 1], so with lengths
     x, y the worst p is -xy and the squared move is :math:`(x+y)^2 (1 + b^2(x-y)^2)`,

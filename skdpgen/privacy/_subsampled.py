@@ -324,7 +324,7 @@ def pld_epsilon(
     *Beside Gaussian releases that are chosen on the way.* Let M² be the squared mu that
     all of them may have together, J the steps, fixed beforehand, and
     :math:`h_\gamma(m, J)` the divergence :math:`H_\gamma` of the products of N(m, 1)
-    against N(0, 1) and of the pairs of J. Whatever the order, and whoever chooses each
+    against N(0, 1) and of the pairs of J. In any order, and for any choice of each
     :math:`\mu_t` by what was seen before, :math:`H_\gamma \le h_\gamma(M, J)`. *Proof*,
     by induction over the number of releases. Let the first be Gaussian with
     :math:`\mu_1`, which depends on nothing private, and y its result. What follows has

@@ -16,7 +16,7 @@ NAMES = {
     "one_way_tv": ("Single columns", "distance of frequencies, 0 to 1"),
     "two_way_tv": ("Pairs of columns", "distance of frequencies, 0 to 1"),
     "three_way_tv": ("Triples of columns", "distance of frequencies, 0 to 1"),
-    "detection_auc": ("Told apart by boosting", "ROC-AUC; 0.5 is not at all"),
+    "detection_auc": ("Detection by boosting", "ROC-AUC; 0.5 is not at all"),
     "query_error": ("Range queries", "mean error of a share of rows"),
 }
 

@@ -70,9 +70,10 @@ class DPMGESynthesizer(BaseSynthesizer):
         Privacy budget of one call to :meth:`fit`, everything included.
         ``epsilon=float("inf")`` adds no noise and promises nothing.
     delta : float or None, default=None
-        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
-        of one over the number of rows. Under "add_remove", which hides that number, it
-        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+        The probability that the guarantee of epsilon fails. None is a power of ten: at
+        most 1e-5 and a tenth of one over the number of rows. Under "add_remove", which
+        hides that number, it is 1e-7, right for up to a million rows.
+        ``privacy_.delta`` is what was used.
     adjacency : {"replace", "add_remove"}, default="replace"
         Which tables are neighbours; "replace" makes the number of rows public.
     schema : Schema, dict or None, default=None
@@ -217,7 +218,7 @@ class DPMGESynthesizer(BaseSynthesizer):
         method.check(X)
         (for_public,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y, public_data, groups) as opening:
-            cells, labels = discover_bins(opening, keeps_gaps=True)
+            cells, labels = discover_bins(opening, gap_share=0.5)
             opening.measured = MeasuredMixture(
                 cells=cells,
                 labels=labels,

@@ -65,9 +65,10 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         Privacy budget of one call to :meth:`fit`, everything included.
         ``epsilon=float("inf")`` adds no noise and promises nothing.
     delta : float or None, default=None
-        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
-        of one over the number of rows. Under "add_remove", which hides that number, it
-        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+        The probability that the guarantee of epsilon fails. None is a power of ten: at
+        most 1e-5 and a tenth of one over the number of rows. Under "add_remove", which
+        hides that number, it is 1e-7, right for up to a million rows.
+        ``privacy_.delta`` is what was used.
     adjacency : {"replace", "add_remove"}, default="replace"
         Which tables are neighbours; "replace" makes the number of rows public.
     schema : Schema, dict or None, default=None
@@ -136,7 +137,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     n_iter_ : int
         Training steps that were made; training may stop at the noise.
     relations_learned_ : str
-        "columns and relations"; "columns by class only" if no relation stood out of the
+        "columns and relations"; "columns by class only" if no relation exceeded the
         noise; "single columns only" if there were no labels either; or "images".
     classes_ : ndarray
         Class labels, of a classification.

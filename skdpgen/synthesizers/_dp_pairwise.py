@@ -35,6 +35,7 @@ from skdpgen.synthesizers.pairwise import (
     number_of_pairs,
     pair_share,
     read_given,
+    share_of_cells,
     train_mixture,
 )
 from skdpgen.tables import CellGroups
@@ -77,9 +78,10 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         Privacy budget of one call to :meth:`fit`, everything included.
         ``epsilon=float("inf")`` adds no noise and promises nothing.
     delta : float or None, default=None
-        The chance that epsilon fails. None is a power of ten: at most 1e-5 and a tenth
-        of one over the number of rows. Under "add_remove", which hides that number, it
-        is 1e-7, right for up to a million rows. ``privacy_.delta`` is what was used.
+        The probability that the guarantee of epsilon fails. None is a power of ten: at
+        most 1e-5 and a tenth of one over the number of rows. Under "add_remove", which
+        hides that number, it is 1e-7, right for up to a million rows.
+        ``privacy_.delta`` is what was used.
     adjacency : {"replace", "add_remove"}, default="replace"
         Which tables are neighbours; "replace" makes the number of rows public.
     schema : Schema, dict or None, default=None
@@ -139,7 +141,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     n_iter_ : int
         Training steps that were made; training may stop at the noise.
     relations_learned_ : str
-        "columns and relations"; "columns by class only" if no relation stood out of the
+        "columns and relations"; "columns by class only" if no relation exceeded the
         noise; "single columns only" if there were no labels either; or "images".
     classes_ : ndarray
         Class labels, of a classification.
@@ -247,8 +249,10 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         with self._opened(X, y, public_data, groups) as opening:
             n_pairs = number_of_pairs(opening, self.pair_budget)
             n_bins = FINE_BINS if n_pairs else MAX_BINS
-            cells, labels = discover_bins(opening, n_bins, keeps_gaps=True)
             for_pairs = pair_share(opening, n_pairs, self.pair_budget)
+            cells, labels = discover_bins(
+                opening, n_bins, gap_share=share_of_cells(n_pairs, for_pairs)
+            )
             columns = measure_columns(
                 opening,
                 cells,

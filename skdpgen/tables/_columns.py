@@ -133,7 +133,7 @@ class Numeric:
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Store a tuple of plain values, whatever sequence came in."""
+        """Store a tuple of plain values, for any given sequence."""
         object.__setattr__(self, "codes", _plain(self.codes))
         if self.format is not None:
             _, decimals = number_form(self.format, is_whole=self.decimals == 0)
@@ -189,7 +189,7 @@ class Integer:
     decimals = 0
 
     def __post_init__(self) -> None:
-        """Store a tuple of plain values, whatever sequence came in."""
+        """Store a tuple of plain values, for any given sequence."""
         object.__setattr__(self, "codes", _plain(self.codes))
         if self.format is not None:
             number_form(self.format, is_whole=True)
@@ -265,7 +265,7 @@ class Datetime:
         return _shown(self)
 
     def __post_init__(self) -> None:
-        """Store ISO text, whatever kind of time came in."""
+        """Store ISO text, for any given type of time."""
         object.__setattr__(self, "codes", _plain(self.codes))
         if self.format is not None:
             self._take_format(self.format)
@@ -341,7 +341,7 @@ class Categorical:
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Store a tuple of plain values, whatever sequence came in."""
+        """Store a tuple of plain values, for any given sequence."""
         if isinstance(self.categories, str):
             raise SchemaError(
                 "categories must be a list of values, as ['a', 'b']. "

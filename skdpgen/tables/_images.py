@@ -31,7 +31,7 @@ class ImageLayout:
     Parameters
     ----------
     container : {"numpy", "torch"}
-        What came in.
+        The container of X.
     shape : tuple of int
         Of one image: (height, width) or (channels, height, width).
     dtype : str

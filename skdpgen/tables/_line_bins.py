@@ -55,7 +55,7 @@ KEPT = {0.1: 1.25, 0.25: 1.75, 0.5: 2.25, 1.0: 2.75}
 WIDE, BETWEEN = 0.1, 1.5  # an empty stretch: part of the range, and noise stds
 # Rows that show together in n cells, in noise stds: EACH times the root of n.
 EACH = 4.0
-OUTWARD = (1, 1, 2, 2, 4, 4, 8, 8)  # widths, in octaves, of the cells beyond the range
+OUTWARD = (1, 1, 2, 2, 4)  # widths, in octaves, of the cells beyond the range
 FURTHEST, LAST_TIME = 2.0**129, 8.2e9  # a 64-bit nanosecond stamp holds the latter
 EXACT = 2**53  # floats hold every whole number up to here
 
@@ -500,12 +500,11 @@ def _outer_cells(
     keeps its sign.
     """
     starts = last, int(np.searchsorted(line.edges[:-1], above))
-    lower_estimates = [
-        float(line.counts[k:].sum()) - line.noise(k, line.n_cells) for k in starts
-    ]
-    rows = float(line.counts[starts[int(np.argmax(lower_estimates))] :].sum())
-    n_cells = min(_most_cells(rows, later_noise), len(OUTWARD))
-    if max(lower_estimates) <= 0 or n_cells < 2:
+    most_rows = max(
+        float(line.counts[k:].sum()) + line.noise(k, line.n_cells) for k in starts
+    )
+    n_cells = min(_most_cells(most_rows, later_noise), len(OUTWARD))
+    if n_cells < 2:
         return [above]
     octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
     octaves = np.unique(on_lattice_edges(octaves, line.step))

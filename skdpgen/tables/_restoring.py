@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 CATEGORY = re.compile(r"(ordered )?category(?:\[(.*)\])?")
 ARRAYS = ("numpy", "masked", "torch")
-PANDAS_DTYPES = {  # of a table that came in another container
+PANDAS_DTYPES = {  # of a table of another container
     Kind.FLOAT: "float64",
     Kind.INTEGER: "Int64",
     Kind.BOOLEAN: "boolean",

@@ -499,7 +499,7 @@ class Schema:
     ) -> "Schema":
         """Read bounds and categories off public rows: a sample, an earlier release.
 
-        That these rows are public is your word, and the certificate says so, as
+        That these rows are public is your word, and the certificate states it, as
         ``origin`` does. It is no alarm: what public rows show is public. Rows that
         are to be protected do not belong here. What the public rows do not show is
         clipped to their bounds, or counts as missing: widen what is too narrow by

@@ -478,11 +478,18 @@ def class_conditional_model(
     earlier_counts = earlier if earlier and has_all else {}
     marginals, conditionals = {}, {}
     noisy_columns: dict[Any, NoisyColumn] = {}
-    for (name, column), counts, std in zip(cells.items(), blocks, stds, strict=True):
-        pooled_std = std * math.sqrt(len(counts))
+    pooled_stds = pooled_noise(released, blocks, stds)
+    for (name, column), counts, std, of_cells in zip(
+        cells.items(), blocks, stds, pooled_stds, strict=True
+    ):
+        pooled_std, gaps = std * math.sqrt(len(counts)), list(column.gaps)
         if name in earlier_counts:
-            counts = join_counts(counts, std, *earlier_counts[name])
-            pooled_std = _std_of_joined(pooled_std, earlier_counts[name][1])
+            counts = join_counts(counts, of_cells**2, *earlier_counts[name])
+            variances = earlier_counts[name][1]
+            pooled_std = _std_of_joined(np.full(len(variances), pooled_std), variances)
+            gap_std = _std_of_joined(of_cells[gaps], variances[gaps]) if gaps else 0.0
+        else:
+            gap_std = float(of_cells[gaps].max()) if gaps else 0.0
         n_ordered = column.n_known if column.is_ordered else 0
         may_cut = column.is_lattice and n_ordered >= SHORTEST and name in discovered
         counts = without_empty_cells(
@@ -490,7 +497,8 @@ def class_conditional_model(
             pooled_std / math.sqrt(len(counts)),
             n_ordered=n_ordered if may_cut else 0,
             rare=_maybe_empty_cells(column),
-            gaps=column.gaps,
+            gaps=gaps,
+            gap_std=gap_std,
             other_sign=_negative_gaps(column),
             outward=_outward_gaps(column),
             total=(float(totals.sum()), total_std if n_rows is None else 0.0),
@@ -509,8 +517,21 @@ def class_conditional_model(
     return shrunk_to_public(model, noisy_columns) if noisy_columns else model
 
 
+def pooled_noise(
+    released: Release, blocks: Sequence[Floats], stds: Floats
+) -> list[Floats]:
+    """Return the noise of each cell of each column, all classes together."""
+    noise = []
+    for j, (block, std) in enumerate(zip(blocks, stds, strict=True)):
+        of_cells = np.full(block.shape[1], float(std) * math.sqrt(len(block)))
+        if released.pooled:
+            of_cells[list(released.pooled[j])] = std
+        noise.append(of_cells)
+    return noise
+
+
 def join_counts(
-    counts: Floats, noise_std: float, earlier: Floats, variances: Floats
+    counts: Floats, variance: Floats, earlier: Floats, earlier_variance: Floats
 ) -> Floats:
     """Join counts by class with earlier counts of all classes: least squares.
 
@@ -519,28 +540,29 @@ def join_counts(
 
     Examples
     --------
-    >>> join_counts(np.array([[4.0], [6.0]]), 1.0, np.array([16.0]), np.array([2.0])).T
+    >>> counts, two = np.array([[4.0], [6.0]]), np.array([2.0])
+    >>> join_counts(counts, two, np.array([16.0]), two).T
     array([[5.5, 7.5]])
     """
-    variance = len(counts) * noise_std**2
-    weight = variance / (variance + variances) if variance else np.zeros(len(variances))
+    both = variance + earlier_variance
+    weight = np.divide(variance, both, out=np.zeros(len(both)), where=variance > 0)
     return np.asarray(counts + weight * (earlier - counts.sum(axis=0)) / len(counts))
 
 
-def _std_of_joined(noise_std: float, variances: Floats) -> float:
+def _std_of_joined(noise_stds: Floats, variances: Floats) -> float:
     """Return the root mean square noise of cells that were counted twice.
 
     Examples
     --------
-    >>> round(_std_of_joined(3.0, np.array([9.0, 9.0])) ** 2, 6)
+    >>> three = np.array([3.0])
+    >>> round(_std_of_joined(three, np.array([9.0])) ** 2, 6)
     4.5
-    >>> _std_of_joined(3.0, np.array([np.inf])), _std_of_joined(0.0, np.array([0.0]))
+    >>> _std_of_joined(three, np.array([np.inf])), _std_of_joined(three, np.zeros(1))
     (3.0, 0.0)
     """
-    variance = noise_std**2
-    if not variance or not variances.all():
+    if not noise_stds.all() or not variances.all():
         return 0.0
-    return float(np.sqrt(np.mean(variance / (1.0 + variance / variances))))
+    return float(np.sqrt(np.mean(noise_stds**2 / (1.0 + noise_stds**2 / variances))))
 
 
 def _maybe_empty_cells(column: ColumnCells) -> list[int]:

@@ -193,6 +193,7 @@ def without_empty_cells(
     n_ordered: int,
     rare: Sequence[int],
     gaps: Sequence[int] = (),
+    gap_std: float | None = None,
     other_sign: Sequence[int] = (),
     outward: Sequence[Sequence[int]] = (),
     total: tuple[float, float] | None = None,
@@ -207,7 +208,8 @@ def without_empty_cells(
     "other", are tested one by one. The noise of each class makes rows of its own, so
     their limit grows with the number of classes. It is higher for ``gaps``, where
     earlier releases showed no rows, and highest for the ``other_sign``, since a
-    negative price is worse than a lost one.
+    negative price is worse than a lost one. ``gap_std`` is the noise of a gap, all
+    classes together, where that differs from other cells.
 
     ``outward`` lists gaps in order from the range. They are also kept up to the cell
     where their sum passes: spread-out rows may pass in no single cell. ``total`` is an
@@ -239,8 +241,10 @@ def without_empty_cells(
         if pooled[cell] <= limit and (n_others or limit < pooled.max()):
             result[:, cell] = -np.inf
     is_kept = np.isfinite(result[0])
-    if total is not None and noise_std:
-        std = noise_std * math.sqrt(len(counts))
+    std = noise_std * math.sqrt(len(counts))
+    if gap_std is not None:
+        limit, std = EMPTY * gap_std, gap_std
+    if total is not None and std:
         change, variance = _adjusted_by_total(total, pooled[is_kept], std)
         pooled = pooled + change
         limit *= math.sqrt(variance) / std

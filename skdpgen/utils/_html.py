@@ -1,8 +1,8 @@
 """HTML for notebooks: all text is escaped; no scripts, nothing from elsewhere.
 
 Column names and categories may hold anything, so the only way to a tag is :func:`tag`,
-and whatever is not :class:`Html` is text. Colors are those of the notebook, light or
-dark: text inherits its color, lines and fills are half transparent.
+and anything that is not :class:`Html` is text. Colors are those of the notebook, light
+or dark: text inherits its color, lines and fills are half transparent.
 """
 
 import html

@@ -76,7 +76,7 @@ def test_bad_parameters(halves):
         compare({"a": Bootstrap()}, *halves, n_releases=0)
 
 
-def test_floor_is_added_with_the_budget_of_the_first(halves):
+def test_the_baseline_is_added_with_the_budget_of_the_first(halves):
     result = compare({"mine": Bootstrap(epsilon=3.0)}, *halves, utility=FAST)
     assert list(result.scores.columns) == ["real", "baseline", "mine"]
     assert result.summary.loc["baseline", "epsilon"] == 3.0

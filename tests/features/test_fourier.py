@@ -86,7 +86,7 @@ def test_the_kernel_is_the_average_over_subsets_and_scales(n_together):
     assert fine.std() < 0.02
 
 
-def test_a_kernel_of_other_subsets_is_told_apart():
+def test_a_kernel_of_other_subsets_is_distinguished():
     rng = np.random.default_rng(0)
     x, y = rng.random((2, sum(WIDTHS)))
     pairs, triples = (kernel(x, y, WIDTHS, n, SCALES) for n in (2, 3))

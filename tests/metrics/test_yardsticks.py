@@ -66,7 +66,7 @@ def test_two_columns_are_one_pair_at_order_three(rows):
     assert total_variation(two, other, 3) == total_variation(two, other, 2)
 
 
-def test_real_against_real_is_the_floor(rows):
+def test_real_against_real_is_the_baseline(rows):
     assert detection_auc(rows[:2000], rows[2000:]) == pytest.approx(0.5, abs=0.04)
     assert query_error(rows[:2000], rows[2000:]) < 0.015
 

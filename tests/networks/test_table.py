@@ -84,7 +84,7 @@ def test_with_a_start_rows_differ_from_the_first_step_on():
     assert (cells - 1 / 3).abs().max() < 0.3
 
 
-def test_labels_are_told_apart():
+def test_labels_are_distinguished():
     generator = TableGenerator(shape(), rng=seeded())
     latents, labels = inputs()
     assert not torch.equal(

@@ -18,6 +18,23 @@ WATCHED = (
 
 WHAT_ROWS_LEAVE_OPEN = (
     Bug(
+        "pooled-cells-count-twice",
+        "a row in a pooled cell counts in the first class, and in its own",
+        "skdpgen.privacy:Histograms.add",
+        "total[:, start : start + size] += counts.reshape(-1, size)",
+        """
+            total[:, start : start + size] += counts.reshape(-1, size)
+            if pooled:
+                places = labels[~unlabelled], codes[~unlabelled, subset[0]]
+                is_pooled = np.isin(places[1], pooled) & (places[0] > 0)
+                rows, cells = places[0][is_pooled], places[1][is_pooled]
+                np.add.at(total[:, start : start + size], (rows, cells % size), 1)
+        """,
+        (
+            "tests/synthesizers/test_sensitivity.py::test_the_bound_holds_and_is_attained",
+        ),
+    ),
+    Bug(
         "watched-columns-count-in-full",
         "rows count in full in columns of a small weight",
         "skdpgen.privacy:Histograms.value",

@@ -114,7 +114,7 @@ def test_noise_is_drawn_and_paid_for():
     assert (found.values["columns"] != exact).any()
 
 
-def test_labels_are_not_told_apart():
+def test_labels_are_not_distinguished():
     block = sums().histograms("columns", ("a",))
     ledger = Ledger(PrivacyBudget(1.0, 1e-5))
     with pytest.raises(ValueError, match="one class"):

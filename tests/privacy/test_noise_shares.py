@@ -225,7 +225,7 @@ def test_one_key_for_all_does_not_cancel():
     assert int.from_bytes(found, "little") != 7
 
 
-def test_what_words_are_computed_from_tells_all_apart():
+def test_what_words_are_computed_from_distinguishes_all():
     one = ("ab", 1, "x", 4, 1)
     others = ("a", 1, "x", 4, 1), ("ab", 11, "x", 4, 1), ("ab", 1, "x 1", 4, 1)
     others += ("ab", 1, "x", 41, 1), ("ab", 1, "x", 4, 2), ('ab", 1', 1, "x", 4, 1)

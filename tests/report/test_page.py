@@ -64,7 +64,7 @@ def test_without_privacy_the_page_says_so_first(fitted):
     assert "suspected before" not in page
 
 
-def test_models_learn_from_relations_that_the_floor_lacks(fitted):
+def test_models_learn_from_relations_that_the_baseline_lacks(fitted):
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 4000))
     rows = pd.DataFrame({"a": a, "b": b}), pd.Series(np.where(a * b > 0, "x", "y"))

@@ -156,7 +156,7 @@ def test_balanced_weights_care_for_rare_classes(cls):
 
 
 @each_method
-def test_without_training_columns_are_those_of_the_floor(cls):
+def test_without_training_columns_are_those_of_the_baseline(cls):
     X, y = parity()
     synth = made(cls, INF, schema=SCHEMA, classes=[0, 1], max_iter=0)
     drawn, labels = synth.fit(X, y).sample(4000)

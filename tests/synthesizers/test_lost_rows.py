@@ -231,7 +231,7 @@ def test_targets_that_are_no_numbers_are_told_of():
     assert holds(synth.lost_[0])
 
 
-def test_labels_and_gaps_are_told_apart():
+def test_labels_and_gaps_are_distinguished():
     """A column without gaps shows how many rows have a label; else nobody knows."""
     X, y = table(), pd.Series(LABELS)
     X.loc[some(), "a"] = np.nan

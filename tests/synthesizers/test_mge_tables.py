@@ -134,7 +134,7 @@ def test_few_rows_share_their_relations():
     assert "by class" not in synth.privacy_.releases[-1].name
 
 
-def test_columns_are_those_of_the_floor():
+def test_columns_are_those_of_the_baseline():
     synth = fit(epsilon=INF)
     baseline = DPIndependentSynthesizer(
         epsilon=INF, schema=SCHEMA, classes=tuple(BY_CLASS), random_state=0
@@ -168,7 +168,7 @@ def telling():
     return frame, y
 
 
-def test_columns_that_tell_classes_apart_get_more_of_the_budget():
+def test_columns_that_distinguish_classes_get_more_of_the_budget():
     frame, y = telling()
     schema = Schema({name: Numeric(0, 1) for name in frame})
     synth = fit(frame, y, schema=schema, classes=("one", "two"), epsilon=2.0)

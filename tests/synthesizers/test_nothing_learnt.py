@@ -145,7 +145,7 @@ def test_one_column_has_no_relations(name):
     assert TOLD not in synth.privacy_.statements
 
 
-def test_the_floor_learns_none_by_design():
+def test_the_baseline_learns_none_by_design():
     synth, said = fit("DPIndependentSynthesizer", FEW, epsilon=0.3)
     assert said == []
     assert synth.relations_learned_ == "columns by class only"

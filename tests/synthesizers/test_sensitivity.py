@@ -41,6 +41,10 @@ VALUES = ("red", "white", "")
 FAMILIES = {
     "histograms": {"codes": Histograms(SIZES)},
     "histograms, scaled": {"codes": Histograms(SIZES, (0.9, 0.2, 1.4))},
+    "histograms, pooled": {"codes": Histograms(SIZES, pooled=((0, 2), (), (3,)))},
+    "histograms, scaled and pooled": {
+        "codes": Histograms(SIZES, (0.9, 0.2, 1.4), pooled=((0, 1, 2), (1,), (3,)))
+    },
     "pairs": {"codes": Histograms(SIZES, (0.6, 0.8), ((0, 1), (2, 1)))},
     "pairs and a triple": {"codes": Histograms(SIZES, None, ((0, 2), (0, 1, 2)))},
     "parities": {"codes": Parities(3, (1,))},
@@ -63,6 +67,10 @@ FAMILIES = {
         "codes": Histograms(SIZES),
     },
     "signed with counts": {"vector": Vectors(WIDTH), "rows": Counts(1.0)},
+    "pooled with counts": {
+        "codes": Histograms(SIZES, pooled=((0,), (1,), (3,))),
+        "rows": Counts(1.0),
+    },
     "outer with counts": {
         "vector": Moments(WIDTH, second="outer"),
         "rows": Counts(0.5),

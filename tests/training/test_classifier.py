@@ -28,7 +28,7 @@ def trained(seed=0, max_iter=60):
     return train_classifier(network, *stripes(400), max_iter=max_iter, rng=rng)
 
 
-def test_what_can_be_told_apart_is():
+def test_what_can_be_distinguished_is():
     images, labels = stripes(500, seed=1)
     network = trained()
     assert not network.training

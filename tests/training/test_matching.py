@@ -88,7 +88,7 @@ def test_the_same_seed_gives_the_same_generator():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_it_settles_as_soon_as_it_is_at_the_noise_floor():
+def test_it_settles_as_soon_as_it_is_at_the_level_of_the_noise():
     full = match(fresh())
     baseline = full[0] / 10
     losses = match(fresh(), noise_energy={"pairs": baseline})

@@ -539,7 +539,7 @@ def private_steps(
 ) -> Iterator[PrivateDescent]:
     """Open private rows for DP-SGD steps of the discriminator; they use ``share``.
 
-    The game reads private rows here and nowhere else.
+    The game reads private rows only here.
     """
     measured = opening.measured
     kernel, settings = measured.kernel, measured.settings

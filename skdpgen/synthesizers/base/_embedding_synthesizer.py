@@ -244,10 +244,11 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
         return require_fitted(self._measured.settings, "settings_")
 
     @property
-    def generator_(self) -> Any:
+    def generator_(self) -> torch.nn.Module:
         """The trained torch module."""
         check_is_fitted(self)
-        return self._model.generator
+        module: torch.nn.Module = self._model.generator
+        return module
 
     def sample(
         self,

@@ -264,7 +264,7 @@ ONLY = {
 }
 NOT_LEARNT = "{}: no relation between columns was learnt beyond that"
 NOTHING_LEARNT = (
-    "Nothing was learnt of relations between columns: they did not stand out of the "
+    "Nothing was learnt of relations between columns: they did not exceed the "
     "noise, or could not be afforded. Released were {}; samples have no other "
     "relations. Fewer columns, a schema, a larger epsilon or more rows would help."
 )
@@ -327,7 +327,7 @@ class ReportsColumns(FittedAttributes):
         table = self.columns_ if self.cells_ else pd.DataFrame()
         return losses(table, self.target_, self._facts, self._facts.pixels or {})
 
-    def _column_counts(self) -> dict[Any, tuple[Any, float]]:
+    def _column_counts(self) -> dict[Any, tuple[Any, Any]]:
         """Return the released counts of cells, where columns are counted."""
         cells, scales = self._counted() if self.cells_ else ({}, None)
         return counted_columns(self.release_, cells, scales) if cells else {}

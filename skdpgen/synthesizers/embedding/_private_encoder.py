@@ -175,7 +175,7 @@ MARGIN, WEIGHT = 1.0, 0.1  # of the Siamese part, which separates classes
 
 
 class Pairs:
-    """Rows in pairs, in the order they came in: no row is in two pairs."""
+    """Rows in pairs, in their order: no row is in two pairs."""
 
     def __init__(self, rows: PointRows) -> None:
         self._rows = rows

@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 
 from skdpgen.privacy import (
-    Histograms,
     Ledger,
     OuterProducts,
     Release,
@@ -19,7 +18,12 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
 from skdpgen.synthesizers.models import CopulaModel, NormalScores, single_columns
-from skdpgen.synthesizers.opening import Fitting, n_classes_of
+from skdpgen.synthesizers.opening import (
+    Fitting,
+    class_histograms,
+    n_classes_of,
+    with_shared_gaps,
+)
 from skdpgen.tables import Cells, EncodedBatch
 from skdpgen.training import ClassConditional, class_correlations
 from skdpgen.utils import (
@@ -65,11 +69,13 @@ def release_columns_twice(
     is_twice = n_classes > 1 and len(sizes) > 1 and opening.ledger.budget.is_private
     first = opening.release_main(
         opening.rows.batches(cells, labels),
-        {Key.COLUMNS: Histograms(sizes)},
+        {Key.COLUMNS: class_histograms(cells)},
         name=f"histograms of {len(sizes)} columns by class",
         share=share * FIRST if is_twice else share,
         n_classes=n_classes,
     )
+    first = with_shared_gaps(first, cells)
+    opening.measured = replace(opening.measured, release=first)
     columns = single_columns(first, cells, labels, opening.facts)
     yield columns
     if not is_twice:
@@ -79,11 +85,12 @@ def release_columns_twice(
     scales = scales_of(columns)
     second = opening.release(
         opening.rows.batches(cells, labels),
-        {Key.COLUMNS: Histograms(sizes, scales)},
+        {Key.COLUMNS: class_histograms(cells, scales)},
         name="histograms again, more of columns that tell classes apart",
         share=share * (1.0 - FIRST) / (1.0 - share * FIRST),
         n_classes=n_classes,
     )
+    second = with_shared_gaps(second, cells, scales)
     joint, scales_of_counts = joined(first, second, sizes, scales)
     yield single_columns(joint, cells, labels, opening.facts, scales_of_counts)
 

@@ -25,7 +25,7 @@ from skdpgen.tables import (
     is_written,
     with_range_of,
 )
-from skdpgen.training import column_counts
+from skdpgen.training import column_counts, pooled_noise
 from skdpgen.utils import (
     Key,
 )
@@ -74,7 +74,7 @@ def describe_columns(
     ----------
     facts : Facts
     cells : mapping of name to Cells
-    counts : mapping of name to (ndarray, float)
+    counts : mapping of name to (ndarray, ndarray)
         RELEASED counts of the cells, and their noise; columns may be absent.
     outside : mapping of name to (float, float, float, float)
         RELEASED shares of rows below and above bounds, and their standard errors.
@@ -96,10 +96,11 @@ def describe_columns(
             "n_cells": 0 if grid is None else grid.n_cells,
         }
         if name in counts and grid is not None:
-            shares, std = counts[name][0] / n_rows, counts[name][1] / n_rows
+            shares, stds = counts[name][0] / n_rows, counts[name][1] / n_rows
+            std = float(stds.max())
             line |= _shares(grid, shares) | {"noise": std}
             late_noise = 0.0
-            line |= _no_cell(facts, name, grid, (shares, std), relative_noise)
+            line |= _no_cell(facts, name, grid, (shares, stds), relative_noise)
             late_words = facts.late_words.get(name)
             if late_words is not None:  # rows of "other" that have a name since
                 # counts of words include rows without a label
@@ -170,7 +171,7 @@ def dropped_rows(
     ----------
     facts : Facts
     cells : mapping of name to Cells
-    counts : mapping of name to (ndarray, float)
+    counts : mapping of name to (ndarray, ndarray)
         RELEASED counts of the cells, and their noise.
     labelled : (float, float)
         RELEASED number of rows with a label, and its noise, where no column is counted.
@@ -183,8 +184,8 @@ def dropped_rows(
         return math.nan, math.nan
     if counts:
         complete = [
-            (float(cell_counts.sum()), len(cell_counts) * std**2)
-            for name, (cell_counts, std) in counts.items()
+            (float(cell_counts.sum()), float((stds**2).sum()))
+            for name, (cell_counts, stds) in counts.items()
             if has_cell_for_all(facts, name, cells[name])
         ]
         if not complete:
@@ -241,23 +242,23 @@ def _no_cell(
     facts: Facts,
     name: Hashable,
     cells: Cells,
-    counted: tuple[Any, float],
+    counted: tuple[Any, Any],
     relative_noise: float,
 ) -> dict[str, float]:
     """Return the share of labelled rows whose value has no cell."""
     if has_cell_for_all(facts, name, cells):
         return {"no_cell": 0.0, "no_cell_noise": 0.0}
-    shares, std = counted
+    shares, stds = counted
     return {
         "no_cell": 1.0 - float(shares.sum()),
-        "no_cell_noise": math.hypot(std * math.sqrt(len(shares)), relative_noise),
+        "no_cell_noise": math.hypot(*stds, relative_noise),
     }
 
 
 def _outside(
     cells: Cells | None,
     range_: tuple[float, float],
-    counted: tuple[Any, float] | None,
+    counted: tuple[Any, Any] | None,
     earlier: Sequence[float] | None,
     n_rows: float,
 ) -> dict[str, float]:
@@ -282,21 +283,24 @@ def _outside(
         if n_cells:
             rows = float(counted[0][: len(middles)][is_outside].sum())
             shares[where] = rows / n_rows
-            shares[f"{where}_noise"] = math.sqrt(n_cells) * counted[1] / n_rows
+            stds = counted[1][: len(middles)][is_outside]
+            shares[f"{where}_noise"] = math.hypot(*stds) / n_rows
     return shares
 
 
 def counted_columns(
     released: Release, cells: Mapping[Any, Cells], scales: Sequence[float] | None
-) -> dict[Any, tuple[Any, float]]:
-    """Return the counts of every cell, classes together, and their noise."""
+) -> dict[Any, tuple[Any, Any]]:
+    """Return the counts of every cell, classes together, and the noise of each."""
     if not cells or Key.COLUMNS not in released.values:
         return {}
     sizes = np.array([column.n_cells for column in cells.values()])
     blocks, stds = column_counts(released, sizes, scales)
     return {
-        name: (block.sum(axis=0), float(std) * math.sqrt(len(block)))
-        for name, block, std in zip(cells, blocks, stds, strict=True)
+        name: (block.sum(axis=0), of_cells)
+        for name, block, of_cells in zip(
+            cells, blocks, pooled_noise(released, blocks, stds), strict=True
+        )
     }
 
 

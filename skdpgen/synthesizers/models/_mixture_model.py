@@ -215,7 +215,7 @@ class PictureMixture:
         container: str | None,
         rng: Generator,
     ) -> Any:
-        """Draw images with the given labels, as the array that came in."""
+        """Draw images with the given labels, in the original dtype and shape."""
         del cells
         refuse_container(container)
         return facts.layout.restore(self.draw(labels, deform, rng=rng))  # type: ignore[union-attr]

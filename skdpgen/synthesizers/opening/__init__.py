@@ -18,7 +18,9 @@ from skdpgen.synthesizers.opening._known_columns import (
 from skdpgen.synthesizers.opening._main_release import (
     LateWords,
     cell_scales,
+    class_histograms,
     release_columns,
+    with_shared_gaps,
 )
 from skdpgen.synthesizers.opening._public_rows import (
     PublicTables,
@@ -40,6 +42,7 @@ __all__ = [
     "PublicTables",
     "cell_scales",
     "check_needs",
+    "class_histograms",
     "count_public",
     "count_public_pairs",
     "discover_bins",
@@ -49,4 +52,5 @@ __all__ = [
     "release_columns",
     "shares_of",
     "steps_share",
+    "with_shared_gaps",
 ]

@@ -278,7 +278,7 @@ FEWEST_OPEN = 1.0  # least squared norm limit: below 1, each row would be clippe
 
 
 def discover_bins(
-    opening: Opening, max_bins: int = MAX_BINS, *, keeps_gaps: bool = False
+    opening: Opening, max_bins: int = MAX_BINS, *, gap_share: float | None = None
 ) -> tuple[dict[Any, Cells], Cells | None]:
     """Choose the cells of columns and labels from public and released values only.
 
@@ -291,10 +291,11 @@ def discover_bins(
     ----------
     opening : Opening
     max_bins : int, default=MAX_BINS
-    keeps_gaps : bool, default=False
-        Whether the empty ends of a number line are cells of their own. The method
-        counts them, and draws rows there if their counts exceed the noise. Else they
-        join the end cells.
+    gap_share : float or None, default=None
+        If given, the empty ends of a number line are cells of their own, and rows are
+        drawn there if their counts exceed the noise. The method counts these cells
+        without classes with about this part of the remaining mu²: the larger, the more
+        cells. None: they join the end cells.
     """
     opening.step("bins")
     columns = opening.facts.columns
@@ -310,7 +311,7 @@ def discover_bins(
         if cells[name] is None and name not in opening.lines
     }
     second = _second_release(opening, public_lines)
-    cells |= _third_release(opening, second, max_bins, keeps_gaps)
+    cells |= _third_release(opening, second, max_bins, gap_share)
     for name, column in opening.facts.columns.items():  # words may have been named
         if isinstance(column, Categorical) and name in opening.seen:
             cells[name] = simple_cells(column, MAX_LATTICE)
@@ -425,7 +426,7 @@ def _third_release(
     opening: Opening,
     second: dict[Any, Line],
     max_bins: int,
-    keeps_gaps: bool,
+    gap_share: float | None,
 ) -> dict[Any, Cells | None]:
     """Count parts of the cells that hold many rows, and name words."""
     share = _third_share(opening, len(second))
@@ -472,7 +473,7 @@ def _third_release(
             finest = joined_parts(line, fine[name], grids[name], counts[name], std)
         else:
             finest = replace(line, families=np.arange(line.n_cells))
-        cells[name] = _merged_cells(opening, name, line, finest, max_bins, keeps_gaps)
+        cells[name] = _merged_cells(opening, name, line, finest, max_bins, gap_share)
     return cells
 
 
@@ -555,7 +556,7 @@ def _merged_cells(
     coarse: Line,
     fine: Line,
     max_bins: int,
-    keeps_gaps: bool,
+    gap_share: float | None,
 ) -> Cells:
     """Merge the cells of a number line, and describe the column in the schema."""
     facts, unknown = opening.facts, opening.unknown
@@ -570,8 +571,9 @@ def _merged_cells(
     has_gaps = name is not TARGET
     # Where octaves account for all rows, no rows are expected outside. Gaps of many
     # cells would only add noise to the main release.
-    may_reach_further = keeps_gaps and not is_settled(opening.lines[name])
-    later_noise = _pooled_noise(opening) if may_reach_further else math.inf
+    later_noise = math.inf
+    if gap_share and not is_settled(opening.lines[name]):
+        later_noise = _class_noise(opening, gap_share)
     cells = bins_of(
         fine,
         rows,
@@ -580,7 +582,7 @@ def _merged_cells(
         has_gaps=has_gaps,
         later_noise=later_noise,
     )
-    if not keeps_gaps:
+    if gap_share is None:
         cells = replace(without_outer_gaps(cells), gaps=())
     *outside, below, above = outside_of(fine, cells)
     n_rows = facts.n_rows
@@ -653,18 +655,11 @@ def _least_mass(opening: Opening, max_bins: int) -> float:
     return max(opening.facts.n_rows / max_bins, NOISE_OF_BIN * _class_noise(opening))
 
 
-def _pooled_noise(opening: Opening) -> float:
-    """Return the approximate noise of a cell of all classes in the main release."""
-    classes, task = opening.facts.classes, opening.facts.task
-    n_classes = MAX_TARGET_BINS if task == "regression" else len(classes or (1,))
-    return math.sqrt(n_classes) * _class_noise(opening)
-
-
-def _class_noise(opening: Opening) -> float:
+def _class_noise(opening: Opening, share: float = 1.0) -> float:
     """Return the approximate noise of a cell of one class in the main release."""
     ledger = opening.ledger
     delta = sensitivity(OneHot(len(opening.facts.columns)), ledger.budget.adjacency)
-    return ledger.noise_std(share=ledger.remaining, sensitivity=delta)
+    return ledger.noise_std(share=share * ledger.remaining, sensitivity=delta)
 
 
 def _public_counts(opening: Opening, name: Any, line: Line) -> Any:

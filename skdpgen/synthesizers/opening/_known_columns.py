@@ -136,7 +136,7 @@ def parse_classes(labels: Iterable[str], layout: Layout | None) -> tuple[Any, ..
     """Convert released labels to the type of the values of y."""
     if not labels:
         raise SchemaRequiredError(
-            "No class label was frequent enough to be told from noise. List the "
+            "No class label was frequent enough to exceed the noise. List the "
             "labels in `classes=[...]`, or give a schema with a target; set "
             "`task='regression'` if y is a number."
         )

@@ -135,7 +135,7 @@ def release_columns(
         Of the columns; words are kept with the facts of the table.
     """
     sizes = tuple(column.n_cells for column in cells.values())
-    blocks: dict[str, Any] = {Key.COLUMNS: Histograms(sizes, scales)}
+    blocks: dict[str, Any] = {Key.COLUMNS: class_histograms(cells, scales)}
     words, expected = _unnamed_words(opening, cells)
     are_many = any(least > MANY for _, least in expected.values())
     weight = HEAVY if are_many else 1.0
@@ -152,6 +152,7 @@ def release_columns(
         share=share * opening.ledger.remaining,
         n_classes=n_classes,
     )
+    released = with_shared_gaps(released, cells, scales)
     if not words:
         return released
     std = released.noise_std[Key.OPEN]
@@ -167,6 +168,60 @@ def release_columns(
     values = {Key.COLUMNS.value: released.values[Key.COLUMNS]}
     noise = {Key.COLUMNS.value: released.noise_std[Key.COLUMNS]}
     return replace(released, values=values, noise_std=noise)
+
+
+def class_histograms(
+    cells: Mapping[Any, Cells], scales: tuple[float, ...] | None = None
+) -> Histograms:
+    """Return histograms by class of all columns; gaps are counted without classes.
+
+    Few rows are in gaps, if any. One count shows them: counts by class would each add
+    noise. :func:`with_shared_gaps` divides the count among the classes.
+    """
+    sizes = tuple(column.n_cells for column in cells.values())
+    gaps = tuple(tuple(map(int, _gaps(column))) for column in cells.values())
+    return Histograms(sizes, scales, pooled=gaps if any(gaps) else None)
+
+
+def with_shared_gaps(
+    released: Release,
+    cells: Mapping[Any, Cells],
+    scales: tuple[float, ...] | None = None,
+) -> Release:
+    """Divide the counts of gaps among the classes, in the proportions of all classes.
+
+    Parameters
+    ----------
+    released : Release
+        Of :func:`class_histograms`.
+    cells : mapping of name to Cells
+    scales : tuple of float or None, default=None
+        Of the histograms.
+    """
+    counts = np.array(released.values[Key.COLUMNS])
+    gaps = [list(_gaps(column)) for column in cells.values()]
+    if len(counts) < 2 or not any(gaps):
+        return released
+    starts = np.cumsum([0, *(column.n_cells for column in cells.values())])
+    places = np.concatenate(
+        [start + np.array(k, int) for start, k in zip(starts, gaps, strict=False)]
+    )
+    totals = counts[0, places]
+    counts[:, places] = 0.0
+    # Class counts of columns, weighted by their precision.
+    weights = np.repeat(np.asarray(scales or 1.0) / np.diff(starts), np.diff(starts))
+    of_class = np.maximum(counts @ weights, 0.0)
+    shares = np.full(len(counts), 1.0 / len(counts))
+    if of_class.sum() > 0:
+        shares = of_class / of_class.sum()
+    counts[:, places] = np.outer(shares, totals)
+    values = {**released.values, Key.COLUMNS.value: counts}
+    pooled = tuple(tuple(map(int, k)) for k in gaps)
+    return replace(released, values=values, pooled=pooled)
+
+
+def _gaps(column: Any) -> Sequence[int]:
+    return tuple(getattr(column, "gaps", ()))
 
 
 def mean_weight(shares: Sequence[float]) -> float:

@@ -14,6 +14,7 @@ from skdpgen.synthesizers.pairwise._measuring import (
     measure_pairs,
     number_of_pairs,
     pair_share,
+    share_of_cells,
 )
 from skdpgen.synthesizers.pairwise._mixtures import (
     mixture_of_columns,
@@ -44,6 +45,7 @@ __all__ = [
     "read_given",
     "release_pairs",
     "rows_for_pairs",
+    "share_of_cells",
     "train_mixture",
     "usual_components",
     "worth_measuring",

@@ -24,10 +24,12 @@ from skdpgen.synthesizers.opening import (
     Measured,
     Opening,
     cell_scales,
+    class_histograms,
     count_public,
     count_public_pairs,
     n_classes_of,
     release_columns,
+    with_shared_gaps,
 )
 from skdpgen.synthesizers.pairwise._affordable import (
     affordable_pairs,
@@ -276,6 +278,11 @@ def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
     return FOR_TRUST if has_trial else 0.0
 
 
+def share_of_cells(n_pairs: int, for_pairs: float) -> float:
+    """Return about which part of the budget counts single cells of all rows."""
+    return (1.0 - for_pairs) * (FINE if n_pairs else 1.0)
+
+
 def measure_columns(
     opening: Fitting[MeasuredPairs],
     cells: Mapping[Any, Cells],
@@ -332,12 +339,13 @@ def measure_columns_again(
     assert first is not None
     second = release(
         opening.rows.batches(cells, labels),
-        {Key.COLUMNS: Histograms(tuple(c.n_cells for c in cells.values()), scales)},
+        {Key.COLUMNS: class_histograms(cells, scales)},
         name=f"histograms of {len(cells)} columns by class, again",
         ledger=opening.ledger,
         share=share * opening.ledger.remaining,
         n_classes=n_classes_of(labels),
     )
+    second = with_shared_gaps(second, cells, scales)
     opening.measured = replace(opening.measured, release=joined(first, second))
 
 

@@ -364,7 +364,7 @@ class _Steps(Settings):
         """Raise, before anything is paid, for settings that allow no step."""
         if self.max_iter < 1:
             raise ValueError(
-                "max_iter must be at least 1 for release='per_step'. Got "
+                "max_iter must be at least 1 for algorithm='per_step'. Got "
                 f"{self.max_iter!r} instead."
             )
 

@@ -34,6 +34,7 @@ from skdpgen.synthesizers.pairwise import (
     rows_for_pairs,
     usual_components,
 )
+from skdpgen.synthesizers.tools._tools_html import plan_html
 
 # ----------------------------------------------------------------------------
 # Running time and memory of a fit, by rows and columns: measured once.
@@ -82,12 +83,27 @@ class FitCost:
     read: float
     reduced: float
 
+    @property
+    def shown_time(self) -> str:
+        """The time in words."""
+        return _time(self.seconds)
+
+    @property
+    def shown_memory(self) -> str:
+        """The memory in words."""
+        return _size(self.memory)
+
+    @property
+    def shown_sum(self) -> str:
+        """The size of the largest sum in words."""
+        return _size(self.reduced)
+
     def __str__(self) -> str:
         """Return it in words."""
         return (
-            f"{_time(self.seconds)}, up to {self.n_passes} passes of "
-            f"{_size(self.read / self.n_passes)}, {_size(self.memory)} of memory "
-            f"beside the table, sums of {_size(self.reduced)}"
+            f"{self.shown_time}, up to {self.n_passes} passes of "
+            f"{_size(self.read / self.n_passes)}, {self.shown_memory} of memory "
+            f"beside the table, sums of {self.shown_sum}"
         )
 
 
@@ -183,6 +199,7 @@ PASSES = 5  # over the rows: types, octaves, parts, parts of parts, and the rele
 OF_BOUNDS = 1  # which is not needed with a schema
 MORE_FOR_PAIRS = 5  # groups, parities, all pairs, columns again, the pairs that matter
 
+TOO_FEW = "TOO FEW: give a Schema"
 STILL_OPEN = 1 / 3  # of the columns, on average, when words are searched again
 
 
@@ -215,45 +232,64 @@ class Plan:
     costs: Mapping[str, FitCost] = field(default_factory=dict)
     """Seconds and bytes of a fit, by method, on a machine like ours."""
 
-    def __str__(self) -> str:
-        """Return the plan in words."""
-        lines = [
+    @property
+    def _title(self) -> str:
+        return (
             f"Plan for {self.n} rows x {self.columns} columns at "
             f"({self.epsilon:g}, {self.delta:g}), {self.adjacency!r}, "
-            f"mu = {self.mu:.4g}",
-        ]
+            f"mu = {self.mu:.4g}"
+        )
+
+    @property
+    def _alarms(self) -> list[str]:
+        """What a notebook shows in red."""
+        is_hopeless = self.discovery_share and not self.is_discovery_possible
+        return [TOO_FEW] * bool(is_hopeless)
+
+    def _expectations(self) -> list[str]:
+        """Return the expected noise, a line each."""
+        lines = []
         if self.discovery_share:
-            verdict = "" if self.is_discovery_possible else " - TOO FEW: give a Schema"
+            verdict = "".join(f" - {alarm}" for alarm in self._alarms)
             lines += [
-                f"  schema discovery takes {self.discovery_share:.1%} of mu^2: noise "
+                f"schema discovery takes {self.discovery_share:.1%} of mu^2: noise "
                 f"std {self.discovery_noise:.0f} rows{verdict}",
-                f"  a category is found from about {self.smallest_category:.0f} rows "
+                f"a category needs about {self.smallest_category:.0f} rows "
                 f"({self.smallest_category / self.n:.1%})",
-                f"  a class, unless `classes` is given, from about "
-                f"{self.smallest_class:.0f} rows",
+                f"a class needs about {self.smallest_class:.0f} rows, unless "
+                "`classes` is given",
             ]
         else:
-            lines.append("  the schema is public: bounds and categories cost nothing")
+            lines.append("the schema is public: bounds and categories cost nothing")
         lines.append(
-            f"  each cell of a class histogram has noise std "
+            f"each cell of a class histogram has noise std "
             f"{self.histogram_noise:.1f} rows ({self.histogram_noise / self.n:.2%})"
         )
         n_possible = self.columns * (self.columns - 1) // 2
-        pairs = f"looks at {self.n_pairs} of {n_possible} pairs of columns"
+        pairs = f"releases {self.n_pairs} of {n_possible} pairs of columns"
         if not self.n_pairs:
             pairs = "can afford no pairs, and counts single columns only"
             if n_possible:
                 least = float(f"{self.rows_for_pairs:.2g}")
                 pairs += f": pairs take about {least:.0f} rows, or fewer columns"
-        lines.append(f"  DPPairwiseSynthesizer {pairs}")
+        lines.append(f"DPPairwiseSynthesizer {pairs}")
         chance = "a chance" if self.relations < 1 else "hardly a chance"
         lines.append(
-            f"  embeddings (DPMERF, DPHP, DPNTK, DPKernel) have {chance} to learn "
-            f"relations: noise {self.relations:.1g} times what relations are"
+            f"embeddings (DPMERF, DPHP, DPNTK, DPKernel) have {chance} to learn "
+            f"relationships: the noise is {self.relations:.1g} times a usual one"
         )
-        lines.append("  a fit takes, on one core of a machine like ours, about")
-        lines += [f"    {name}: {cost}" for name, cost in self.costs.items()]
-        return "\n".join(lines)
+        return lines
+
+    def __str__(self) -> str:
+        """Return the plan in words."""
+        expected = [f"  {line}" for line in self._expectations()]
+        costs = [f"    {name}: {cost}" for name, cost in self.costs.items()]
+        introduction = "  a fit takes, on one core of a machine like ours, about"
+        return "\n".join([self._title, *expected, introduction, *costs])
+
+    def _repr_html_(self) -> str:
+        """Return the plan for a notebook."""
+        return plan_html(self)
 
     __repr__ = __str__
 
@@ -290,12 +326,12 @@ def plan(
     >>> plan(32_561, 14)
     Plan for 32561 rows x 14 columns at (1, 1e-06), 'replace', mu = 0.2355
       schema discovery takes 10.7% of mu^2: noise std 69 rows
-      a category is found from about 347 rows (1.1%)
-      a class, unless `classes` is given, from about 158 rows
+      a category needs about 347 rows (1.1%)
+      a class needs about 158 rows, unless `classes` is given
       each cell of a class histogram has noise std 23.8 rows (0.07%)
-      DPPairwiseSynthesizer looks at 91 of 91 pairs of columns
-      embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn relations:
-      noise 0.2 times what relations are
+      DPPairwiseSynthesizer releases 91 of 91 pairs of columns
+      embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn
+      relationships: the noise is 0.2 times a usual one
       a fit takes, on one core of a machine like ours, about
         ...
     """

@@ -27,10 +27,21 @@ from skdpgen.privacy import (
     renyi_epsilon,
 )
 from skdpgen.synthesizers.base import BaseSynthesizer
+from skdpgen.synthesizers.tools._tools_html import search_cost_html
 from skdpgen.tables import TO_BE_PUBLIC, Schema
 
+NO_NOISE = "NOT PRIVATE: a candidate had infinite epsilon, and no noise at all."
+SEEDED = "NOT PRIVATE: the noise came from insecure_noise_seed."
+LEAK = (
+    "LEAK: candidates inferred the schema from the rows; what follows holds only if "
+    "bounds and categories are public anyway."
+)
+NOT_COVERED = (
+    "The choice among candidates follows scores of raw held-out rows and is not "
+    "covered."
+)
 EXPOSED = (
-    " This delta is above 1 / rows: it may expose a row outright. Candidates with "
+    "This delta is above 1 / rows: it may expose a row outright. Candidates with "
     "delta=None count at 1e-05; give a smaller `delta` and search again."
 )
 CHANGED = (
@@ -53,24 +64,41 @@ class SearchCost:
     is_exposed: bool = False
     """Whether delta is above one over the number of rows."""
 
+    @property
+    def _alarms(self) -> list[str]:
+        """What comes first, in red."""
+        if math.isinf(self.epsilon):
+            return [NO_NOISE]
+        if self.is_seeded:
+            return [SEEDED]
+        return [LEAK] * self.is_inferred + [EXPOSED] * self.is_exposed
+
+    @property
+    def _guarantee(self) -> tuple[str, str, str] | None:
+        """The promise of all fits, with the words around it; None without one."""
+        if math.isinf(self.epsilon) or self.is_seeded:
+            return None
+        return (
+            f"The search fitted {self.n_fits} times and as a whole is ",
+            f"({self.epsilon:.4g}, {self.delta:.3g})-differentially private",
+            ", all releases together.",
+        )
+
+    @property
+    def _not_covered(self) -> str:
+        """What the promise leaves out."""
+        return NOT_COVERED
+
     def __str__(self) -> str:
         """Return the cost in words."""
-        if math.isinf(self.epsilon):
-            return "NOT PRIVATE: a candidate had infinite epsilon, and no noise at all."
-        if self.is_seeded:
-            return "NOT PRIVATE: the noise came from insecure_noise_seed."
-        leak = ""
-        if self.is_inferred:
-            leak = (
-                "LEAK: candidates inferred the schema from the rows; what follows "
-                "holds only if bounds and categories are public anyway. "
-            )
-        return (
-            f"{leak}The search fitted {self.n_fits} times and as a whole is "
-            f"({self.epsilon:.4g}, {self.delta:.3g})-differentially private, all "
-            "releases together. The choice among candidates follows scores of raw "
-            f"held-out rows and is not covered.{EXPOSED * self.is_exposed}"
-        )
+        if self._guarantee is None:
+            return " ".join(self._alarms)
+        first, last = [LEAK] * self.is_inferred, [EXPOSED] * self.is_exposed
+        return " ".join([*first, "".join(self._guarantee), self._not_covered, *last])
+
+    def _repr_html_(self) -> str:
+        """Return the cost for a notebook."""
+        return search_cost_html(self)
 
     __repr__ = __str__
 

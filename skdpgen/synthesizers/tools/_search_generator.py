@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from skdpgen.features import Part
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.models import Denoised
+from skdpgen.synthesizers.tools._tools_html import generator_search_html
 from skdpgen.training import Latents
-from skdpgen.utils import (
-    Key,
-)
+from skdpgen.utils import Key
 
 LATENTS = 4096  # per class, to judge a generator by
 
@@ -41,6 +40,10 @@ class GeneratorSearch:
     def __repr__(self) -> str:
         """Return the table."""
         return self.results.round(3).to_string(index=False)
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        return generator_search_html(self)
 
 
 def search_generator(
