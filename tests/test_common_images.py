@@ -17,6 +17,8 @@ from skdpgen.synthesizers.base import with_parts
 from tests._covering import parametrize_pairs
 from tests.guards._variants import maker, small_images
 
+pytestmark = pytest.mark.usefixtures("hardly_taught")
+
 DIGITS, LABELS = load_digits(return_X_y=True)
 PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)[:400]
 LABELS = LABELS[:400] % 3
