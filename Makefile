@@ -55,6 +55,8 @@ $(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
 	$(LOWEST)/bin/python -m pip install --quiet -c constraints-lowest.txt -e '.[plot,arrow,dask,test]'
 	@touch $@
 
+TESTED_LOWEST ?= tests/cli tests/datasets tests/features tests/privacy tests/tables \
+  tests/test_lazy_names.py tests/test_sklearn.py
 test-lowest: $(LOWEST)/.ready
 	$(THREADS) $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" $(TESTED_LOWEST)
 
