@@ -15,7 +15,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
     ROOT / "SECURITY.md",
-    *(ROOT / "docs").rglob("*.md"),
+    *(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts),
     *(ROOT / "benchmarks").glob("*.md"),
     *(ROOT / "changelog").glob("*.md"),
 ]
