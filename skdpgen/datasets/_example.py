@@ -38,7 +38,7 @@ _CONTRACT_DAYS = np.array([30, 365, 730])
 _CONTRACT_RATE = np.array([1.0, 0.9, 0.8])
 _CONTRACTS_BY_CLASS = {"stayed": [0.45, 0.30, 0.25], "left": [0.42, 0.31, 0.27]}
 _PRICE_RATE = np.array([0.8, 1.0, 1.3])  # a discount, the list price, a surcharge
-_PRICE_RATES_BY_CLASS = {"stayed": [0.45, 0.47, 0.08], "left": [0.06, 0.34, 0.60]}
+_PRICE_RATES_BY_CLASS = {"stayed": [0.45, 0.48, 0.07], "left": [0.05, 0.30, 0.65]}
 _PAYMENTS = np.array(["direct debit", "card", "transfer"])
 _PAYMENTS_BY_CONTRACT = {
     "monthly": [0.25, 0.30, 0.45],
@@ -60,9 +60,8 @@ def load_example(
     Columns depend on each other. The monthly fee is a price for each product, times
     the rate of the contract, times a discount or surcharge. A contract ends after the
     account was opened, and within its own length from 2024-01-01. Customers who pay by
-    direct debit are not asked for late payments. Some columns matter to the target only
-    together: customers leave who pay much for what they have, and whose contract ends
-    soon for its length.
+    direct debit are not asked for late payments. The fee and the number of products
+    matter to the target together: customers leave who pay much for what they have.
 
     Parameters
     ----------
@@ -117,7 +116,7 @@ def load_example(
             "region": _region(y, rng),
             "weekly_hours": hours,
             "income": _with_gaps(income.round(2), 0.05, rng),
-            "balance": rng.normal(2200 - 900 * left, 1900).round(2),
+            "balance": rng.normal(2200 - 400 * left, 1900).round(2),
             "owns_home": rng.random(n_samples) < 0.25 + 0.006 * age - 0.12 * left,
             "n_products": products,
             "complaints": _complaints(left, rng),
@@ -158,7 +157,7 @@ def _weekly_hours(job: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def _complaints(left: np.ndarray, rng: np.random.Generator) -> pd.Series:
     """Nullable counts: unknown for some of the customers."""
-    counts = pd.Series(rng.poisson(np.where(left, 0.9, 0.4)), dtype="Int64")
+    counts = pd.Series(rng.poisson(np.where(left, 0.6, 0.4)), dtype="Int64")
     return counts.mask(rng.random(len(left)) < 0.08)
 
 
@@ -170,7 +169,7 @@ def _region(y: np.ndarray, rng: np.random.Generator) -> pd.Series:
 
 def _customer_since(left: np.ndarray, rng: np.random.Generator) -> pd.Series:
     """Opening days within twelve years; those who left came later; some are unknown."""
-    share = rng.beta(np.where(left, 1.9, 1.3), np.where(left, 1.2, 1.4))
+    share = rng.beta(np.where(left, 1.5, 1.3), np.where(left, 1.3, 1.4))
     days = pd.Series(_OPENING_DAY + (share * 4380).astype("timedelta64[D]"))
     return days.mask(rng.random(len(left)) < 0.02)
 
@@ -179,17 +178,15 @@ def _contract(
     y: np.ndarray, products: np.ndarray, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Contracts, their last days, monthly fees, and how they are paid."""
-    n_samples, left = len(y), y == "left"
+    n_samples = len(y)
     contract = _choose(np.arange(3), _CONTRACTS_BY_CLASS, y, rng).astype(int)
     name = _CONTRACTS[contract].astype(object)
-    # customers leave near the end of a contract; a month has no middle
-    remaining = rng.beta(1.0, np.where(left & (contract > 0), 3.0, 1.0))
-    days = 1 + (remaining * _CONTRACT_DAYS[contract]).astype("int64")
+    days = 1 + (rng.random(n_samples) * _CONTRACT_DAYS[contract]).astype("int64")
     price = _choose(_PRICE_RATE, _PRICE_RATES_BY_CLASS, y, rng).astype(float)
     fee = (3.0 + 6.0 * products) * _CONTRACT_RATE[contract] * price
     fee *= np.exp(rng.normal(0, 0.03, n_samples))
     payment = _choose(_PAYMENTS, _PAYMENTS_BY_CONTRACT, name, rng)
-    late = rng.poisson(np.where(payment == "transfer", 1.2, 0.3) + 0.4 * left)
+    late = rng.poisson(np.where(payment == "transfer", 1.2, 0.3))
     return {
         "contract": name,
         "contract_end": _DAY_OF_DATA + days.astype("timedelta64[D]"),
