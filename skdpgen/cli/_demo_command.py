@@ -31,7 +31,7 @@ PICTURE, REPORT, MODEL = "pairs.png", "report.html", "model"
 ALL_FILES = {*CSV_FILES.values(), PICTURE, REPORT, "report.json", MODEL}
 
 SUMMARY = """\
-The table  {n_rows:,} made-up bank customers: {n_columns} columns, and whether they left.
+The table  {n_rows:,} made-up bank customers: {n_columns} columns, and who left.
 Protected  Each customer, at epsilon = {epsilon:g} and delta = {delta:g}: the synthetic
            rows raise the odds of a guess about a customer at most {odds:.1f} times.
 The price  Noise in the counts that synthetic rows are computed from. "ours"
@@ -192,12 +192,13 @@ def _fee_by_products(X: pd.DataFrame) -> pd.DataFrame:
 def _late_by_payment(X: pd.DataFrame) -> pd.DataFrame:
     """Return the share of customers for each count of late payments, by payment."""
     late = X["late_payments"].clip(upper=4).rename("late payments (-9: not asked)")
-    return _shares(
+    table = _shares(
         late,
-        X["payment"].rename("payment"),
+        X["payment"],
         [-9, 0, 1, 2, 3, 4],
         ["direct debit", "card", "transfer"],
     )
+    return table.rename(index={4: "4 or more"})
 
 
 def _shares(
