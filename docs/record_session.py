@@ -4,7 +4,6 @@
 minutes, and writes the page anew. The noise differs each time.
 """
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -15,41 +14,39 @@ from skdpgen.datasets import load_example
 PAGE = Path(__file__).parent / "session.md"
 SKDPGEN = Path(sys.executable).parent / "skdpgen"
 WIDTH = 100  # longer lines are cut, with dots
-MOST_LINES = 24  # of one command
+MOST_LINES = 30  # of one command
 
 HEAD = """# A session on the command line
 
-Four commands on one file, with everything they print. {doc}`guide/19_command_line` explains the
-options. `people.csv` holds 20,000 rows of `skdpgen.datasets.load_example`: made-up bank customers,
-and a column `status` that says who left. `python docs/record_session.py` records this page.
+Four commands on one file, with what they print. {doc}`guide/19_command_line` explains
+the options. `people.csv` holds 20,000 rows of `skdpgen.datasets.load_example`: made-up
+bank customers, and a column `status` that says who left. `docs/record_session.py` records
+this page. Lines longer than 100 characters end in dots.
 """
 
 # what a reader should know, and the command
 STEPS = [
+    ("The first lines of the file.", "head -n 3 people.csv"),
     (
-        "Look at the file. Commands other than `skdpgen` are those of the shell.",
-        "head -n 3 people.csv",
-    ),
-    (
-        "**Fit.** This reads the private file once and prints the certificate. The two labels "
-        "are public here.",
+        "**Fit.** This reads the private file and prints the certificate.\n"
+        "The two labels are public here.",
         "skdpgen fit people.csv --target status --classes left,stayed --out model",
     ),
     (
         "**Sample.** Synthetic rows use no privacy budget, however many you take.",
         "skdpgen sample model -n 10000 -o synthetic.csv",
     ),
-    ("The rows have the format of the file.", "head -n 3 synthetic.csv"),
+    ("They have the columns and the format of the file.", "head -n 3 synthetic.csv"),
     (
-        "**Report.** One page about the guarantee, from released quantities only. You may "
-        "publish it.",
+        "**Report.** One page about the guarantee, from released quantities only.\n"
+        "You may publish it.",
         "skdpgen report model -o report.html",
     ),
     (
-        "**Bench.** Compare methods on the table. This fits each method, so it uses privacy "
-        "budget for each fit, and scores read the real rows: keep the result where the rows are.",
-        "skdpgen bench --data people.csv --target status --methods pairwise,independent "
-        "--seeds 1",
+        "**Bench.** Compare DP-Pairwise with the independent baseline and real rows.\n"
+        "Each method is fitted again, for an epsilon of its own, and scores read real\n"
+        "rows: keep the result where the rows are.",
+        "skdpgen bench --data people.csv --target status --epsilon 1 --releases 1",
     ),
 ]
 
@@ -71,7 +68,7 @@ def _output_of(command: str, folder: str) -> str:
     words = command.split()
     if words[0] == "skdpgen":
         words[0] = str(SKDPGEN)
-    done = subprocess.run(words, cwd=folder, env=os.environ, capture_output=True, text=True)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{command}\n{done.stdout}{done.stderr}")
     lines = [
