@@ -1,4 +1,4 @@
-"""Record docs/session.md: the command line on the example table.
+"""Record docs/how_to/session.md: the command line on the example table.
 
 ``python docs/record_session.py`` runs each command in an empty folder, for about two
 minutes, and writes the page anew. The noise differs each time.
@@ -11,17 +11,17 @@ from pathlib import Path
 
 from skdpgen.datasets import load_example
 
-PAGE = Path(__file__).parent / "session.md"
+PAGE = Path(__file__).parent / "how_to" / "session.md"
 SKDPGEN = Path(sys.executable).parent / "skdpgen"
 WIDTH = 100  # longer lines are cut, with dots
 MOST_LINES = 30  # of one command
 
 HEAD = """# A session on the command line
 
-Four commands on one file, with what they print. {doc}`guide/19_command_line` explains
-the options. `people.csv` holds 20,000 rows of `skdpgen.datasets.load_example`: made-up
-bank customers, and a column `status` that says who left. `docs/record_session.py` records
-this page. Lines longer than 100 characters end in dots.
+Four commands on one file, with what they print. {doc}`/how_to/command_line` explains
+the options. `people.csv` holds 20,000 rows of `skdpgen.datasets.load_example`: bank
+customers that are made up, and a column `status` that says who left.
+`docs/record_session.py` records this page. Lines longer than 100 characters end in dots.
 """
 
 # what a reader should know, and the command
