@@ -21,7 +21,7 @@ HEAD = """# A session on the command line
 Four commands on one file, with what they print. {doc}`/how_to/command_line` explains
 the options. `people.csv` holds 20,000 rows of `skdpgen.datasets.load_example`: bank
 customers that are made up, and a column `status` that says who left.
-`docs/record_session.py` records this page. Lines longer than 100 characters end in dots.
+`docs/record_session.py` records it. Lines of more than 100 characters end in dots.
 """
 
 # what a reader should know, and the command
