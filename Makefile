@@ -12,7 +12,7 @@ THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
   dist smoke release-check clean
 
 help:
-	@echo "make demo    fit on the example table, print the guarantee, write demo.png"
+	@echo "make demo    what synthetic rows keep of the example table (MODELS=1: twelve models)"
 	@echo "make test    the test suite (two workers)"
 	@echo "make test-lowest  a part of it with the lowest versions of all dependencies"
 	@echo "make slow    the checks that take long, and all combinations of parameters"
@@ -43,7 +43,7 @@ $(VENV)/.developer: pyproject.toml constraints.txt | $(BIN)/python
 venv: $(VENV)/.developer
 
 demo: $(VENV)/.user
-	$(BIN)/python examples/demo.py
+	$(BIN)/skdpgen demo --out skdpgen-demo $(if $(MODELS),--models)
 
 test: $(VENV)/.developer
 	$(THREADS) $(BIN)/python -m pytest -n 2 --dist worksteal --durations 25 -m "not slow"
