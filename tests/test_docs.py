@@ -23,7 +23,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 ROWS = re.compile(r"(load_example(?:_regression)?\()([\d_]+)")
 STEPS = re.compile(r"(max_iter=)(\d+)")
-MOST_ROWS, MOST_STEPS = 2000, 5  # of a quick run; `make slow` runs what is written
+MOST_ROWS, MOST_STEPS = 1000, 3  # of a quick run; `make slow` runs what is written
 FEW_MODELS = 'SyntheticUtility(classifiers=["decision_tree", "xgboost"])'
 CROSS = re.compile(r"\{doc\}`(?:[^`<]*<)?([^`>]+)>?`")
 
@@ -77,7 +77,7 @@ def test_python_blocks_of_a_page_run_as_written(page, tmp_path, monkeypatch):
 
 def test_code_is_shortened_where_it_says_how_long_it_is():
     source = 'load_example(20_000); A(max_iter=300, b=300); f(90, ["lda", "cnn"])'
-    expected = 'load_example(2000); A(max_iter=5, b=300); f(90, ["lda"])'
+    expected = 'load_example(1000); A(max_iter=3, b=300); f(90, ["lda"])'
     assert shortened(source) == expected
 
 

@@ -45,13 +45,18 @@ def _top(name):
 # What is loaded.
 
 LOADED = "import json; print(json.dumps(sorted(set(sys.modules) - start)))"
-COMMAND = f"""
+# What each command has loaded, of one process that runs them all.
+COMMANDS_OF_ONE_PROCESS = """
+import json
 from skdpgen.cli import main
-try:
-    main(sys.argv[1:])
-except SystemExit as end:
-    assert end.code == {{code}}, end.code
-{LOADED}
+loaded = []
+for command in json.loads(sys.argv[1]):
+    try:
+        main(command.split())
+    except SystemExit as end:
+        assert end.code == {code}, (command, end.code)
+    loaded.append((command, sorted(set(sys.modules) - start)))
+print(json.dumps(loaded))
 """
 
 
@@ -63,18 +68,13 @@ def test_the_import_loads_nothing_but_the_standard_library():
 COMMANDS = ("fit", "sample", "report", "plan", "schema init", "bench run", "demo")
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["--help", "--version", *(f"{command} --help" for command in COMMANDS)],
-)
-def test_help_loads_no_library_but_that_of_the_command_line(command):
-    loaded = fresh(COMMAND.format(code=0), *command.split())
-    check_light(loaded)
+def test_help_loads_no_library_but_that_of_the_command_line():
+    helps = ["--help", "--version", *(f"{command} --help" for command in COMMANDS)]
+    check_light(helps, code=0)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_errors_in_arguments_load_no_library_either():
+    errors = [
         "fitt",
         "fit",
         "fit no_such_file.csv --out model",
@@ -85,18 +85,19 @@ def test_help_loads_no_library_but_that_of_the_command_line(command):
         "report no_such_model -o report.pdf",
         "schema init {file} -o schema.json",
         "bench run",
-    ],
-)
-def test_errors_in_arguments_load_no_library_either(command):
-    loaded = fresh(COMMAND.format(code=2), *command.format(file=__file__).split())
-    check_light(loaded)
+    ]
+    check_light([error.format(file=__file__) for error in errors], code=2)
 
 
-def check_light(loaded):
-    loaded = not_of_python(loaded)
-    assert {_top(name) for name in loaded} <= HELP_MAY_LOAD
-    ours = {name for name in loaded if name.startswith("skdpgen.")}
-    assert {name for name in ours if not name.startswith("skdpgen.cli")} == set()
+def check_light(commands, code):
+    every = fresh(COMMANDS_OF_ONE_PROCESS.format(code=code), json.dumps(commands))
+    assert [command for command, _ in every] == commands
+    for command, loaded in every:
+        names = not_of_python(loaded)
+        assert {_top(name) for name in names} <= HELP_MAY_LOAD, command
+        ours = {name for name in names if name.startswith("skdpgen.")}
+        outside = {name for name in ours if not name.startswith("skdpgen.cli")}
+        assert outside == set(), command
 
 
 def test_a_package_is_loaded_when_it_is_named():
