@@ -16,7 +16,6 @@ from sklearn.exceptions import NotFittedError
 
 from skdpgen import (
     DPGANSynthesizer,
-    Generator,
     SyntheticUtility,
     all_synthesizers,
     load,
@@ -150,7 +149,7 @@ def test_defaults_are_constructible_and_a_default_fit_works(cls, is_short):
     X, y = load_example(2000)
     synth = cls()
     if is_short and cls is DPGANSynthesizer:  # its steps take ten seconds
-        synth.set_params(generator=Generator(max_iter=30))
+        synth.set_params(discriminator__max_iter=30)
     assert synth.fit(X[["age", "job", "owns_home"]], y) is synth
     assert_obeys(synth.sample(50)[0], synth.schema_)
 
