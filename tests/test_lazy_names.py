@@ -100,15 +100,10 @@ def check_light(commands, code):
         assert outside == set(), command
 
 
-def test_a_package_is_loaded_when_it_is_named():
-    code = "import skdpgen; before = set(sys.modules) - start\n"
-    code += "name = skdpgen.metrics.SyntheticUtility.__module__\n"
-    code += "import json; print(json.dumps([name, 'sklearn' in sys.modules,"
-    code += "sorted(before)]))"
-    name, is_loaded, before = fresh(code)
-    assert name.startswith("skdpgen.metrics.")
-    assert is_loaded
-    assert {_top(one) for one in before} & HEAVY == set()
+def test_a_package_is_loaded_when_it_is_named(first_use):
+    assert first_use["package"].startswith("skdpgen.metrics.")
+    assert first_use["is_loaded"]
+    assert {_top(one) for one in first_use["before"]} & HEAVY == set()
 
 
 # ----------------------------------------------------------------------------
@@ -201,6 +196,7 @@ def test_what_keeps_a_name_from_loading_is_said(error, monkeypatch):
 THREADS = """
 import json, threading
 import skdpgen
+before = sorted(set(sys.modules) - start)
 names = ["Schema", "SyntheticUtility", "PrivacyReport", "plan", "metrics", "Chunks"] * 2
 got, barrier = [], threading.Barrier(len(names))
 
@@ -213,12 +209,23 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-print(json.dumps([len(got), len(set(got)), len(set(names))]))
+print(json.dumps({
+    "before": before,
+    "package": skdpgen.metrics.SyntheticUtility.__module__,
+    "is_loaded": "sklearn" in sys.modules,
+    "sizes": [len(got), len(set(got)), len(set(names))],
+}))
 """
 
 
-def test_threads_that_are_first_at_once_get_the_same():
-    n_got, n_things, n_names = fresh(THREADS)
+@pytest.fixture(scope="module")
+def first_use():
+    """What a process says whose threads are the first to use names, all at once."""
+    return fresh(THREADS)
+
+
+def test_threads_that_are_first_at_once_get_the_same(first_use):
+    n_got, n_things, n_names = first_use["sizes"]
     assert n_got == 2 * n_names
     assert n_things == n_names
 
