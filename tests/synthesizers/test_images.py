@@ -310,7 +310,7 @@ def test_one_image_moves_the_release_by_the_sensitivity_at_most(
 
 @each_method
 def test_black_is_black(cls):
-    synth = build(cls, max_iter=20, epsilon=INF).fit(PIXELS / 255.0, LABELS)
+    synth = build(cls, max_iter=60, epsilon=INF).fit(PIXELS / 255.0, LABELS)
     pixels = synth.sample(100, random_state=0)[0]
     assert (pixels == 0).mean() > 0.2
     assert not ((pixels > 0) & (pixels < 0.05)).any()
