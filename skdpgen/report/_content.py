@@ -101,7 +101,7 @@ def report_content(
         "alarms": promised["alarms"],  # first, so that a reader of the file sees them
         "answers": None,
         "method": type(synthesizer).__name__,
-        "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "made": datetime.now(UTC).isoformat(timespec="minutes"),
         "n_rows": int(synthesizer.n_samples_),
         "guarantee": promised,
         "budget": [
@@ -327,7 +327,7 @@ def _images(synthesizer: Synthesizer) -> list[dict[str, str]]:
         rows = synthesizer.sample(y=labels, random_state=0)
     else:
         rows = synthesizer.sample(10 * SHOWN_IMAGES, random_state=0)
-    return [{"title": "Drawn from the model", "picture": picture_of_images(rows)}]
+    return [{"title": "Synthetic images, drawn from the model", "picture": picture_of_images(rows)}]
 
 
 def _rows(synthesizer: Synthesizer, random_state: int | None) -> dict[str, Any]:
