@@ -35,11 +35,11 @@ SHOWN_IMAGES = 10  # of each class
 STANDARD_ERRORS = 2.0  # around a released share: right in 19 of 20 cases
 MOST_LISTED = 8  # categories that are named
 LOSSES = {  # shares in `columns_`, each with its standard error
-    "other": "rare or unlisted values",
-    "below": "values below the range",
-    "above": "values above the range",
-    "unread": "values that cannot be read",
-    "no_cell": "values outside the schema",
+    "other": "rare or unlisted",
+    "below": "below the range",
+    "above": "above the range",
+    "unread": "not readable",
+    "no_cell": "outside the schema",
 }
 LIBRARIES = (
     "skdpgen",
@@ -183,6 +183,7 @@ def _columns(synthesizer: Any) -> list[dict[str, Any]]:
             "values": _whole(row.get("n_values")),
             "lower": _end(row.get("lower")),
             "upper": _end(row.get("upper")),
+            "has_cells": bool(row.get("n_cells")),
             "noise": _number(row.get("noise")),
             "missing": _missing(row),
             "losses": _losses(row, LOSSES),
@@ -197,7 +198,7 @@ def _target(synthesizer: Any) -> dict[str, Any] | None:
     if target is None:
         return None
     kinds = {
-        "dropped": "rows without a usable label",
+        "dropped": "without a usable label",
         "below": LOSSES["below"],
         "above": LOSSES["above"],
     }
