@@ -72,9 +72,9 @@ def _figures(real: Rows, synthetic: Rows) -> list[dict[str, str]]:
     from skdpgen.plotting import plot_marginals, plot_overview, plot_pairs
 
     titles = {
-        "What is near, what was lost": plot_overview,
-        "Single columns": plot_marginals,
-        "Pairs of columns": plot_pairs,
+        "What is kept and what was lost, synthetic beside real rows": plot_overview,
+        "Single columns, synthetic beside real rows": plot_marginals,
+        "Pairs of columns, synthetic beside real rows": plot_pairs,
     }
     return [
         {"title": title, "picture": picture_of(plot(real, synthetic))}

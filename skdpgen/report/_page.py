@@ -49,7 +49,8 @@ def picture_of_images(rows: Rows) -> str:
 # The report as one HTML file.
 
 TEMPLATE = "page.html.jinja"
-PUNCTUATION = re.compile(r"(?<=[_./:;,-])(?=\w)")
+PUNCTUATION = re.compile(r"(?<=\w[_/-])(?=\w)|(?<=\w\.)(?=[^\W\d])")
+PERCENT = "\xa0%"  # lines do not break before the sign
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
@@ -150,32 +151,32 @@ def _plain(value: float) -> str:
 
 
 def _range(share: Mapping[str, float] | None) -> str:
-    """Write a range of shares in whole percent, rounded outwards.
+    r"""Write a range of shares in whole percent, rounded outwards.
 
     Examples
     --------
     >>> _range({"low": 0.081, "high": 0.109}), _range({"low": 0.0, "high": 0.02})
-    ('8 to 11 %', 'at most 2 %')
+    ('8 to 11\xa0%', 'at most 2\xa0%')
     """
     if share is None:
         return ""
     low = math.floor(round(100 * share["low"], 6))
     high = math.ceil(round(100 * share["high"], 6))
     if not low:
-        return f"at most {high} %"
-    return f"{low} %" if low == high else f"{low} to {high} %"
+        return f"at most {high}{PERCENT}"
+    return f"{low if low == high else f'{low} to {high}'}{PERCENT}"
 
 
 def _percent(share: float | None, digits: int = 0) -> str:
-    """Return a share in percent; nothing where there is none.
+    r"""Return a share in percent; nothing where there is none.
 
     Examples
     --------
     >>> _percent(0.731), _percent(0.0004), _percent(None)
-    ('73 %', '<1 %', '')
+    ('73\xa0%', '<1\xa0%', '')
     """
     if share is None:
         return ""
     if 0 < share < 0.5 * 10.0 ** (-2 - digits):
-        return f"<{10.0**-digits:.{digits}f} %"
-    return f"{100 * share:.{digits}f} %"
+        return f"<{10.0**-digits:.{digits}f}{PERCENT}"
+    return f"{100 * share:.{digits}f}{PERCENT}"
