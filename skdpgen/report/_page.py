@@ -29,7 +29,8 @@ MOST_CLASSES = 20
 def picture_of(figure: "Figure") -> str:
     """Return a figure as the address of a picture that holds it."""
     file = BytesIO()
-    figure.savefig(file, format="png", dpi=100, facecolor="white", bbox_inches="tight")
+    look = {"dpi": 100, "facecolor": "white", "bbox_inches": "tight"}
+    figure.savefig(file, format="png", pil_kwargs={"optimize": True}, **look)
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 
