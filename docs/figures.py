@@ -27,7 +27,7 @@ from skdpgen.benchmark import read_rows
 from skdpgen.benchmark._result_tables import METRICS
 from skdpgen.datasets import load_example
 from skdpgen.plotting import plot_images
-from skdpgen.report import as_html, beside_real, report_content
+from skdpgen.report import as_html, report_content
 from tests.report._chromium import Chromium, browser
 
 DOCS = Path(__file__).parent

@@ -79,6 +79,8 @@ def _quality(content: Mapping[str, Any]) -> dict[str, Any]:
     bars.sort(key=lambda bar: -bar["share"])
     if learned == "images":
         verdict = "Look at the images below."
+        if not content["figures"]:
+            verdict = "This report has no pictures, so it cannot show the quality."
     elif learned in RELATED:
         verdict = "Columns and some relationships between them were learned."
     elif learned is None:
@@ -107,14 +109,17 @@ def _lost(content: Mapping[str, Any]) -> dict[str, Any]:
     ]
     bars.sort(key=lambda bar: (-bar["low"], -bar["high"]))
     if lines:
-        number = "One large loss was" if len(lines) == 1 else f"{len(lines)} large losses were"
-        verdict = f"{number} detected."
+        verdict = f"{len(lines)} large losses were detected."
+        if len(lines) == 1:
+            verdict = "One large loss was detected."
     elif bars:
         verdict = "No large loss was detected."
     else:
         verdict = "No loss was measured for single columns."
-    if content["learned"] not in (None, *RELATED):
-        verdict += " Relationships between columns are lost."
+    learned = content["learned"]
+    if learned not in (None, *RELATED) and len(content["columns"]) > 1:
+        others = "other " if "by" in learned.split() else ""  # "columns by class only"
+        verdict += f" No {others}relationships between columns are kept."
     return {
         "verdict": verdict,
         "bars": bars[:FEW],
@@ -127,9 +132,8 @@ def _lost(content: Mapping[str, Any]) -> dict[str, Any]:
 def _scale(shares: list[float]) -> float:
     """Return the share at the right end of the bars: 5, 10, 20, 50 or 100 %."""
     largest = max(shares, default=0.0)
-    return next(
-        (scale for scale in (0.05, 0.1, 0.2, 0.5) if largest <= scale), max(1.0, largest)
-    )
+    scales = (0.05, 0.1, 0.2, 0.5, 1.0)
+    return next((scale for scale in scales if largest <= scale), largest)
 
 
 # ----------------------------------------------------------------------------

@@ -328,7 +328,8 @@ def _images(synthesizer: Synthesizer) -> list[dict[str, str]]:
         rows = synthesizer.sample(y=labels, random_state=0)
     else:
         rows = synthesizer.sample(10 * SHOWN_IMAGES, random_state=0)
-    return [{"title": "Synthetic images, drawn from the model", "picture": picture_of_images(rows)}]
+    title = "Synthetic images, drawn from the model"
+    return [{"title": title, "picture": picture_of_images(rows)}]
 
 
 def _rows(synthesizer: Synthesizer, random_state: int | None) -> dict[str, Any]:

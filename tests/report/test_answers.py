@@ -117,7 +117,7 @@ def test_a_report_on_real_rows_is_not_to_be_shared(content):
 
 def test_single_columns_have_no_relationships(content):
     assert content["answers"]["quality"]["verdict"].startswith("Limited: single")
-    assert "Relationships" in content["answers"]["lost"]["verdict"]
+    assert "No relationships" in content["answers"]["lost"]["verdict"]
 
 
 def test_add_remove_calls_the_number_of_rows_noisy(ugly):
