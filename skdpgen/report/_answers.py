@@ -74,7 +74,7 @@ def _quality(content: Mapping[str, Any]) -> dict[str, Any]:
     bars = [
         {"name": column["name"], "share": STANDARD_ERRORS * column["noise"]}
         for column in content["columns"]
-        if column["noise"] is not None and math.isfinite(column["noise"])
+        if column["noise"] and math.isfinite(column["noise"])  # 0: nothing was added
     ]
     bars.sort(key=lambda bar: -bar["share"])
     if learned == "images":
@@ -155,7 +155,8 @@ def _share(content: Mapping[str, Any]) -> dict[str, Any]:
     is_private = guarantee["is_private"]
     is_weak = is_private and guarantee["epsilon"] > WEAK
     is_large = any(LARGE_DELTA in line for line in content["public"])
-    if faults or not is_private:
+    is_unprotected = bool(faults) or not is_private
+    if is_unprotected:
         verdict = "No. The synthetic rows are not protected."
     elif is_weak or is_large:
         verdict = "Only with care. The guarantee is weak, so ask an expert first."
@@ -174,4 +175,5 @@ def _share(content: Mapping[str, Any]) -> dict[str, Any]:
         passed.append({"text": text, "passed": not is_weak})
         text = "Delta is not above 1 / rows."
         passed.append({"text": text, "passed": not is_large})
-    return {"verdict": verdict, "checked": passed, "to_confirm": list(TO_CONFIRM)}
+    to_confirm = [] if is_unprotected else list(TO_CONFIRM)
+    return {"verdict": verdict, "checked": passed, "to_confirm": to_confirm}

@@ -177,7 +177,7 @@ def _columns(synthesizer: Any) -> list[dict[str, Any]]:
         {
             "name": str(name),
             "type": str(row["type"]),
-            "source": "discovered with noise" if row["is_discovered"] else "public",
+            "source": "discovered" if row["is_discovered"] else "public",
             "is_identifier": bool(row["is_identifier"]),
             **in_words(described.get(name), str(row["type"])),
             "values": _whole(row.get("n_values")),
@@ -285,7 +285,8 @@ def _losses(row: Mapping[str, Any], kinds: Mapping[str, str]) -> list[dict[str, 
     lines = []
     for key, what in kinds.items():
         share, noise = _number(row.get(key)), _number(row.get(f"{key}_noise"))
-        if share is not None and noise:  # without noise nothing was measured
+        # an exact zero was not measured: the column cannot have such a loss
+        if share is not None and noise is not None and (share or noise):
             lines.append({"what": what, "range": _range_of(share, noise)})
     return lines
 
