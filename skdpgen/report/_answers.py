@@ -112,7 +112,7 @@ def _lost(content: Mapping[str, Any]) -> dict[str, Any]:
         verdict = f"{len(lines)} large losses were detected."
         if len(lines) == 1:
             verdict = "One large loss was detected."
-    elif bars:
+    elif bars or content["learned"] == "images":
         verdict = "No large loss was detected."
     else:
         verdict = "No loss was measured for single columns."
@@ -160,6 +160,11 @@ def _share(content: Mapping[str, Any]) -> dict[str, Any]:
         verdict = "No. The synthetic rows are not protected."
     elif is_weak or is_large:
         verdict = "Only with care. The guarantee is weak, so ask an expert first."
+    elif guarantee["epsilon"] > STRONG:
+        verdict = (
+            f"Yes, if your organisation accepts epsilon {guarantee['epsilon']:g} and "
+            "you can confirm the three points below."
+        )
     else:
         verdict = "Yes, if you can confirm the three points below."
     if content["real"] is not None:

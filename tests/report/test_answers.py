@@ -81,7 +81,7 @@ def test_names_may_break_but_are_no_html(content):
     ("epsilon", "private", "share"),
     [
         (1.0, "Yes. The guarantee is strong (epsilon 1).", "Yes, if you can"),
-        (3.0, "Yes. The guarantee is moderate (epsilon 3).", "Yes, if you can"),
+        (3.0, "Yes. The guarantee is moderate (epsilon 3).", "Yes, if your org"),
         (20.0, "Yes. The guarantee is weak (epsilon 20).", "Only with care."),
     ],
 )
