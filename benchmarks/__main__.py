@@ -123,7 +123,7 @@ def images(
 ) -> None:
     """Measure a method on the sets of images NAMES, with pictures."""
     method = all_synthesizers()[synthesizer]
-    make = partial(with_settings, method, read_settings(settings))
+    make = partial(with_settings, method, read_settings(settings), "images")
     classifiers = [*CLASSIFIERS["images"], "cnn"]
     utility = SyntheticUtility(
         classifiers=QUICK if models == "quick" else classifiers,

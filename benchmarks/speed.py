@@ -31,7 +31,6 @@ from skdpgen.synthesizers import (
     DPMERFSynthesizer,
     DPNTKSynthesizer,
     DPPairwiseSynthesizer,
-    Generator,
 )
 from skdpgen.tables import Chunks, EncodedBatch, NumberCells, Numeric, Rows, Schema
 from skdpgen.utils import (
@@ -202,13 +201,14 @@ def _fit_many(n_features: int) -> None:
     X = rng.normal(size=(9200, 178)).cumsum(axis=1)
     y = (rng.random(9200) < 0.2).astype(int)
     schema = {f"x{j}": Numeric(-50.0, 50.0) for j in range(178)}
-    DPMERFSynthesizer(
+    DPMERFSynthesizer.from_preset(
+        "paper",
+        data="table",
         delta=DELTA,
         classes=[0, 1],
         schema=Schema(schema),
-        preset="paper",
         n_features=n_features,
-        generator=Generator(max_iter=20),
+        generator__max_iter=20,
     ).fit(X, y)
     print(peak_mib())
 

@@ -16,7 +16,7 @@ from skdpgen.plotting import plot_loss, plot_marginals, plot_pairs
 X, y = load_example(20_000)
 shared = {"epsilon": 3.0, "classes": ["left", "stayed"], "random_state": 0}
 merf = DPMERFSynthesizer(
-    fourier_norm=0.3, generator=Generator(n_latent=4, max_iter=250), **shared
+    feature_norm=0.3, generator=Generator(n_latent=4, max_iter=250), **shared
 )
 merf.fit(X, y)
 print(merf.privacy_)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # the names of ``_ORIGINS`` and ``_PACKAGES``, for readers of
     from skdpgen.metrics import SyntheticUtility
     from skdpgen.privacy import PrivacyReport
     from skdpgen.synthesizers import (
+        Discriminator,
         DPDRESynthesizer,
         DPGANSynthesizer,
         DPHPSynthesizer,
@@ -70,6 +71,7 @@ __all__ = [
     "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",
     "Datetime",
+    "Discriminator",
     "Generator",
     "Integer",
     "Numeric",
@@ -120,6 +122,7 @@ _ORIGINS = {
         "DPMGESynthesizer",
         "DPNTKSynthesizer",
         "DPPairwiseSynthesizer",
+        "Discriminator",
         "Generator",
         "all_synthesizers",
         "load",

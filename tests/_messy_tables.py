@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -65,8 +66,9 @@ def table(make: Callable[[np.random.Generator], Messy]) -> Callable[..., Messy]:
     return make
 
 
+@cache
 def made(name: str) -> Messy:
-    """Make a table; the same each time."""
+    """Make a table; the same each time, and only looked at."""
     return TABLES[name](np.random.default_rng(sum(map(ord, name))))
 
 

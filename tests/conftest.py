@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from skdpgen.metrics import CLASSIFIERS, REGRESSORS
 from skdpgen.privacy import _noise, _noisy_share
+from skdpgen.synthesizers.gaussian import _pictures
 from tests.benchmark._small_run import EITHER, cells_computed
 
 # a busy machine is no failure, and examples are the same in each run
@@ -71,6 +72,12 @@ def fresh_entropy(monkeypatch):
     """Let one test draw from the system's entropy."""
     monkeypatch.setattr(_noise, "os", os)
     monkeypatch.setattr(_noisy_share, "os", os)
+
+
+@pytest.fixture
+def hardly_taught(monkeypatch):
+    """Let networks that rows vote on learn for three steps, from free pictures."""
+    monkeypatch.setattr(_pictures, "N_DRAWN", (60, 60))
 
 
 @pytest.fixture

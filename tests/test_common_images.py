@@ -13,9 +13,11 @@ from sklearn.exceptions import NotFittedError
 
 from skdpgen import all_synthesizers, load
 from skdpgen.exceptions import SearchCostWarning
-from skdpgen.synthesizers.base import with_generator
+from skdpgen.synthesizers.base import with_parts
 from tests._covering import parametrize_pairs
 from tests.guards._variants import maker, small_images
+
+pytestmark = pytest.mark.usefixtures("hardly_taught")
 
 DIGITS, LABELS = load_digits(return_X_y=True)
 PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)[:400]
@@ -124,8 +126,8 @@ def test_a_copy_is_the_same(fitted, way, tmp_path):
 
 def test_a_clone_has_the_parameters_and_none_of_the_state(fitted):
     copy = clone(fitted)
-    before, after = with_generator(fitted.get_params(False)), copy.get_params(False)
-    assert with_generator(after) == before
+    before, after = with_parts(fitted.get_params(False)), copy.get_params(False)
+    assert with_parts(after) == before
     assert after.keys() == fitted.get_params(False).keys()
     assert copy._fitted is None
     with pytest.raises(NotFittedError):

@@ -14,7 +14,9 @@ from tests.benchmark._small_run import cells_computed
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted([ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("guide/*.md")])
+FOLDERS = ("tutorials", "how_to", "explanation", "methods")
+IN_FOLDERS = [page for name in FOLDERS for page in (DOCS / name).glob("*.md")]
+PAGES = sorted([ROOT / "README.md", *DOCS.glob("*.md"), *IN_FOLDERS])
 PLOTS = sorted((ROOT / "examples").glob("plot_*.py"))
 API = "\n".join(page.read_text("utf-8") for page in (DOCS / "api").glob("*.md"))
 PUBLIC = sorted(name for name in skdpgen.__all__ if not name.startswith("_"))
@@ -89,8 +91,11 @@ def test_code_is_shortened_where_it_says_how_long_it_is():
 def test_links_of_a_page_lead_somewhere(page):
     text = page.read_text("utf-8")
     targets = [t for t in LINK.findall(text) if "://" not in t]
-    targets += [f"{target}.md" for target in CROSS.findall(text)]
     missing = [t for t in targets if not (page.parent / t).exists()]
+    for name in CROSS.findall(text):  # from the folder of the page, or of all pages
+        start = DOCS if name.startswith("/") else page.parent
+        if not (start / f"{name.lstrip('/')}.md").exists():
+            missing.append(name)
     assert not missing
 
 

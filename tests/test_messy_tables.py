@@ -82,7 +82,7 @@ def fitted(name, table):
     """Fit and sample, with noise that is the same each time."""
     case = made(table)
     cls = all_synthesizers()[name]
-    few = {} if name == PAIRWISE else quick(cls)
+    few = {"max_iter": 60} if name == PAIRWISE else quick(cls)
     synth = cls(**{"epsilon": EPSILON, "random_state": 0} | few | case.params)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

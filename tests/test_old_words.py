@@ -15,7 +15,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
     ROOT / "SECURITY.md",
-    *(ROOT / "docs").rglob("*.md"),
+    *(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts),
     *(ROOT / "benchmarks").glob("*.md"),
     *(ROOT / "changelog").glob("*.md"),
 ]
@@ -35,7 +35,12 @@ NAMES = {  # in pages, examples and the package: what stands for a parameter or 
     r"\brefit\(|`refit\b": "retrain",
     r"\blearnt_(?!\w)": "relations_learned_",
     r"NothingLearnt": "NothingLearnedWarning",
-    r"discriminator_rate": "discriminator_learning_rate",
+    r"discriminator_rate": "Discriminator(learning_rate=)",
+    r"n_discriminator_steps": "Discriminator(steps_per_generator_step=)",
+    r"\bpreset=[\"'](paper|default)": "from_preset",
+    r"\b(fourier|tangent)_norm\b": "feature_norm",
+    r"\bencoder_budget\b": 'Generator(network="private")',
+    r"\blens_budget\b": 'lens="private", of half of the budget',
     r"\bproduct_size\b": "interaction_degree",
     r"PrivacyLeakWarning": "Schema.infer(X) keeps its mark",
     r"schema=[\"']infer": "Schema.infer(X)",
@@ -45,7 +50,8 @@ NAMES = {  # in pages, examples and the package: what stands for a parameter or 
 PARAMETERS = {  # in pages and examples; internal functions may have them
     r"\bnorm_bound\b": "max_grad_norm",
     r"\bn_together\b": "interaction_degree",
-    r"\bn_between\b": "n_discriminator_steps",
+    r"\bn_between\b": "Discriminator(steps_per_generator_step=)",
+    r"\bproduct_order\b": "order=, a pair",
     r"\bgiven=|`given`": "conditions=",
     r"`prior`": "augmentation=",
 }

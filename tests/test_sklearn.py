@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdpgen import (
+    Discriminator,
     DPGANSynthesizer,
     DPIndependentSynthesizer,
     DPKernelSynthesizer,
@@ -33,6 +34,7 @@ from skdpgen.synthesizers.base import _synthesizer
 from skdpgen.synthesizers.opening import open_rows
 from skdpgen.tables import Schema
 from tests._covering import parametrize_pairs, parametrize_some
+from tests._made import made
 from tests._seeded import same_noise
 from tests.synthesizers._tables import CASES, build, quick
 
@@ -304,8 +306,8 @@ def test_a_search_with_seeded_noise_is_not_private(mixed, is_inside):
 
 SAMPLED = [
     DPKernelSynthesizer(algorithm="per_step", generator=Generator(max_iter=50)),
-    DPMERFSynthesizer(encoder_budget=0.5),
-    DPGANSynthesizer(generator=Generator(max_iter=50)),
+    DPMERFSynthesizer(generator=Generator(network="private")),
+    DPGANSynthesizer(discriminator=Discriminator(max_iter=50)),
     DPMEPFSynthesizer(lens="private"),
 ]
 
@@ -331,10 +333,13 @@ def test_steps_that_see_all_rows_are_composed_exactly():
 
 @pytest.mark.parametrize("preset", ["default", "paper"])
 def test_steps_are_the_same_of_tables_and_images(preset):
-    synth = DPKernelSynthesizer(algorithm="per_step", preset=preset)
-    known = synth._subsampling()
-    for of_kind in (synth._presets, synth._image_presets):
-        settings = of_kind[preset]
+    pictures = np.zeros((9, 8, 8))
+    table = pd.DataFrame({"a": range(9)})
+    for kind, rows in (("table", table), ("images", pictures)):
+        synth = made(
+            DPKernelSynthesizer, preset=preset, data=kind, algorithm="per_step"
+        )
+        known, settings = synth._subsampling(), synth._fill_settings(rows)
         assert settings.sampling_rate == known.sampling_rate
         assert settings.max_iter == known.n_steps
 

@@ -141,7 +141,7 @@ from skdpgen import DPMERFSynthesizer, Generator, Integer, Schema
 
 DPMERFSynthesizer(epsilon="1")
 DPMERFSynthesizer(adjacency="replaced")
-DPMERFSynthesizer(preset="papers")
+DPMERFSynthesizer.from_preset("papers", data="table")
 DPMERFSynthesizer(generator={"max_iter": 5})
 DPMERFSynthesizer(max_iter=5)
 Generator(network="fully")

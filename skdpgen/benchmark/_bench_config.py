@@ -26,7 +26,8 @@ from skdpgen.exceptions import (
     ConfigError,
 )
 from skdpgen.metrics import SyntheticUtility
-from skdpgen.synthesizers import Generator, all_synthesizers
+from skdpgen.synthesizers import all_synthesizers
+from skdpgen.synthesizers.base import parameter_names
 
 KEYS: dict[str, Any] = {
     "name": None,  # the name of the file
@@ -343,7 +344,7 @@ def _read_methods(
         public_parts = list(catalogue.public_parts) if kind == "tables" else [ALL]
         _check_public_part(classes.get(method), method, public, public_parts)
         if method in classes:
-            _check_settings(classes[method], settings)
+            _check_settings(classes[method], settings, kind)
         else:
             _check_other(other_methods[method], method, settings, adjacency)
         name = keys.get("name", _default_name(method, settings, public))
@@ -388,11 +389,11 @@ def _check_other(
         _refuse_unknown(settings, (), f"settings of {name}")
 
 
-def _check_settings(method: type, settings: Mapping[str, Any]) -> None:
+def _check_settings(method: type, settings: Mapping[str, Any], kind: str) -> None:
     """Raise as the estimator's own ``fit`` would, but now."""
-    parameters = [key for key in method().get_params() if key not in OF_RUN]
-    if "generator" in parameters:
-        parameters += [f"generator__{key}" for key in Generator().get_params()]
+    parameters = [key for key in parameter_names(method()) if key not in OF_RUN]
+    if hasattr(method, "from_preset"):
+        parameters.append("preset")
     for key in settings:
         if key == GIVEN:
             raise ConfigError(
@@ -407,7 +408,8 @@ def _check_settings(method: type, settings: Mapping[str, Any]) -> None:
     _refuse_unknown(settings, parameters, f"settings of {method.__name__}")
     try:
         json.dumps(settings)
-        with_settings(method, settings)._validate_params()
+        data = "images" if kind == "images" else "table"
+        with_settings(method, settings, data)._validate_params()
     except (TypeError, ValueError) as error:
         text = " ".join(str(error).split())
         raise ConfigError(f"settings of {method.__name__}: {text}") from None

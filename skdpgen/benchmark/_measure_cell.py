@@ -148,13 +148,17 @@ def maker(cell: Cell, n_rows: int, catalogue: Catalogue) -> Callable[..., Any]:
     """Return a function that takes the guarantee and makes the synthesizer."""
     if cell.method in catalogue.methods:
         return catalogue.methods[cell.method].make(cell, n_rows)
-    return partial(with_settings, all_synthesizers()[cell.method], cell.settings)
+    data = "images" if cell.source.is_images else "table"
+    method = all_synthesizers()[cell.method]
+    return partial(with_settings, method, cell.settings, data)
 
 
 def with_settings(
-    method: Callable[..., Any], settings: Mapping[str, Any], **params: Any
+    method: Any, settings: Mapping[str, Any], data: str = "table", **params: Any
 ) -> Any:
     """Return a synthesizer; settings of its generator are named as in a search.
+
+    The setting ``preset`` is the name of one, for ``data``, on which others build.
 
     Examples
     --------
@@ -162,7 +166,10 @@ def with_settings(
     >>> with_settings(DPMERFSynthesizer, {"generator__max_iter": 5}, epsilon=2.0)
     DPMERFSynthesizer(epsilon=2.0, generator=Generator(max_iter=5))
     """
-    return method(**params).set_params(**settings)
+    if "preset" not in settings:
+        return method(**params).set_params(**settings)
+    others = {name: value for name, value in settings.items() if name != "preset"}
+    return method.from_preset(settings["preset"], data=data, **params | others)
 
 
 def public_part(cell: Cell, public: Any, catalogue: Catalogue) -> dict[str, Any]:

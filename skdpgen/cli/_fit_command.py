@@ -43,6 +43,7 @@ class FitOptions(TextOptions):
     classes: str | None
     task: str
     adjacency: str
+    preset: str | None
     settings: Sequence[str]
     seed: int | None
     quiet: bool
@@ -82,6 +83,11 @@ class FitOptions(TextOptions):
 )
 @text_options
 @click.option(
+    "--preset",
+    type=click.Choice(["paper"]),
+    help="Start from the settings of the paper that the method comes from.",
+)
+@click.option(
     "--set",
     "settings",
     multiple=True,
@@ -96,7 +102,8 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
     Cells of a CSV are read as text, whatever they hold: what they are is found out
     privately, or said by a schema. Each fit of the same rows costs its own epsilon.
     """
-    synthesizer = make_synthesizer(options)
+    is_images = file.name.lower().endswith(".npz")
+    synthesizer = make_synthesizer(options, "images" if is_images else "table")
     from skdpgen.cli._table_files import TableFile, image_chunks, kind_of
     from skdpgen.tables import Schema
 
@@ -140,7 +147,7 @@ OPTION_OF = {
 }
 
 
-def make_synthesizer(options: FitOptions) -> Synthesizer:
+def make_synthesizer(options: FitOptions, data: str = "table") -> Synthesizer:
     """Return the synthesizer of ``--method``, with its parameters."""
     import skdpgen
 
@@ -166,11 +173,9 @@ def make_synthesizer(options: FitOptions) -> Synthesizer:
         params["classes"] = [label.strip() for label in options["classes"].split(",")]
     params |= dict(map(_setting, options["settings"]))
     method = getattr(skdpgen, methods[options["method"]])
-    from skdpgen import Generator
+    from skdpgen.synthesizers.base import parameter_names
 
-    parameters = method().get_params()
-    if "generator" in parameters:
-        parameters |= {f"generator__{name}": None for name in Generator().get_params()}
+    parameters = parameter_names(method())
     unknown = sorted(set(params) - set(parameters))
     if unknown:
         near = [name for name in parameters if name.endswith(f"__{unknown[0]}")]
@@ -180,12 +185,23 @@ def make_synthesizer(options: FitOptions) -> Synthesizer:
             f"{method.__name__} has no parameter {', '.join(unknown)}.{hint} It has "
             f"{', '.join(parameters)}."
         )
-    synthesizer: Any = method().set_params(**params)
     try:
+        synthesizer: Any = _with_preset(method, params, options["preset"], data)
         synthesizer._validate_params()
     except ValueError as error:
         raise click.UsageError(_of_options(str(error))) from None
     return synthesizer
+
+
+def _with_preset(
+    method: Any, params: Mapping[str, Any], preset: str | None, data: str
+) -> Synthesizer:
+    """Return the method with parameters, on top of those of a preset."""
+    if preset is None:
+        return method().set_params(**params)
+    if not hasattr(method, "from_preset"):
+        raise click.UsageError(f"{method.__name__} has no --preset: no paper has it.")
+    return method.from_preset(preset, data=data, **params)
 
 
 def _of_options(message: str) -> str:
@@ -201,8 +217,8 @@ def _of_options(message: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         name, owner = found.groups()
-        if owner == "Generator":
-            return f"--set generator__{name}"
+        if owner in ("Generator", "Discriminator"):
+            return f"--set {owner.lower()}__{name}"
         return OPTION_OF.get(name, f"--set {name}")
 
     return re.sub(r"The '(\w+)' parameter of (\w+)", option, message)

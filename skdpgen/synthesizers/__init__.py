@@ -13,7 +13,7 @@ from skdpgen.synthesizers._dp_merf import DPMERFSynthesizer
 from skdpgen.synthesizers._dp_mge import DPMGESynthesizer
 from skdpgen.synthesizers._dp_ntk import DPNTKSynthesizer
 from skdpgen.synthesizers._dp_pairwise import DPPairwiseSynthesizer
-from skdpgen.synthesizers.base import Generator, read_estimator
+from skdpgen.synthesizers.base import Discriminator, Generator, read_estimator
 from skdpgen.synthesizers.models import Deformations
 from skdpgen.synthesizers.tools import (
     GeneratorSearch,
@@ -102,6 +102,7 @@ __all__ = [
     "DPNTKSynthesizer",
     "DPPairwiseSynthesizer",
     "Deformations",
+    "Discriminator",
     "Generator",
     "GeneratorSearch",
     "Plan",

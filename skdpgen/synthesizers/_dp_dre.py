@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral, Real
-from types import SimpleNamespace
+from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -26,14 +25,17 @@ from skdpgen.synthesizers.base import (
     BaseSynthesizer,
     ClassShares,
     Device,
+    Discriminator,
     PrivateRows,
     Sample,
     SchemaLike,
     TaskName,
     check_retrained,
     require_fitted,
+    with_parts,
 )
 from skdpgen.synthesizers.models import decode_target
+from skdpgen.synthesizers.presets import RATIO, RatioSettings
 from skdpgen.synthesizers.ratio import (
     LearntRatio,
     calibration,
@@ -98,13 +100,11 @@ class DPDRESynthesizer(BaseSynthesizer):
     lens : Lens, network or None, default=None
         Turns images into codes; it must not depend on private images. None is a cosine
         transform with its 64 lowest frequencies.
-    discriminator_layer_sizes : array-like of int, default=(16,)
-        Hidden layers of the discriminator (paper: one of 1 to 16).
-    max_iter, learning_rate : int, float, default=500, 0.01
-        Steps of the discriminator, which **share the budget**, and their learning rate.
-    sampling_rate, max_grad_norm : float, default=0.02, 1.0
-        Probability that a step samples a row, and the norm to which the gradient of
-        each row is clipped.
+    discriminator : Discriminator or None, default=None
+        Layers, private steps and other settings of the discriminator; None has their
+        defaults. See :class:`Discriminator`; a search names them
+        ``discriminator__max_iter``.
+        Of "sgd".
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -154,6 +154,7 @@ class DPDRESynthesizer(BaseSynthesizer):
 
     _reads_public_rows = True
     _needs_public_rows = True
+    _parts = ("discriminator",)
     _takes: ClassVar[tuple[str, ...]] = ("tables", "images")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -161,11 +162,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         "algorithm": [StrOptions({"one_shot", "sgd"})],
         "power": [Interval(Real, 0, 1, closed="both")],
         "lens": "no_validation",
-        "discriminator_layer_sizes": ["array-like"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "sampling_rate": [Interval(Real, 0, 1, closed="right")],
-        "max_grad_norm": [Interval(Real, 0, None, closed="neither")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "discriminator": [Discriminator, None],
         "device": [str, torch.device],
     }
 
@@ -180,11 +177,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         algorithm: Literal["one_shot", "sgd"] = "one_shot",
         power: float = 0.5,
         lens: LensLike | None = None,
-        discriminator_layer_sizes: ArrayLike = (16,),
-        max_iter: int = 500,
-        sampling_rate: float = 0.02,
-        max_grad_norm: float = 1.0,
-        learning_rate: float = 0.01,
+        discriminator: Discriminator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
@@ -198,11 +191,7 @@ class DPDRESynthesizer(BaseSynthesizer):
         self.algorithm = algorithm
         self.power = power
         self.lens = lens
-        self.discriminator_layer_sizes = discriminator_layer_sizes
-        self.max_iter = max_iter
-        self.sampling_rate = sampling_rate
-        self.max_grad_norm = max_grad_norm
-        self.learning_rate = learning_rate
+        self.discriminator = discriminator
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -243,9 +232,9 @@ class DPDRESynthesizer(BaseSynthesizer):
             learn_ratio(
                 opening,
                 lens,
-                settings=SimpleNamespace(
-                    **self.get_params(deep=False), public_data=public_data
-                ),
+                algorithm=self.algorithm,
+                public_data=public_data,
+                settings=self._settings_of_steps(),
                 seed=seed_of(for_training),
                 device=device,
                 progress=self._progress,
@@ -366,4 +355,27 @@ class DPDRESynthesizer(BaseSynthesizer):
         """Return how steps sample rows; None for one release."""
         if self.algorithm != "sgd":
             return None
-        return Subsampling(self.sampling_rate, self.max_iter, game_share("nothing"))
+        steps, share = self._settings_of_steps(), game_share("nothing")
+        return Subsampling(steps.sampling_rate, steps.max_iter, share)
+
+    def _settings_of_steps(self) -> RatioSettings:
+        """Return the settings of the discriminator; those that are None filled in."""
+        return RATIO.filled(with_parts({"discriminator": self.discriminator}))
+
+    def _validate_params(self) -> None:
+        """Raise if a parameter has no such value, or no effect."""
+        super()._validate_params()
+        if self.discriminator is None:
+            return
+        if self.algorithm != "sgd":
+            raise ValueError(
+                "discriminator must be None but for algorithm='sgd'. Got "
+                f"{self.discriminator!r}, which would have no effect."
+            )
+        of_game = {"steps_per_generator_step": None, "public_iter": 1000}
+        for name, default in of_game.items():
+            if getattr(self.discriminator, name) != default:
+                raise ValueError(
+                    f"{name} of a discriminator must be {default} but for "
+                    f"DPGANSynthesizer. Got {getattr(self.discriminator, name)!r}."
+                )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NoReturn, Self
 
 from numpy.typing import ArrayLike
@@ -24,19 +23,17 @@ from skdpgen.synthesizers.base import (
     AdjacencyName,
     ClassWeight,
     Device,
+    Discriminator,
     EmbeddingSynthesizer,
     Generator,
-    Pooling,
-    PresetName,
     PrivateRows,
     SchemaLike,
     TaskName,
-    with_generator,
+    with_parts,
 )
 from skdpgen.synthesizers.opening import steps_share
-from skdpgen.synthesizers.presets import ADVERSARIAL, ADVERSARIAL_IMAGES
+from skdpgen.synthesizers.presets import ADVERSARIAL, ADVERSARIAL_IMAGES, papers
 from skdpgen.utils import (
-    Interval,
     Labels,
     RandomState,
     StrOptions,
@@ -65,8 +62,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
 
     It is the baseline of the papers, and mostly worse than methods that match one
     release: steps share the budget, and the generator cannot correct for their noise.
-    For tables, columns by class are released first and kept; ``preset="paper"`` starts
-    from nothing.
+    For tables, columns by class are released first and kept; the paper starts from
+    nothing.
 
     Parameters
     ----------
@@ -93,8 +90,6 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         noisy share of the class, so rare classes count as much as common ones; a dict
         has a weight by label, 1 where it has none. Labels are sampled as often as in
         the data either way; ``sample(class_distribution=...)`` asks for others.
-    preset : {"default", "paper"}, default="default"
-        Where parameters that are None come from; ``settings_`` shows what was used.
     algorithm : {"scratch", "finetune", "latent"}, default="scratch"
         "finetune" trains on public rows first, for free (DP-GAN-FT). "latent" trains on
         codes of a public lens, for images only (DP-GAN-MI).
@@ -104,27 +99,14 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         The release that the generator starts from. "columns" uses half of the budget
         for columns by class (None, for tables); "means" a tenth for the mean of each
         class (None, for images). "nothing" counts classes only (paper).
-    public_iter : int or None, default=None
-        Discriminator steps on public rows. None is 1,000.
-    sampling_rate : float or None, default=None
-        Probability that a step samples a row. None is 0.08 (paper: 0.01).
-    max_grad_norm : float or None, default=None
-        Norm to which the gradient of each row is clipped. None is 1 (paper: 1.1).
-    n_discriminator_steps : int or None, default=None
-        Steps of the discriminator for each step of the generator. None is 2, and 1 for
-        images (paper: 1).
-    discriminator_learning_rate : float or None, default=None
-        Learning rate of the discriminator's Adam. None is 0.005 (paper: 0.001).
-    discriminator_layer_sizes : array-like of int or None, default=None
-        Hidden layers of the discriminator. None is (64, 64), and (128,) for images.
-    pooling : int, "auto" or None, default=None
-        Of images: how many pixels a side the features see as one, their mean. None is
-        "auto": 2 from 16 pixels a side on (paper: 1).
+    discriminator : Discriminator or None, default=None
+        Layers, private steps and other settings of the discriminator; None has their
+        defaults. See :class:`Discriminator`; a search names them
+        ``discriminator__max_iter``.
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
-        Its ``max_iter`` are steps of the discriminator. **They share the budget**:
-        more of them are noisier.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Its ``max_iter`` must be None: it takes steps as the discriminator does.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -176,33 +158,27 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
 
     Examples
     --------
-    >>> from skdpgen import Generator
+    >>> from skdpgen import Discriminator
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(2000)
-    >>> synth = DPGANSynthesizer(generator=Generator(max_iter=20))
+    >>> synth = DPGANSynthesizer(discriminator=Discriminator(max_iter=20))
     >>> X_syn, y_syn = synth.fit(X, y).sample(500)
     >>> list(X_syn.columns) == list(X.columns), len(y_syn)
     (True, 500)
     """
 
     _reads_public_rows = True
-    _presets = ADVERSARIAL
-    _image_presets = ADVERSARIAL_IMAGES
+    _table_settings = ADVERSARIAL
+    _image_settings = ADVERSARIAL_IMAGES
+    _papers = papers.GAN
+    _parts = ("discriminator", "generator")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
         "algorithm": [StrOptions({"scratch", "finetune", "latent"})],
         "lens": "no_validation",
         "start": [StrOptions({"columns", "means", "nothing"}), None],
-        "public_iter": [Interval(Integral, 0, None, closed="left"), None],
-        "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
-        "max_grad_norm": [Interval(Real, 0, None, closed="neither"), None],
-        "n_discriminator_steps": [Interval(Integral, 1, None, closed="left"), None],
-        "discriminator_learning_rate": [
-            Interval(Real, 0, None, closed="neither"),
-            None,
-        ],
-        "discriminator_layer_sizes": ["array-like", None],
+        "discriminator": [Discriminator, None],
     }
 
     def __init__(
@@ -214,17 +190,10 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
         class_weight: ClassWeight = None,
-        preset: PresetName = "default",
         algorithm: Literal["scratch", "finetune", "latent"] = "scratch",
         lens: LensLike | None = None,
         start: Literal["columns", "means", "nothing"] | None = None,
-        public_iter: int | None = None,
-        sampling_rate: float | None = None,
-        max_grad_norm: float | None = None,
-        n_discriminator_steps: int | None = None,
-        discriminator_learning_rate: float | None = None,
-        discriminator_layer_sizes: ArrayLike | None = None,
-        pooling: Pooling = None,
+        discriminator: Discriminator | None = None,
         generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
@@ -237,17 +206,10 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         self.classes = classes
         self.task = task
         self.class_weight = class_weight
-        self.preset = preset
         self.algorithm = algorithm
         self.lens = lens
         self.start = start
-        self.public_iter = public_iter
-        self.sampling_rate = sampling_rate
-        self.max_grad_norm = max_grad_norm
-        self.n_discriminator_steps = n_discriminator_steps
-        self.discriminator_learning_rate = discriminator_learning_rate
-        self.discriminator_layer_sizes = discriminator_layer_sizes
-        self.pooling = pooling
+        self.discriminator = discriminator
         self.generator = generator
         self.device = device
         self.random_state = random_state
@@ -283,7 +245,6 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         """
         self._check_call(X, y, groups)
         device, settings = pick_device(self.device), self._fill_settings(X)
-        settings.check_steps()
         check_public(public_data, X, algorithm=self.algorithm)
         lens = lens_of_game(self.algorithm, self.lens)
         (for_training,) = split_generator(self.random_state, 2)[1:]
@@ -324,13 +285,21 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
             "every step. Use `fit`, which costs, or a method that matches a release."
         )
 
+    def _validate_params(self) -> None:
+        """Raise if a parameter has no such value, or a generator its own steps."""
+        super()._validate_params()
+        if self.generator is not None and self.generator.max_iter is not None:
+            raise ValueError(
+                "max_iter must be None of the generator of DPGANSynthesizer: it "
+                "follows the steps of `discriminator__max_iter`. Got "
+                f"{self.generator.max_iter!r} instead."
+            )
+
     def _without_effect(self, is_image: bool) -> dict[str, str]:
         return parameters_without_effect(self.algorithm, self.start, is_image=is_image)
 
     def _subsampling(self) -> Subsampling | None:
-        """Return how steps sample rows; tables and images have the same presets."""
-        settings = ADVERSARIAL[self.preset].filled(
-            with_generator(self.get_params(deep=False))
-        )
+        """Return how steps sample rows; tables and images have the same settings."""
+        settings = ADVERSARIAL.filled(with_parts(self.get_params(deep=False)))
         part = game_share("nothing")  # the largest fraction that any start leaves
         return Subsampling(settings.sampling_rate, settings.max_iter, part)

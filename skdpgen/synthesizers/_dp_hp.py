@@ -16,15 +16,18 @@ from skdpgen.synthesizers.base import (
     Device,
     EmbeddingSynthesizer,
     Generator,
-    Pooling,
-    PresetName,
     SchemaLike,
     TaskName,
 )
 from skdpgen.synthesizers.embedding import RowKernel
-from skdpgen.synthesizers.presets import HERMITE, HERMITE_IMAGES, affordable_subsets
+from skdpgen.synthesizers.presets import (
+    HERMITE,
+    HERMITE_IMAGES,
+    affordable_subsets,
+    papers,
+)
 from skdpgen.tables import Cells
-from skdpgen.utils import Interval, RandomState, StrOptions, saved
+from skdpgen.utils import Interval, RandomState, saved
 
 MOST_PAIRED = 2048  # functions of all pixels, up to which all pairs are released
 RADIUS = 0.5  # clipping norm of pairs; it clips 2 % of digits and 46 % of garments
@@ -86,17 +89,13 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         noisy share of the class, so rare classes count as much as common ones; a dict
         has a weight by label, 1 where it has none. Labels are sampled as often as in
         the data either way; ``sample(class_distribution=...)`` asks for others.
-    preset : {"default", "paper"}, default="default"
-        Where parameters that are None come from; ``settings_`` shows what was used.
-    order : int, "cells" or None, default=None
-        Highest Hermite function in the sum kernel. None is "cells", which counts the
-        cells of every column instead (paper: 20). Of the pixels of images it is 3
-        (paper: 100).
-    product_order : int or None, default=None
-        Highest function of each column in the product kernel. None is 4 (paper: 9), of
-        pixels 1 (paper: 20).
-    interaction_degree : int or None, default=None
-        Columns in a product. None is 2, for relationships of pairs.
+    order : pair of int or None, default=None
+        Highest Hermite function of single columns, in the sum kernel, and of each
+        column in the product kernel. None is ("cells", 4) (paper: (20, 9)), where
+        "cells" counts the cells of every column instead. Of the pixels of images it is
+        (3, 1) (paper: (100, 20)).
+    interaction_degree : int, default=2
+        Columns in a product; 2 is for relationships of pairs.
     n_subsets : int or None, default=None
         Random subsets of columns. None is all of them, up to 4,000 features of
         products; of pixels all pairs, up to 2,048 functions (paper: 10 subsets).
@@ -108,12 +107,9 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         of the release. None is 1/9, or 1/49 if relationships would not exceed the noise
         because of few rows, many classes or a small epsilon, which are public; 1 with
         an ``order``, 5 for pixels (paper: 5).
-    pooling : int, "auto" or None, default=None
-        Of images: how many pixels a side the features see as one, their mean. None is
-        "auto": 2 from 16 pixels a side on (paper: 1).
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -175,17 +171,13 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     (True, 500)
     """
 
-    _presets = HERMITE
-    _image_presets = HERMITE_IMAGES
+    _table_settings = HERMITE
+    _image_settings = HERMITE_IMAGES
+    _papers = papers.HP
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
-        "order": [
-            Interval(Integral, 0, 1000, closed="both"),
-            StrOptions({"cells"}),
-            None,
-        ],
-        "product_order": [Interval(Integral, 0, 1000, closed="both"), None],
-        "interaction_degree": [Interval(Integral, 1, None, closed="left"), None],
+        "order": [tuple, list, None],
+        "interaction_degree": [Interval(Integral, 1, None, closed="left")],
         "n_subsets": [Interval(Integral, 1, None, closed="left"), None],
         "length_scale": [Interval(Real, 0.01, 100, closed="both"), None],
         "product_weight": [Interval(Real, 1e-6, 1e6, closed="both"), None],
@@ -200,14 +192,11 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
         class_weight: ClassWeight = None,
-        preset: PresetName = "default",
-        order: int | Literal["cells"] | None = None,
-        product_order: int | None = None,
-        interaction_degree: int | None = None,
+        order: tuple[int | Literal["cells"], int] | None = None,
+        interaction_degree: int = 2,
         n_subsets: int | None = None,
         length_scale: float | None = None,
         product_weight: float | None = None,
-        pooling: Pooling = None,
         generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
@@ -220,14 +209,11 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         self.classes = classes
         self.task = task
         self.class_weight = class_weight
-        self.preset = preset
         self.order = order
-        self.product_order = product_order
         self.interaction_degree = interaction_degree
         self.n_subsets = n_subsets
         self.length_scale = length_scale
         self.product_weight = product_weight
-        self.pooling = pooling
         self.generator = generator
         self.device = device
         self.random_state = random_state
@@ -237,7 +223,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
     ) -> RowKernel:
         """Draw the product kernel and, unless it is cells, the sum kernel."""
-        is_binned = settings.order == "cells"
+        order_of_singles, order = settings.order
+        is_binned = order_of_singles == "cells"
 
         def draw(
             widths: Sequence[int], are_numbers: Sequence[bool]
@@ -247,11 +234,11 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
             product = HermiteFeatures.draw(
                 widths,
                 are_numbers,
-                settings.product_order,
+                order,
                 length_scale=scale,
                 n_together=together,
                 n_subsets=settings.n_subsets
-                or affordable_subsets(len(widths), together, settings.product_order),
+                or affordable_subsets(len(widths), together, order),
                 rng=rng,
             )
             if is_binned:
@@ -259,7 +246,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
             singles = HermiteFeatures.draw(
                 widths,
                 are_numbers,
-                settings.order,
+                order_of_singles,
                 length_scale=scale,
                 n_together=1,
                 rng=rng,
@@ -280,12 +267,12 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     ) -> HermitePairs | JointFeatures:
         """Draw the product kernel of pixels, beside the sum kernel of all of them."""
         together = min(settings.interaction_degree, n_pixels)
-        order = settings.product_order
+        order_of_singles, order = settings.order
         n_paired = n_pixels * (order + 1)
         if together == 2 and settings.n_subsets is None and n_paired <= MOST_PAIRED:
             return HermitePairs.draw(
                 n_pixels,
-                settings.order,
+                order_of_singles,
                 order,
                 length_scale=settings.length_scale,
                 product_weight=settings.product_weight,
@@ -306,6 +293,6 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
 
         n_subsets = settings.n_subsets
         n_subsets = n_subsets or affordable_subsets(n_pixels, together, order)
-        singles = draw(settings.order, 1, n_pixels)
+        singles = draw(order_of_singles, 1, n_pixels)
         product = draw(order, together, n_subsets)
         return JointFeatures((singles, product), (1.0, settings.product_weight))

@@ -17,12 +17,10 @@ from skdpgen.synthesizers.base import (
     Device,
     EmbeddingSynthesizer,
     Generator,
-    Pooling,
-    PresetName,
     PrivateRows,
     SchemaLike,
     TaskName,
-    with_generator,
+    with_parts,
 )
 from skdpgen.synthesizers.embedding import (
     SLOPES_SHARE,
@@ -35,7 +33,7 @@ from skdpgen.synthesizers.embedding import (
 )
 from skdpgen.synthesizers.models import Denoised
 from skdpgen.synthesizers.opening import steps_share
-from skdpgen.synthesizers.presets import kernel_presets
+from skdpgen.synthesizers.presets import Settings, kernel_settings, papers
 from skdpgen.tables import Cells
 from skdpgen.utils import (
     Interval,
@@ -96,9 +94,6 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         noisy share of the class, so rare classes count as much as common ones; a dict
         has a weight by label, 1 where it has none. Labels are sampled as often as in
         the data either way; ``sample(class_distribution=...)`` asks for others.
-    preset : {"default", "paper"}, default="default"
-        Where parameters that are None come from; ``settings_`` shows what was used.
-        The paper's steps take days on a CPU.
     algorithm : {"one_shot", "per_step"}, default="one_shot"
         See above.
     length_scale : float, array-like or None, default=None
@@ -106,20 +101,18 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         from 0 to 1, and two categories have distance 1. None is (0.3, 1, 3) for tables,
         and for images 0.18 times the root of the number of pixels after pooling, 2.5
         for 14 x 14 (paper: 0.5, 1, 2, 4, 8).
-    n_features : int or None, default=None
-        Cosines and sines of "one_shot"; even. None is 4,000 (paper: 10,000).
-    sampling_rate : float or None, default=None
-        Of "per_step": probability that a step samples a row. None is 0.1 (paper:
-        0.001).
-    n_points : int or None, default=None
-        Of "per_step": generated points of a class and step, 64 at most. None is 8;
-        with more than 30, drawing the noise takes seconds for each step.
-    pooling : int, "auto" or None, default=None
-        Of images: how many pixels a side the features see as one, their mean. None is
-        "auto": 2 from 16 pixels a side on (paper: 1).
+    n_features : int, default=4000
+        Cosines and sines of "one_shot"; even (paper: 10,000).
+    sampling_rate : float, default=0.1
+        Of "per_step": probability that a step samples a row (paper: 0.001).
+    feature_norm : float or None, default=None
+        Of "one_shot", for tables: the norm fraction of cosines and sines, in (0, 1].
+        None is 0.1, or 0.02 if relationships would not exceed the noise because of few
+        rows, many classes or a small epsilon, which are public (paper: 1, which counts
+        no cells).
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
         **Its steps of "per_step" share the budget**: more of them are noisier.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
@@ -184,13 +177,14 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     ((50, 8, 8), 50)
     """
 
+    _papers = papers.KERNEL["one_shot"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
         "algorithm": [StrOptions({"one_shot", "per_step"})],
         "length_scale": [Interval(Real, 0, None, closed="neither"), "array-like", None],
-        "n_features": [Interval(Integral, 2, None, closed="left"), None],
-        "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
-        "n_points": [Interval(Integral, 2, 64, closed="both"), None],
+        "n_features": [Interval(Integral, 2, None, closed="left")],
+        "sampling_rate": [Interval(Real, 0, 1, closed="right")],
+        "feature_norm": [Interval(Real, 0, 1, closed="right"), None],
     }
 
     def __init__(
@@ -202,13 +196,11 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
         class_weight: ClassWeight = None,
-        preset: PresetName = "default",
         algorithm: Literal["one_shot", "per_step"] = "one_shot",
         length_scale: float | ArrayLike | None = None,
-        n_features: int | None = None,
-        sampling_rate: float | None = None,
-        n_points: int | None = None,
-        pooling: Pooling = None,
+        n_features: int = 4000,
+        sampling_rate: float = 0.1,
+        feature_norm: float | None = None,
         generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
@@ -221,25 +213,29 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         self.classes = classes
         self.task = task
         self.class_weight = class_weight
-        self.preset = preset
         self.algorithm = algorithm
         self.length_scale = length_scale
         self.n_features = n_features
         self.sampling_rate = sampling_rate
-        self.n_points = n_points
-        self.pooling = pooling
+        self.feature_norm = feature_norm
         self.generator = generator
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
     @property
-    def _presets(self) -> dict[str, Any]:  # type: ignore[override]
-        return kernel_presets(self.algorithm)["tables"]
+    def _table_settings(self) -> Settings:  # type: ignore[override]
+        return kernel_settings(self.algorithm)[0]
 
     @property
-    def _image_presets(self) -> dict[str, Any]:  # type: ignore[override]
-        return kernel_presets(self.algorithm)["images"]
+    def _image_settings(self) -> Settings:  # type: ignore[override]
+        return kernel_settings(self.algorithm)[1]
+
+    @classmethod
+    def _values_of(cls, data: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the paper's values for an algorithm; each has its own."""
+        algorithm = parameters.get("algorithm", "one_shot")
+        return dict(papers.KERNEL.get(algorithm, cls._papers)[data])
 
     def fit(
         self, X: PrivateRows, y: Labels | None = None, *, groups: Any = None
@@ -294,7 +290,8 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     ) -> RowKernel:
         """Draw cosines of all columns together."""
         draw = waves_of_columns(settings, rng)
-        return RowKernel.of(cells, draw, layout=settings.layout, share=None)
+        layout = "whole" if settings.feature_norm == 1 else "binned"
+        return RowKernel.of(cells, draw, layout=layout, share=settings.feature_norm)
 
     def _map_pixels(
         self, n_pixels: int, settings: Any, rng: torch.Generator
@@ -307,14 +304,14 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         del is_image
         steps, once = "algorithm='per_step'", "algorithm='one_shot'"
         if self.algorithm == "one_shot":
-            return {"sampling_rate": steps, "n_points": steps}
-        return {"n_features": once, "batch_size": once}
+            return {"sampling_rate": steps}
+        return {"n_features": once, "feature_norm": once}
 
     def _subsampling(self) -> Subsampling | None:
-        """Return how steps sample rows; tables and images have the same presets."""
+        """Return how steps sample rows; tables and images have the same settings."""
         if self.algorithm == "one_shot":
             return None
-        settings = self._presets[self.preset].filled(
-            with_generator(self.get_params(deep=False))
+        settings: Any = self._table_settings.filled(
+            with_parts(self.get_params(deep=False))
         )
         return Subsampling(settings.sampling_rate, settings.max_iter, SLOPES_SHARE)

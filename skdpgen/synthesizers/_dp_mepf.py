@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from skdpgen.lenses import PerceptualMap, RandomLens, lens_of
+from skdpgen.lenses import PerceptualMap, lens_of
 from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Release, Subsampling
 from skdpgen.synthesizers.base import (
@@ -20,13 +20,12 @@ from skdpgen.synthesizers.base import (
     Device,
     EmbeddingSynthesizer,
     Generator,
-    Pooling,
-    PresetName,
     SchemaLike,
     TaskName,
     require_fitted,
 )
 from skdpgen.synthesizers.embedding import (
+    ENCODER_SHARE,
     RATE,
     STEPS,
     ImageKernel,
@@ -46,7 +45,7 @@ from skdpgen.synthesizers.gaussian import (
 )
 from skdpgen.synthesizers.models import Deformations, Denoised, ImageModel
 from skdpgen.synthesizers.opening import Fitting, steps_share
-from skdpgen.synthesizers.presets import PERCEPTUAL_IMAGES
+from skdpgen.synthesizers.presets import PERCEPTUAL_IMAGES, papers
 from skdpgen.tables import Cells, Chunks, image_size
 from skdpgen.utils import Interval, RandomState, StrOptions, pick_device, saved
 
@@ -96,37 +95,27 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         noisy share of the class, so rare classes count as much as common ones; a dict
         has a weight by label, 1 where it has none. Labels are sampled as often as in
         the data either way; ``sample(class_distribution=...)`` asks for others.
-    preset : {"default", "paper"}, default="default"
-        Where parameters that are None come from; ``settings_`` shows what was used.
-    lens : {"random", "shipped", "scattering", "private"}, lens, module or None
-        Public features of images. None is "random", with untrained filters. See
+    lens : {"random", "shipped", "scattering", "private"}, lens or module
+        Public features of images, by default "random": untrained filters. See
         :mod:`skdpgen.lenses`; the paper has ``VGG19Lens(weights)``. "private" trains a
-        lens by DP-SGD on a part of the budget, as in appendix F.
-    lens_budget : float or None, default=None
-        Part of the budget (of mu²) that a private lens gets. None is 0.5.
-    second_norm : float or None, default=None
-        In [0, 1): the norm fraction of squares among the features of the lens. None is
-        0.5; 0 releases means only.
-    pixel_norm : float or None, default=None
-        The number c², in [0, 1): the norm fraction of Fourier features of the pixels.
-        None is 0.75, which prevents speckle that filters do not detect; paper: 0.
-    loss : {"distance", "moving_average"} or None, default=None
-        The generator's loss: the squared distance of a batch (None), or moving averages
-        of it, as in the paper.
-    stopping_budget : float or None, default=None
+        lens by DP-SGD on half of the budget, as in appendix F.
+    second_norm : float, default=0.5
+        In [0, 1): the norm fraction of squares among the features of the lens; 0
+        releases means only.
+    pixel_norm : float, default=0.75
+        The number c², in [0, 1): the norm fraction of Fourier features of the pixels,
+        which prevent speckle that filters do not detect (paper: 0).
+    stopping_budget : float, default=0.0
         Part of the budget for a second release, of the lens's codes by class: training
-        keeps the generator that is closest to it. None is 0 (paper: 0.01, which was not
-        accounted for).
+        keeps the generator that is closest to it (paper: 0.01, which was not accounted
+        for).
     augmentation : {"auto", "deformations"}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little. "auto"
         chooses how far by a private vote of the rows, on classifiers trained on
         samples; it uses 2 % of the budget, and nothing without classes.
-    pooling : int, "auto" or None, default=None
-        Of images: how many pixels a side the features see as one, their mean. None is
-        "auto": 2 from 16 pixels a side on (paper: 1).
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -192,15 +181,14 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     """
 
     _takes: ClassVar[tuple[str, ...]] = ("images",)
-    _image_presets = PERCEPTUAL_IMAGES
+    _image_settings = PERCEPTUAL_IMAGES
+    _papers = papers.MEPF
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
         "lens": "no_validation",
-        "lens_budget": [Interval(Real, 0, 1, closed="neither"), None],
-        "second_norm": [Interval(Real, 0, 1, closed="left"), None],
-        "pixel_norm": [Interval(Real, 0, 1, closed="left"), None],
-        "loss": [StrOptions({"distance", "moving_average"}), None],
-        "stopping_budget": [Interval(Real, 0, 1, closed="left"), None],
+        "second_norm": [Interval(Real, 0, 1, closed="left")],
+        "pixel_norm": [Interval(Real, 0, 1, closed="left")],
+        "stopping_budget": [Interval(Real, 0, 1, closed="left")],
         "augmentation": [StrOptions({"auto", "deformations"}), Deformations, None],
     }
 
@@ -213,15 +201,11 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
         class_weight: ClassWeight = None,
-        preset: PresetName = "default",
-        lens: LensLike | Literal["private"] | None = None,
-        lens_budget: float | None = None,
-        second_norm: float | None = None,
-        pixel_norm: float | None = None,
-        loss: Literal["distance", "moving_average"] | None = None,
-        stopping_budget: float | None = None,
+        lens: LensLike | Literal["private"] = "random",
+        second_norm: float = 0.5,
+        pixel_norm: float = 0.75,
+        stopping_budget: float = 0.0,
         augmentation: Deformations | Literal["auto", "deformations"] | None = "auto",
-        pooling: Pooling = None,
         generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
@@ -234,15 +218,11 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         self.classes = classes
         self.task = task
         self.class_weight = class_weight
-        self.preset = preset
         self.lens = lens
-        self.lens_budget = lens_budget
         self.second_norm = second_norm
         self.pixel_norm = pixel_norm
-        self.loss = loss
         self.stopping_budget = stopping_budget
         self.augmentation = augmentation
-        self.pooling = pooling
         self.generator = generator
         self.device = device
         self.random_state = random_state
@@ -253,21 +233,9 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         """Whether the lens is trained on private images."""
         return isinstance(self.lens, str) and self.lens == "private"
 
-    @property
-    def _lens_budget(self) -> float:
-        """Part of the budget that a private lens gets."""
-        return self.lens_budget or 0.5
-
     def _subsampling(self) -> Subsampling | None:
         """Return how the training of a private lens samples rows."""
-        if not self._is_private:
-            return None
-        return Subsampling(RATE, STEPS, self._lens_budget)
-
-    def _without_effect(self, is_image: bool) -> dict[str, str]:
-        """Return parameters without effect, each with the setting that uses it."""
-        del is_image
-        return {} if self._is_private else {"lens_budget": "lens='private'"}
+        return Subsampling(RATE, STEPS, ENCODER_SHARE) if self._is_private else None
 
     def _fill_settings(self, X: Any) -> Any:
         """Return the settings; a lens that cannot encode such images raises here."""
@@ -289,7 +257,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         """Make the kernel of the lens; release what training stops by, if it does."""
         lens = None if self._is_private else self._lens()
         if lens is None:
-            share = steps_share(opening, self._lens_budget)
+            share = steps_share(opening, ENCODER_SHARE)
             lens = private_lens(opening, labels, settings, share=share, rng=rng)
         device = pick_device(self.device)
         return perceptual_kernel(
@@ -308,11 +276,11 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         labels = measured.labels
         opening.measured = replace(measured, deformations=deform)
         if vote_share(opening, labels, self.augmentation):
-            model = early_model(opening, device=pick_device(self.device))
+            device = pick_device(self.device)
+            model = early_model(opening, device=device)
             rng = np.random.default_rng(measured.seed)
-            choose_augmentation(
-                Pictures(opening, labels, None), model, MILD_CHOICES, rng
-            )
+            rows = Pictures(opening, labels, None, device)
+            choose_augmentation(rows, model, MILD_CHOICES, rng)
 
     def _train(
         self, denoised: Denoised, kernel: Any, settings: Any
@@ -338,8 +306,6 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
 
     def _lens(self) -> Any:
         """Return the public lens that the user chose."""
-        if self.lens is None:
-            return RandomLens()
         return lens_of(self.lens, needs_features=True)
 
     def _stated(self, public_data: Any) -> list[str]:

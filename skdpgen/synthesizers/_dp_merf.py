@@ -17,12 +17,11 @@ from skdpgen.synthesizers.base import (
     Device,
     EmbeddingSynthesizer,
     Generator,
-    Pooling,
-    PresetName,
     SchemaLike,
     TaskName,
 )
 from skdpgen.synthesizers.embedding import (
+    ENCODER_SHARE,
     RATE,
     STEPS,
     ImageKernel,
@@ -33,7 +32,7 @@ from skdpgen.synthesizers.embedding import (
     waves_of_pixels,
 )
 from skdpgen.synthesizers.opening import Fitting, steps_share
-from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES
+from skdpgen.synthesizers.presets import FOURIER, FOURIER_IMAGES, papers
 from skdpgen.tables import Cells
 from skdpgen.utils import Interval, RandomState, StrOptions, saved
 
@@ -86,12 +85,10 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         noisy share of the class, so rare classes count as much as common ones; a dict
         has a weight by label, 1 where it has none. Labels are sampled as often as in
         the data either way; ``sample(class_distribution=...)`` asks for others.
-    preset : {"default", "paper"}, default="default"
-        Where parameters that are None come from; ``settings_`` shows what was used.
-    numeric_encoding : {"binned", "fourier"} or None, default=None
-        "binned" (default) counts cells of every column, numbers included, and Fourier
-        features are of all columns. "fourier" (paper) has Fourier features of numbers
-        and counts categories only.
+    numeric_encoding : {"binned", "fourier"}, default="binned"
+        "binned" counts cells of every column, numbers included, and Fourier features
+        are of all columns. "fourier" (paper) has Fourier features of numbers and counts
+        categories only.
     n_features : int or None, default=None
         Fourier features; even. None is 1000 (paper: 2000; its tables had others), of
         images 4000 (paper: 10,000).
@@ -101,29 +98,16 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         for the paper "public": the median distance of rows with uniform columns. Pixels
         of images are from 0 to 1, and None is "public": 0.18 times the root of the
         number of pixels after pooling, 2.5 for 14 x 14 (paper: 10.24).
-    interaction_degree : int, "all" or None, default=None
-        Columns in each frequency. None is 2, for relationships of pairs given the
-        class. The paper's is "all".
-    fourier_norm : float or None, default=None
+    interaction_degree : int or "all", default=2
+        Columns in each frequency; 2 is for relationships of pairs given the class. The
+        paper's is "all".
+    feature_norm : float or None, default=None
         The number a², in (0, 1): the norm fraction of Fourier features. None is 0.1, or
         0.02 if relationships would not exceed the noise because of few rows, many
         classes or a small epsilon, which are public (paper: 0.5).
-    n_minibatches : int, default=1
-        1 releases one embedding of all rows. A larger number releases that of each of
-        as many random parts of the rows, as in the paper's section 5.2 (10). Each part
-        gets the noise of the whole, so the result is noisier.
-    encoder_budget : float or None, default=None
-        Of images: part of the budget (of mu²), such as 0.5, for an auto-encoder that is
-        trained first, by DP-SGD. Features are then of its codes, and its decoder is the
-        last part of the generator, as in the paper's section 3.3, where the encoder was
-        not private. Its steps read pooled images. Samples are smoother than without it,
-        and classifiers learn less from them. None trains none.
-    pooling : int, "auto" or None, default=None
-        Of images: how many pixels a side the features see as one, their mean. None is
-        "auto": 2 from 16 pixels a side on (paper: 1).
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -185,11 +169,13 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     (True, 500)
     """
 
-    _presets = FOURIER
-    _image_presets = FOURIER_IMAGES
+    _table_settings = FOURIER
+    _image_settings = FOURIER_IMAGES
+    _papers = papers.MERF
+    _networks = (*EmbeddingSynthesizer._networks, "private")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
-        "numeric_encoding": [StrOptions({"binned", "fourier"}), None],
+        "numeric_encoding": [StrOptions({"binned", "fourier"})],
         "n_features": [Interval(Integral, 2, None, closed="left"), None],
         "length_scale": [
             Interval(Real, 0, None, closed="neither"),
@@ -200,11 +186,8 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         "interaction_degree": [
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"all"}),
-            None,
         ],
-        "fourier_norm": [Interval(Real, 0, 1, closed="neither"), None],
-        "n_minibatches": [Interval(Integral, 1, None, closed="left")],
-        "encoder_budget": [Interval(Real, 0, 1, closed="neither"), None],
+        "feature_norm": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -216,15 +199,11 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
         class_weight: ClassWeight = None,
-        preset: PresetName = "default",
-        numeric_encoding: Literal["binned", "fourier"] | None = None,
+        numeric_encoding: Literal["binned", "fourier"] = "binned",
         n_features: int | None = None,
         length_scale: float | ArrayLike | Literal["public"] | None = None,
-        interaction_degree: int | Literal["all"] | None = None,
-        fourier_norm: float | None = None,
-        n_minibatches: int = 1,
-        encoder_budget: float | None = None,
-        pooling: Pooling = None,
+        interaction_degree: int | Literal["all"] = 2,
+        feature_norm: float | None = None,
         generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
@@ -237,34 +216,23 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         self.classes = classes
         self.task = task
         self.class_weight = class_weight
-        self.preset = preset
         self.numeric_encoding = numeric_encoding
         self.n_features = n_features
         self.length_scale = length_scale
         self.interaction_degree = interaction_degree
-        self.fourier_norm = fourier_norm
-        self.n_minibatches = n_minibatches
-        self.encoder_budget = encoder_budget
-        self.pooling = pooling
+        self.feature_norm = feature_norm
         self.generator = generator
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def _n_minibatches(self) -> int:
-        """Number of parts of the rows that are released one by one."""
-        return self.n_minibatches
+    def _is_encoded(self) -> bool:
+        """Whether features are of the codes of an auto-encoder, trained privately."""
+        return self.generator is not None and self.generator.network == "private"
 
     def _subsampling(self) -> Subsampling | None:
         """Return how the training of the private encoder samples rows."""
-        if self.encoder_budget is None:
-            return None
-        return Subsampling(RATE, STEPS, self.encoder_budget)
-
-    def _without_effect(self, is_image: bool) -> dict[str, str]:
-        """Return parameters without effect, each with the setting that uses it."""
-        return {} if is_image else {"encoder_budget": "images"}
+        return Subsampling(RATE, STEPS, ENCODER_SHARE) if self._is_encoded() else None
 
     def _map_columns(
         self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
@@ -272,7 +240,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         """Draw Fourier features of the columns in the settings."""
         draw = waves_of_columns(settings, rng, settings.interaction_degree)
         layout = "binned" if settings.numeric_encoding == "binned" else "split"
-        return RowKernel.of(cells, draw, layout=layout, share=settings.fourier_norm)
+        return RowKernel.of(cells, draw, layout=layout, share=settings.feature_norm)
 
     def _map_pixels(
         self, n_pixels: int, settings: Any, rng: torch.Generator
@@ -289,12 +257,12 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         rng: torch.Generator,
     ) -> ImageKernel:
         """Train a private encoder first, if the user chose one."""
-        if self.encoder_budget is None:
+        if not self._is_encoded():
             return super()._kernel_of_images(opening, cells, labels, settings, rng)
         return encoded_kernel(
             opening,
             labels,
             settings,
-            share=steps_share(opening, self.encoder_budget),
+            share=steps_share(opening, ENCODER_SHARE),
             rng=rng,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
+import torch
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +16,9 @@ from skdpgen.synthesizers.base import (
     AdjacencyName,
     BaseSynthesizer,
     ClassShares,
-    PresetName,
+    ClassWeight,
+    Device,
+    HasPresets,
     PrivateRows,
     Sample,
     SchemaLike,
@@ -32,11 +35,13 @@ from skdpgen.synthesizers.gaussian import (
 )
 from skdpgen.synthesizers.models import CopulaModel, Deformations, PictureMixture
 from skdpgen.synthesizers.opening import discover_bins
+from skdpgen.synthesizers.presets import papers
 from skdpgen.utils import (
     Interval,
     Labels,
     RandomState,
     StrOptions,
+    pick_device,
     saved,
     seed_of,
     split_generator,
@@ -46,7 +51,7 @@ MOST_PROTOTYPES = 256  # of a class
 
 
 @saved("estimator.mge")
-class DPMGESynthesizer(BaseSynthesizer):
+class DPMGESynthesizer(HasPresets, BaseSynthesizer):
     r"""Synthesizer of images and tables from a few private means and covariances.
 
     **Images.** A public lens turns an image into a vector of codes v, by default the
@@ -84,22 +89,35 @@ class DPMGESynthesizer(BaseSynthesizer):
         Public class labels. None takes the schema's target, or discovers them.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" goes by the dtype of y: float is regression, anything else is classes.
-    preset : {"default", "paper"}, default="default"
-        Of images. "paper" is one Gaussian for each class, with a variance for each
-        code, from one release: no prototypes, grey levels or deformations.
+    class_weight : "balanced", dict or None, default=None
+        What each class counts in the covariance or correlations of all classes, from
+        which each class differs as far as noise allows. "balanced" counts all classes
+        alike, None by their rows; a dict has a weight by label, 1 where it has none. It
+        has no effect on tables whose correlations are released without classes, because
+        of few rows or many classes. Labels are sampled as often as in the data either
+        way; ``sample(class_distribution=...)`` asks for others.
+    algorithm : {"adaptive", "one_shot"}, default="adaptive"
+        Of images. "one_shot" is the paper's: one Gaussian for each class, with a
+        variance for each code, from one release; no prototypes or grey levels.
     lens : {"cosine"}, lens, pair of callables or None, default=None
         Public encoder and decoder of images. None is a cosine transform with 160
-        frequencies (100 each, in colour) that gives high ones more weight ("paper": the
-        same weight). See :mod:`skdpgen.lenses`.
+        frequencies (100 each, in colour) that gives high ones more weight, or with
+        "one_shot", whose codes are not rescaled by a release, the same weight. See
+        :mod:`skdpgen.lenses`.
     n_prototypes : int or None, default=None
         Prototypes of each class of images; None is as many as the noise allows.
     covariance : {"full", "pooled", "diagonal"} or None, default=None
-        Of images: of each class (None is "full"), one for all classes, which has less
-        noise, or only a variance for each code and class.
+        Of images: of each class ("full"), one for all classes, which has less noise, or
+        only a variance for each code and class. None is "full", or "diagonal" with
+        "one_shot".
     augmentation : {"auto", "deformations"}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little, which
         is free. "auto" chooses how far by a private vote of the rows, on classifiers
-        trained on samples; it uses 2 % of the budget, and nothing without classes.
+        trained on samples; it uses 2 % of the budget. There is no vote, and "auto" is
+        None, for tables, without classes and with "one_shot".
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one.
+        It is of images: of the lens, and of the classifiers of the vote.
     random_state : int, RandomState, Generator or None, default=None
         Seed of everything but the privacy noise, which cannot be seeded.
     verbose : int, default=0
@@ -145,14 +163,17 @@ class DPMGESynthesizer(BaseSynthesizer):
     """
 
     _takes = ("tables", "images")
+    _papers = papers.MGE
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
-        "preset": [StrOptions({"default", "paper"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "algorithm": [StrOptions({"adaptive", "one_shot"})],
         "lens": "no_validation",
         "n_prototypes": [Interval(Integral, 1, MOST_PROTOTYPES, closed="both"), None],
         "covariance": [StrOptions({"full", "pooled", "diagonal"}), None],
         "augmentation": [StrOptions({"auto", "deformations"}), Deformations, None],
+        "device": [str, torch.device],
     }
 
     def __init__(
@@ -163,11 +184,13 @@ class DPMGESynthesizer(BaseSynthesizer):
         schema: SchemaLike = None,
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
-        preset: PresetName = "default",
+        class_weight: ClassWeight = None,
+        algorithm: Literal["adaptive", "one_shot"] = "adaptive",
         lens: LensLike | None = None,
         n_prototypes: int | None = None,
         covariance: Literal["full", "pooled", "diagonal"] | None = None,
         augmentation: Deformations | Literal["auto", "deformations"] | None = "auto",
+        device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -177,11 +200,13 @@ class DPMGESynthesizer(BaseSynthesizer):
         self.schema = schema
         self.classes = classes
         self.task = task
-        self.preset = preset
+        self.class_weight = class_weight
+        self.algorithm = algorithm
         self.lens = lens
         self.n_prototypes = n_prototypes
         self.covariance = covariance
         self.augmentation = augmentation
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
@@ -310,7 +335,10 @@ class DPMGESynthesizer(BaseSynthesizer):
 
     def _method_for(self, X: Any, public_data: Any) -> GaussianMethod:
         """Return the method for images or for a table, with all parameters."""
-        params = self.get_params(deep=False) | {"public_data": public_data}
+        params = self.get_params(deep=False) | {
+            "public_data": public_data,
+            "device": pick_device(self.device),
+        }
         is_images = self._is_given_images(X)
         return ImageGaussians(params) if is_images else TableCopula(params)
 

@@ -18,19 +18,17 @@ from skdpgen.synthesizers.base import (
     Device,
     EmbeddingSynthesizer,
     Generator,
-    Pooling,
-    PresetName,
     SchemaLike,
     TaskName,
 )
 from skdpgen.synthesizers.embedding import RowKernel
-from skdpgen.synthesizers.presets import TANGENT, TANGENT_IMAGES
+from skdpgen.synthesizers.presets import TANGENT, TANGENT_IMAGES, papers
 from skdpgen.tables import Cells
 from skdpgen.utils import Interval, RandomState, StrOptions, saved
 
-# A layer by name, a function from the number of inputs to a network, or the preset's.
+# A layer by name, or a function from the number of inputs to a network.
 Architecture: TypeAlias = (
-    Literal["mlp", "layer_norm"] | Callable[[int], torch.nn.Module] | None
+    Literal["mlp", "layer_norm"] | Callable[[int], torch.nn.Module]
 )
 
 STRETCH = 4.0  # factor of numbers, so that gradients at both ends are different
@@ -54,7 +52,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
     and one row moves it by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced and 1 if
     added or removed (proof: :class:`~skdpgen.privacy.Weighted`). With
-    ``tangent_norm=1``, as in the paper, only gradients and class counts are released;
+    ``feature_norm=1``, as in the paper, only gradients and class counts are released;
     counts are free if a row is replaced. Images have gradients by the hidden layer
     only, which are never negative: :math:`\sqrt 2` if replaced, with their counts
     :math:`\sqrt{2.2}`. Labels are drawn in proportion to these noisy counts.
@@ -84,31 +82,26 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         noisy share of the class, so rare classes count as much as common ones; a dict
         has a weight by label, 1 where it has none. Labels are sampled as often as in
         the data either way; ``sample(class_distribution=...)`` asks for others.
-    preset : {"default", "paper"}, default="default"
-        Where parameters that are None come from; ``settings_`` shows what was used.
-    architecture : {"mlp", "layer_norm"}, callable or None, default=None
-        The network that is differentiated: ReLU layers ("mlp", default), or each
-        normalised first ("layer_norm": paper). A callable gets the number
-        of inputs and returns any ``torch.nn.Module`` with *public* weights that treats
-        rows independently. ``width`` and ``depth`` are then not used, gradients come
-        from ``torch.func``, and the estimator can be pickled but not saved. Its
-        ``forward`` runs on private rows, in double precision: one that stores, prints
-        or sends its inputs voids the guarantee. Use smooth activations (SiLU, GELU):
-        the gradient of a ReLU is a step, along which no generator can be trained.
+    architecture : {"mlp", "layer_norm"} or callable, default="mlp"
+        The network that is differentiated: ReLU layers ("mlp"), or each normalised
+        first ("layer_norm": paper). A callable gets the number of inputs and returns
+        any ``torch.nn.Module`` with *public* weights that treats rows independently.
+        ``width`` and ``depth`` are then not used, gradients come from ``torch.func``,
+        and the estimator can be pickled but not saved. Its ``forward`` runs on private
+        rows, in double precision: one that stores, prints or sends its inputs voids the
+        guarantee. Use smooth activations (SiLU, GELU): the gradient of a ReLU is a
+        step, along which no generator can be trained.
     width : int or None, default=None
         Units of a hidden layer. None is 20 (paper: 100), for images 800.
-    depth : int or None, default=None
-        Hidden layers. None is 1.
-    tangent_norm : float or None, default=None
+    depth : int, default=1
+        Hidden layers.
+    feature_norm : float or None, default=None
         The number a², in (0, 1]: the norm fraction of the gradient. None is 0.1, or
         0.02 if relationships would not exceed the noise because of few rows, many
         classes or a small epsilon, which are public (paper: 1, which counts no cells).
-    pooling : int, "auto" or None, default=None
-        Of images: how many pixels a side the features see as one, their mean. None is
-        "auto": 2 from 16 pixels a side on (paper: 1).
     generator : Generator or None, default=None
-        Layers, training steps and other settings of the generator; None has those of
-        the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+        Layers, training steps and other settings of the generator; None has their
+        defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -170,14 +163,15 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     (True, 500)
     """
 
-    _presets = TANGENT
-    _image_presets = TANGENT_IMAGES
+    _table_settings = TANGENT
+    _image_settings = TANGENT_IMAGES
+    _papers = papers.NTK
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
-        "architecture": [StrOptions({"mlp", "layer_norm"}), callable, None],
+        "architecture": [StrOptions({"mlp", "layer_norm"}), callable],
         "width": [Interval(Integral, 1, None, closed="left"), None],
-        "depth": [Interval(Integral, 1, None, closed="left"), None],
-        "tangent_norm": [Interval(Real, 0, 1, closed="right"), None],
+        "depth": [Interval(Integral, 1, None, closed="left")],
+        "feature_norm": [Interval(Real, 0, 1, closed="right"), None],
     }
 
     def __init__(
@@ -189,12 +183,10 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
         class_weight: ClassWeight = None,
-        preset: PresetName = "default",
-        architecture: Architecture = None,
+        architecture: Architecture = "mlp",
         width: int | None = None,
-        depth: int | None = None,
-        tangent_norm: float | None = None,
-        pooling: Pooling = None,
+        depth: int = 1,
+        feature_norm: float | None = None,
         generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,
@@ -207,12 +199,10 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         self.classes = classes
         self.task = task
         self.class_weight = class_weight
-        self.preset = preset
         self.architecture = architecture
         self.width = width
         self.depth = depth
-        self.tangent_norm = tangent_norm
-        self.pooling = pooling
+        self.feature_norm = feature_norm
         self.generator = generator
         self.device = device
         self.random_state = random_state
@@ -239,8 +229,8 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
                 rng=rng,
             )
 
-        layout = "whole" if settings.tangent_norm == 1 else "binned"
-        return RowKernel.of(cells, draw, layout=layout, share=settings.tangent_norm)
+        layout = "whole" if settings.feature_norm == 1 else "binned"
+        return RowKernel.of(cells, draw, layout=layout, share=settings.feature_norm)
 
     def _map_pixels(
         self, n_pixels: int, settings: Any, rng: torch.Generator

@@ -4,9 +4,10 @@ Everything here reads RELEASED counts only.
 """
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -84,6 +85,7 @@ def smoothed(coarse: Line, fine: Line, expected: Floats | None = None) -> Floats
 def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> Floats:
     """Return the rows of each cell; ``totals`` are rows of families, if known."""
     estimate, stds = np.zeros(line.n_cells), np.sqrt(line.variances)
+    trees, places = [], []  # of all families: they are halved together
     for family, cells in spans_of(line.families):
         start, stop = cells.start, cells.stop
         counts, std = line.counts[cells], _median(stds[cells])
@@ -98,6 +100,7 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
         is_spike = counts > _median(counts) + max(SPIKE * std, 0.5)
         shares, is_shared = np.where(is_spike, counts, 0.0), ~is_spike
         remaining = total - float(shares.sum())
+        tree = None
         if is_shared.any() and remaining > 0:
             prior = np.ones(int(is_shared.sum()))  # octaves of a gap are equally likely
             if line.is_open[start]:
@@ -107,9 +110,13 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
             if public_counts is not None and public_counts.any():
                 prior = public_counts / public_counts.sum() + EVEN * prior / prior.sum()
             is_gradual = public_counts is not None
-            shares[is_shared] = tree_estimate(
-                counts[is_shared], std, prior, remaining, is_gradual=is_gradual
-            )
+            tree = Tree(counts[is_shared], std, prior, remaining, is_gradual)
+            trees.append(tree)
+        places.append((cells, total, shares, None if tree is None else is_shared))
+    denoised = iter(tree_estimates(trees))
+    for cells, total, shares, halved in places:
+        if halved is not None:
+            shares[halved] = next(denoised)
         if shares.sum() > 0:
             estimate[cells] = shares * (total / shares.sum())
     return estimate
@@ -121,6 +128,16 @@ def _median(values: Floats) -> float:
     if len(values) % 2:
         return float(ordered[middle])
     return float((ordered[middle - 1] + ordered[middle]) / 2)
+
+
+class Tree(NamedTuple):
+    """A noisy histogram, and what is expected of it."""
+
+    counts: Floats
+    noise_std: float
+    prior: Floats
+    total: float | None = None
+    is_gradual: bool = False
 
 
 def tree_estimate(
@@ -143,36 +160,59 @@ def tree_estimate(
     >>> tree_estimate(np.array([90.0, 8.0, 1.0, 1.0]), 0.0, np.ones(4)).round().tolist()
     [90.0, 8.0, 1.0, 1.0]
     """
-    sums = np.concatenate([[0.0], np.cumsum(counts)])
-    base = np.concatenate([[0.0], np.cumsum(prior)])
-    root_mass = max(float(sums[-1]) if total is None else total, 0.0)
-    density = np.zeros(len(counts))
-    starts, stops = np.array([0]), np.array([len(counts)])
-    masses = np.array([root_mass])
-    while len(starts):  # one level of the tree: all nodes at once
+    return tree_estimates([Tree(counts, noise_std, prior, total, is_gradual)])[0]
+
+
+def tree_estimates(trees: Sequence[Tree]) -> list[Floats]:
+    """Denoise histograms as :func:`tree_estimate` does, all of them at once.
+
+    The cells of all trees are in one array, with one place more for each.
+    """
+    if not trees:
+        return []
+
+    def cumulative(parts: Iterable[Floats]) -> Floats:
+        return np.concatenate([[0.0, *np.cumsum(part).tolist()] for part in parts])
+
+    sums = cumulative(tree.counts for tree in trees)
+    base = cumulative(tree.prior for tree in trees)
+    noise_stds = np.array([tree.noise_std for tree in trees])
+    are_gradual = np.array([tree.is_gradual for tree in trees])
+    sizes = np.array([len(tree.counts) for tree in trees])
+    first = np.cumsum(sizes + 1) - (sizes + 1)
+    density = np.zeros(len(sums))
+    starts, stops, of_tree = first, first + sizes, np.arange(len(trees))
+    totals = [
+        sums[k] if t.total is None else t.total
+        for k, t in zip(stops, trees, strict=True)
+    ]
+    masses = np.maximum(totals, 0.0)
+    while len(starts):  # one level of all trees: all nodes at once
         ends_here = stops - starts == 1
         density[starts[ends_here]] = masses[ends_here]
         goes_on = ~ends_here & (masses > 0)
         starts, stops, masses = starts[goes_on], stops[goes_on], masses[goes_on]
+        of_tree = of_tree[goes_on]
         middles = (starts + stops) // 2
         left, right = sums[middles] - sums[starts], sums[stops] - sums[middles]
         expected = (base[middles] - base[starts]) / (base[stops] - base[starts])
         surplus = (1 - expected) * left - expected * right
         # std of the surplus; each half has the noise of its number of cells
-        noise = noise_std * np.hypot(
+        noise = noise_stds[of_tree] * np.hypot(
             (1 - expected) * np.sqrt(middles - starts),
             expected * np.sqrt(stops - middles),
         )
         node_sums, differs = left + right, np.abs(surplus) > SIGNIFICANT * noise
         shares, is_split = expected.copy(), differs & (node_sums > 0)
         shares[is_split] = np.clip(left[is_split] / node_sums[is_split], 0.0, 1.0)
-        if is_gradual:
-            pull = (SIGNIFICANT * noise[is_split] / surplus[is_split]) ** 2
-            shares[is_split] += (expected[is_split] - shares[is_split]) * pull
+        is_pulled = is_split & are_gradual[of_tree]
+        pull = (SIGNIFICANT * noise[is_pulled] / surplus[is_pulled]) ** 2
+        shares[is_pulled] += (expected[is_pulled] - shares[is_pulled]) * pull
         starts = np.concatenate([starts, middles])
         stops = np.concatenate([middles, stops])
         masses = np.concatenate([masses * shares, masses * (1 - shares)])
-    return density
+        of_tree = np.concatenate([of_tree, of_tree])
+    return [density[k : k + n] for k, n in zip(first, sizes, strict=True)]
 
 
 def bins_of(
@@ -527,9 +567,10 @@ def _bin_edges(
         if edge > (edges[-1] if edges else left):
             edges.append(edge)
 
-    ends = pairwise(line.edges[start : stop + 1].tolist())
-    inside = rows[start:stop].tolist()  # numbers of Python: there may be thousands
-    for k, (a, b), row in zip(range(start, stop), ends, inside, strict=True):
+    holds = start + np.flatnonzero((rows[start:stop] > 0) | (mass <= 0))  # others pass
+    cells = holds, line.edges[holds], line.edges[holds + 1], rows[holds]
+    # numbers of Python: there may be thousands
+    for k, a, b, row in zip(*(part.tolist() for part in cells), strict=True):
         is_full = row > 0.5 * mass
         is_spike = is_full and (single[k] or _is_spike(line, rows, k))
         if row >= mass or is_spike:

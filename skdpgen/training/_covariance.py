@@ -66,6 +66,7 @@ def class_correlations(
     noise_std: float,
     totals: Floats,
     spreads: Floats | None = None,
+    weights: Floats | None = None,
 ) -> Floats:
     r"""Return a correlation matrix of each group from noisy sums of products.
 
@@ -86,6 +87,8 @@ def class_correlations(
         Standard deviations of scores, where each score stands for a range of ranks. If
         ranks have a correlation of r, the scores of two columns have a correlation of
         about r times both standard deviations.
+    weights : ndarray of shape (n_groups,) or None
+        What each group counts in the mean over groups; None is 1.
 
     Examples
     --------
@@ -98,8 +101,9 @@ def class_correlations(
     attenuation = np.maximum(
         np.ones(moments.shape[1]) if spreads is None else spreads, WEAK
     )
-    pooled, unit = _off_diagonal(moments.sum(axis=0), float(np.sum(totals)))
-    shrunk = shrink_symmetric(pooled, std * math.sqrt(len(moments)) / unit)
+    joined, n_rows, spread = _pooled(moments, totals, weights)
+    pooled, unit = _off_diagonal(joined, n_rows)
+    shrunk = shrink_symmetric(pooled, std * spread / unit)
     correlations = []
     for group, total in zip(moments, totals, strict=True):
         estimate = shrunk.copy()
@@ -113,6 +117,23 @@ def class_correlations(
         np.fill_diagonal(estimate, 1.0)
         correlations.append(nearest_correlation(estimate))
     return np.stack(correlations)
+
+
+def _pooled(
+    sums: Floats, totals: Floats, weights: Floats | None
+) -> tuple[Floats, float, float]:
+    """Return a weighted sum over groups, its number of rows, and its noise in stds.
+
+    Examples
+    --------
+    >>> _pooled(np.array([[3.0], [1.0]]), np.array([2.0, 1.0]), np.array([3.0, 4.0]))
+    (array([13.]), 10.0, 5.0)
+    """
+    if weights is None:
+        return sums.sum(axis=0), float(np.sum(totals)), math.sqrt(len(sums))
+    factors = weights.reshape(-1, *[1] * (sums.ndim - 1))
+    n_rows = float(np.sum(weights * totals))
+    return (factors * sums).sum(axis=0), n_rows, math.sqrt((weights**2).sum())
 
 
 def _off_diagonal(moments: Floats, n_rows: float) -> tuple[Floats, float]:
@@ -130,7 +151,10 @@ def _off_diagonal(moments: Floats, n_rows: float) -> tuple[Floats, float]:
 
 
 def class_covariances(
-    products: Floats, noise_std: float, totals: Floats
+    products: Floats,
+    noise_std: float,
+    totals: Floats,
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     r"""Return a root of each class's covariance, and the variances that are left.
 
@@ -147,6 +171,8 @@ def class_covariances(
         Noise of each entry.
     totals : ndarray of shape (n_classes,)
         Rows of each class.
+    weights : ndarray of shape (n_classes,) or None
+        What each class counts in the mean of all; None is 1.
 
     Returns
     -------
@@ -159,9 +185,9 @@ def class_covariances(
     >>> (root[0] @ root[0].T).round(6).tolist(), rest.tolist()
     ([[9.0, 0.0], [0.0, 0.0]], [[0.0, 0.0]])
     """
-    std, n = noise_std / math.sqrt(2), max(float(totals.sum()), 1.0)
-    pooled = products.sum(axis=0) / n
-    base = shrink_symmetric(pooled, std * math.sqrt(len(products)) / n)
+    joined, n_rows, spread = _pooled(products, totals, weights)
+    std, n = noise_std / math.sqrt(2), max(n_rows, 1.0)
+    base = shrink_symmetric(joined / n, std * spread / n)
     roots, rests = [], []
     for product, total in zip(products, np.maximum(totals, 1.0), strict=True):
         of_class = (product + product.T) / 2 / total
@@ -180,7 +206,12 @@ def class_covariances(
     return np.stack(roots), np.stack(rests)
 
 
-def class_variances(squares: Floats, noise_std: float, totals: Floats) -> Floats:
+def class_variances(
+    squares: Floats,
+    noise_std: float,
+    totals: Floats,
+    weights: Floats | None = None,
+) -> Floats:
     """Return variances of each class from noisy sums of squares.
 
     The difference of a class from all classes is kept as far as noise does not explain
@@ -193,6 +224,8 @@ def class_variances(squares: Floats, noise_std: float, totals: Floats) -> Floats
         Of each entry.
     totals : ndarray of shape (n_classes,)
         Rows of each class.
+    weights : ndarray of shape (n_classes,) or None
+        What each class counts in the mean of all; None is 1.
 
     Examples
     --------
@@ -202,8 +235,9 @@ def class_variances(squares: Floats, noise_std: float, totals: Floats) -> Floats
     >>> class_variances(squares, 100.0, np.array([4.0, 1.0])).tolist()
     [[1.8, 0.6], [1.8, 0.6]]
     """
+    joined, n_pooled, _ = _pooled(squares, totals, weights)
     n_rows = np.maximum(totals, 1.0)[:, None]
-    base = squares.sum(axis=0) / max(float(totals.sum()), 1.0)
+    base = joined / max(n_pooled, 1.0)
     differences = squares / n_rows - base
     noise = (noise_std / n_rows) ** 2
     energy = (differences**2).mean(axis=1, keepdims=True)

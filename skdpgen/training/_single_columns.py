@@ -100,7 +100,7 @@ def _posterior_of_bins(
     evidence = [np.array([-0.5 * float((deviation**2).sum())])]
     means, variances = [np.zeros((1, n))], [np.zeros((1, n))]
     for values, vectors in axes(tuple(places.tolist())):
-        spread = signal[:, None] * np.maximum(values, 0.0)
+        spread = (signal[:, None] * np.maximum(values, 0.0)[:, None]).reshape(-1, n)
         rotated, shrinkage = vectors.T @ deviation, spread / (spread + 1.0)
         # log evidence of N(0, spread + 1) in the eigenbasis, without constants
         fit = rotated**2 / (spread + 1.0) + np.log(spread + 1.0)
@@ -117,18 +117,24 @@ def _posterior_of_bins(
 
 
 def _axes_of_cells(places: tuple[int, ...]) -> list[tuple[Floats, Floats]]:
-    """Return the variances and the axes of each prior of cells at these places."""
+    """Return variances, a row for each roughness, and axes of the priors of cells.
+
+    P has the axes of the smooth part. So priors of one length scale share their axes,
+    and only their variances differ: 0 along the sum, the first axis, and a + (1 - a)
+    times that of the smooth part along all others.
+    """
     n, at = len(places), np.array(places)
     distance = np.abs(at[:, None] - at[None, :]) / n
+    rough = np.array(ROUGHNESS)[:, None]
     axes = []
     for length in CELL_LENGTH_SCALES:
         smooth = np.exp(-distance / length)
-        for part in ROUGHNESS:
-            prior = part * np.eye(n) + (1 - part) * smooth
-            prior -= prior.mean(axis=0)  # P on both sides: deviations sum to 0
-            prior -= prior.mean(axis=1, keepdims=True)
-            values, vectors = np.linalg.eigh(prior)
-            axes.append((values, vectors))
+        smooth -= smooth.mean(axis=0)  # P on both sides: deviations sum to 0
+        smooth -= smooth.mean(axis=1, keepdims=True)
+        values, vectors = np.linalg.eigh(smooth)
+        variances = rough + (1 - rough) * values
+        variances[:, 0] = 0.0
+        axes.append((variances, vectors))
     return axes
 
 
@@ -152,6 +158,7 @@ POWERS = (0.5, 1.0)  # a: the covariance of a Dirichlet, or proportional to h
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
 EMPTY = 2.0  # noise stds of the sum over classes below which a cell is empty
 IN_GAP = 1.25  # factor of that limit in gaps: earlier releases showed no rows there
+FURTHER = 1.75  # factor in gaps an octave or more beyond the range
 OF_OTHER_SIGN = 2.1  # factor for cells of a sign that earlier releases did not show
 OF_NOTHING = 0.4  # mean of the positive part of pure noise, in stds
 STRENGTHS = (0.1, 0.3, 0.9)  # t; a finer grid near 0 would be a prior for no effect
@@ -201,9 +208,9 @@ def without_empty_cells(
     classes is below ``EMPTY`` stds of its noise. ``rare`` cells, such as "missing" and
     "other", are tested one by one. The noise of each class makes rows of its own, so
     their limit grows with the number of classes. It is higher for ``gaps``, where
-    earlier releases showed no rows, and highest for the ``other_sign``, since a
-    negative price is worse than a lost one. ``gap_std`` is the noise of a gap, all
-    classes together, where that differs from other cells.
+    earlier releases showed no rows, higher still far from the range, and highest for
+    the ``other_sign``, since a negative price is worse than a lost one. ``gap_std`` is
+    the noise of a gap, all classes together, where that differs from other cells.
 
     ``outward`` lists gaps in order from the range. They are also kept up to the cell
     where their sum passes: spread-out rows may pass in no single cell. ``total`` is an
@@ -243,6 +250,8 @@ def without_empty_cells(
         pooled = pooled + change
         limit *= math.sqrt(variance) / std
     limits = dict.fromkeys(gaps, IN_GAP * limit)
+    further = [cell for cells in outward for cell in cells[1:]]
+    limits |= dict.fromkeys(further, FURTHER * limit)
     limits |= dict.fromkeys(other_sign, OF_OTHER_SIGN * limit)
     passing = _passing_runs(pooled, outward, limits)
     for cell, cell_limit in limits.items():

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from skdpgen import DPMERFSynthesizer
 from skdpgen.benchmark import BenchConfig
 from skdpgen.benchmark._cells import REAL, Source
+from skdpgen.benchmark._measure_cell import with_settings
 from skdpgen.benchmark._own_table import read_source
 from skdpgen.datasets import load_example
 from skdpgen.exceptions import ConfigError
@@ -62,6 +64,14 @@ def folder(tmp_path_factory):
             "settings of DPMERFSynthesizer: The 'max_iter' parameter of Generator",
         ),
         (
+            {"methods": [{"class": "DPMERFSynthesizer", "settings": {"preset": "a"}}]},
+            "settings of DPMERFSynthesizer: preset must be one of 'paper'",
+        ),
+        (
+            {"methods": [{"class": "DPDRESynthesizer", "settings": {"preset": "a"}}]},
+            "DPDRESynthesizer",
+        ),
+        (
             {"methods": [{"class": "DPPairwiseSynthesizer", "name": REAL}]},
             "`name of a method` must be text other than 'real'",
         ),
@@ -93,6 +103,17 @@ def test_what_is_wrong_in_a_file_is_said_in_a_line(change, words):
     with pytest.raises(ConfigError, match=words) as caught:
         BenchConfig.from_dict(SMALL | change)
     assert "\n" not in str(caught.value)
+
+
+def test_settings_may_start_from_a_preset():
+    settings = {"preset": "paper", "generator__max_iter": 5}
+    methods = [{"class": "DPMERFSynthesizer", "settings": settings}]
+    (method,) = BenchConfig.from_dict(SMALL | {"methods": methods}).methods
+    assert method.settings == settings  # as keys of stored cells have them
+    synth = with_settings(DPMERFSynthesizer, settings, "table", epsilon=2.0)
+    assert (synth.epsilon, synth.generator.max_iter) == (2.0, 5)
+    assert synth.numeric_encoding == "fourier"
+    assert with_settings(DPMERFSynthesizer, settings, "images").n_features == 10_000
 
 
 def test_a_file_needs_tables_and_toml(tmp_path):

@@ -1,6 +1,9 @@
 """What fits cost: the rows, the table, and the budget that `make slow` holds us to."""
 
+import io
 import json
+import subprocess
+from contextlib import redirect_stdout
 
 import pytest
 from click.testing import CliRunner
@@ -29,6 +32,25 @@ def tiny(monkeypatch):
     monkeypatch.setattr(module, "USUAL", {"rows": 300, "columns": 4, "classes": 2})
 
 
+@pytest.fixture
+def one_apart(monkeypatch):
+    """Measure the first size in a process of its own, and the others in this one."""
+    apart = module.run_apart
+
+    def measured(code, **how):
+        monkeypatch.setattr(module, "run_apart", here)
+        return apart(code, **how)
+
+    def here(code, **how):
+        written = io.StringIO()
+        with redirect_stdout(written):
+            exec(code, {})
+        return subprocess.CompletedProcess(code, 0, stdout=written.getvalue())
+
+    monkeypatch.setattr(module, "run_apart", measured)
+
+
+@pytest.mark.usefixtures("one_apart")
 def test_the_command_writes_a_row_for_each_size(tiny, tmp_path):
     path = tmp_path / "a.jsonl"
     options = ["fits", "DPIndependentSynthesizer", "--axes", "rows"]

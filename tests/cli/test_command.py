@@ -347,6 +347,16 @@ def test_debug_shows_where(folder):
             "Did you mean generator__max_iter?",
         ),
         (["--set", "n_group=4"], "Did you mean n_groups?"),
+        (
+            ["--method", "gan", "--set", "max_iter=5"],
+            "Did you mean discriminator__max_iter?",
+        ),
+        (
+            ["--method", "gan", "--set", "discriminator__max_iter=0"],
+            "--set discriminator__max_iter must be an int in the range",
+        ),
+        (["--preset", "paper"], "DPPairwiseSynthesizer has no --preset"),
+        (["--method", "mge", "--preset", "paper"], "data must be 'images'"),
     ],
 )
 def test_errors_speak_of_options(setting, message, tmp_path):
@@ -355,3 +365,15 @@ def test_errors_speak_of_options(setting, message, tmp_path):
     ran = CliRunner().invoke(main, ["fit", str(path), "--out", str(tmp_path), *setting])
     assert ran.exit_code == 2
     assert message in " ".join(ran.output.split())
+
+
+def test_a_preset_is_of_what_the_file_holds():
+    from skdpgen.cli._fit_command import make_synthesizer
+
+    options = {"method": "merf", "epsilon": 2.0, "task": "auto", "delta": None}
+    options |= {"adjacency": "replace", "seed": 0, "quiet": True, "classes": None}
+    options |= {"preset": "paper", "settings": ["generator__max_iter=5"]}
+    table, images = (make_synthesizer(options, data) for data in ("table", "images"))
+    assert (table.n_features, images.n_features) == (2000, 10_000)
+    assert (table.epsilon, table.generator.max_iter) == (2.0, 5)
+    assert table.generator.batch_norm

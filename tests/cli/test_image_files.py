@@ -1,6 +1,7 @@
 """Images in an `.npz` are read a few at a time, as they were written."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 from skdpgen import load
 from skdpgen.cli import _table_files, main
 from skdpgen.cli._table_files import image_chunks, some_images
+from skdpgen.metrics import _utility
 
 X = np.random.default_rng(0).integers(0, 255, (50, 8, 8), dtype=np.uint8)
 Y = np.arange(50) % 3
@@ -93,6 +95,14 @@ def test_a_report_shows_synthetic_images(digits, tmp_path):
         assert content["timing"]["rows"] == 100
 
 
+@pytest.fixture
+def short_network(monkeypatch):
+    """Let the network that scores images train for a tenth of its steps."""
+    short = replace(_utility.IMAGE_NETWORK, settings={"max_iter": 100})
+    monkeypatch.setattr(_utility, "IMAGE_NETWORK", short)
+
+
+@pytest.mark.usefixtures("short_network")
 def test_a_report_beside_real_images(digits, tmp_path):
     """Labels were said as text, and stand as numbers in the file."""
     file = digits / "digits.npz"

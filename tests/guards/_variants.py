@@ -16,7 +16,7 @@ from skdpgen.lenses import ScatteringLens
 from tests._made import made
 from tests.synthesizers._tables import quick_settings, settings_of
 
-STEPS = {"max_iter": 2, "n_points": 2}
+STEPS = {"max_iter": 2, "batch_size": 2}
 READ_PUBLIC_ROWS = (DPIndependentSynthesizer, DPPairwiseSynthesizer, DPDRESynthesizer)
 
 
@@ -83,10 +83,10 @@ def of_images():
         ),
         "DPMERFSynthesizer, encoder": maker(
             DPMERFSynthesizer,
-            encoder_budget=0.5,
+            network="private",
             **small_images(DPMERFSynthesizer),
         ),
-        "DPMGESynthesizer, paper": maker(DPMGESynthesizer, preset="paper"),
+        "DPMGESynthesizer, paper": maker(DPMGESynthesizer, algorithm="one_shot"),
         "DPMGESynthesizer, variances": maker(
             DPMGESynthesizer, covariance="diagonal", augmentation=None
         ),
@@ -98,7 +98,7 @@ def small_images(cls):
     small = {
         "max_iter": 1,
         "n_features": 32,
-        "order": 2,
+        "order": (2, 2),
         "width": 4,
         "hidden_layer_sizes": (8,),
     }

@@ -39,10 +39,11 @@ def hold_sentinels(n):
     arrays = {id(value): value for value in held if type(value) in kinds}.values()
     wanted = SENTINEL + np.arange(n)
     floats = [a for a in arrays if a.dtype.kind == "f" and np.isin(wanted, a).any()]
+    texts = [one for one in held if type(one) is str and one.startswith(WORD[0])]
     return [
         (
             [array for array in floats if (array == SENTINEL + fit).any()],
-            [one for one in held if type(one) is str and is_the_word(one, fit)],
+            [text for text in texts if is_the_word(text, fit)],
         )
         for fit in range(n)
     ]

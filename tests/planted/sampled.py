@@ -67,7 +67,7 @@ WHO_IS_DRAWN = (
         "a-search-forgets-steps-of-a-ratio",
         "DP-DRE does not tell a search that it draws secret samples",
         "skdpgen.synthesizers:DPDRESynthesizer._subsampling",
-        'return Subsampling(self.sampling_rate, self.max_iter, game_share("nothing"))',
+        "return Subsampling(steps.sampling_rate, steps.max_iter, share)",
         "return None",
         (KNOWN + "[DPDRESynthesizer, steps-frame]",),
     ),
@@ -75,7 +75,7 @@ WHO_IS_DRAWN = (
         "a-search-forgets-a-private-lens",
         "DP-MEPF does not tell a search that its lens draws secret samples",
         "skdpgen.synthesizers:DPMEPFSynthesizer._subsampling",
-        "return Subsampling(RATE, STEPS, self._lens_budget)",
+        "return Subsampling(RATE, STEPS, ENCODER_SHARE) if self._is_private else None",
         "return None",
         (KNOWN + "[DPMEPFSynthesizer, private lens-images]",),
     ),
@@ -110,8 +110,8 @@ WHO_IS_DRAWN = (
         "a-share-after-a-release",
         "what a private lens gets depends on what discovery happened to spend",
         "skdpgen.synthesizers:DPMEPFSynthesizer._kernel_of_images",
-        "share = steps_share(opening, self._lens_budget)",
-        "share = self._lens_budget * opening.ledger.remaining",
+        "share = steps_share(opening, ENCODER_SHARE)",
+        "share = ENCODER_SHARE * opening.ledger.remaining",
         (
             FACTS
             + "[DPMEPFSynthesizer, private lens-images, numbers as target-replace]",

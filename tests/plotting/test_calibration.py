@@ -21,7 +21,8 @@ def test_weighed_shares_are_drawn_against_released_ones():
 
 def test_nothing_to_compare_with():
     other = DPIndependentSynthesizer(**KNOWN).fit(X, Y)
-    steps = DPDRESynthesizer(**KNOWN, algorithm="sgd", max_iter=2)
+    steps = DPDRESynthesizer(**KNOWN, algorithm="sgd")
+    steps.set_params(discriminator__max_iter=2)
     steps.fit(*HALF, public_data=PUBLIC)
     for synth in (other, steps):
         with pytest.raises(TypeError, match="algorithm='one_shot'"):

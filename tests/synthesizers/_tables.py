@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
+from skdpgen import DPDRESynthesizer
 from skdpgen.datasets import load_example, load_example_regression
-from skdpgen.synthesizers.base import with_generator
+from skdpgen.synthesizers.base import with_parts
 from skdpgen.tables import (
     Boolean,
     Categorical,
@@ -90,7 +91,7 @@ QUICK = {
     "max_iter": 12,
     "n_features": 64,
     "n_subsets": 6,
-    "product_order": 2,
+    "order": ("cells", 2),
     "width": 4,
     "batch_size": 64,
     "hidden_layer_sizes": (32,),
@@ -104,6 +105,8 @@ def build(cls, case, **params):
     """
     known = {"schema": case.schema, "classes": case.classes, "random_state": 0}
     few = quick_settings(cls, params.get("algorithm"))
+    if params.get("preset") == "paper" and "order" in few:
+        few["order"] = (20, 2)
     return made(cls, **known | few | params)
 
 
@@ -115,6 +118,8 @@ def quick(cls, algorithm=None):
 def quick_settings(cls, algorithm=None):
     """Return them with settings of the generator among the parameters."""
     unused = {"n_features", "batch_size"} if algorithm == "per_step" else set()
+    if cls is DPDRESynthesizer and algorithm != "sgd":
+        unused.add("max_iter")
     known = settings_of(cls) - unused
     return {name: value for name, value in QUICK.items() if name in known}
 
@@ -122,7 +127,7 @@ def quick_settings(cls, algorithm=None):
 def settings_of(cls):
     """Return names of the parameters of an estimator and of its generator."""
     own = cls().get_params(deep=False)
-    return set(with_generator(own) if "generator" in own else own)
+    return set(with_parts(own))
 
 
 def split(sample, case):

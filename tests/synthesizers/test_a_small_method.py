@@ -51,7 +51,7 @@ class Small(EmbeddingSynthesizer):
 
 class OfTables(Small):
     _takes = ("tables",)
-    _presets: ClassVar = {"default": TableSettings(**OURS)}
+    _table_settings: ClassVar = TableSettings(**OURS)
 
     def _map_columns(self, cells, settings, rng):
         def draw(widths, are_numbers):
@@ -62,13 +62,13 @@ class OfTables(Small):
 
 class OfImages(Small):
     _takes = ("images",)
-    _image_presets: ClassVar = {"default": ImageSettings(**OURS_IMAGES)}
+    _image_settings: ClassVar = ImageSettings(**OURS_IMAGES)
 
     def _map_pixels(self, n_pixels, settings, rng):
         return FourierFeatures.draw((n_pixels,), 20, rng=rng)
 
 
-def test_one_of_tables_has_no_presets_of_images():
+def test_one_of_tables_needs_no_settings_of_images():
     case = CASES["mixed"]
     synth = OfTables(schema=case.schema, classes=case.classes).fit(case.X, case.y)
     assert_obeys(synth.sample(20)[0], synth.schema_)
@@ -76,7 +76,7 @@ def test_one_of_tables_has_no_presets_of_images():
         synth.fit(PIXELS)
 
 
-def test_one_of_images_has_no_presets_of_tables():
+def test_one_of_images_needs_no_settings_of_tables():
     synth = OfImages().fit(PIXELS)
     assert synth.sample(3).shape == (3, 8, 8)
     with pytest.raises(ValueError, match=r"OfImages takes images of three.*Got tables"):

@@ -32,9 +32,8 @@ IMAGES = DIGITS.reshape(-1, 8, 8)[:200] / 16
 def fit_encoder(adjacency):
     synth = DPMERFSynthesizer(
         classes=range(10),
-        encoder_budget=0.5,
         n_features=64,
-        generator=Generator(max_iter=2, hidden_layer_sizes=(32,)),
+        generator=Generator(max_iter=2, hidden_layer_sizes=(32,), network="private"),
     )
     synth.set_params(adjacency=adjacency, random_state=0)
     return synth.fit(IMAGES, LABELS[:200])

@@ -7,6 +7,7 @@ from skdpgen import (
     DPGANSynthesizer,
     DPKernelSynthesizer,
     DPMERFSynthesizer,
+    DPMGESynthesizer,
     DPPairwiseSynthesizer,
 )
 from skdpgen.datasets import load_example
@@ -21,6 +22,7 @@ METHODS = {
     "pairwise": (DPPairwiseSynthesizer, {"max_iter": 5}),
     "embedding": (DPMERFSynthesizer, {"max_iter": 3, "n_features": 20}),
     "game": (DPGANSynthesizer, {"max_iter": 3}),
+    "gaussians": (DPMGESynthesizer, {}),
     "steps": (DPKernelSynthesizer, {"max_iter": 3, "algorithm": "per_step"}),
 }
 every_method = pytest.mark.parametrize("name", METHODS)

@@ -11,6 +11,7 @@ from skdpgen import (
     DPGANSynthesizer,
     DPKernelSynthesizer,
     DPMERFSynthesizer,
+    Generator,
 )
 from skdpgen.datasets import load_example
 from skdpgen.exceptions import RowsElsewhereError
@@ -164,7 +165,7 @@ def test_rows_themselves_are_not_to_be_had(tables):
     [
         DPGANSynthesizer(),
         DPKernelSynthesizer(algorithm="per_step"),
-        DPMERFSynthesizer(n_minibatches=10),
+        DPMERFSynthesizer(generator=Generator(n_minibatches=10)),
     ],
     ids=repr,
 )

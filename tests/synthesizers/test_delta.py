@@ -207,7 +207,7 @@ def test_nothing_is_paid_if_the_warning_is_an_error():
 
 STEPPED = [
     DPKernelSynthesizer(algorithm="per_step", generator=Generator(max_iter=50)),
-    DPMERFSynthesizer(encoder_budget=0.5),
+    DPMERFSynthesizer(generator=Generator(network="private")),
 ]
 
 

@@ -13,6 +13,7 @@ from skdpgen.exceptions import SearchCostWarning, SupportWarning
 from skdpgen.synthesizers.models import PublicItems, RatioModel
 from skdpgen.tables import Integer, Schema
 from skdpgen.training import ReleasedMeans, effective_size, log_ratios, ratio_weights
+from tests._made import made
 
 INF = float("inf")
 X, Y = load_example(3000)
@@ -34,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SupportWarni
 
 def build(**params):
     given = {"epsilon": 5.0, "schema": SCHEMA, "classes": CLASSES, "random_state": 0}
-    return DPDRESynthesizer(**given | params)
+    return made(DPDRESynthesizer, **given | params)
 
 
 def rows_of(table):

@@ -365,8 +365,8 @@ WRONG = {
     "scale nan": ({"length_scale": (0.5, INF - INF)}, r"length_scale must be in .*nan"),
     "scale text": ({"length_scale": "median"}, r"'length_scale'.*'public'"),
     "degree": ({"interaction_degree": 0}, r"'interaction_degree'.*Got 0"),
-    "share zero": ({"fourier_norm": 0.0}, r"'fourier_norm'.*Got 0"),
-    "share one": ({"fourier_norm": 1.0}, r"'fourier_norm'.*Got 1"),
+    "share zero": ({"feature_norm": 0.0}, r"'feature_norm'.*Got 0"),
+    "share one": ({"feature_norm": 1.0}, r"'feature_norm'.*Got 1"),
     "device": ({"device": "nonsense"}, r"device must be 'auto'.*'nonsense'"),
     "device number": ({"device": 3.5}, r"'device'.*Got 3.5"),
     "hidden_layer_sizes": (
@@ -379,18 +379,25 @@ WRONG = {
     "max_iter float": ({"max_iter": 2.5}, r"'max_iter'.*Got 2.5"),
     "batch": ({"batch_size": 0}, r"'batch_size'.*Got 0"),
     "rate": ({"learning_rate": 0}, r"'learning_rate'.*Got 0"),
-    "preset": ({"preset": "best"}, r"'preset'.*'paper'.*Got 'best'"),
     "encoding": (
         {"numeric_encoding": "raw"},
         r"'numeric_encoding'.*'fourier'.*Got 'raw'",
     ),
-    "encoder": ({"encoder_budget": 1.0}, r"'encoder_budget'.*Got 1"),
+    "sizes": ({"hidden_layer_sizes": "wide"}, r"'hidden_layer_sizes'.*'per_column'"),
+    "loss": ({"loss": "hinge"}, r"'loss'.*'moving_average'.*Got 'hinge'"),
+    "batch norm": ({"batch_norm": 1}, r"'batch_norm'.*Got 1"),
     "minibatches": ({"n_minibatches": 0}, r"'n_minibatches'.*Got 0"),
     "weights": ({"class_weight": "left"}, r"'class_weight'.*'balanced'"),
     "epsilon": ({"epsilon": 0}, r"'epsilon'.*Got 0"),
-    "order": ({"order": -1}, r"'order'.*Got -1", DPHPSynthesizer),
-    "order text": ({"order": "bins"}, r"'order'.*'cells'", DPHPSynthesizer),
-    "product order": ({"product_order": 1.5}, r"'product_order'", DPHPSynthesizer),
+    "order": ({"order": 5}, r"'order'.*Got 5", DPHPSynthesizer),
+    "low order": (
+        {"order": (-1, 2)},
+        r"order must be a .*\(-1, 2\)",
+        DPHPSynthesizer,
+    ),
+    "order text": ({"order": ("bins", 2)}, r"order must be .*'bins'", DPHPSynthesizer),
+    "product order": ({"order": (5, 1.5)}, r"order must be .*1.5", DPHPSynthesizer),
+    "one order": ({"order": (5,)}, r"order must be a pair.*\(5,\)", DPHPSynthesizer),
     "product size": (
         {"interaction_degree": 0},
         r"'interaction_degree'.*Got 0",
@@ -412,7 +419,7 @@ WRONG = {
     "network": ({"architecture": "cnn"}, r"'architecture'.*'mlp'", DPNTKSynthesizer),
     "width": ({"width": 0}, r"'width'.*Got 0", DPNTKSynthesizer),
     "depth": ({"depth": 0}, r"'depth'.*Got 0", DPNTKSynthesizer),
-    "tangent": ({"tangent_norm": 1.5}, r"'tangent_norm'.*Got 1.5", DPNTKSynthesizer),
+    "tangent": ({"feature_norm": 1.5}, r"'feature_norm'.*Got 1.5", DPNTKSynthesizer),
 }
 
 
@@ -448,7 +455,7 @@ def small(n_inputs):
 )
 def test_any_network_can_be_differentiated(name, share, tmp_path):
     case = CASES[name]
-    given = {"architecture": small, "tangent_norm": share}
+    given = {"architecture": small, "feature_norm": share}
     synth = fitted(case, DPNTKSynthesizer, **given)
     X, _ = split(synth.sample(50), case)
     assert_obeys(X, synth.schema_)
@@ -528,7 +535,7 @@ def test_a_network_is_copied_and_keeps_no_row():
 
 
 def test_an_order_alone_is_enough():
-    synth = fitted(cls=DPHPSynthesizer, order=5)
+    synth = fitted(cls=DPHPSynthesizer, order=(5, 2))
     assert synth.settings_.product_weight == 1.0
     assert_obeys(synth.sample(20)[0], synth.schema_)
 
@@ -536,9 +543,7 @@ def test_an_order_alone_is_enough():
 @each_method
 def test_settings_show_the_share_that_was_chosen(cls):
     synth = shared(cls)
-    names = {"fourier_norm", "tangent_norm", "product_weight"} & set(
-        vars(synth.settings_)
-    )
+    names = {"feature_norm", "product_weight"} & set(vars(synth.settings_))
     (shown,) = (getattr(synth.settings_, name) for name in names)
     share = synth.kernel_.share
     assert shown == pytest.approx(
@@ -547,15 +552,22 @@ def test_settings_show_the_share_that_was_chosen(cls):
 
 
 def test_parameters_without_effect_are_refused():
-    synth = build(DPMERFSynthesizer, MIXED, encoder_budget=0.5)
-    with pytest.raises(ValueError, match="encoder_budget must be None but for images"):
+    synth = build(DPMERFSynthesizer, MIXED, network="private")
+    with pytest.raises(ValueError, match="network must be 'full' for tables"):
         synth.fit(MIXED.X, MIXED.y)
 
 
-@pytest.mark.parametrize("name", ["sampling_rate", "n_points"])
-def test_parameters_of_steps_are_refused_at_once(name):
-    synth = build(DPKernelSynthesizer, MIXED, **{name: 0.5 if "rate" in name else 4})
-    with pytest.raises(ValueError, match=f"{name} must be None but for algorithm="):
+@pytest.mark.parametrize(
+    ("cls", "params", "message"),
+    [
+        (DPKernelSynthesizer, {"sampling_rate": 0.5}, "0.1 but for algorithm='per_st"),
+        (DPMERFSynthesizer, {"loss": "moving_average"}, "'distance' but for DPMEPFSyn"),
+        (DPHPSynthesizer, {"n_minibatches": 2}, "1 but for DPMERFSynthesizer"),
+    ],
+)
+def test_parameters_of_other_methods_are_refused_at_once(cls, params, message):
+    synth = build(cls, MIXED, **params)
+    with pytest.raises(ValueError, match=f"{next(iter(params))} must be {message}"):
         synth.fit(MIXED.X, MIXED.y)
 
 

@@ -28,7 +28,8 @@ each_method = pytest.mark.parametrize("cls", METHODS)
 
 def known_settings(cls, params):
     """Return the parameters that an estimator and its generator have."""
-    return {k: v for k, v in params.items() if k in settings_of(cls)}
+    known = settings_of(cls) | {"preset"}
+    return {k: v for k, v in params.items() if k in known}
 
 
 def fitted(cls, case, **params):
@@ -195,7 +196,7 @@ def test_the_fourier_share_goes_by_public_facts():
             share = synth.set_params(n_features=20).fit(table, y).kernel_.share
             assert shares.setdefault(epsilon, share) == share
     assert shares[0.1] < shares[1.0] == shares[INF]
-    asked = DPMERFSynthesizer(schema=SCHEMA, classes=[0, 1], fourier_norm=0.37)
+    asked = DPMERFSynthesizer(schema=SCHEMA, classes=[0, 1], feature_norm=0.37)
     assert asked.set_params(generator__max_iter=0).fit(X, y).kernel_.share == 0.37
 
 

@@ -10,6 +10,8 @@ from skdpgen.datasets import load_example
 from skdpgen.synthesizers.base._attributes import FittedAttributes, TrainedAttributes
 from tests.guards import _neighbours, _variants
 
+pytestmark = pytest.mark.usefixtures("hardly_taught")
+
 ATTRIBUTES = {
     name
     for cls in (FittedAttributes, TrainedAttributes)

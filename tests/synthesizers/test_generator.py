@@ -21,7 +21,7 @@ from skdpgen import (
     load,
 )
 from skdpgen.exceptions import SearchCostWarning
-from skdpgen.synthesizers.base import with_generator
+from skdpgen.synthesizers.base import with_parts
 from skdpgen.tables import Integer, Numeric, Schema
 from tests._seeded import same_noise
 
@@ -40,8 +40,12 @@ NAMES = {
     "max_iter",
     "batch_size",
     "learning_rate",
+    "batch_norm",
+    "loss",
+    "n_minibatches",
     "network",
     "models",
+    "pooling",
     "precision",
 }
 RNG = np.random.default_rng(0)
@@ -62,6 +66,10 @@ WRONG = {
     "max_iter": (2.5, r"'max_iter' parameter of Generator.*Got 2.5"),
     "batch_size": (0, r"'batch_size' parameter of Generator.*Got 0"),
     "learning_rate": (0.0, r"'learning_rate' parameter of Generator.*Got 0"),
+    "batch_norm": ("yes", r"'batch_norm' parameter of Generator.*Got 'yes'"),
+    "loss": ("hinge", r"'loss' parameter of Generator.*Got 'hinge'"),
+    "n_minibatches": (0, r"'n_minibatches' parameter of Generator.*Got 0"),
+    "pooling": ("all", r"'pooling' parameter of Generator.*Got 'all'"),
     "network": ("gan", r"'network' parameter of Generator.*'residual'.*Got 'gan'"),
     "models": ("two", r"'models' parameter of Generator.*'parallel'.*Got 'two'"),
     "precision": ("half", r"'precision' parameter of Generator.*'mixed'.*Got 'half'"),
@@ -93,9 +101,17 @@ def test_settings_are_not_parameters_of_the_estimator():
 # ----------------------------------------------------- parameters, clones, copies
 
 
-def test_all_settings_are_none_by_default():
-    assert Generator().get_params() == dict.fromkeys(NAMES)
-    assert set(WRONG) == NAMES
+def test_settings_that_differ_by_method_are_none_by_default():
+    defaults = Generator().get_params()
+    assert set(defaults) == set(WRONG) == NAMES
+    assert {name for name, value in defaults.items() if value is None} == {
+        "hidden_layer_sizes",
+        "n_latent",
+        "max_iter",
+        "batch_size",
+        "learning_rate",
+        "models",
+    }
 
 
 @each_method
@@ -142,7 +158,7 @@ def test_the_representation_shows_what_was_set():
 
 def test_flat_settings_have_those_of_the_generator():
     params = DPMERFSynthesizer(generator=Generator(max_iter=5)).get_params(deep=False)
-    flat = with_generator(params)
+    flat = with_parts(params)
     assert set(flat) >= NAMES
     assert flat["max_iter"] == 5
     assert "generator" not in flat
@@ -163,7 +179,7 @@ def test_settings_are_used_and_the_parameter_is_left_as_it_was():
     synth = DPMERFSynthesizer(50.0, n_features=20, generator=generator).fit(X)
     used = synth.settings_
     assert (used.max_iter, used.hidden_layer_sizes, used.n_latent) == (4, (5,), 2)
-    assert used.batch_size == 512  # of the preset
+    assert used.batch_size == 512  # of tables
     assert synth.generator is generator
     assert generator.hidden_layer_sizes == [5]
     assert generator.batch_size is None

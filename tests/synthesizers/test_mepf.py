@@ -136,7 +136,7 @@ def test_samples_are_deformed_as_the_augmentation_says():
 
 
 def test_a_private_lens_is_trained_and_paid_for():
-    synth = fitted(lens="private", lens_budget=0.4, max_iter=2)
+    synth = fitted(lens="private", max_iter=2)
     assert names(synth)[0].startswith("auto-encoder, by DP-SGD")
     assert not any("lens:" in line for line in str(synth.privacy_).splitlines())
     assert synth.kernel_.codes is None
@@ -179,7 +179,7 @@ def test_no_image_moves_a_rare_class_further(adjacency, monkeypatch):
     [
         ({"lens": CosineLens()}, IMAGES, "must have features to compare images by"),
         ({"lens": "vgg19"}, IMAGES, r"Give it as `VGG19Lens\(weights\)`"),
-        ({"lens_budget": 0.1}, IMAGES, "lens_budget must be None but for lens='priv"),
+        ({"network": "private"}, IMAGES, "network must be one of 'full', 'upsample'"),
         ({}, IMAGES[:, :4, :4], "at least 8 pixels a side"),
         ({"second_norm": 1.0}, IMAGES, "second_norm"),
     ],

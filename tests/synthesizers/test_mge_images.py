@@ -377,9 +377,9 @@ def test_a_pooled_covariance_is_that_of_all_classes(epsilon):
 @pytest.mark.parametrize("epsilon", [INF, 50.0])
 def test_the_paper_has_means_and_variances_from_one_release(epsilon):
     images, y, codes, _ = blobs()
-    synth = build(
-        preset="paper", augmentation="auto", epsilon=epsilon, classes=(0, 1), lens=SEEN
-    ).fit(images, y)
+    synth = build(algorithm="one_shot", epsilon=epsilon, classes=(0, 1), lens=SEEN).fit(
+        images, y
+    )
     assert [one.name for one in synth.privacy_.releases[1:]] == [
         "means and squares of codes by class"
     ]
@@ -397,17 +397,22 @@ def test_the_paper_has_means_and_variances_from_one_release(epsilon):
 
 
 def test_the_paper_needs_no_labels():
-    synth = build(preset="paper", augmentation="auto", classes=None).fit(PIXELS)
+    synth = build(algorithm="one_shot", augmentation="auto", classes=None).fit(PIXELS)
     assert synth.sample(5).shape == (5, 8, 8)
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("n_prototypes", 3), ("covariance", "full"), ("augmentation", None)],
+    [
+        ("n_prototypes", 3),
+        ("covariance", "full"),
+        ("augmentation", "deformations"),
+        ("class_weight", "balanced"),
+    ],
 )
-def test_the_paper_refuses_what_it_does_not_have(name, value):
-    synth = DPMGESynthesizer(preset="paper", classes=TEN, **{name: value})
-    with pytest.raises(ValueError, match=f"{name} must be .* with preset='paper'"):
+def test_one_release_refuses_what_it_does_not_have(name, value):
+    synth = DPMGESynthesizer(algorithm="one_shot", classes=TEN, **{name: value})
+    with pytest.raises(ValueError, match=f"{name} must be .* with algorithm='one_shot"):
         synth.fit(PIXELS[FEW], LABELS[FEW])
     assert not hasattr(synth, "privacy_")
 

@@ -181,7 +181,7 @@ def test_no_picture_moves_a_release_further(adjacency, dtype, monkeypatch):
 @pytest.mark.parametrize(
     "params",
     [
-        {"preset": "paper"},
+        {"algorithm": "one_shot"},
         {"covariance": "diagonal", "augmentation": None, "n_prototypes": 2},
         {"covariance": "pooled", "augmentation": None, "n_prototypes": 1},
         {"is_public": True, "augmentation": None, "n_prototypes": 1},
@@ -237,9 +237,9 @@ def test_networks_of_a_vote_learn_from_as_many_pictures_as_are_known(
     images, y = pictures()
     released, drawn, taught = 123.4, [], _pictures._trained_network
 
-    def spy(model, choice, n_drawn, rng):
+    def spy(model, choice, n_drawn, rng, device):
         drawn.append(n_drawn)
-        return taught(model, choice, n_drawn, rng)
+        return taught(model, choice, n_drawn, rng, device)
 
     monkeypatch.setattr(_pictures, "_trained_network", spy)
     monkeypatch.setattr(_pictures, "N_DRAWN", (30, 10_000))

@@ -323,7 +323,7 @@ def test_a_saved_estimator_draws_the_same(how, tmp_path):
         ("n_prototypes", 3),
         ("augmentation", None),
         ("covariance", "full"),
-        ("preset", "paper"),
+        ("algorithm", "one_shot"),
     ],
     ids=lambda value: str(value)[:9],
 )

@@ -153,8 +153,7 @@ def test_the_baseline_learns_none_by_design():
 
 
 def test_steps_that_are_paid_for_are_made():
-    params = {"algorithm": "per_step", "max_iter": 2, "n_points": 2}
-    params |= {"n_features": None, "batch_size": None}
+    params = {"algorithm": "per_step", "max_iter": 2, "batch_size": 2}
     synth, said = fit("DPKernelSynthesizer", FEW, epsilon=0.3, **params)
     assert said == []
     assert synth.relations_learned_ == "columns and relations"

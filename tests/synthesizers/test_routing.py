@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 
 from skdpgen import (
+    Discriminator,
     DPDRESynthesizer,
     DPGANSynthesizer,
     DPIndependentSynthesizer,
@@ -42,8 +43,8 @@ OF_TABLES = [
         5.0,
         schema=SCHEMA,
         algorithm="finetune",
-        public_iter=2,
-        generator=Generator(max_iter=2, batch_size=16),
+        discriminator=Discriminator(max_iter=2, public_iter=2),
+        generator=Generator(batch_size=16),
     ),
 ]
 each_of_tables = pytest.mark.parametrize(
@@ -191,7 +192,7 @@ def test_groups_are_refused_before_a_row_is_read(name):
 def test_groups_are_refused_by_each_algorithm():
     for synth in (
         DPKernelSynthesizer(algorithm="per_step"),
-        DPMERFSynthesizer(n_minibatches=3),
+        DPMERFSynthesizer(generator=Generator(n_minibatches=3)),
     ):
         with pytest.raises(NotImplementedError, match="groups"):
             synth.fit(X, groups=np.arange(len(X)))

@@ -21,7 +21,6 @@ from skdpgen.privacy import (
     _query,
     release,
 )
-from skdpgen.synthesizers import presets
 from skdpgen.synthesizers.embedding import _feature_map, _row_kernel
 from skdpgen.synthesizers.embedding._feature_map import Mapper
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel, draw_point
@@ -63,10 +62,10 @@ NUMBERS, CATEGORIES = ["age", "income", "size"], ["job", "owner"]
 KERNELS = {
     "binned": ({}, list(CELLS)),
     "all together": ({"interaction_degree": None}, list(CELLS)),
-    "mostly Fourier": ({"fourier_norm": 0.999}, list(CELLS)),
-    "hardly Fourier": ({"fourier_norm": 1e-3}, list(CELLS)),
+    "mostly Fourier": ({"feature_norm": 0.999}, list(CELLS)),
+    "hardly Fourier": ({"feature_norm": 1e-3}, list(CELLS)),
     "fourier": ({"numeric_encoding": "fourier"}, list(CELLS)),
-    "paper": (None, list(CELLS)),
+    "paper": ({}, list(CELLS)),
     "numbers, binned": ({}, NUMBERS),
     "numbers, fourier": ({"numeric_encoding": "fourier"}, NUMBERS),
     "categories, binned": ({}, CATEGORIES),
@@ -81,27 +80,27 @@ HERMITE = {
     "Hermite, threes": {
         "product_weight": 1.0,
         "interaction_degree": 3,
-        "product_order": 1,
+        "order": ("cells", 1),
     },
-    "Hermite, paper": None,
-    "Hermite, both": {"order": 5, "product_weight": 0.3, "n_subsets": 4},
+    "Hermite, paper": {},
+    "Hermite, both": {"order": (5, 4), "product_weight": 0.3, "n_subsets": 4},
 }
 TANGENT = {
-    "tangent": {"tangent_norm": 0.1},
-    "tangent, deep": {"tangent_norm": 0.5, "depth": 2, "width": 5},
-    "tangent, paper": None,
-    "tangent, whole": {"tangent_norm": 1.0, "width": 6},
+    "tangent": {"feature_norm": 0.1},
+    "tangent, deep": {"feature_norm": 0.5, "depth": 2, "width": 5},
+    "tangent, paper": {},
+    "tangent, whole": {"feature_norm": 1.0, "width": 6},
     "tangent, by torch": {
-        "tangent_norm": 0.2,
+        "feature_norm": 0.2,
         "architecture": lambda n: torch.nn.Sequential(
             torch.nn.Linear(n, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)
         ),
     },
 }
 METHODS = {
-    DPMERFSynthesizer: (presets.FOURIER, {k: v[0] for k, v in KERNELS.items()}),
-    DPHPSynthesizer: (presets.HERMITE, HERMITE),
-    DPNTKSynthesizer: (presets.TANGENT, TANGENT),
+    DPMERFSynthesizer: {name: changes for name, (changes, _) in KERNELS.items()},
+    DPHPSynthesizer: HERMITE,
+    DPNTKSynthesizer: TANGENT,
 }
 KERNELS |= {name: (changes, list(CELLS)) for name, changes in HERMITE.items()}
 KERNELS |= {name: (changes, list(CELLS)) for name, changes in TANGENT.items()}
@@ -131,17 +130,22 @@ def cells_of(name):
 
 
 def kernel_of(name):
-    ((cls, kinds),) = [(c, m) for c, (m, known) in METHODS.items() if name in known]
-    changes, _ = KERNELS[name]
-    settings = kinds["paper" if changes is None else "default"]
-    given = dict(changes or {})
+    (cls,) = [cls for cls, known in METHODS.items() if name in known]
+    settings = settings_of(cls, "paper" in name)
+    given = dict(KERNELS[name][0])
     if cls is DPMERFSynthesizer:
-        share = settings.fourier_norm or 0.1  # None: by the number of rows
-        given = {"fourier_norm": share, "n_features": 200} | given
+        share = settings.feature_norm or 0.1  # None: by the number of rows
+        given = {"feature_norm": share, "n_features": 200} | given
     settings = replace(settings, **given)
     rng = torch.Generator().manual_seed(0)
     torch.manual_seed(0)  # for the network that is given
     return cls()._map_columns(cells_of(name), settings, rng)
+
+
+def settings_of(cls, is_paper=False):
+    """Return the settings of a fit to a table."""
+    synth = cls.from_preset("paper", data="table") if is_paper else cls()
+    return synth._fill_settings(TABLE)
 
 
 def tables():
@@ -377,7 +381,7 @@ def test_a_generator_sure_of_its_row_has_the_embedding_of_that_row(name):
 
 def test_the_public_length_scale_is_the_median_distance_of_uniform_rows():
     cells = {j: NumberCells(np.arange(65.0), nullable=False) for j in range(20)}
-    settings = replace(presets.FOURIER["paper"], n_features=4000)
+    settings = replace(settings_of(DPMERFSynthesizer, is_paper=True), n_features=4000)
     rng = torch.Generator().manual_seed(0)
     kernel = DPMERFSynthesizer()._map_columns(cells, settings, rng)
     one, two = np.random.default_rng(0).random((2, 5000, 20))

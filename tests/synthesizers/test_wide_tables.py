@@ -28,7 +28,7 @@ def fitted(cls, X, **params):
 
 def test_tiles_say_what_the_whole_says(table, monkeypatch):
     """Relations that few pairs have, among columns that stand in many tiles."""
-    how = {"max_iter": 20, "n_components": 10}
+    how = {"max_iter": 6, "n_components": 10}
     whole = fitted(DPPairwiseSynthesizer, table, **how)
     monkeypatch.setattr(_mixture, "WHOLE", 40)
     monkeypatch.setattr(_mixture, "TILE", 40)

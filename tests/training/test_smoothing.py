@@ -247,7 +247,7 @@ def test_a_gap_of_the_other_sign_needs_more_rows_than_another():
 
 
 def test_gaps_beyond_a_range_are_kept_up_to_where_their_sum_shows():
-    counts = np.array([[22.0, 18.0, 22.0, 900.0, 20.0, 20.0, 20.0, -4.0]])
+    counts = np.array([[22.0, 24.9, 24.9, 900.0, 24.9, 24.9, 24.0, -4.0]])
     asked = {"n_ordered": 0, "rare": [], "gaps": (0, 1, 2, 4, 5, 6, 7)}
     alone = without_empty_cells(counts, 10.0, **asked)
     assert np.flatnonzero(np.isfinite(alone[0])).tolist() == [3]

@@ -606,7 +606,7 @@ def train_adversarially(
     classes = ClassWeights(shares, weights)
     rules = Rules(
         settings.n_latent,
-        settings.n_discriminator_steps,
+        settings.steps_per_generator_step,
         settings.batch_size,
         settings.learning_rate,
         SPECTRAL,

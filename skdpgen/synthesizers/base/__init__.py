@@ -8,19 +8,23 @@ from skdpgen.synthesizers.base._files import (
     each_object,
     read_estimator,
 )
-from skdpgen.synthesizers.base._generator import Generator, with_generator
+from skdpgen.synthesizers.base._generator import (
+    Discriminator,
+    Generator,
+    parameter_names,
+    with_parts,
+)
 from skdpgen.synthesizers.base._parameters import (
     AdjacencyName,
     ClassShares,
     ClassWeight,
     Device,
-    Pooling,
-    PresetName,
     PrivateRows,
     Sample,
     SchemaLike,
     TaskName,
 )
+from skdpgen.synthesizers.base._presets import HasPresets
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer, check_retrained
 
 __all__ = [
@@ -31,10 +35,10 @@ __all__ = [
     "ClassWeight",
     "Content",
     "Device",
+    "Discriminator",
     "EmbeddingSynthesizer",
     "Generator",
-    "Pooling",
-    "PresetName",
+    "HasPresets",
     "PrivateRows",
     "Sample",
     "SchemaLike",
@@ -42,7 +46,8 @@ __all__ = [
     "TrainedAttributes",
     "check_retrained",
     "each_object",
+    "parameter_names",
     "read_estimator",
     "require_fitted",
-    "with_generator",
+    "with_parts",
 ]

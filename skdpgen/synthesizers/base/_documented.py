@@ -38,16 +38,14 @@ class_weight : "balanced", dict or None, default=None
     has a weight by label, 1 where it has none. Labels are sampled as often as in
     the data either way; ``sample(class_distribution=...)`` asks for others.
 
-preset : {"default", "paper"}, default="default"
-    Where parameters that are None come from; ``settings_`` shows what was used.
-
-pooling : int, "auto" or None, default=None
-    Of images: how many pixels a side the features see as one, their mean. None is
-    "auto": 2 from 16 pixels a side on (paper: 1).
-
 generator : Generator or None, default=None
-    Layers, training steps and other settings of the generator; None has those of
-    the preset. See :class:`Generator`; a search names them ``generator__max_iter``.
+    Layers, training steps and other settings of the generator; None has their
+    defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
+
+discriminator : Discriminator or None, default=None
+    Layers, private steps and other settings of the discriminator; None has their
+    defaults. See :class:`Discriminator`; a search names them
+    ``discriminator__max_iter``.
 
 device : str or torch.device, default="auto"
     "auto" takes a GPU if there is one.
@@ -160,13 +158,15 @@ SAMPLED_ROWS = by_first_word(SAMPLED)
 # What one estimator says beside a shared text, in the lines that follow it.
 BESIDES: dict[tuple[str, str], str] = {
     ("DPGANSynthesizer", "generator"): (
-        "Its ``max_iter`` are steps of the discriminator. **They share the budget**:\n"
-        "more of them are noisier."
+        "Its ``max_iter`` must be None: it takes steps as the discriminator does."
+    ),
+    ("DPDRESynthesizer", "discriminator"): 'Of "sgd".',
+    ("DPMGESynthesizer", "device"): (
+        "It is of images: of the lens, and of the classifiers of the vote."
     ),
     ("DPKernelSynthesizer", "generator"): (
         '**Its steps of "per_step" share the budget**: more of them are noisier.'
     ),
-    ("DPKernelSynthesizer", "preset"): "The paper's steps take days on a CPU.",
 }
 # Texts of shared names that an estimator has of its own.
 OWN: dict[str, tuple[str, ...]] = {
@@ -188,7 +188,7 @@ OWN: dict[str, tuple[str, ...]] = {
         "loss_curve_",
     ),
     "DPMGESynthesizer": (
-        "preset",
+        "class_weight",
         "verbose",
         "release_",
         "cells_",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import torch
@@ -13,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.base._attributes import TrainedAttributes, require_fitted
-from skdpgen.synthesizers.base._generator import Generator, with_generator
+from skdpgen.synthesizers.base._generator import Generator, with_parts
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
+from skdpgen.synthesizers.base._presets import HasPresets
 from skdpgen.synthesizers.base._synthesizer import BaseSynthesizer, check_retrained
 from skdpgen.synthesizers.embedding import (
     Encoding,
@@ -26,10 +26,9 @@ from skdpgen.synthesizers.embedding import (
 )
 from skdpgen.synthesizers.models import Denoised, class_factors, mixing
 from skdpgen.synthesizers.opening import Fitting, discover_bins, n_classes_of
-from skdpgen.synthesizers.presets import GENERATOR, fill
+from skdpgen.synthesizers.presets import GENERATOR, Settings, fill, is_default
 from skdpgen.tables import Cells
 from skdpgen.utils import (
-    Interval,
     Labels,
     RandomState,
     StrOptions,
@@ -40,63 +39,45 @@ from skdpgen.utils import (
 )
 
 OpenedEmbedding = Fitting[MeasuredEmbedding]
+# Settings of a generator that not all estimators have.
+OF_ONE_KIND = {
+    "batch_norm": "tables",
+    "models": "images",
+    "network": "images",
+    "pooling": "images",
+    "precision": "images",
+    "loss": "DPMEPFSynthesizer",
+    "n_minibatches": "DPMERFSynthesizer",
+}
 
 
-class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
+class EmbeddingSynthesizer(TrainedAttributes, HasPresets, BaseSynthesizer):
     """One private mean embedding of rows, and a generator that is trained on it.
 
-    An estimator of this family has presets, for tables and for images, and two methods
-    of its own: ``_map_columns`` draws its feature map for given cells, and
-    ``_map_pixels`` for images. One that ``_takes`` either alone has half of that.
+    An estimator of this family has settings of tables and of images, for parameters
+    that are None, and two methods of its own: ``_map_columns`` draws its feature map
+    for given cells, and ``_map_pixels`` for images. One that ``_takes`` either alone
+    has half of that.
     """
 
     generator: Generator | None
-    _presets: ClassVar[dict[str, Any]]  # by name; of tables
-    _image_presets: ClassVar[dict[str, Any]]
+    _table_settings: ClassVar[Settings]
+    _image_settings: ClassVar[Settings]
+    _parts: ClassVar[tuple[str, ...]] = ("generator",)
+    _networks: ClassVar[tuple[str, ...]] = ("full", "upsample", "decoder", "residual")
     _takes: ClassVar[tuple[str, ...]] = ("tables", "images")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), dict, None],
-        "preset": [StrOptions({"default", "paper"})],
-        "pooling": [
-            Interval(Integral, 1, None, closed="left"),
-            StrOptions({"auto"}),
-            None,
-        ],
         "generator": [Generator, None],
         "device": [str, torch.device],
     }
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``generator__max_iter`` sets that of the generator.
-
-        Parameters
-        ----------
-        **params
-            Parameters of the estimator, and ``generator__<name>`` of its generator.
-
-        Returns
-        -------
-        self : Self
-            The estimator itself, of its own class.
-        """
-        is_nested = any(name.startswith("generator__") for name in params)
-        if is_nested and self.generator is None and "generator" not in params:
-            self.generator = Generator()
-        super().set_params(**params)
-        return self
-
-    def _validate_params(self) -> None:
-        """Raise if a parameter, or one of the generator, has no such value."""
-        super()._validate_params()
-        if self.generator is not None:
-            self.generator._validate_params()
-
     @property
     def _n_minibatches(self) -> int:
         """Parts of the rows that are released one by one."""
-        return 1
+        return 1 if self.generator is None else self.generator.n_minibatches
 
     def _map_columns(
         self, cells: Mapping[Any, Cells], settings: Any, rng: torch.Generator
@@ -296,22 +277,38 @@ class EmbeddingSynthesizer(TrainedAttributes, BaseSynthesizer):
 
     def _fill_settings(self, X: Any) -> Any:
         """Return the settings of this fit; parameters that are None filled in."""
-        params = with_generator(self.get_params(deep=False))
-        preset = params.get("preset", "default")
+        params = with_parts(self.get_params(deep=False))
+        defaults = with_parts(type(self)().get_params(deep=False))
         of_tables, of_images = (
-            getattr(self, presets)[preset] if kind in self._takes else None
-            for kind, presets in (("tables", "_presets"), ("images", "_image_presets"))
+            getattr(self, settings) if kind in self._takes else None
+            for kind, settings in (
+                ("tables", "_table_settings"),
+                ("images", "_image_settings"),
+            )
         )
-        any_preset: Any = of_tables or of_images
-        any_preset.filled(params)  # raises for wrong values, before X is opened
+        any_settings: Any = of_tables or of_images
+        any_settings.filled(params)  # raises for wrong values, before X is opened
         is_image = self._is_given_images(X)
-        for name, purpose in self._without_effect(is_image).items():
-            if params[name] is not None:
+        known = {name for one in (of_tables, of_images) if one for name in one.names()}
+        unused = {name: of for name, of in OF_ONE_KIND.items() if name not in known}
+        for name, purpose in (unused | self._without_effect(is_image)).items():
+            if not is_default(params[name], defaults[name]):
                 raise ValueError(
-                    f"{name} must be None but for {purpose}. Got {params[name]!r}, "
-                    "which would have no effect."
+                    f"{name} must be {defaults[name]!r} but for {purpose}. Got "
+                    f"{params[name]!r}, which would have no effect."
                 )
-        return fill(params, of_tables=of_tables, of_images=of_images, is_image=is_image)
+        if is_image and params["network"] not in self._networks:
+            raise ValueError(
+                f"network must be one of {', '.join(map(repr, self._networks))} for "
+                f"{type(self).__name__}. Got {params['network']!r} instead."
+            )
+        return fill(
+            params,
+            defaults,
+            of_tables=of_tables,
+            of_images=of_images,
+            is_image=is_image,
+        )
 
     def _counted(self) -> tuple[Mapping[Any, Cells], Sequence[float] | None]:
         """Return the columns whose cells were counted, and in which units."""

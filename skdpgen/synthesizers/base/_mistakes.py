@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from skdpgen.synthesizers.base._generator import Generator
+from skdpgen.synthesizers.base._generator import PARTS
 from skdpgen.tables import Schema, is_source
 
 
@@ -51,18 +51,19 @@ def _check_parameters(estimator: Any) -> None:
             "schema must be a Schema, a dict or None. Got a list: name the columns, "
             'as `{"age": Integer(0, 120)}`.'
         )
-    generator = getattr(estimator, "generator", None)
-    if isinstance(generator, dict):
-        given = ", ".join(f"{name}={value!r}" for name, value in generator.items())
-        raise TypeError(
-            f"generator must be a Generator or None. Got a dict: say "
-            f"`generator=Generator({given})`."
-        )
-    if isinstance(generator, type) and issubclass(generator, Generator):
-        raise TypeError(
-            "generator must be a Generator or None. Got the class: say "
-            "`generator=Generator()`."
-        )
+    for part, kind in PARTS.items():
+        value, name = getattr(estimator, part, None), kind.__name__
+        if isinstance(value, dict):
+            given = ", ".join(f"{key}={one!r}" for key, one in value.items())
+            raise TypeError(
+                f"{part} must be a {name} or None. Got a dict: say "
+                f"`{part}={name}({given})`."
+            )
+        if isinstance(value, type) and issubclass(value, kind):
+            raise TypeError(
+                f"{part} must be a {name} or None. Got the class: say "
+                f"`{part}={name}()`."
+            )
 
 
 def _check_rows(X: Any) -> None:

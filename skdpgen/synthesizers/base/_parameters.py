@@ -22,8 +22,6 @@ SchemaLike: TypeAlias = Schema | dict[Any, Any] | None
 AdjacencyName: TypeAlias = Literal["replace", "add_remove"]
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float] | None
 TaskName: TypeAlias = Literal["auto", "classification", "regression"]
-PresetName: TypeAlias = Literal["default", "paper"]
-Pooling: TypeAlias = int | Literal["auto"] | None
 Device: TypeAlias = str | torch.device
 
 # ----------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpgen.exceptions import SchemaWarning, SearchCostWarning
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.base._files import write_estimator
+from skdpgen.synthesizers.base._generator import PARTS
 from skdpgen.synthesizers.base._mistakes import check_call
 from skdpgen.synthesizers.base._notebook import ShowsFit
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
@@ -86,6 +87,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
     _reads_public_rows: ClassVar[bool] = False  # of `fit(public_data=...)`
     _needs_public_rows: ClassVar[bool] = False
     _takes: ClassVar[tuple[str, ...]] = ("tables",)  # or "images", or both
+    _parts: ClassVar[tuple[str, ...]] = ()  # parameters that are objects, of `PARTS`
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [Amount(Real, 0, None, closed="right")],
@@ -97,6 +99,33 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         "random_state": ["random_state", Generator],
         "verbose": [Interval(Integral, 0, None, closed="left"), bool],
     }
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``generator__max_iter`` sets that of the generator.
+
+        Parameters
+        ----------
+        **params
+            Parameters of the estimator, and ``generator__<name>`` of its generator.
+
+        Returns
+        -------
+        self : Self
+            The estimator itself, of its own class.
+        """
+        for part in self._parts:
+            is_nested = any(name.startswith(f"{part}__") for name in params)
+            if is_nested and getattr(self, part) is None and part not in params:
+                setattr(self, part, PARTS[part]())
+        super().set_params(**params)
+        return self
+
+    def _validate_params(self) -> None:
+        """Raise if a parameter, or one of a generator, has no such value."""
+        super()._validate_params()
+        for part in self._parts:
+            if getattr(self, part) is not None:
+                getattr(self, part)._validate_params()
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to one file; :func:`load` reads it back.

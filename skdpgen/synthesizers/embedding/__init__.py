@@ -16,6 +16,7 @@ from skdpgen.synthesizers.embedding._perceptual_kernel import (
     private_lens,
 )
 from skdpgen.synthesizers.embedding._private_encoder import (
+    ENCODER_SHARE,
     RATE,
     SLOPES_SHARE,
     STEPS,
@@ -32,6 +33,7 @@ from skdpgen.synthesizers.embedding._row_kernel import (
 )
 
 __all__ = [
+    "ENCODER_SHARE",
     "RATE",
     "SLOPES_SHARE",
     "STEPS",

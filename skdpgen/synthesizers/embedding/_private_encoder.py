@@ -149,7 +149,7 @@ def train_by_slopes(
             shares=shares,
             factors=class_factors(class_weight, labels, shares),
             length_scales=scales,
-            n_points=2 * (settings.n_points // 2),
+            n_points=2 * (settings.batch_size // 2),
             n_latent=settings.n_latent,
             max_iter=settings.max_iter,
             learning_rate=settings.learning_rate,
@@ -168,6 +168,7 @@ def train_by_slopes(
 
 N_UNITS, N_CODES = 200, 50
 STEPS, RATE = 300, 0.01  # public
+ENCODER_SHARE = 0.5  # of mu²
 NORM = 0.03  # to which gradients are clipped; the loss is a mean over pixels
 LEARNING_RATE, MOMENTUM = 4.0, 0.9
 QUIET = 3e-4  # noise of a gradient's entry above which the learning rate is reduced

@@ -17,7 +17,12 @@ from skdpgen.privacy import (
     shortened,
 )
 from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
-from skdpgen.synthesizers.models import CopulaModel, NormalScores, single_columns
+from skdpgen.synthesizers.models import (
+    CopulaModel,
+    NormalScores,
+    class_factors,
+    single_columns,
+)
 from skdpgen.synthesizers.opening import (
     Fitting,
     class_histograms,
@@ -148,10 +153,12 @@ def measure_copula(
     opening: Fitting[MeasuredMixture],
     cells: Mapping[Any, Cells],
     labels: Cells | None,
+    class_weight: str | Mapping[Any, float] | None = None,
 ) -> None:
     r"""Release columns by class, then products of the normal scores of rows.
 
-    ``opening.measured`` keeps the mixture, updated after each release.
+    ``opening.measured`` keeps the mixture, updated after each release. Classes are
+    weighted in the mean of their correlations, which is free.
 
     *Why it is private.* Scores are a function of released columns. So the last release
     is a sum of :math:`v v^\top` of rows clipped to norm 1. No inner product of two such
@@ -187,9 +194,13 @@ def measure_copula(
         n_classes=n_classes if by_class else 1,
     )
     totals = columns.totals if by_class else columns.totals.sum(keepdims=True)
+    weights = None
+    if by_class:
+        classes = opening.facts.classes or ()
+        weights = class_factors(class_weight, classes, columns.shares)
     values = release.values[Key.FEATURES].reshape(-1, d, d)
     noise, spreads = release.noise_std[Key.FEATURES], scores.spreads(columns)
-    correlations = class_correlations(values, noise, totals, spreads)
+    correlations = class_correlations(values, noise, totals, spreads, weights)
     model = replace(model, correlations=correlations)
     opening.measured = replace(opening.measured, mixture=model)
 

@@ -5,6 +5,7 @@ Both check their parameters before any budget is used, and then measure.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, Protocol
 
 from numpy.random import Generator
@@ -18,7 +19,7 @@ from skdpgen.synthesizers.opening import Fitting
 from skdpgen.tables import Chunks, ImageLayout, image_size
 
 DEFAULTS: Mapping[str, Any] = {
-    "preset": "default",
+    "algorithm": "adaptive",
     "lens": None,
     "n_prototypes": None,
     "covariance": None,
@@ -51,7 +52,9 @@ class TableCopula:
 
     def measure(self, fitting: Fitting[MeasuredMixture], rng: Generator) -> None:
         """Release columns by class, then products of their scores."""
-        measure_copula(fitting, fitting.measured.cells, fitting.measured.labels)
+        measured = fitting.measured
+        weights = self.params["class_weight"]
+        measure_copula(fitting, measured.cells, measured.labels, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,28 +62,42 @@ class ImageGaussians:
     """Means, prototypes and covariances of the codes of a public lens."""
 
     params: Mapping[str, Any]
-    NOT_IN_PAPER: ClassVar[tuple[str, ...]] = (
-        "n_prototypes",
-        "covariance",
-        "augmentation",
-    )
+    OF_ONE_SHOT: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "n_prototypes": (None, 1),
+        "covariance": (None, "diagonal"),
+        "augmentation": (None, "auto"),
+    }
 
     def check(self, X: Any) -> None:
-        """Raise for parameters that the paper's method lacks; test the lens."""
-        if self._is_paper:
-            refuse_without_effect(
-                self.params, self.NOT_IN_PAPER, "with preset='paper'", "images"
+        """Raise for parameters that one release does not allow; test the lens."""
+        for name, allowed in self.OF_ONE_SHOT.items():
+            given = self.params[name]
+            is_allowed = given is None or (
+                isinstance(given, str | Integral) and given in allowed
+            )
+            if self._is_one_shot and not is_allowed:
+                raise ValueError(
+                    f"{name} must be {' or '.join(map(repr, allowed))} with "
+                    f"algorithm='one_shot'. Got {given!r}, which would have no effect."
+                )
+        shares_nothing = self._is_one_shot or self.params["covariance"] == "pooled"
+        if shares_nothing and self.params["class_weight"] is not None:
+            raise ValueError(
+                "class_weight must be None with algorithm='one_shot', where classes "
+                "share no covariance, and with covariance='pooled', which is released "
+                f"without classes. Got {self.params['class_weight']!r}, which would "
+                "have no effect."
             )
         if not isinstance(X, Chunks):  # their shape is known when they are opened
             self._lens(image_size(X))
 
     def measure(self, fitting: Fitting[MeasuredMixture], rng: Generator) -> None:
-        """Release means and covariances of codes; the paper has one release."""
+        """Release means and covariances of codes, one by one or at once."""
         layout = fitting.facts.layout
         assert isinstance(layout, ImageLayout)
         labels, lens = fitting.measured.labels, self._lens(layout.size)
-        if self._is_paper:
-            measure_moments(fitting, labels, lens)
+        if self._is_one_shot:
+            measure_moments(fitting, labels, lens, self.params["device"])
             return
         measure_pictures(
             fitting,
@@ -89,16 +106,18 @@ class ImageGaussians:
             n_prototypes=self.params["n_prototypes"],
             augmentation=self.params["augmentation"],
             covariance=self.params["covariance"] or "full",
+            class_weight=self.params["class_weight"],
+            device=self.params["device"],
             rng=rng,
         )
 
     @property
-    def _is_paper(self) -> bool:
-        return bool(self.params["preset"] == "paper")
+    def _is_one_shot(self) -> bool:
+        return bool(self.params["algorithm"] == "one_shot")
 
     def _lens(self, size: tuple[int, int, int]) -> Lens:
         lens, public_data = self.params["lens"], self.params["public_data"]
-        return choose_lens(lens, public_data, size, is_plain=self._is_paper)
+        return choose_lens(lens, public_data, size, is_plain=self._is_one_shot)
 
 
 def refuse_without_effect(

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -42,6 +42,9 @@ AT_ONCE = 1024  # images of a batch
 GRID = 2.0**-20  # codes are rounded to multiples of it where they are compared
 
 
+CPU = torch.device("cpu")
+
+
 @dataclass(frozen=True, eq=False)
 class Pictures:
     """Private images as codes of a lens; each pass reads them again.
@@ -54,6 +57,7 @@ class Pictures:
     opening: Fitting[Any]
     labels: Cells | None
     lens: Any  # a Lens; None where only pixels are read
+    device: torch.device = CPU  # of the lens, and of networks that see the pixels
 
     @property
     def shape(self) -> Shape:
@@ -74,7 +78,7 @@ class Pictures:
 
     def codes(self, row: BatchMap) -> Batches:
         """Return batches of ``row(labels, codes)``."""
-        encode = encoder(self.lens, self.shape)
+        encode = encoder(self.lens, self.shape, self.device)
         return self.pixels(lambda labels, pixels: row(labels, encode(pixels)))
 
 
@@ -101,7 +105,9 @@ def _in_one_shape(
             )
 
 
-def encoder(lens: Lens, shape: Shape) -> Callable[[Floats], Floats]:
+def encoder(
+    lens: Lens, shape: Shape, device: torch.device = CPU
+) -> Callable[[Floats], Floats]:
     """Return a function from pixels to codes, of norm 1 at most for any lens.
 
     The function has a copy of the lens: a lens of the user may store what it encodes,
@@ -112,16 +118,17 @@ def encoder(lens: Lens, shape: Shape) -> Callable[[Floats], Floats]:
     if is_alone:
         with torch.no_grad():
             check_pure(lens.encode, shape, width, "lens")
+    lens = lens.to(device)
 
     def encode(pixels: Floats) -> Floats:
-        images = torch.from_numpy(pixels).unflatten(1, shape)
+        images = torch.from_numpy(pixels).unflatten(1, shape).to(device)
         codes: Tensor
         with torch.no_grad():
             if is_alone:
                 codes = each_alone(lens.encode, images, width)
             else:
                 codes = lens.encode(images.clone())
-        return np.asarray(clipped(codes.double()).numpy())
+        return np.asarray(clipped(codes.double()).cpu().numpy())
 
     return encode
 
@@ -270,8 +277,8 @@ class PublicBasis:
         return images
 
     def to(self, device: torch.device) -> "PublicBasis":
-        """Return itself: directions are moved to the device of the images."""
-        return self
+        """Return it with its lens on another device; directions go where images are."""
+        return replace(self, lens=self.lens.to(device))
 
     def double(self) -> "PublicBasis":
         """Return itself: directions are cast to the precision of the images."""

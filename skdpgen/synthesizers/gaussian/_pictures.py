@@ -17,6 +17,7 @@ from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
 from skdpgen.synthesizers.models import (
     Deformations,
     PictureMixture,
+    class_factors,
     shares_of_counts,
     systematic,
 )
@@ -34,14 +35,17 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# The paper's method: one diagonal Gaussian for each class, from one release.
+# "one_shot", as the paper: one diagonal Gaussian for each class, from one release.
 
 # Squared weight of counts beside first and second moments; free up to here, see below.
 COUNTS_WEIGHT = 0.5
 
 
 def measure_moments(
-    opening: Fitting[MeasuredMixture], labels: Cells | None, lens: Lens
+    opening: Fitting[MeasuredMixture],
+    labels: Cells | None,
+    lens: Lens,
+    device: torch.device,
 ) -> None:
     r"""Release sums of codes, sums of their squares, and class counts, all at once.
 
@@ -54,7 +58,7 @@ def measure_moments(
     1/2 beside them: :math:`\sqrt{2 (1 + 1/2 + 1/2)} = 2` again. A row that is added
     moves all by :math:`\sqrt 2`.
     """
-    rows, n_classes = Pictures(opening, labels, lens), n_classes_of(labels)
+    rows, n_classes = Pictures(opening, labels, lens, device), n_classes_of(labels)
     d, moments = rows.width, Moments(rows.width)
     opening.step("moments")
     release = opening.release_main(
@@ -137,13 +141,15 @@ def choose_augmentation(
     precision.
     """
     n_drawn = int(np.clip(rows.opening.facts.n_rows, *N_DRAWN))
-    networks = [_trained_network(model, choice, n_drawn, rng) for choice in choices]
+    networks = [
+        _trained_network(model, choice, n_drawn, rng, rows.device) for choice in choices
+    ]
 
     def row(labels: Integers, pixels: Floats) -> tuple[Integers, Floats]:
-        images = torch.from_numpy(pixels).unflatten(1, rows.shape)
+        images = torch.from_numpy(pixels).unflatten(1, rows.shape).to(rows.device)
         with torch.no_grad():
             probabilities = [
-                (SHARPNESS * network(images)).softmax(dim=1).numpy()
+                (SHARPNESS * network(images)).softmax(dim=1).cpu().numpy()
                 for network in networks
             ]
         votes_of_rows = [
@@ -164,16 +170,20 @@ def choose_augmentation(
 
 
 def _trained_network(
-    model: Any, choice: Deformations | None, n_drawn: int, rng: Generator
+    model: Any,
+    choice: Deformations | None,
+    n_drawn: int,
+    rng: Generator,
+    device: torch.device,
 ) -> torch.nn.Module:
     """Return a classifier trained on samples only."""
     n_classes = len(model.totals)
     labels = systematic(np.ones(n_classes), n_drawn, rng=rng)
     images = torch.from_numpy(model.draw(labels, choice, rng=rng))
     torch_rng = torch_generator(rng)
-    network = SmallCNN(model.shape, n_classes, rng=torch_rng)
-    images = images.unflatten(1, model.shape)
-    targets = torch.from_numpy(labels)
+    network = SmallCNN(model.shape, n_classes, rng=torch_rng).to(device)
+    images = images.unflatten(1, model.shape).to(device)
+    targets = torch.from_numpy(labels).to(device)
     n_steps = n_drawn // ROWS_PER_STEP
     train_classifier(network, images, targets, max_iter=n_steps, rng=torch_rng)
     return network.double()
@@ -204,6 +214,8 @@ def measure_pictures(
     n_prototypes: int | None,
     augmentation: Augmentation,
     covariance: str,
+    class_weight: str | Mapping[Any, float] | None,
+    device: torch.device,
     rng: Generator,
 ) -> None:
     r"""Release tones, sizes, means, prototypes and products of codes, one by one.
@@ -220,9 +232,9 @@ def measure_pictures(
     :math:`\sqrt 2`, and so do tones, sizes and :math:`v \circ v`, which are not
     negative.
     """
-    rows = Pictures(opening, labels, lens)
+    rows = Pictures(opening, labels, lens, device)
     budget, n_classes = opening.ledger.remaining, n_classes_of(labels)
-    releases = _ImageReleases(rows, budget, n_classes, covariance, rng)
+    releases = _ImageReleases(rows, budget, n_classes, covariance, class_weight, rng)
     vote = vote_share(opening, labels, augmentation)
     opening.progress.total += 4
     opening.step("means")
@@ -248,8 +260,10 @@ class _ImageReleases:
         budget: float,
         n_classes: int,
         covariance: str,
+        class_weight: str | Mapping[Any, float] | None,
         rng: Generator,
     ) -> None:
+        self.class_weight = class_weight
         self.rows, self.opening, self.rng = rows, rows.opening, rng
         self.kind = covariance
         self.budget, self.n_classes = budget, n_classes
@@ -369,7 +383,10 @@ class _ImageReleases:
         totals = self.mixture.totals
         totals = totals.sum(keepdims=True) if is_pooled else totals
         roots, diagonals = class_covariances(
-            products, release.noise_std[Key.FEATURES], totals
+            products,
+            release.noise_std[Key.FEATURES],
+            totals,
+            None if is_pooled else self._class_weights(),
         )
         roots = np.broadcast_to(size * roots, (self.n_classes, d, d)).copy()
         diagonals = np.broadcast_to(size**2 * diagonals, (self.n_classes, d)).copy()
@@ -394,8 +411,15 @@ class _ImageReleases:
             self.n_classes,
         )
         noise, totals = release.noise_std[Key.FEATURES], self.mixture.totals
-        variances = class_variances(release.values[Key.FEATURES], noise, totals)
+        variances = class_variances(
+            release.values[Key.FEATURES], noise, totals, self._class_weights()
+        )
         self._keep(replace(self.mixture, diagonals=size * variances))
+
+    def _class_weights(self) -> Floats | None:
+        """Return what each class counts in what all classes share; from releases."""
+        classes = self.opening.facts.classes or ()
+        return class_factors(self.class_weight, classes, self.mixture.shares)
 
     def _from_centres(self, labels: Integers, z: Floats) -> Floats:
         return from_centres(z, self.mixture.centres, labels)[0]

@@ -232,16 +232,15 @@ def new_table_generator(
     start: Floats | None = None,
 ) -> TableGenerator:
     """Return an untrained generator; ``start`` are logits it begins with."""
-    hidden = settings.hidden_layer_sizes or (
-        4 * len(kernel.sizes),
-        2 * len(kernel.sizes),
-    )
+    hidden, n_columns = settings.hidden_layer_sizes, len(kernel.sizes)
+    if isinstance(hidden, str):  # PER_COLUMN
+        hidden = (4 * n_columns, 2 * n_columns)
     shape = TableShape(
         kernel.heads,
         n_classes,
         settings.n_latent,
         tuple(hidden),
-        settings.has_batch_norm,
+        settings.batch_norm,
     )
     return TableGenerator(shape, rng=rng, start=start)
 

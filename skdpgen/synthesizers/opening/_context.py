@@ -210,8 +210,12 @@ def _in_words(value: Any) -> str:
     if getattr(value, "ndim", 0) > 2:
         return f"an array of shape {tuple(value.shape)}"
     if hasattr(value, "get_params"):  # a generator, whose repr has line breaks
-        settings = value.get_params(deep=False).items()
-        shown = (f"{name}={_in_words(v)}" for name, v in settings if v is not None)
+        defaults = inspect.signature(type(value)).parameters
+        shown = (
+            f"{name}={_in_words(v)}"
+            for name, v in value.get_params(deep=False).items()
+            if not _is_default(v, defaults[name].default)
+        )
         return f"{type(value).__name__}({', '.join(shown)})"
     if callable(value):
         name = getattr(value, "__qualname__", type(value).__qualname__)

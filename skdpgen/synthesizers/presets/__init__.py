@@ -1,5 +1,6 @@
-"""Settings of fits, and presets for parameters that are None: ours, the papers'."""
+"""Settings of fits where parameters are None, and parameters of the papers."""
 
+from skdpgen.synthesizers.presets import _papers as papers
 from skdpgen.synthesizers.presets._kernel_presets import (
     FOURIER,
     FOURIER_IMAGES,
@@ -15,17 +16,22 @@ from skdpgen.synthesizers.presets._kernel_presets import (
     Waves,
     affordable_subsets,
     column_scales,
-    kernel_presets,
+    kernel_settings,
     pixel_scales,
 )
 from skdpgen.synthesizers.presets._settings import (
     ADVERSARIAL,
     ADVERSARIAL_IMAGES,
     GENERATOR,
+    PER_COLUMN,
+    RATIO,
     GANImageSettings,
     GANSettings,
     ImageSettings,
+    RatioSettings,
+    Settings,
     fill,
+    is_default,
 )
 
 __all__ = [
@@ -37,6 +43,8 @@ __all__ = [
     "HERMITE",
     "HERMITE_IMAGES",
     "PERCEPTUAL_IMAGES",
+    "PER_COLUMN",
+    "RATIO",
     "TANGENT",
     "TANGENT_IMAGES",
     "FourierImageSettings",
@@ -46,10 +54,14 @@ __all__ = [
     "KernelImageSettings",
     "KernelSettings",
     "PerceptualSettings",
+    "RatioSettings",
+    "Settings",
     "Waves",
     "affordable_subsets",
     "column_scales",
     "fill",
-    "kernel_presets",
+    "is_default",
+    "kernel_settings",
+    "papers",
     "pixel_scales",
 ]

@@ -1,7 +1,8 @@
-"""Settings of the methods with a mean embedding: ours, and the papers'."""
+"""Settings of the methods with a mean embedding, where parameters are None."""
 
 import math
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +11,6 @@ from skdpgen.synthesizers.presets._settings import (
     OF_COLUMNS,
     OURS,
     OURS_IMAGES,
-    PAPER,
-    PAPER_IMAGES,
     ImageSettings,
     Settings,
     TableSettings,
@@ -21,7 +20,7 @@ from skdpgen.utils import (
 )
 
 # ----------------------------------------------------------------------------
-# Settings of DP-MERF: ours, and the paper's.
+# Settings of DP-MERF.
 
 PIXEL_SCALE = 0.18  # of the root of the number of pixels
 SHORTEST, LONGEST = 1e-3, 1e6  # length scales; angles are exact enough between
@@ -69,7 +68,8 @@ class FourierSettings(Waves, TableSettings):
     interaction_degree: (
         int | str | None
     )  # "all" while parameters are filled in, then None
-    fourier_norm: float | None
+    feature_norm: float | None
+    n_minibatches: int
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
@@ -82,13 +82,15 @@ class FourierSettings(Waves, TableSettings):
 
     def sharing(self, share: float) -> Self:
         """Return these settings with the part of the squared norm that features got."""
-        return replace(self, fourier_norm=self.fourier_norm or share)
+        return replace(self, feature_norm=self.feature_norm or share)
 
 
 @saved("settings.fourier_images")
 @dataclass(frozen=True, kw_only=True)
 class FourierImageSettings(Waves, ImageSettings):
     """Settings of one fit of images; parameters that were None are filled in."""
+
+    n_minibatches: int
 
 
 def column_scales(
@@ -121,36 +123,22 @@ def pixel_scales(
     return tuple(length_scale)
 
 
-FOURIER = {
-    "default": FourierSettings(
-        numeric_encoding="binned",
-        n_features=1000,
-        length_scale=(0.2, 0.5, 1.5),
-        interaction_degree=2,
-        fourier_norm=None,  # by the number of rows
-        **OF_COLUMNS,
-    ),
-    "paper": FourierSettings(
-        numeric_encoding="fourier",
-        n_features=2000,
-        length_scale="public",
-        interaction_degree=None,
-        fourier_norm=0.5,
-        **PAPER | {"max_iter": 4000},
-    ),
-}
-FOURIER_IMAGES = {
-    "default": FourierImageSettings(
-        n_features=4000, length_scale="public", **OURS_IMAGES
-    ),
-    "paper": FourierImageSettings(
-        n_features=10_000, length_scale=(10.24,), **PAPER_IMAGES
-    ),
-}
+FOURIER = FourierSettings(
+    numeric_encoding="binned",
+    n_features=1000,
+    length_scale=(0.2, 0.5, 1.5),
+    interaction_degree=2,
+    feature_norm=None,  # by the number of rows
+    n_minibatches=1,
+    **OF_COLUMNS,
+)
+FOURIER_IMAGES = FourierImageSettings(
+    n_features=4000, length_scale="public", n_minibatches=1, **OURS_IMAGES
+)
 
 
 # ----------------------------------------------------------------------------
-# Settings of DP-HP: ours, and the paper's.
+# Settings of DP-HP.
 
 MOST_FEATURES = 4000  # of products, unless `n_subsets` is given
 
@@ -159,12 +147,35 @@ MOST_FEATURES = 4000  # of products, unless `n_subsets` is given
 class _Functions(Settings):
     """Settings of Hermite features; the same for tables and images."""
 
-    order: int | str
-    product_order: int
+    order: tuple[int | str, int]  # of single columns, and of columns in products
     interaction_degree: int
     n_subsets: int | None
     length_scale: float
     product_weight: float | None
+
+    def filled(self, given: dict[str, Any]) -> Self:
+        """Return these settings, replaced where a given one is not None."""
+        order = given.get("order")
+        if order is not None:
+            given = given | {"order": checked_orders(order)}
+        return super().filled(given)
+
+
+def checked_orders(order: Any) -> tuple[int | str, int]:
+    """Return the highest functions of single columns and of products, after checks."""
+    orders = tuple(order)
+    is_pair = len(orders) == 2 and (orders[0] == "cells" or _is_order(orders[0]))
+    if not is_pair or not _is_order(orders[1]):
+        raise ValueError(
+            "order must be a pair: of single columns an integer from 0 to 1000 or "
+            f"'cells', and of products such an integer. Got {order!r} instead."
+        )
+    return orders[0], orders[1]
+
+
+def _is_order(value: Any) -> bool:
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    return is_whole and 0 <= int(value) <= 1000
 
 
 @saved("settings.hermite")
@@ -175,7 +186,7 @@ class HermiteSettings(_Functions, TableSettings):
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
         result = super().filled(given)
-        if result.order == "cells" or result.product_weight is not None:
+        if result.order[0] == "cells" or result.product_weight is not None:
             return result
         return replace(result, product_weight=1.0)
 
@@ -194,10 +205,10 @@ class HermiteImageSettings(_Functions, ImageSettings):
     def check(self) -> None:
         """Raise for settings with which no images could be fitted."""
         super().check()
-        if self.order == "cells":
+        if self.order[0] == "cells":
             raise ValueError(
-                "order must be an integer for images: pixels have no cells. Got "
-                "'cells' instead."
+                "order must be a pair of integers for images, which have no cells. Got "
+                f"{self.order!r} instead."
             )
 
 
@@ -213,50 +224,26 @@ def affordable_subsets(n_columns: int, n_together: int, order: int) -> int:
     return max(min(math.comb(n_columns, n_together), MOST_FEATURES // each), 1)
 
 
-HERMITE = {
-    "default": HermiteSettings(
-        order="cells",
-        product_order=4,
-        interaction_degree=2,
-        n_subsets=None,  # all, as far as they can be afforded
-        length_scale=0.5,
-        product_weight=None,  # by the number of rows
-        **OF_COLUMNS,
-    ),
-    "paper": HermiteSettings(
-        order=20,
-        product_order=9,
-        interaction_degree=2,
-        n_subsets=None,
-        length_scale=0.3,
-        product_weight=1.0,
-        **PAPER,
-    ),
-}
-HERMITE_IMAGES = {
-    "default": HermiteImageSettings(
-        order=3,
-        product_order=1,
-        interaction_degree=2,
-        n_subsets=None,  # all pairs
-        length_scale=0.2,
-        product_weight=5.0,
-        **OURS_IMAGES | {"n_latent": 10, "batch_size": 250},
-    ),
-    "paper": HermiteImageSettings(
-        order=100,
-        product_order=20,
-        interaction_degree=2,
-        n_subsets=10,
-        length_scale=0.15,
-        product_weight=5.0,
-        **PAPER_IMAGES,
-    ),
-}
+HERMITE = HermiteSettings(
+    order=("cells", 4),
+    interaction_degree=2,
+    n_subsets=None,  # all, as far as they can be afforded
+    length_scale=0.5,
+    product_weight=None,  # by the number of rows
+    **OF_COLUMNS,
+)
+HERMITE_IMAGES = HermiteImageSettings(
+    order=(3, 1),
+    interaction_degree=2,
+    n_subsets=None,  # all pairs
+    length_scale=0.2,
+    product_weight=5.0,
+    **OURS_IMAGES | {"n_latent": 10, "batch_size": 250},
+)
 
 
 # ----------------------------------------------------------------------------
-# Settings of DP-NTK: ours, and the paper's.
+# Settings of DP-NTK.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,11 +260,11 @@ class _Network(Settings):
 class TangentSettings(_Network, TableSettings):
     """Settings of one fit; parameters that were None are filled in."""
 
-    tangent_norm: float | None
+    feature_norm: float | None
 
     def sharing(self, share: float) -> Self:
         """Return these settings with the part of the squared norm that features got."""
-        return replace(self, tangent_norm=self.tangent_norm or share)
+        return replace(self, feature_norm=self.feature_norm or share)
 
 
 @saved("settings.tangent_images")
@@ -286,37 +273,23 @@ class TangentImageSettings(_Network, ImageSettings):
     """Settings of one fit of images; parameters that were None are filled in."""
 
 
-TANGENT = {
-    "default": TangentSettings(
-        architecture="mlp",
-        width=20,
-        depth=1,
-        tangent_norm=None,  # by the number of rows
-        **OF_COLUMNS | {"batch_size": 2048},
-    ),
-    "paper": TangentSettings(
-        architecture="layer_norm",
-        width=100,
-        depth=1,
-        tangent_norm=1.0,
-        **PAPER,
-    ),
-}
-TANGENT_IMAGES = {
-    "default": TangentImageSettings(
-        architecture="mlp",
-        width=800,
-        depth=1,
-        **OURS_IMAGES | {"n_latent": 10, "max_iter": 1000},
-    ),
-    "paper": TangentImageSettings(
-        architecture="layer_norm", width=800, depth=1, **PAPER_IMAGES
-    ),
-}
+TANGENT = TangentSettings(
+    architecture="mlp",
+    width=20,
+    depth=1,
+    feature_norm=None,  # by the number of rows
+    **OF_COLUMNS | {"batch_size": 2048},
+)
+TANGENT_IMAGES = TangentImageSettings(
+    architecture="mlp",
+    width=800,
+    depth=1,
+    **OURS_IMAGES | {"n_latent": 10, "max_iter": 1000},
+)
 
 
 # ----------------------------------------------------------------------------
-# Settings of DP-MEPF: ours, and the paper's.
+# Settings of DP-MEPF.
 
 
 @saved("settings.perceptual")
@@ -330,27 +303,20 @@ class PerceptualSettings(ImageSettings):
     stopping_budget: float
 
 
-PERCEPTUAL_IMAGES = {
-    "default": PerceptualSettings(
-        second_norm=0.5,
-        pixel_norm=0.75,
-        loss="distance",
-        stopping_budget=0.0,
-        **OURS_IMAGES | {"max_iter": 2000, "batch_size": 200},
-    ),
-    "paper": PerceptualSettings(
-        second_norm=0.5,
-        pixel_norm=0.0,
-        loss="moving_average",
-        stopping_budget=0.01,
-        **PAPER_IMAGES
-        | {"network": "residual", "hidden_layer_sizes": (128,), "n_latent": 100},
-    ),
-}
+PERCEPTUAL_IMAGES = PerceptualSettings(
+    second_norm=0.5,
+    pixel_norm=0.75,
+    loss="distance",
+    stopping_budget=0.0,
+    **OURS_IMAGES | {"max_iter": 2000, "batch_size": 200},
+)
 
 
 # ----------------------------------------------------------------------------
-# Settings of DP-Kernel: ours, and the paper's.
+# Settings of DP-Kernel.
+
+
+LEAST_POINTS, MOST_POINTS = 2, 64  # of a class and step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,7 +324,6 @@ class _Steps(Settings):
     """Settings of private steps; the same for tables and images."""
 
     sampling_rate: float
-    n_points: int
 
     def check_steps(self) -> None:
         """Raise, before anything is paid, for settings that allow no step."""
@@ -367,6 +332,11 @@ class _Steps(Settings):
                 "max_iter must be at least 1 for algorithm='per_step'. Got "
                 f"{self.max_iter!r} instead."
             )
+        if not LEAST_POINTS <= self.batch_size <= MOST_POINTS:
+            raise ValueError(
+                f"batch_size must be from {LEAST_POINTS} to {MOST_POINTS}, of each "
+                f"class, for algorithm='per_step'. Got {self.batch_size!r} instead."
+            )
 
 
 @saved("settings.kernel")
@@ -374,7 +344,11 @@ class _Steps(Settings):
 class KernelSettings(_Steps, Waves, TableSettings):
     """Settings of one fit; parameters that were None are filled in."""
 
-    layout: str  # "binned" counts cells of all columns as well, "whole" none
+    feature_norm: float | None
+
+    def sharing(self, share: float) -> Self:
+        """Return these settings with the part of the squared norm that features got."""
+        return replace(self, feature_norm=self.feature_norm or share)
 
 
 @saved("settings.kernel_images")
@@ -383,41 +357,16 @@ class KernelImageSettings(_Steps, Waves, ImageSettings):
     """Settings of one fit of images; parameters that were None are filled in."""
 
 
-BANDWIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)  # the paper's 1 to 16, for pixels in [-1, 1]
-FEW = {"sampling_rate": 0.1, "n_points": 8}
-MANY = {"sampling_rate": 1e-3, "n_points": 6}
+STEPS = {"max_iter": 1000, "batch_size": 8}  # of "per_step"
 
 
-def kernel_presets(
-    release: str,
-) -> dict[str, dict[str, KernelSettings] | dict[str, KernelImageSettings]]:
-    """Return the presets of tables and of images for a way to release."""
-    steps = {"max_iter": 1000} if release == "per_step" else {}
-    ours: dict[str, Any] = {"n_features": 4000, **FEW}
-    paper: dict[str, Any] = {"n_features": 10_000, **MANY}
-    all_steps = {"max_iter": 200_000} if release == "per_step" else {}
-    return {
-        "tables": {
-            "default": KernelSettings(
-                length_scale=(0.3, 1.0, 3.0),
-                layout="binned",
-                **ours,
-                **OURS | steps,
-            ),
-            "paper": KernelSettings(
-                length_scale=BANDWIDTHS, layout="whole", **paper, **PAPER | all_steps
-            ),
-        },
-        "images": {
-            "default": KernelImageSettings(
-                length_scale="public", **ours, **OURS_IMAGES | steps
-            ),
-            "paper": KernelImageSettings(
-                length_scale=BANDWIDTHS,
-                **paper,
-                **PAPER_IMAGES
-                | all_steps
-                | {"network": "decoder", "hidden_layer_sizes": (128,)},
-            ),
-        },
-    }
+def kernel_settings(algorithm: str) -> tuple[KernelSettings, KernelImageSettings]:
+    """Return the settings of tables and of images for an algorithm."""
+    steps = STEPS if algorithm == "per_step" else {}
+    ours: dict[str, Any] = {"n_features": 4000, "sampling_rate": 0.1}
+    return (
+        KernelSettings(
+            length_scale=(0.3, 1.0, 3.0), feature_norm=None, **ours, **OURS | steps
+        ),
+        KernelImageSettings(length_scale="public", **ours, **OURS_IMAGES | steps),
+    )

@@ -1,15 +1,13 @@
-"""Settings of a fit: those of a generator, and those of DP-GAN."""
+"""Settings of a fit where parameters are None: of a generator, and of DP-GAN."""
 
 import math
 from dataclasses import dataclass, fields, replace
-from numbers import Integral
+from numbers import Integral, Number
 from typing import Any, Self
 
 import numpy as np
 
-from skdpgen.utils import (
-    saved,
-)
+from skdpgen.utils import saved
 
 OURS: dict[str, Any] = {
     "hidden_layer_sizes": (256, 256),
@@ -17,17 +15,9 @@ OURS: dict[str, Any] = {
     "max_iter": 400,
     "batch_size": 512,
     "learning_rate": 1e-2,
-    "has_batch_norm": False,
+    "batch_norm": False,
 }
 OF_COLUMNS = OURS | {"max_iter": 200}  # features that start from columns by class
-PAPER: dict[str, Any] = {
-    "hidden_layer_sizes": (),  # 4 d and 2 d units for d columns
-    "n_latent": 10,
-    "max_iter": 2000,
-    "batch_size": 500,
-    "learning_rate": 1e-2,
-    "has_batch_norm": True,
-}
 OURS_IMAGES: dict[str, Any] = {
     "models": "auto",
     "hidden_layer_sizes": (256, 256),
@@ -39,22 +29,13 @@ OURS_IMAGES: dict[str, Any] = {
     "pooling": "auto",
     "precision": "float32",
 }
-PAPER_IMAGES: dict[str, Any] = {
-    "models": "conditional",
-    "hidden_layer_sizes": (200,),
-    "n_latent": 5,
-    "max_iter": 6000,  # 10 epochs of 60,000 in batches of 100, as in DP-MERF
-    "batch_size": 500,
-    "learning_rate": 1e-2,
-    "network": "upsample",
-    "pooling": 1,
-    "precision": "float32",
-}
+PER_COLUMN = "per_column"  # of hidden layers: 4 and 2 units for each column of a table
 HIDDEN = {  # where it is not given
     "full": (256, 256),
     "upsample": (256, 256),
     "decoder": (128,),
     "residual": (128,),
+    "private": (256, 256),
 }
 GENERATOR = {
     "hidden_layer_sizes",
@@ -69,7 +50,7 @@ GENERATOR = {
 class Settings:
     """Settings of a generator's training; estimators add those of their features."""
 
-    hidden_layer_sizes: tuple[int, ...]
+    hidden_layer_sizes: Any  # a tuple of integers, or PER_COLUMN
     n_latent: int
     max_iter: int
     batch_size: int
@@ -79,7 +60,7 @@ class Settings:
         """Return these settings, replaced where a given one is not None."""
         names = self.names()
         chosen = {k: v for k, v in given.items() if k in names and v is not None}
-        if "hidden_layer_sizes" in chosen:
+        if not isinstance(chosen.get("hidden_layer_sizes", ""), str):
             chosen["hidden_layer_sizes"] = tuple(
                 np.asarray(chosen["hidden_layer_sizes"], object).tolist()
             )
@@ -99,7 +80,8 @@ class Settings:
 
     def check(self) -> None:
         """Raise for settings with which no table could be fitted."""
-        for units in self.hidden_layer_sizes:
+        sizes = self.hidden_layer_sizes
+        for units in () if isinstance(sizes, str) else sizes:
             if not isinstance(units, Integral) or units < 1:
                 raise ValueError(
                     "hidden_layer_sizes must hold numbers of units, each an integer of "
@@ -133,7 +115,7 @@ class Settings:
 class TableSettings(Settings):
     """Settings of a generator of tables."""
 
-    has_batch_norm: bool
+    batch_norm: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +140,11 @@ class ImageSettings(Settings):
     def check(self) -> None:
         """Raise for settings with which no images could be fitted."""
         super().check()
+        if self.hidden_layer_sizes == PER_COLUMN:
+            raise ValueError(
+                "hidden_layer_sizes must be numbers of units for images, which have no "
+                f"columns. Got {PER_COLUMN!r} instead."
+            )
         if (
             self.network in ("decoder", "residual")
             and len(self.hidden_layer_sizes) != 1
@@ -170,39 +157,58 @@ class ImageSettings(Settings):
 
 def fill(
     given: dict[str, Any],
+    defaults: dict[str, Any],
     *,
     of_tables: Settings | None,
     of_images: Settings | None,
     is_image: bool,
 ) -> Settings:
-    """Return the settings of one kind of data; those of the other must be None.
+    """Return the settings of one kind of data; others must have their defaults.
 
     Settings are None for a kind of data that the estimator does not take.
     """
     settings, others = (of_images, of_tables) if is_image else (of_tables, of_images)
     assert settings is not None  # estimators check the kind of data before
     foreign_names = others.names() - settings.names() if others else set()
-    foreign = sorted(name for name in foreign_names if given.get(name) is not None)
-    if foreign:
-        kind, other_kind = ("images", "tables") if is_image else ("tables", "images")
-        raise ValueError(
-            f"{foreign[0]} must be None for {kind}: it is for {other_kind}. Got "
-            f"{given[foreign[0]]!r} instead."
-        )
+    kind, other_kind = ("images", "tables") if is_image else ("tables", "images")
+    for name in sorted(foreign_names & given.keys()):
+        if not is_default(given[name], defaults[name]):
+            raise ValueError(
+                f"{name} must be {defaults[name]!r} for {kind}: it is for "
+                f"{other_kind}. Got {given[name]!r} instead."
+            )
     return settings.filled(given)
 
 
+def is_default(value: Any, default: Any) -> bool:
+    """Return whether a parameter has its default, which is a number, a text or None.
+
+    Examples
+    --------
+    >>> is_default(None, None), is_default(2.0, 2), is_default([2], 2)
+    (True, True, False)
+    """
+    return value is default or (
+        isinstance(value, str | Number)
+        and isinstance(default, str | Number)
+        and bool(value == default)
+    )
+
+
 # ----------------------------------------------------------------------------
-# Settings of DP-GAN: ours, and those of the papers.
+# Settings of DP-GAN.
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Game(Settings):
-    """Settings of DP-GAN; the same for tables and images."""
+    """Settings of DP-GAN; the same for tables and images.
+
+    ``max_iter`` are steps of the discriminator.
+    """
 
     sampling_rate: float
     max_grad_norm: float
-    n_discriminator_steps: int
+    steps_per_generator_step: int
     discriminator_layer_sizes: tuple[int, ...]
     discriminator_learning_rate: float
     public_iter: int
@@ -216,19 +222,11 @@ class _Game(Settings):
         sizes = tuple(sizes)
         if not all(isinstance(units, Integral) and int(units) >= 1 for units in sizes):
             raise ValueError(
-                "discriminator_layer_sizes must hold numbers of units, each an integer "
-                f"of at least 1. Got {sizes!r} instead."
+                "hidden_layer_sizes of the discriminator must hold numbers of units, "
+                f"each an integer of at least 1. Got {sizes!r} instead."
             )
         given = given | {"discriminator_layer_sizes": None}
         return replace(super().filled(given), discriminator_layer_sizes=sizes)
-
-    def check_steps(self) -> None:
-        """Raise, before anything is paid, for settings that allow no step."""
-        if self.max_iter < 1:
-            raise ValueError(
-                "max_iter must be at least 1: a discriminator learns by private "
-                f"steps. Got {self.max_iter!r} instead."
-            )
 
 
 @saved("settings.gan")
@@ -248,49 +246,53 @@ GAME: dict[str, Any] = {
     "sampling_rate": 0.08,
     "max_iter": 800,
     "max_grad_norm": 1.0,
-    "n_discriminator_steps": 2,
+    "steps_per_generator_step": 2,
     "discriminator_learning_rate": 5e-3,
     "learning_rate": 5e-3,
     "public_iter": 1000,
 }
-FEW: dict[str, Any] = {  # DP-CGAN: one discriminator step for each of the generator
-    "sampling_rate": 0.01,
-    "max_iter": 10_000,
-    "hidden_layer_sizes": (128,),
-    "max_grad_norm": 1.1,
-    "n_discriminator_steps": 1,
-    "discriminator_learning_rate": 1e-3,
-    "learning_rate": 1e-3,
-    "public_iter": 1000,
-}
-
 OF_IMAGES: dict[str, Any] = {
-    "n_discriminator_steps": 1,
+    "steps_per_generator_step": 1,
     "learning_rate": 3e-3,
     "batch_size": 300,
 }
+ADVERSARIAL = GANSettings(
+    start="columns",
+    discriminator_layer_sizes=(64, 64),
+    **OURS | {"n_latent": 16} | GAME,
+)
+ADVERSARIAL_IMAGES = GANImageSettings(
+    start="means",
+    discriminator_layer_sizes=(128,),
+    **OURS_IMAGES | {"models": "conditional"} | GAME | OF_IMAGES,
+)
 
-ADVERSARIAL = {
-    "default": GANSettings(
-        start="columns",
-        discriminator_layer_sizes=(64, 64),
-        **OURS | {"n_latent": 16} | GAME,
-    ),
-    "paper": GANSettings(
-        start="nothing",
-        discriminator_layer_sizes=(128,),
-        **PAPER | FEW,
-    ),
-}
-ADVERSARIAL_IMAGES = {
-    "default": GANImageSettings(
-        start="means",
-        discriminator_layer_sizes=(128,),
-        **OURS_IMAGES | {"models": "conditional"} | GAME | OF_IMAGES,
-    ),
-    "paper": GANImageSettings(
-        start="nothing",
-        discriminator_layer_sizes=(128,),
-        **PAPER_IMAGES | {"network": "full"} | FEW,
-    ),
-}
+
+# ----------------------------------------------------------------------------
+# Settings of the steps of DP-DRE; they are not saved.
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatioSettings:
+    """Settings of a discriminator of private against public rows."""
+
+    discriminator_layer_sizes: tuple[int, ...]
+    max_iter: int
+    discriminator_learning_rate: float
+    sampling_rate: float
+    max_grad_norm: float
+
+    def filled(self, given: dict[str, Any]) -> Self:
+        """Return these settings, replaced where a given one is not None."""
+        names = {field.name for field in fields(self)}
+        chosen = {k: v for k, v in given.items() if k in names and v is not None}
+        return replace(self, **chosen)
+
+
+RATIO = RatioSettings(
+    discriminator_layer_sizes=(16,),
+    max_iter=500,
+    discriminator_learning_rate=0.01,
+    sampling_rate=0.02,
+    max_grad_norm=1.0,
+)

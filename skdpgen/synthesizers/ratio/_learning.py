@@ -28,6 +28,7 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
     steps_share,
 )
+from skdpgen.synthesizers.presets import RatioSettings
 from skdpgen.synthesizers.ratio._public_codes import PublicCodes, encode_images
 from skdpgen.tables import (
     CategoryCells,
@@ -370,7 +371,7 @@ def learn_by_sgd(
     public_data: Rows,
     lens: Lens | None,
     *,
-    settings: Any,
+    settings: RatioSettings,
     share: float,
     seed: int,
     device: torch.device,
@@ -432,7 +433,7 @@ def learn_by_sgd(
         n_steps=settings.max_iter,
         norm_bound=settings.max_grad_norm,
         expected_rows=opening.facts.n_rows,
-        learning_rate=settings.learning_rate,
+        learning_rate=settings.discriminator_learning_rate,
         momentum=0.5,
         is_adam=True,
         quiet=QUIET,
@@ -477,7 +478,9 @@ def learn_ratio(
     opening: Fitting[Any],
     lens: Lens | None,
     *,
-    settings: Any,
+    algorithm: str,
+    public_data: Rows,
+    settings: RatioSettings,
     seed: int,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]],
@@ -487,11 +490,11 @@ def learn_ratio(
     The share of DP-SGD steps is fixed before anything is released: see
     ``steps_share``.
     """
-    if settings.algorithm == "sgd":
+    if algorithm == "sgd":
         share = steps_share(opening, game_share("nothing"))
         learn_by_sgd(
             opening,
-            settings.public_data,
+            public_data,
             lens,
             settings=settings,
             share=share,
@@ -502,4 +505,4 @@ def learn_ratio(
         return
     cells, labels = discover_bins(opening)
     opening.measured = MeasuredRatio(cells=cells, labels=labels, seed=seed)
-    learn_from_means(opening, settings.public_data, lens)
+    learn_from_means(opening, public_data, lens)

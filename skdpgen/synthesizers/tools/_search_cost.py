@@ -112,7 +112,7 @@ def search_cost(search: Any) -> SearchCost:
     selections reserve of delta and epsilon adds up beside it. The refit is charged as
     the most expensive candidate, because the scores that chose it are not private.
 
-    *If a candidate sub-samples* (``algorithm="per_step"``, ``encoder_budget``), its
+    *If a candidate sub-samples* (``algorithm="per_step"``, a private encoder), its
     fit is not a Gaussian mechanism and has no mu. Then Renyi divergences add up
     instead, at each order, that of the refit being the largest of any candidate at that
     order (:func:`~skdpgen.privacy.fit_curve`); that costs a few percent more.
