@@ -45,13 +45,18 @@ def _top(name):
 # What is loaded.
 
 LOADED = "import json; print(json.dumps(sorted(set(sys.modules) - start)))"
-COMMAND = f"""
+# What each command has loaded, of one process that runs them all.
+COMMANDS_OF_ONE_PROCESS = """
+import json
 from skdpgen.cli import main
-try:
-    main(sys.argv[1:])
-except SystemExit as end:
-    assert end.code == {{code}}, end.code
-{LOADED}
+loaded = []
+for command in json.loads(sys.argv[1]):
+    try:
+        main(command.split())
+    except SystemExit as end:
+        assert end.code == {code}, (command, end.code)
+    loaded.append((command, sorted(set(sys.modules) - start)))
+print(json.dumps(loaded))
 """
 
 
@@ -63,18 +68,13 @@ def test_the_import_loads_nothing_but_the_standard_library():
 COMMANDS = ("fit", "sample", "report", "plan", "schema init", "bench run", "demo")
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["--help", "--version", *(f"{command} --help" for command in COMMANDS)],
-)
-def test_help_loads_no_library_but_that_of_the_command_line(command):
-    loaded = fresh(COMMAND.format(code=0), *command.split())
-    check_light(loaded)
+def test_help_loads_no_library_but_that_of_the_command_line():
+    helps = ["--help", "--version", *(f"{command} --help" for command in COMMANDS)]
+    check_light(helps, code=0)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_errors_in_arguments_load_no_library_either():
+    errors = [
         "fitt",
         "fit",
         "fit no_such_file.csv --out model",
@@ -85,29 +85,25 @@ def test_help_loads_no_library_but_that_of_the_command_line(command):
         "report no_such_model -o report.pdf",
         "schema init {file} -o schema.json",
         "bench run",
-    ],
-)
-def test_errors_in_arguments_load_no_library_either(command):
-    loaded = fresh(COMMAND.format(code=2), *command.format(file=__file__).split())
-    check_light(loaded)
+    ]
+    check_light([error.format(file=__file__) for error in errors], code=2)
 
 
-def check_light(loaded):
-    loaded = not_of_python(loaded)
-    assert {_top(name) for name in loaded} <= HELP_MAY_LOAD
-    ours = {name for name in loaded if name.startswith("skdpgen.")}
-    assert {name for name in ours if not name.startswith("skdpgen.cli")} == set()
+def check_light(commands, code):
+    every = fresh(COMMANDS_OF_ONE_PROCESS.format(code=code), json.dumps(commands))
+    assert [command for command, _ in every] == commands
+    for command, loaded in every:
+        names = not_of_python(loaded)
+        assert {_top(name) for name in names} <= HELP_MAY_LOAD, command
+        ours = {name for name in names if name.startswith("skdpgen.")}
+        outside = {name for name in ours if not name.startswith("skdpgen.cli")}
+        assert outside == set(), command
 
 
-def test_a_package_is_loaded_when_it_is_named():
-    code = "import skdpgen; before = set(sys.modules) - start\n"
-    code += "name = skdpgen.metrics.SyntheticUtility.__module__\n"
-    code += "import json; print(json.dumps([name, 'sklearn' in sys.modules,"
-    code += "sorted(before)]))"
-    name, is_loaded, before = fresh(code)
-    assert name.startswith("skdpgen.metrics.")
-    assert is_loaded
-    assert {_top(one) for one in before} & HEAVY == set()
+def test_a_package_is_loaded_when_it_is_named(first_use):
+    assert first_use["package"].startswith("skdpgen.metrics.")
+    assert first_use["is_loaded"]
+    assert {_top(one) for one in first_use["before"]} & HEAVY == set()
 
 
 # ----------------------------------------------------------------------------
@@ -200,6 +196,7 @@ def test_what_keeps_a_name_from_loading_is_said(error, monkeypatch):
 THREADS = """
 import json, threading
 import skdpgen
+before = sorted(set(sys.modules) - start)
 names = ["Schema", "SyntheticUtility", "PrivacyReport", "plan", "metrics", "Chunks"] * 2
 got, barrier = [], threading.Barrier(len(names))
 
@@ -212,12 +209,23 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-print(json.dumps([len(got), len(set(got)), len(set(names))]))
+print(json.dumps({
+    "before": before,
+    "package": skdpgen.metrics.SyntheticUtility.__module__,
+    "is_loaded": "sklearn" in sys.modules,
+    "sizes": [len(got), len(set(got)), len(set(names))],
+}))
 """
 
 
-def test_threads_that_are_first_at_once_get_the_same():
-    n_got, n_things, n_names = fresh(THREADS)
+@pytest.fixture(scope="module")
+def first_use():
+    """What a process says whose threads are the first to use names, all at once."""
+    return fresh(THREADS)
+
+
+def test_threads_that_are_first_at_once_get_the_same(first_use):
+    n_got, n_things, n_names = first_use["sizes"]
     assert n_got == 2 * n_names
     assert n_things == n_names
 

@@ -338,7 +338,7 @@ MALICIOUS = {
     ),
     "parities of no column": of_step(SIGNS, {"parities": Parities(2, (0,))}),
     "parities of truth values": of_step(SIGNS, {"parities": Parities(2, (True,))}),
-    "parities of too many": of_step(SIGNS, {"parities": Parities(2**20, (1,))}),
+    "parities of too many": of_step(SIGNS, {"parities": Parities(4097, (1,))}),
     "nothing side by side": of_step(
         Encoding(KERNEL, "cpu"), {"features": SideBySide(())}
     ),

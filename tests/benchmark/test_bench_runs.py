@@ -39,6 +39,7 @@ def stamps(out):
     }
 
 
+@pytest.mark.usefixtures("computed")  # after the death; before it, by processes
 def test_a_run_that_was_killed_goes_on(folder, tmp_path):
     """No cell is computed twice, whatever killed the run, and none is half there."""
     out = tmp_path / "out"

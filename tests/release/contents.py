@@ -14,7 +14,9 @@ ADDED_TO_SDIST = {"PKG-INFO"}
 
 
 def tracked():
-    """Return the files that git tracks and that exist."""
+    """Return the files that git tracks and that exist; None without a repository."""
+    if not (ROOT / ".git").exists():
+        return None
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
     )
@@ -49,8 +51,9 @@ def wrong_with(folder):
     wheel = folder / f"skdpgen-{skdpgen.__version__}-py3-none-any.whl"
     if {path.name for path in folder.iterdir()} != {sdist.name, wheel.name}:
         return [f"{folder} must hold {sdist.name} and {wheel.name}, nothing else"]
-    wanted = tracked()
     in_sdist = files_of_sdist(sdist) - ADDED_TO_SDIST
+    wanted = tracked()
+    wanted = in_sdist if wanted is None else wanted
     wrong = [f"{name} is not in the sdist" for name in sorted(wanted - in_sdist)]
     wrong += [
         f"{name} is in the sdist, but git does not track it"

@@ -88,7 +88,7 @@ CASES = {
 
 
 QUICK = {
-    "max_iter": 12,
+    "max_iter": 6,
     "n_features": 64,
     "n_subsets": 6,
     "order": ("cells", 2),
