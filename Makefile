@@ -8,11 +8,13 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
 THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test slow planted lint format bench tables figures docs clean
+.PHONY: help venv demo test test-lowest slow planted lint format bench tables figures docs \
+  dist smoke release-check clean
 
 help:
-	@echo "make demo    fit on the example table, print the guarantee, write demo.png"
+	@echo "make demo    what synthetic rows keep of the example table (MODELS=1: twelve models)"
 	@echo "make test    the test suite (two workers)"
+	@echo "make test-lowest  a part of it with the lowest versions of all dependencies"
 	@echo "make slow    the checks that take long, and all combinations of parameters"
 	@echo "make planted which test catches each of the bugs in tests/planted"
 	@echo "make lint    ruff, mypy, import contracts"
@@ -21,6 +23,9 @@ help:
 	@echo "make tables  the tables of the pages that come from benchmarks/results"
 	@echo "make figures  the pictures of the docs; with DATA=folder those of images, too"
 	@echo "make docs    the documentation, into docs/_build/html"
+	@echo "make dist    sdist and wheel, built and checked, into dist/"
+	@echo "make smoke   the wheel of dist/, installed without extras and tried out"
+	@echo "make release-check  what still keeps this checkout from being released"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -38,10 +43,22 @@ $(VENV)/.developer: pyproject.toml constraints.txt | $(BIN)/python
 venv: $(VENV)/.developer
 
 demo: $(VENV)/.user
-	$(BIN)/python examples/demo.py
+	$(BIN)/skdpgen demo --out skdpgen-demo $(if $(MODELS),--models)
 
 test: $(VENV)/.developer
 	$(THREADS) $(BIN)/python -m pytest -n 2 --dist worksteal --durations 25 -m "not slow"
+
+# An environment of its own, beside the usual one.
+LOWEST := $(VENV)-lowest
+$(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet -c constraints-lowest.txt -e '.[plot,arrow,dask,test]'
+	@touch $@
+
+TESTED_LOWEST ?= tests/cli tests/datasets tests/features tests/privacy tests/tables \
+  tests/test_lazy_names.py tests/test_sklearn.py
+test-lowest: $(LOWEST)/.ready
+	$(THREADS) $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" $(TESTED_LOWEST)
 
 slow: $(VENV)/.developer
 	$(THREADS) $(BIN)/python -m pytest -n 2 -m slow
@@ -81,5 +98,24 @@ figures: $(VENV)/.developer
 docs: $(VENV)/.developer
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
+# `build` makes the wheel from the sdist. Without isolation it needs no network.
+dist: $(VENV)/.developer
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/python -m tests.release.contents dist
+
+# In a folder of its own, so that Python cannot import the package from this one.
+smoke:
+	@test -e dist/*.whl || { echo "There is no wheel. Run make dist first."; exit 1; }
+	folder="$$(mktemp -d)" && trap 'rm -rf "$$folder"' EXIT && \
+	$(PYTHON) -m venv "$$folder/venv" && \
+	"$$folder/venv/bin/python" -m pip install --quiet -c constraints.txt dist/*.whl && \
+	cp tests/release/smoke.py "$$folder" && cd "$$folder" && venv/bin/python -I smoke.py
+
+release-check: $(VENV)/.developer
+	$(BIN)/python -m tests.release.ready
+
 clean:
-	rm -rf docs/_build docs/api/generated .mypy_cache .ruff_cache .pytest_cache
+	rm -rf dist docs/_build docs/api/generated .mypy_cache .ruff_cache .pytest_cache

@@ -12,9 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
-    ROOT / "README.md",
-    ROOT / "CHANGELOG.md",
-    ROOT / "SECURITY.md",
+    *sorted(ROOT.glob("*.md")),
     *(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts),
     *(ROOT / "benchmarks").glob("*.md"),
     *(ROOT / "changelog").glob("*.md"),

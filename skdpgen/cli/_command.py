@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from skdpgen import __version__
+
 if TYPE_CHECKING:
     from skdpgen.privacy import PrivacyReport
     from skdpgen.utils import Synthesizer
@@ -62,7 +64,7 @@ class Parts(click.Group):
 
 @click.group(cls=Parts, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
-@click.version_option(package_name="skdpgen")
+@click.version_option(__version__, package_name="skdpgen")
 def main(debug: bool) -> None:
     """Synthetic rows of a private table, with a guarantee.
 

@@ -30,6 +30,22 @@ _REGIONS_BY_CLASS = {
 }
 
 _OPENING_DAY = np.datetime64("2012-01-01")
+_DAY_OF_DATA = np.datetime64("2024-01-01")  # all accounts were opened before it
+
+# contract: days that it lasts, and what it takes off the list price
+_CONTRACTS = np.array(["monthly", "one year", "two years"])
+_CONTRACT_DAYS = np.array([30, 365, 730])
+_CONTRACT_RATE = np.array([1.0, 0.9, 0.8])
+_CONTRACTS_BY_CLASS = {"stayed": [0.45, 0.30, 0.25], "left": [0.42, 0.31, 0.27]}
+_PRICE_RATE = np.array([0.8, 1.0, 1.3])  # a discount, the list price, a surcharge
+_PRICE_RATES_BY_CLASS = {"stayed": [0.45, 0.48, 0.07], "left": [0.05, 0.30, 0.65]}
+_PAYMENTS = np.array(["direct debit", "card", "transfer"])
+_PAYMENTS_BY_CONTRACT = {
+    "monthly": [0.25, 0.30, 0.45],
+    "one year": [0.55, 0.20, 0.25],
+    "two years": [0.75, 0.15, 0.10],
+}
+_NOT_ASKED = -9  # late payments of customers who pay by direct debit
 
 
 def load_example(
@@ -38,9 +54,14 @@ def load_example(
     """Make a table of bank customers, 15 % of whom left.
 
     The columns have what real tables have: text with missing values, an ordered
-    category, integers with a spike, an amount that is zero in nine rows out of ten, a
-    boolean, a date, missing numbers. Single columns hold most of the difference between
-    the classes; age ties some columns together.
+    category, integers with a spike, a code that is no number (``late_payments`` is -9
+    where it was not asked), a boolean, two dates in order, missing numbers.
+
+    Columns depend on each other. The monthly fee is a price for each product, times
+    the rate of the contract, times a discount or surcharge. A contract ends after the
+    account was opened, and within its own length from 2024-01-01. Customers who pay by
+    direct debit are not asked for late payments. The fee and the number of products
+    matter to the target together: customers leave who pay much for what they have.
 
     Parameters
     ----------
@@ -51,7 +72,7 @@ def load_example(
 
     Returns
     -------
-    X : DataFrame of shape (n_samples, 12)
+    X : DataFrame of shape (n_samples, 16)
         The customers.
     y : Series of shape (n_samples,)
         ``"left"`` or ``"stayed"``.
@@ -61,7 +82,7 @@ def load_example(
     >>> from skdpgen.datasets import load_example
     >>> X, y = load_example(1000)
     >>> X.shape
-    (1000, 12)
+    (1000, 16)
     >>> sorted(y.unique())
     ['left', 'stayed']
     >>> bool(X["region"].isna().any())
@@ -95,12 +116,12 @@ def load_example(
             "region": _region(y, rng),
             "weekly_hours": hours,
             "income": _with_gaps(income.round(2), 0.05, rng),
-            "balance": rng.normal(2200 - 900 * left, 1900).round(2),
-            "capital_gain": _capital_gain(left, rng),
+            "balance": rng.normal(2200 - 400 * left, 1900).round(2),
             "owns_home": rng.random(n_samples) < 0.25 + 0.006 * age - 0.12 * left,
             "n_products": products,
             "complaints": _complaints(left, rng),
             "customer_since": _customer_since(left, rng),
+            **_contract(y, products, rng),
         }
     )
     return X, pd.Series(y, name="churn")
@@ -134,16 +155,9 @@ def _weekly_hours(job: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return hours.astype("int64")
 
 
-def _capital_gain(left: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Zero for nine out of ten, heavy-tailed for the rest."""
-    gain = np.exp(rng.normal(8.0, 1.2, len(left))).round()
-    gain[rng.random(len(left)) >= np.where(left, 0.05, 0.11)] = 0
-    return gain.astype("int64")
-
-
 def _complaints(left: np.ndarray, rng: np.random.Generator) -> pd.Series:
     """Nullable counts: unknown for some of the customers."""
-    counts = pd.Series(rng.poisson(np.where(left, 0.9, 0.4)), dtype="Int64")
+    counts = pd.Series(rng.poisson(np.where(left, 0.6, 0.4)), dtype="Int64")
     return counts.mask(rng.random(len(left)) < 0.08)
 
 
@@ -155,9 +169,31 @@ def _region(y: np.ndarray, rng: np.random.Generator) -> pd.Series:
 
 def _customer_since(left: np.ndarray, rng: np.random.Generator) -> pd.Series:
     """Opening days within twelve years; those who left came later; some are unknown."""
-    share = rng.beta(np.where(left, 1.9, 1.3), np.where(left, 1.2, 1.4))
+    share = rng.beta(np.where(left, 1.5, 1.3), np.where(left, 1.3, 1.4))
     days = pd.Series(_OPENING_DAY + (share * 4380).astype("timedelta64[D]"))
     return days.mask(rng.random(len(left)) < 0.02)
+
+
+def _contract(
+    y: np.ndarray, products: np.ndarray, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Contracts, their last days, monthly fees, and how they are paid."""
+    n_samples = len(y)
+    contract = _choose(np.arange(3), _CONTRACTS_BY_CLASS, y, rng).astype(int)
+    name = _CONTRACTS[contract].astype(object)
+    days = 1 + (rng.random(n_samples) * _CONTRACT_DAYS[contract]).astype("int64")
+    price = _choose(_PRICE_RATE, _PRICE_RATES_BY_CLASS, y, rng).astype(float)
+    fee = (3.0 + 6.0 * products) * _CONTRACT_RATE[contract] * price
+    fee *= np.exp(rng.normal(0, 0.03, n_samples))
+    payment = _choose(_PAYMENTS, _PAYMENTS_BY_CONTRACT, name, rng)
+    late = rng.poisson(np.where(payment == "transfer", 1.2, 0.3))
+    return {
+        "contract": name,
+        "contract_end": _DAY_OF_DATA + days.astype("timedelta64[D]"),
+        "monthly_fee": fee.round(2),
+        "payment": payment,
+        "late_payments": np.where(payment == "direct debit", _NOT_ASKED, late),
+    }
 
 
 def _with_gaps(

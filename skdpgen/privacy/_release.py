@@ -111,6 +111,8 @@ def release(
     blocks = {str(key): block for key, block in blocks.items()}  # no enum is published
     weights = joint_weights(blocks, weights)
     delta = joint_sensitivity(blocks, weights, ledger.budget.adjacency)
+    if n_minibatches > 1 and any(getattr(b, "pooled", None) for b in blocks.values()):
+        raise ValueError("pooled cells would count in the first group alone.")
     query = query_of(rows, blocks, n_classes, n_minibatches)
     std = ledger.charge(name, share=share, sensitivity=delta)
     noise_std = noise_of_blocks(std, weights)

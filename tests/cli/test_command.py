@@ -1,6 +1,7 @@
 """The command line, from a file to a synthetic file and its report."""
 
 import json
+import re
 import shutil
 
 import pandas as pd
@@ -11,6 +12,8 @@ from tqdm.std import tqdm
 from skdpgen import Integer, Schema, load
 from skdpgen.cli import _demo_command, main
 from skdpgen.datasets import load_example
+from skdpgen.exceptions import NotPrivateWarning
+from skdpgen.privacy import insecure_noise_seed
 from tests.guards._doors import Tape, through
 from tests.guards._state import differences
 
@@ -149,11 +152,43 @@ def test_an_inferred_schema_stays_marked_until_the_certificate(tmp_path, target)
 
 
 @pytest.mark.usefixtures("few_models")
-def test_demo_goes_from_a_file_to_a_page(monkeypatch, tmp_path):
+def test_demo_prints_one_screen_and_writes_its_files(monkeypatch, tmp_path):
     monkeypatch.setattr(_demo_command, "N_ROWS", 1500)
-    said = run("demo", "--out", tmp_path / "demo")
-    assert (tmp_path / "demo" / "report.html").as_uri() in said
-    assert "is there already" in run("demo", "--out", tmp_path / "demo", code=2)
+    monkeypatch.setattr(_demo_command, "MODELS", ["lda"])
+    folder = tmp_path / "demo"
+    printed = run("demo", "--out", folder)
+    # so few rows may warn
+    lines = [x for x in printed.splitlines() if not x.startswith("Warning: ")]
+    assert len(lines) <= 24
+    assert max(len(line) for line in lines if "file://" not in line) <= 80
+    assert (folder / "report.html").as_uri() in printed
+    for name in ("private", "synthetic", "baseline"):
+        assert len(pd.read_csv(folder / f"{name}.csv")) == 1500
+    assert (folder / "pairs.png").stat().st_size > 10_000
+    assert load(folder / "model" / "model.skdpgen").privacy_.epsilon == 1
+
+    # its own files are replaced; a folder with other files is left alone
+    assert "xgboost" in run("demo", "--out", folder, "--models")
+    (folder / "mine.txt").touch()
+    assert "with other files" in run("demo", "--out", folder, code=2)
+
+
+def test_demo_beats_the_baseline(tmp_path, monkeypatch):
+    monkeypatch.setattr(_demo_command, "MODELS", ["lda"])
+    with pytest.warns(NotPrivateWarning), insecure_noise_seed(0):
+        printed = run("demo", "--out", tmp_path / "demo")
+    values = {
+        line[:46].strip(): [float(cell.strip("%")) for cell in line[46:].split()]
+        for line in printed.splitlines()
+        if re.fullmatch(r"( +[\d.]+%?){3}", line[46:])
+    }
+    detection, debit, best = values.values()
+    real, ours, baseline = detection
+    assert real < 0.55 < ours < 0.8 < 0.9 < baseline
+    real, ours, baseline = debit
+    assert abs(ours - real) < 5 < 20 < abs(baseline - real)
+    real, ours, baseline = best
+    assert baseline + 0.03 < ours < real + 0.01
 
 
 def test_plan_reads_no_file():

@@ -35,7 +35,7 @@ def test_columns_that_are_not_on_the_page_are_announced(tables):
     assert whole.get_supxlabel() == ""
     names = []
     for page in (1, 2, 3):
-        figure = plot_marginals(*tables, max_columns=5, page=page)
+        figure = plot_marginals(*tables, max_columns=6, page=page)
         names += panels(figure)
         assert f" of {tables[0].shape[1]}" in figure.get_supxlabel()
     assert names == list(panels(whole))
@@ -43,7 +43,7 @@ def test_columns_that_are_not_on_the_page_are_announced(tables):
 
 def test_a_page_must_exist(tables):
     with pytest.raises(ValueError, match=r"page must be 1 to 2 here. Got 3"):
-        plot_marginals(*tables, max_columns=6, page=3)
+        plot_marginals(*tables, max_columns=8, page=3)
 
 
 def test_bars_are_shares_of_each_table():

@@ -98,7 +98,7 @@ WRONG_TABLES = {
         X[X.columns[::-1]],
         Y,
         SchemaError,
-        r"order of the schema.*Got customer_since.*reorder",
+        r"order of the schema.*Got late_payments.*reorder",
     ),
     "duplicates": (X[["age", "age"]], Y, SchemaError, r"distinct. Got age twice"),
     "y shorter": (X, Y[:-1], ValueError, r"one label a row.*inconsistent"),

@@ -7,7 +7,13 @@ import pandas as pd
 import pytest
 
 from skdpgen import DPIndependentSynthesizer
-from skdpgen.privacy import Release, insecure_noise_seed
+from skdpgen.privacy import (
+    Ledger,
+    PrivacyBudget,
+    Release,
+    insecure_noise_seed,
+    release,
+)
 from skdpgen.synthesizers.opening import class_histograms, with_shared_gaps
 from skdpgen.tables import CategoryCells, NumberCells
 from skdpgen.training import class_conditional_model, pooled_noise
@@ -44,6 +50,20 @@ def test_without_gaps_nothing_is_pooled():
     assert class_histograms(cells).pooled is None
     counts = np.arange(12.0).reshape(2, 6)
     assert with_shared_gaps(released(counts), cells).pooled is None
+
+
+def test_groups_of_rows_have_no_pooled_cells():
+    ledger = Ledger(PrivacyBudget(1.0, 1e-5))
+    with pytest.raises(ValueError, match="first group"):
+        release(
+            None,
+            {Key.COLUMNS: class_histograms(CELLS)},
+            name="groups",
+            ledger=ledger,
+            share=1.0,
+            n_minibatches=3,
+        )
+    assert ledger.remaining == Ledger(PrivacyBudget(1.0, 1e-5)).remaining
 
 
 def test_the_count_of_a_gap_is_divided_among_the_classes():
