@@ -27,7 +27,7 @@ from skdpgen.benchmark import read_rows
 from skdpgen.benchmark._result_tables import METRICS
 from skdpgen.datasets import load_example
 from skdpgen.plotting import plot_images
-from skdpgen.report import as_html, beside_real, report_content
+from skdpgen.report import as_html, report_content
 from tests.report._chromium import Chromium, browser
 
 DOCS = Path(__file__).parent
@@ -151,7 +151,6 @@ def of_report() -> None:
     X, y = load_example(20_000)
     synthesizer = DPPairwiseSynthesizer(classes=["left", "stayed"]).fit(X, y)
     content = report_content(synthesizer)
-    content["real"] = beside_real(synthesizer.sample(), (X, y), pictures=False)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         path.write_text(as_html(content), encoding="utf-8")
@@ -160,10 +159,10 @@ def of_report() -> None:
             shown = []
             for scheme in ("light", "dark"):
                 page.emulate(scheme=scheme)
-                shown.append(Image.open(BytesIO(page.picture(760, 1180))))
-    both = Image.new("RGB", (2 * 760, 1180), "white")
+                shown.append(Image.open(BytesIO(page.picture(1100, 960))))
+    both = Image.new("RGB", (2 * 1100, 960), "white")
     both.paste(shown[0], (0, 0))
-    both.paste(shown[1], (760, 0))
+    both.paste(shown[1], (1100, 0))
     keep("report", both)
 
 

@@ -12,11 +12,18 @@ from skdpgen.utils import (
     Rows,
 )
 
-NAMES = {
-    "fid": ("Fréchet distance", "of random features; 0 is best"),
-    "precision": ("Precision", "how much of what was drawn looks real, 0 to 1"),
-    "recall": ("Recall", "how much of what is real was drawn, 0 to 1"),
-    "ndb": ("Bins that differ", "share of 50 kinds drawn too often or too seldom"),
+NAMES = {  # each with its meaning in half a sentence
+    "fid": (
+        "Fréchet distance",
+        "how far the images are from real ones in random features; 0 is best",
+    ),
+    "precision": ("Precision", "share of the images that look real; 1 is best"),
+    "recall": ("Recall", "share of the real images that resemble one; 1 is best"),
+    "ndb": (
+        "Bins that differ",
+        "share of 50 groups of images that are drawn too often or too seldom; "
+        "0 is best",
+    ),
 }
 
 

@@ -12,12 +12,23 @@ from skdpgen.utils import (
     Rows,
 )
 
-NAMES = {
-    "one_way_tv": ("Single columns", "distance of frequencies, 0 to 1"),
-    "two_way_tv": ("Pairs of columns", "distance of frequencies, 0 to 1"),
-    "three_way_tv": ("Triples of columns", "distance of frequencies, 0 to 1"),
-    "detection_auc": ("Detection by boosting", "ROC-AUC; 0.5 is not at all"),
-    "query_error": ("Range queries", "mean error of a share of rows"),
+NAMES = {  # each with its meaning in half a sentence
+    "one_way_tv": (
+        "Single columns",
+        "share of rows whose value would have to change until a column's frequencies "
+        "agree (mean of all columns); 0 is best",
+    ),
+    "two_way_tv": ("Pairs of columns", "the same for two columns together"),
+    "three_way_tv": ("Triples of columns", "the same for three columns together"),
+    "detection_auc": (
+        "Detection",
+        "how well boosted trees distinguish the rows from the real ones (ROC-AUC): "
+        "0.5 is guessing, 1 is always right",
+    ),
+    "query_error": (
+        "Range queries",
+        "mean error of answers to “which share of rows is in this range?”; 0 is best",
+    ),
 }
 
 
@@ -61,9 +72,9 @@ def _figures(real: Rows, synthetic: Rows) -> list[dict[str, str]]:
     from skdpgen.plotting import plot_marginals, plot_overview, plot_pairs
 
     titles = {
-        "What is near, what was lost": plot_overview,
-        "Single columns": plot_marginals,
-        "Pairs of columns": plot_pairs,
+        "What is kept and what was lost, synthetic beside real rows": plot_overview,
+        "Single columns, synthetic beside real rows": plot_marginals,
+        "Pairs of columns, synthetic beside real rows": plot_pairs,
     }
     return [
         {"title": title, "picture": picture_of(plot(real, synthetic))}

@@ -2,12 +2,16 @@
 
 import base64
 import json
+import math
+import re
 from collections.abc import Mapping
+from datetime import datetime, time
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup, escape
 
 from skdpgen.utils import (
     Rows,
@@ -25,7 +29,14 @@ MOST_CLASSES = 20
 def picture_of(figure: "Figure") -> str:
     """Return a figure as the address of a picture that holds it."""
     file = BytesIO()
-    figure.savefig(file, format="png", dpi=100, facecolor="white", bbox_inches="tight")
+    figure.savefig(
+        file,
+        format="png",
+        dpi=100,
+        facecolor="white",
+        bbox_inches="tight",
+        pil_kwargs={"optimize": True},
+    )
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 
@@ -45,6 +56,12 @@ def picture_of_images(rows: Rows) -> str:
 # The report as one HTML file.
 
 TEMPLATE = "page.html.jinja"
+PUNCTUATION = re.compile(r"(?<=\w[_/-])(?=\w)|(?<=\w\.)(?=[^\W\d])")
+PERCENT = "\xa0%"  # lines do not break before the sign
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
 
 
 def as_html(content: Mapping[str, Any]) -> str:
@@ -69,6 +86,10 @@ def as_html(content: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     templates.filters["percent"] = _percent
+    templates.filters["range"] = _range
+    templates.filters["breakable"] = breakable
+    templates.filters["date"] = readable_date
+    templates.filters["plain"] = _plain
     return templates.get_template(TEMPLATE).render(content)
 
 
@@ -96,16 +117,73 @@ def _without_pictures(content: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in content.items() if key != "figures"}
 
 
+def readable_date(value: Any) -> str:
+    """Write a date as people do; the time only where it is not midnight.
+
+    Examples
+    --------
+    >>> readable_date("2026-11-25"), readable_date("2026-11-25T20:41:36.239282")
+    ('25 November 2026', '25 November 2026, 20:41:36')
+    """
+    moment = datetime.fromisoformat(str(value))
+    day = f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
+    zone = "" if moment.tzinfo is None else f" {moment.tzname()}"
+    if moment.time().replace(microsecond=0) == time():
+        return day + zone
+    clock = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
+    return f"{day}, {clock}{zone}"
+
+
+def breakable(name: str) -> Markup:
+    """Return a name for the page that may break behind its punctuation.
+
+    Examples
+    --------
+    >>> str(breakable("last_seen<b>"))
+    'last_<wbr>seen&lt;b&gt;'
+    """
+    parts = [escape(part) for part in PUNCTUATION.split(str(name))]
+    return Markup("<wbr>").join(parts)  # all parts are escaped
+
+
+def _plain(value: float) -> str:
+    """Write a small number without an exponent.
+
+    Examples
+    --------
+    >>> _plain(1e-05), _plain(0.0)
+    ('0.00001', '0')
+    """
+    return f"{value:.15f}".rstrip("0").rstrip(".")
+
+
+def _range(share: Mapping[str, float] | None) -> str:
+    r"""Write a range of shares in whole percent, rounded outwards.
+
+    Examples
+    --------
+    >>> _range({"low": 0.081, "high": 0.109}), _range({"low": 0.0, "high": 0.02})
+    ('8 to 11\xa0%', 'at most 2\xa0%')
+    """
+    if share is None:
+        return ""
+    low = math.floor(round(100 * share["low"], 6))
+    high = math.ceil(round(100 * share["high"], 6))
+    if not low:
+        return f"at most {high}{PERCENT}"
+    return f"{low if low == high else f'{low} to {high}'}{PERCENT}"
+
+
 def _percent(share: float | None, digits: int = 0) -> str:
-    """Return a share in percent; nothing where there is none.
+    r"""Return a share in percent; nothing where there is none.
 
     Examples
     --------
     >>> _percent(0.731), _percent(0.0004), _percent(None)
-    ('73 %', '<1 %', '')
+    ('73\xa0%', '<1\xa0%', '')
     """
     if share is None:
         return ""
     if 0 < share < 0.5 * 10.0 ** (-2 - digits):
-        return f"<{10.0**-digits:.{digits}f} %"
-    return f"{100 * share:.{digits}f} %"
+        return f"<{10.0**-digits:.{digits}f}{PERCENT}"
+    return f"{100 * share:.{digits}f}{PERCENT}"

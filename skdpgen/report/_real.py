@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from skdpgen.metrics import SyntheticUtility
+from skdpgen.report._answers import answers
 from skdpgen.report._beside_images import IMAGES
 from skdpgen.report._beside_tables import TABLES
 from skdpgen.tables import is_image
@@ -19,9 +20,9 @@ from skdpgen.utils import (
 )
 
 ALARM = (
-    "NOT PRIVATE: this report reads real rows. What stands under “Beside real rows” "
-    "(“real” in the JSON file) was computed from them without noise: keep the report "
-    "where the real rows are kept."
+    "NOT PRIVATE: this report reads real rows. Part 2 (“real” in the JSON file) was "
+    "computed from them without noise, and the guarantee does not cover it. Do not "
+    "share the report: keep it where the real rows are kept."
 )
 
 
@@ -37,7 +38,8 @@ def with_real(content: Mapping[str, Any], real: Mapping[str, Any]) -> dict[str, 
     """
     alarms = [real["alarm"], *content["alarms"]]
     promised = {**content["guarantee"], "alarms": alarms}
-    return {**content, "alarms": alarms, "guarantee": promised, "real": dict(real)}
+    joined = {**content, "alarms": alarms, "guarantee": promised, "real": dict(real)}
+    return {**joined, "answers": answers(joined)}
 
 
 def beside_real(

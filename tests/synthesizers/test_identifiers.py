@@ -93,8 +93,7 @@ def test_identifiers_are_stated_and_amounts_are_not(adjacency):
 def test_the_page_of_a_report_names_them():
     synth, _ = fit(table()[["id", "age"]])
     page = as_html(report_content(synth, pictures=False))
-    assert "perhaps identifiers" in page
-    assert len(re.findall("Integer, perhaps identifiers</td>", page)) == 1
+    assert len(re.findall("whole number, perhaps an identifier</td>", page)) == 1
 
 
 def test_columns_that_a_schema_describes_are_not_counted():
