@@ -162,7 +162,7 @@ def plot_overview(
     >>> real = load_example(500, random_state=0)
     >>> figure = plot_overview(real, load_example(500, random_state=1))
     >>> [figure.axes[part].get_title(loc="left") for part in (2, 4)]
-    ['pairs of columns: mean distance 0.157', 'categories lost, and new ones']
+    ['pairs of columns: mean distance 0.179', 'categories lost, and new ones']
     """
     figures = require("matplotlib.figure", extra="plot")
     frames = two_tables(real, synthetic, columns)
