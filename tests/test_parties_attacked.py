@@ -42,8 +42,7 @@ from skdpgen.privacy._noisy_share import MOST_QUESTIONS, unmasked, whole_sums
 from skdpgen.privacy._release import joint_sensitivity
 from skdpgen.synthesizers.embedding._private_encoder import Encoding
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
-from skdpgen.synthesizers.gaussian._copula import ScoresOfRows
-from skdpgen.synthesizers.models import NormalScores
+from skdpgen.synthesizers.models import NormalScores, ScoresOfRows
 from skdpgen.synthesizers.pairwise._measuring import Coarse
 from skdpgen.synthesizers.pairwise._pair_release import PairCodes
 from skdpgen.synthesizers.pairwise._parities import SignCodes

@@ -314,6 +314,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             columns,
             cells,
             pairs,
+            measured.products,
             **chosen,
             parities=self.parity_release_,
             factors=class_factors(
