@@ -1,9 +1,9 @@
 """Single columns given the class, with a prior from public rows if there are any."""
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -423,15 +423,6 @@ class ClassConditional:
     def shares(self) -> Floats:
         """Share of each class."""
         return np.asarray(self.totals / self.totals.sum())
-
-    def of(self, names: Iterable[Any]) -> Self:
-        """Return some of the columns, in the order of the names."""
-        chosen = list(names)
-        return replace(
-            self,
-            marginals={name: self.marginals[name] for name in chosen},
-            conditionals={name: self.conditionals[name] for name in chosen},
-        )
 
 
 @on_one_thread

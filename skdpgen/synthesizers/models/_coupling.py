@@ -25,20 +25,17 @@ class Coupling:
     """A linear map of the normal scores of rows, for each class.
 
     A column keeps its cells, and thereby its histogram in each class: they are handed
-    out among the rows of the class in the order of the moved scores. Cells without an
-    order, as that of missing values, stay where they are.
+    out among the rows of the class in the order of the moved scores. Cells that are no
+    numbers, as that of missing values, stay where they are.
 
     Parameters
     ----------
-    orders : mapping of name to ndarray
-        The cells of each column that takes part, in the order of their ranks.
-    sizes : tuple of int
-        How many cells of each column are numbers; they are its first cells.
+    sizes : mapping of name to int
+        How many cells of each column that takes part are numbers: its first ones.
     maps : ndarray of shape (n_classes, d, d)
     """
 
-    orders: Mapping[Any, NDArray[np.integer[Any]]]
-    sizes: tuple[int, ...]
+    sizes: Mapping[Any, int]
     maps: Floats
 
     def moved(
@@ -50,13 +47,13 @@ class Coupling:
         rng: Generator,
     ) -> dict[Hashable, Codes]:
         """Return new cells of the columns that take part, for rows of one class."""
-        places = scores_in_cells(codes, self.orders, label, known, rng=rng)
-        places = places @ self.maps[label].T
+        scores = scores_in_cells(codes, self.sizes, label, known, rng=rng)
+        scores = scores @ self.maps[label].T
         columns = {}
-        for j, (name, size) in enumerate(zip(self.orders, self.sizes, strict=True)):
+        for (name, size), places in zip(self.sizes.items(), scores.T, strict=True):
             column = codes[name].copy()
             rows = np.flatnonzero(column < size)
-            order = np.argsort(places[rows, j], kind="stable")
+            order = np.argsort(places[rows], kind="stable")
             column[rows[order]] = np.sort(column[rows])
             columns[name] = column
         return columns
@@ -64,7 +61,7 @@ class Coupling:
 
 def scores_in_cells(
     codes: Mapping[Hashable, Codes],
-    orders: Mapping[Any, NDArray[np.integer[Any]]],
+    sizes: Mapping[Any, int],
     label: int,
     known: ClassConditional,
     *,
@@ -75,8 +72,8 @@ def scores_in_cells(
     Parameters
     ----------
     codes : mapping of name to ndarray of shape (n,)
-    orders : mapping of name to ndarray
-        The cells of each column in the order of their ranks.
+    sizes : mapping of name to int
+        How many cells of a column are numbers. Any other cell has a score of 0.
     label : int
     known : ClassConditional
         Shares of cells by class.
@@ -86,12 +83,13 @@ def scores_in_cells(
     scores : ndarray of shape (n, d)
     """
     columns = []
-    for name, order in orders.items():
-        shares = np.maximum(np.asarray(known.conditionals[name])[label], 0.0) + LEAST
-        ends = np.empty(len(shares))
-        ends[order] = np.cumsum(shares[order]) / shares.sum()
-        widths = shares / shares.sum()
-        column = codes[name]
-        ranks = ends[column] - widths[column] * rng.random(len(column))
-        columns.append(ndtri(np.clip(ranks, INSIDE, 1.0 - INSIDE)))
+    for name, size in sizes.items():
+        shares = np.maximum(np.asarray(known.conditionals[name])[label], 0.0)
+        shares = np.append(shares[:size] + LEAST, 0.0)
+        ends = np.cumsum(shares) / shares.sum()
+        numbers = np.minimum(codes[name], size)
+        widths = (shares / shares.sum())[numbers]
+        ranks = ends[numbers] - widths * rng.random(len(numbers))
+        scores = ndtri(np.clip(ranks, INSIDE, 1.0 - INSIDE))
+        columns.append(np.where(numbers < size, scores, 0.0))
     return np.stack(columns, axis=1)

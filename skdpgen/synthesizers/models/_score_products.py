@@ -66,15 +66,34 @@ class NormalScores:
             tables.append(np.stack([scores_of(row, orders[name]) for row in shares]))
         return cls(orders, tuple(tables))
 
+    @classmethod
+    def of_numbers(
+        cls, known: ClassConditional, cells: Mapping[Any, Cells]
+    ) -> "NormalScores":
+        """Compute those of numbers among numbers; any other cell has a score of 0."""
+        orders, tables = {}, []
+        for name, column in cells.items():
+            shares = np.maximum(np.asarray(known.conditionals[name]), 0.0)
+            orders[name] = np.arange(column.n_known, dtype=np.int32)
+            table = np.zeros_like(shares)
+            for row, scores in zip(shares[:, : column.n_known], table, strict=True):
+                scores[: column.n_known] = scores_of(row, orders[name])
+            tables.append(table)
+        return cls(orders, tuple(tables))
+
     def spreads(self, known: ClassConditional) -> Floats:
         """Return the standard deviation of the scores of each column.
 
-        It is below 1: a cell has one score for all the ranks in it.
+        It is below 1: a cell has one score for all the ranks in it. Cells that are not
+        ordered do not count.
         """
-        tables = map(np.asarray, known.conditionals.values())
-        pairs = zip(tables, self.tables, strict=True)
-        squares = [known.shares @ (p * scores**2).sum(axis=1) for p, scores in pairs]
-        return np.asarray(np.sqrt(squares))
+        squares = []
+        for (name, order), scores in zip(self.orders.items(), self.tables, strict=True):
+            shares = np.maximum(np.asarray(known.conditionals[name]), 0.0)
+            shares = known.shares[:, None] * shares
+            mass = max(float(shares[:, order].sum()), LEAST)
+            squares.append(float((shares * scores**2).sum()) / mass)
+        return np.sqrt(squares)
 
     def encode(self, codes: Codes, labels: Codes) -> Floats:
         """Return a vector for each row; a label that is no class may have any."""

@@ -50,13 +50,16 @@ def measure_products(
 
     Which columns take part depends on released columns only.
     """
-    spreads = NormalScores.of(columns, cells).spreads(columns)
     used = {
         name: column
-        for (name, column), spread in zip(cells.items(), spreads, strict=True)
-        if column.is_ordered
-        and column.n_known >= FEWEST_CELLS
-        and spread >= LEAST_SPREAD
+        for name, column in cells.items()
+        if column.is_ordered and column.n_known >= FEWEST_CELLS
+    }
+    spreads = NormalScores.of_numbers(columns, used).spreads(columns)
+    used = {
+        name: column
+        for (name, column), spread in zip(used.items(), spreads, strict=True)
+        if spread >= LEAST_SPREAD
     }
     n_rows = opening.facts.n_rows
     share = products_share(opening.ledger, n_rows, len(used), SHARES)
@@ -68,7 +71,7 @@ def measure_products(
         opening,
         used,
         labels,
-        NormalScores.of(columns.of(used), used),
+        NormalScores.of_numbers(columns, used),
         n_classes=len(columns.totals),
         share=share,
     )
@@ -88,16 +91,17 @@ def coupling_of(
     known, names = mixture.known, products.names
     totals = np.maximum(known.totals, 0.0)
     n_drawn = max(DRAWN // len(totals), FEWEST_DRAWN)
-    orders, means, correlations = products.scores.orders, [], []
+    sizes = {name: cells[name].n_known for name in names}
+    means, correlations = [], []
     for label in range(len(totals)):
         labels = np.full(n_drawn, label)
         drawn = mixture.draw(labels, {}, rng=rng)
         codes = np.stack([drawn[name] for name in names], axis=1)
         means.append(products.of_rows(codes, labels))
-        scores = scores_in_cells(drawn, orders, label, known, rng=rng)
+        scores = scores_in_cells(drawn, sizes, label, known, rng=rng)
         correlations.append(nearest_correlation(_correlations(scores)))
     own = totals[:, None, None] * np.stack(means)
-    lacking = _lacking(products, own, products.scores.spreads(known.of(names)))
+    lacking = _lacking(products, own, products.scores.spreads(known))
     if not lacking.any():
         return None
     maps = []
@@ -105,8 +109,7 @@ def coupling_of(
         after = np.clip(before + difference, -CLOSEST, CLOSEST)
         np.fill_diagonal(after, 1.0)
         maps.append(least_move(before, nearest_correlation(after)))
-    sizes = tuple(cells[name].n_known for name in names)
-    return Coupling(orders, sizes, np.stack(maps))
+    return Coupling(sizes, np.stack(maps))
 
 
 def _lacking(products: ScoreProducts, own: Floats, spreads: Floats) -> Floats:
