@@ -18,9 +18,9 @@ MOST_LINES = 30  # of one command
 
 HEAD = """# A session on the command line
 
-Three commands on one file, with what they print. {doc}`/how_to/command_line` explains the
-options. `people.csv` holds 20,000 artificial bank customers. Its column `status` states who left.
-Long lines end in dots.
+Three commands on one file, with what they print. {doc}`/how_to/command_line` explains
+the options. `people.csv` holds 20,000 artificial bank customers. Its column `status`
+states who left. Long lines end in dots.
 """
 
 # what a reader should know, and the command
