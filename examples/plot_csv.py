@@ -61,10 +61,9 @@ print(*(folder / "synthetic.csv").read_text().splitlines()[:4], sep="\n")
 # Compare single columns: real rows are grey, synthetic rows are orange. Codes, missing
 # values and rare values have bars of their own, in percent. The real rows in this
 # picture have no noise, so a picture of your own private rows is only for you.
-figure = plot_marginals(
-    table,
-    X_synthetic,
-    columns=["age", "job", "region", "weekly_hours"]
-    + ["income", "contract_end", "monthly_fee", "late_payments"],
-)
+columns = [
+    *("age", "job", "region", "weekly_hours"),
+    *("income", "contract_end", "monthly_fee", "late_payments"),
+]
+figure = plot_marginals(table, X_synthetic, columns=columns)
 figure

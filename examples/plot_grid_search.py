@@ -47,8 +47,8 @@ print(cost)
 
 # %%
 # On the left are the scores. On the right is the epsilon of the best candidate, and
-# that of the whole search, which is what anyone who sees its results could use. So
-# search on public images, as here, and then fit once on the private ones.
+# that of all releases of the search together. So search on public images, as here, and
+# then fit once on the private ones.
 scores = search.cv_results_["mean_test_score"].reshape(len(epsilons), len(numbers)).T
 figure, (left, right) = plt.subplots(
     ncols=2, figsize=(7, 3.4), width_ratios=[2, 1], layout="constrained"

@@ -6,8 +6,9 @@ DP-MGE makes synthetic images in seconds: no network is trained.
 """
 
 # %%
-# scikit-learn has 1,797 handwritten digits of 8 x 8 pixels. An array of three dimensions
-# counts as grey images, with pixels from 0 to 1. The last 497 digits are kept for tests.
+# scikit-learn has 1,797 handwritten digits of 8 x 8 pixels. An array of three
+# dimensions counts as grey images, with pixels from 0 to 1. The last 497 digits are
+# kept for tests.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

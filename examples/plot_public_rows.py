@@ -42,8 +42,8 @@ alone, helped = fitted(None), fitted((X_public, y_public))
 print(next(line for line in helped.privacy_.statements if "public rows" in line))
 
 # %%
-# Public rows are used as far as the private release agrees with them. So rows without
-# any relationship do no harm. Here each column is shuffled.
+# Public rows are used as far as the private release agrees with them. Here each column
+# of the public rows is shuffled: they know ranges and categories, and no relationship.
 rng = np.random.default_rng(0)
 order = [rng.permutation(len(public)) for _ in X]
 shuffled = X_public.copy()
@@ -83,6 +83,6 @@ colors = ["tab:blue", "tab:olive", "tab:orange", "0.6"]
 for axes, (name, column) in zip((left, right), scores.items(), strict=True):
     axes.bar_label(axes.barh(scores.index, column, color=colors), fmt=" %.2f")
     axes.set_title(name)
-    axes.margins(x=0.15)
+    axes.margins(x=0.2)
 left.invert_yaxis()
 plt.show()
