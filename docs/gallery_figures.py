@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from sphinx_gallery.scrapers import figure_rst
 
@@ -15,7 +14,7 @@ def save_shown_figure(block: Any, variables: dict[str, Any], conf: Any) -> str:
     """
     names = variables["example_globals"]
     figure = names.get("___")
-    if not isinstance(figure, Figure) or plt.fignum_exists(getattr(figure, "number", 0)):
+    if not isinstance(figure, Figure):
         return ""
     names["___"] = None  # not again as text, nor after the next cell
     path = next(variables["image_path_iterator"])

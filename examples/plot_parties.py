@@ -9,6 +9,7 @@ Four banks fit one synthesizer to all their customers. No bank sees rows of anot
 # The banks have 500 to 4,000 customers. Parties that trust no one need a public schema
 # of all columns, so this example takes five columns.
 import warnings
+from textwrap import fill
 
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -37,7 +38,7 @@ options = {"epsilon": 1.0, "delta": 1e-5, "classes": ["left", "stayed"]}
 
 # %%
 # **Each bank for itself.** The noise is as large for a small bank, but more visible,
-# because there are fewer rows. The smallest one is warned.
+# because there are fewer rows. A bank that learns no relationship gets a warning.
 fits = {}
 for name, own in rows.items():
     with warnings.catch_warnings(record=True) as caught:
@@ -53,7 +54,8 @@ for name, own in rows.items():
 parties = [Party(name, *own) for name, own in rows.items()]
 combined = DPPairwiseSynthesizer(schema=schema, **options).fit(Parties(parties))
 fits["together, trusted combiner"] = combined
-print(next(line for line in combined.privacy_.statements if "trusted" in line))
+line = next(line for line in combined.privacy_.statements if "trusted" in line)
+print(fill(line, 80))
 
 # %%
 # **No trusted party.** Each party adds its share of the noise, and hides the result
@@ -69,7 +71,8 @@ guarded = [
 shared = DPPairwiseSynthesizer(schema=schema, **options)
 shared.fit(Parties(guarded, n_rows=len(X), noise=noise))
 fits["together, no one trusted"] = shared
-print(next(line for line in shared.privacy_.statements if "shares" in line))
+line = next(line for line in shared.privacy_.statements if "shares" in line)
+print(fill(line, 80))
 against_two = noise.epsilon(PrivacyBudget(1.0, 1e-5), 2)
 print(f"against two attackers, epsilon is {against_two:.2f}")
 
