@@ -4,6 +4,8 @@ Reading a certificate
 
 A certificate states what is promised, what the budget was used for, and what was
 assumed to be public.
+
+The guide is :doc:`/read_a_certificate`.
 """
 
 # %%

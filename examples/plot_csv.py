@@ -3,6 +3,8 @@ From a CSV file to a synthetic CSV file
 =======================================
 
 A private CSV file becomes a synthetic file with the same columns, types and formats.
+
+The guide is :doc:`/tutorials/your_csv`.
 """
 
 # %%

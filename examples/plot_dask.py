@@ -3,6 +3,8 @@ A table in partitions of Dask
 =============================
 
 Rows stay in their partitions. Only sums travel to the process of the fit.
+
+The guide is :doc:`/how_to/rows_elsewhere`.
 """
 
 # %%

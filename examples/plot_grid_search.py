@@ -4,6 +4,8 @@ Search over epsilon and the number of features
 
 ``GridSearchCV`` compares settings of a synthesizer, and ``search_cost`` adds up what
 the search itself cost.
+
+The guide is :doc:`/how_to/searching`.
 """
 
 # %%
@@ -28,10 +30,10 @@ images = pixels.reshape(-1, 8, 8) / 16
 epsilons, numbers = [1.0, 3.0, 10.0], [20, 200, 1000]
 search = GridSearchCV(
     DPMERFSynthesizer(
-        classes=range(10), generator=Generator(max_iter=40), random_state=0
+        classes=range(10), generator=Generator(max_iter=30), random_state=0
     ),
     {"epsilon": epsilons, "n_features": numbers},
-    scoring=SyntheticUtility(classifiers=["logistic_regression"]),
+    scoring=SyntheticUtility(classifiers=["lda"]),
     cv=KFold(2, shuffle=True, random_state=0),
 )
 with warnings.catch_warnings():  # it warns that each fit costs, which is shown below

@@ -3,6 +3,8 @@ Images at three privacy budgets
 ===============================
 
 DP-MGE makes synthetic images in seconds: no network is trained.
+
+The guide is :doc:`/tutorials/images`.
 """
 
 # %%

@@ -2,7 +2,9 @@
 A method of one's own
 =====================
 
-A new synthesizer in eighty lines: what it releases, what it keeps, and how it samples.
+A new synthesizer in a hundred lines: what it releases, what it keeps, how it samples.
+
+The guide is :doc:`/how_to_add_a_method`.
 """
 
 # %%
@@ -173,7 +175,7 @@ for name, table in tables.items():
 # %%
 # The monthly fee by the number of products, one of the relationships of the tree. The
 # baseline misses it. Distances and this picture read real rows, and are outside the
-# guarantee. "How to add a method" describes how to test a method for leaks.
+# guarantee.
 figure, panels = plt.subplots(
     ncols=3, figsize=(7, 2.9), sharey=True, layout="constrained"
 )

@@ -3,6 +3,8 @@ Parquet files, read in chunks
 =============================
 
 A fit reads a folder of Parquet files a few rows at a time, several times.
+
+The guide is :doc:`/how_to/large_tables`.
 """
 
 # %%

@@ -3,6 +3,8 @@ Parties that do not share their rows
 ====================================
 
 Four banks fit one synthesizer to all their customers. No bank sees rows of another.
+
+The guide is :doc:`/how_to/rows_elsewhere`.
 """
 
 # %%

@@ -4,6 +4,8 @@ Pipelines before and after
 
 A synthesizer is the last step of a pipeline. The pipeline of a model is trained on
 synthetic rows, as it would be on real ones.
+
+The guide is :doc:`/how_to/searching`.
 """
 
 # %%

@@ -3,6 +3,8 @@ Public rows beside private ones
 ===============================
 
 A similar table that is already public can improve a private fit.
+
+The guide is :doc:`/how_to/public_rows`.
 """
 
 # %%
