@@ -20,7 +20,7 @@ from skdpgen.datasets import load_example
 from skdpgen.metrics import total_variation
 
 X, y = load_example(25_000)
-is_private = X.pop("contract") == "monthly"
+is_private = (X.pop("contract") == "monthly").rename("is_private")
 private, others = np.split(np.flatnonzero(is_private)[:8000], [3000])
 public = np.flatnonzero(~is_private)[:10_000]
 X_public, y_public = X.iloc[public], y.iloc[public]
