@@ -8,8 +8,8 @@ The guide is :doc:`/how_to/large_tables`.
 """
 
 # %%
-# The folder stands for a table that does not fit into memory: ten files of 10,000 rows
-# each, of which one is held at a time.
+# The folder stands for a table that does not fit into memory. Here it has ten files of
+# 10,000 rows each.
 import tempfile
 import time
 from pathlib import Path
@@ -41,9 +41,10 @@ print(f"{synthesizer.privacy_.spent:.0%} of the budget was spent")
 
 # %%
 # Samples are written in chunks, too, with the types of the private file.
-synthesizer.sample_parquet(folder / "synthetic.parquet", 100_000)
-print(pq.read_metadata(folder / "synthetic.parquet").num_rows, "synthetic rows")
-print(pq.read_schema(folder / "synthetic.parquet").remove_metadata())
+result = Path(tempfile.mkdtemp()) / "synthetic.parquet"
+synthesizer.sample_parquet(result, 100_000)
+print(pq.read_metadata(result).num_rows, "synthetic rows")
+print(pq.read_schema(result).remove_metadata())
 
 # %%
 # To see the passes, wrap the files in a function that notes when each file is read.
