@@ -131,11 +131,13 @@ class Rules:
         Length of latent vectors; discriminator steps for each step of the generator;
         generated rows of a step.
     learning_rate : float
-        Of the generator's Adam; it falls to 0 in the second half.
+        Of the generator's Adam.
     spectral_bound : float
         Bound of the spectral norm of every layer of the discriminator.
     norm_bound : float or None, default=None
         Bound to which gradients of generated rows are clipped, as of real rows.
+    schedule : {"one_cycle", "constant"}, default="one_cycle"
+        Of the generator's learning rate.
     """
 
     n_latent: int
@@ -144,6 +146,14 @@ class Rules:
     learning_rate: float
     spectral_bound: float
     norm_bound: float | None = None
+    schedule: str = "one_cycle"
+
+    def rate(self, done: float) -> float:
+        """Return the learning rate; it falls to 0 in the second half, or is constant."""
+        is_constant = self.schedule == "constant"
+        return self.learning_rate * (
+            1.0 if is_constant else min(2.0 * (1.0 - done), 1.0)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +255,7 @@ def play(
             loss = loss + anchor.loss(outputs)
         optimiser.clear()
         loss.backward()
-        optimiser.step(rules.learning_rate * min(2.0 * (1.0 - step / n_steps), 1.0))
+        optimiser.step(rules.rate(step / n_steps))
         averages.update(generator, len(losses))
     averages.load_into(generator)
     generator.eval()

@@ -468,7 +468,8 @@ def parameters_without_effect(
     algorithm: str, start: str | None, *, is_image: bool
 ) -> dict[str, str]:
     """Return parameters without effect, each with the setting that would use it."""
-    unused = {"precision": "methods that train on a release"}
+    on_release = "methods that train on a release"
+    unused = dict.fromkeys(("precision", "early_stopping", "optimizer"), on_release)
     if algorithm != "latent":
         unused["lens"] = "algorithm='latent'"
     if algorithm != "finetune":
@@ -610,6 +611,7 @@ def train_adversarially(
         settings.batch_size,
         settings.learning_rate,
         SPECTRAL,
+        schedule=settings.schedule,
     )
     anchor_loss = distance_to_means(kernel, denoised, device)
     warm_up = WARM_UP if denoised.noisy is not None else 0

@@ -112,7 +112,6 @@ def private_lens(
 # The kernel of images through a lens: perceptual features, and early stopping.
 
 N_SCORED = 100  # images of each class that a checkpoint is scored by
-MOVING_RATE = 1e-3
 N_WAVES = 4000  # Fourier features of pixels
 EARLY = 4  # how many times fewer steps are enough to compare samples by
 
@@ -141,7 +140,7 @@ class PerceptualKernel(ImageKernel):
             denoised,
             self,
             settings,
-            moving_rate=MOVING_RATE if settings.loss == "moving_average" else None,
+            moving_rate=settings.moving_rate if settings.loss == "moving_average" else None,
             score=None
             if self.stopping is None
             else self._score(denoised, settings, how),

@@ -300,6 +300,7 @@ class PerceptualSettings(ImageSettings):
     second_norm: float
     pixel_norm: float
     loss: str
+    moving_rate: float
     stopping_budget: float
 
 
@@ -307,6 +308,7 @@ PERCEPTUAL_IMAGES = PerceptualSettings(
     second_norm=0.5,
     pixel_norm=0.75,
     loss="distance",
+    moving_rate=1e-3,
     stopping_budget=0.0,
     **OURS_IMAGES | {"max_iter": 2000, "batch_size": 200},
 )
