@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from sklearn.base import clone
 
 from skdpgen import (
@@ -19,7 +20,13 @@ from skdpgen import (
     all_synthesizers,
 )
 from skdpgen.datasets import load_example
-from skdpgen.privacy import insecure_noise_seed
+from skdpgen.exceptions import NothingLearnedWarning
+from skdpgen.privacy import insecure_noise_seed, sensitivity
+from skdpgen.privacy._sensitivity import Weighted
+from skdpgen.synthesizers.models import class_factors, mixing
+from skdpgen.synthesizers.presets import papers
+from skdpgen.tables import Categorical, Numeric, Schema
+from skdpgen.training import Goal, LossWeight, Steps, match_embedding
 
 X, Y = load_example(400)
 X = X[["age", "job", "income"]]
@@ -32,6 +39,7 @@ PAPERS = [
     for cls in all_synthesizers().values()
     for data in getattr(cls, "_papers", {})
 ]
+TABLES = {"table", *papers.MERF_TABLE_4}
 each_paper = pytest.mark.parametrize(
     ("cls", "data"), PAPERS, ids=[f"{cls.__name__}-{data}" for cls, data in PAPERS]
 )
@@ -61,11 +69,11 @@ def test_no_constructor_has_more_than_16_parameters():
 def test_values_are_parameters_that_a_clone_keeps(cls, data):
     synth = cls.from_preset("paper", data=data)
     shown = synth.get_params()
-    for name, value in cls._papers[data].items():
+    for name, value in cls._values_of(data, {}).items():
         assert shown[name] == value
     assert repr(clone(synth)) == repr(synth)
     synth._validate_params()
-    rows = TABLE if data == "table" else PIXELS
+    rows = TABLE if data in TABLES else PIXELS
     if hasattr(synth, "_fill_settings"):
         settings = vars(synth._fill_settings(rows))
         for name, value in synth.generator.get_params().items():
@@ -77,7 +85,7 @@ def test_values_are_parameters_that_a_clone_keeps(cls, data):
 def test_given_parameters_win(cls, data):
     synth = cls.from_preset("paper", data=data, epsilon=3.0, random_state=5)
     assert (synth.epsilon, synth.random_state) == (3.0, 5)
-    name = next(iter(cls._papers[data]))
+    name = next(iter(cls._values_of(data, {})))
     default = cls().get_params().get(name)
     assert cls.from_preset("paper", data=data, **{name: default}).get_params()[
         name
@@ -104,8 +112,8 @@ def test_two_estimators_share_no_generator():
     ("preset", "data", "message"),
     [
         ("papers", "images", r"preset must be one of 'paper'\. Got 'papers'"),
-        ("paper", "table", r"data must be 'images' for presets of DPMEPF.*'table'"),
-        ("paper", "tables", r"data must be 'images' .*Got 'tables'"),
+        ("paper", "table", r"data must be 'images' or .* for presets of DPMEPF.*'table'"),
+        ("paper", "tables", r"data must be 'images' or .*Got 'tables'"),
     ],
 )
 def test_other_presets_are_refused(preset, data, message):
@@ -144,6 +152,193 @@ def test_images_have_no_layers_by_column():
 def test_a_preset_of_tables_is_refused_for_images():
     with pytest.raises(ValueError, match=r"must be .* for images: it is for tables"):
         DPMERFSynthesizer.from_preset("paper", data="table").fit(PIXELS)
+
+
+# --------------------------------------------------------------------- of DP-MERF
+
+MERF_PRIVATE = """
+adult 8000 .1 1000
+census 2000 .5 10000
+cervical 200 .5 2000
+credit 4000 .5 5000
+epileptic 6000 .5 80000
+isolet 4000 .5 500
+covtype 6000 .05 1000
+intrusion 10000 .03 2000
+"""
+MERF_EXACT = """
+adult 8000 .1 50000
+census 200 .5 10000
+cervical 2000 .6 2000
+credit 4000 .6 50000
+epileptic 6000 .5 100000
+isolet 4000 .6 100000
+covtype 6000 .05 1000
+intrusion 10000 .03 2000
+"""
+
+
+def rows_of(text):
+    return [line.split() for line in text.split("\n") if line]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "table"), [(1.0, MERF_PRIVATE), (float("inf"), MERF_EXACT)]
+)
+def test_dp_merf_has_the_rows_of_table_4(epsilon, table):
+    for data, steps, batch, n_features in rows_of(table):
+        synth = DPMERFSynthesizer.from_preset("paper", data=data, epsilon=epsilon)
+        assert synth.generator.max_iter == int(steps)
+        assert synth.generator.batch_size == float(batch)
+        assert synth.n_features == int(n_features)
+        assert (synth.class_weight, synth.feature_norm) == ("balanced", "length")
+
+
+def mixed_kernel():
+    schema = Schema(
+        {
+            "number": Numeric(0, 1),
+            "pair": Categorical(["a", "b"]),
+            "triple": Categorical(["a", "b", "c"]),
+        }
+    )
+    synth = DPMERFSynthesizer.from_preset(
+        "paper",
+        data="table",
+        schema=schema,
+        classes=[0, 1],
+        n_features=6,
+        generator__max_iter=1,
+        random_state=0,
+    )
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "number": rng.random(50),
+            "pair": rng.choice(["a", "b"], 50),
+            "triple": rng.choice(["a", "b", "c"], 50),
+        }
+    )
+    with insecure_noise_seed(0):
+        return synth.fit(X, rng.integers(0, 2, 50)).kernel_
+
+
+@quiet
+def test_cells_have_the_scale_of_equation_13():
+    kernel = mixed_kernel()
+    length, n_columns = 2 + 3, 2
+    norm = np.sqrt(1 + n_columns / length)  # of a row of the paper
+    np.testing.assert_allclose(kernel.weights["features"] * norm, 1.0)
+    np.testing.assert_allclose(
+        kernel.weights["columns"] * np.array(kernel.scales) * norm,
+        [length**-0.5] * n_columns,
+        rtol=1e-6,
+    )
+
+
+@quiet
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_no_row_with_these_scales_moves_a_sum_further(adjacency):
+    """All pairs of cells, with the features that are furthest apart."""
+    kernel = mixed_kernel()
+    blocks = kernel.blocks
+    structure = Weighted(
+        tuple(blocks[name].structure for name in blocks),
+        tuple(kernel.weights[name] for name in blocks),
+    )
+    bound = sensitivity(structure, adjacency)
+    places = np.linspace(0, 1, 41)
+    rows = [
+        np.concatenate(
+            [
+                kernel.weights["features"] * features,
+                kernel.weights["columns"] * kernel.scales[0] * np.eye(2)[pair],
+                kernel.weights["columns"] * kernel.scales[1] * np.eye(3)[triple],
+            ]
+        )
+        for features in [
+            *np.asarray(kernel.phi(torch.as_tensor(places[:, None]).float())),
+            *(sign * np.eye(6)[0] for sign in (-1.0, 1.0)),  # any of norm 1
+        ]
+        for pair in range(2)
+        for triple in range(3)
+    ]
+    rows = np.array(rows)
+    if adjacency == "add_remove":
+        moves = np.linalg.norm(rows, axis=1)
+    else:
+        same = np.linalg.norm(rows[:, None] - rows[None], axis=2)
+        squares = (rows**2).sum(axis=1)
+        other = np.sqrt(squares[:, None] + squares[None])  # another label
+        moves = np.maximum(same, other)
+    assert moves.max() <= bound * (1 + 1e-6)
+    assert moves.max() >= bound * (1 - 1e-4)  # and it is not larger than needed
+
+
+def test_class_weights_make_the_loss_of_equation_12():
+    """Each mean is divided by the share of its class, released and generated alike."""
+    rng = np.random.default_rng(0)
+    shares = np.array([0.7, 0.25, 0.05])
+    released, generated = rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
+    factors = class_factors("balanced", ["a", "b", "c"], shares)
+    goal = Goal(
+        [{"features": torch.as_tensor(released).float()}],
+        torch.as_tensor(shares).float(),
+        {"features": LossWeight(1.0, 1.0)},
+        {},
+        torch.as_tensor(mixing(shares, factors=factors, is_number=False)).float(),
+    )
+    generator = torch.nn.Linear(2, 1)
+    (loss,) = match_embedding(
+        lambda_module(generator),
+        [lambda outputs, _: {"features": constant(outputs, generated)}],
+        goal,
+        Steps(n_latent=2, max_iter=1, batch_size=6, learning_rate=0.1),
+        rng=torch.Generator().manual_seed(0),
+    )
+    paper = sum(
+        ((released[c] / shares[c] - generated[c]) ** 2).sum() for c in range(3)
+    )
+    constant_factor = np.mean(1 / shares) ** 2
+    np.testing.assert_allclose(loss * constant_factor, paper, rtol=1e-5)
+
+
+def lambda_module(layer):
+    class OfLatents(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, latents, labels):
+            del labels
+            return [self.layer(latents)]
+
+    return OfLatents()
+
+
+def constant(outputs, values):
+    return torch.as_tensor(values).float() + 0.0 * outputs[0].sum()
+
+
+@quiet
+@pytest.mark.parametrize("cls", [DPMERFSynthesizer, DPNTKSynthesizer, DPHPSynthesizer])
+def test_a_preset_trains_where_the_defaults_do_not(cls):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.choice(["a", "b"], 60) for name in ("one", "two")})
+    known = {
+        "schema": Schema({name: Categorical(["a", "b"]) for name in X}),
+        "classes": [0, 1],
+        "epsilon": 0.05,
+        "random_state": 0,
+    }
+    with insecure_noise_seed(0):
+        with pytest.warns(NothingLearnedWarning):
+            default = cls(**known, generator=Generator(max_iter=3)).fit(X, LABELS % 2)
+        paper = cls.from_preset("paper", data="table", **known, generator__max_iter=3)
+        paper.fit(X, LABELS % 2)
+    assert default.n_iter_ == 0
+    assert default.relations_learned_ == "columns by class only"
+    assert paper.n_iter_ == 3
 
 
 # ------------------------------------------------------------- parts of estimators

@@ -68,7 +68,7 @@ class FourierSettings(Waves, TableSettings):
     interaction_degree: (
         int | str | None
     )  # "all" while parameters are filled in, then None
-    feature_norm: float | None
+    feature_norm: float | str | None  # "length" until it is known
     n_minibatches: int
 
     def filled(self, given: dict[str, Any]) -> Self:
@@ -82,6 +82,8 @@ class FourierSettings(Waves, TableSettings):
 
     def sharing(self, share: float) -> Self:
         """Return these settings with the part of the squared norm that features got."""
+        if isinstance(self.feature_norm, str):
+            return replace(self, feature_norm=share)
         return replace(self, feature_norm=self.feature_norm or share)
 
 

@@ -3,10 +3,21 @@
 They are named as ``set_params`` takes them.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-Papers = Mapping[str, Mapping[str, Any]]  # by the kind of data, then by name
+# By the kind of data or the name of a paper's data set; values may follow from
+# parameters that are given beside them, such as epsilon.
+Values = Mapping[str, Any] | Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Papers = Mapping[str, Values]
+
+
+def epsilon_of(given: Mapping[str, Any]) -> float:
+    """Return the epsilon that is given, or that of estimators."""
+    return float(given.get("epsilon", 1.0))
+
 
 # ----------------------------------------------------------------------------
 # Of a generator.
@@ -18,13 +29,16 @@ GENERATOR: dict[str, Any] = {
     "generator__batch_size": 500,
     "generator__learning_rate": 1e-2,
     "generator__batch_norm": True,
+    "generator__schedule": "constant",
 }
+TO_THE_END = {"generator__early_stopping": False}  # of tables; images have no other way
 GENERATOR_IMAGES: dict[str, Any] = {
     "generator__hidden_layer_sizes": (200,),
     "generator__n_latent": 5,
     "generator__max_iter": 6000,  # 10 epochs of 60,000 in batches of 100, as in DP-MERF
     "generator__batch_size": 500,
     "generator__learning_rate": 1e-2,
+    "generator__schedule": "constant",
     "generator__network": "upsample",
     "generator__models": "conditional",
     "generator__pooling": 1,
@@ -33,17 +47,59 @@ GENERATOR_IMAGES: dict[str, Any] = {
 # ----------------------------------------------------------------------------
 # Of the methods that match an embedding.
 
+# DP-MERF, table 4 of the supplement: epochs, batch as a part of the rows, and features,
+# of the columns "private" and "non-private". An epoch is one step of their code. The
+# table also lists which part of the largest class was kept: .4, .4, 1, .005, 1, 1, .03
+# and .1 of it; rows are thinned before `fit`.
+MERF_TABLE_4 = {
+    "adult": ((8000, 0.1, 1000), (8000, 0.1, 50_000)),
+    "census": ((2000, 0.5, 10_000), (200, 0.5, 10_000)),
+    "cervical": ((200, 0.5, 2000), (2000, 0.6, 2000)),
+    "credit": ((4000, 0.5, 5000), (4000, 0.6, 50_000)),
+    "epileptic": ((6000, 0.5, 80_000), (6000, 0.5, 100_000)),
+    "isolet": ((4000, 0.5, 500), (4000, 0.6, 100_000)),
+    "covtype": ((6000, 0.05, 1000), (6000, 0.05, 1000)),
+    "intrusion": ((10_000, 0.03, 2000), (10_000, 0.03, 2000)),
+}
+MERF_TABLE: dict[str, Any] = {
+    "class_weight": "balanced",  # equation 9, with released shares
+    "numeric_encoding": "fourier",
+    "n_features": 2000,
+    "length_scale": "public",  # theirs is the median of raw distances
+    "interaction_degree": "all",
+    "feature_norm": "length",  # equation 13
+    **GENERATOR,
+    **TO_THE_END,
+    "generator__max_iter": 4000,
+}
+# Section 5.2 and the code for digits: 5 epochs of 120 minibatches, each released.
+MERF_DIGITS: dict[str, Any] = {
+    "n_features": 1000,
+    "length_scale": math.sqrt(127.0),
+    **GENERATOR_IMAGES,
+    "generator__hidden_layer_sizes": (200, 100),
+    "generator__max_iter": 600,
+    "generator__network": "full",
+    "generator__n_minibatches": 120,
+}
+
+
+def _merf(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of table 4, of its non-private columns without noise."""
+    steps, batch, n_features = MERF_TABLE_4[name][epsilon_of(given) == math.inf]
+    return MERF_TABLE | {
+        "n_features": n_features,
+        "generator__max_iter": steps,
+        "generator__batch_size": batch,
+    }
+
+
 MERF: Papers = {
-    "table": {
-        "numeric_encoding": "fourier",
-        "n_features": 2000,
-        "length_scale": "public",
-        "interaction_degree": "all",
-        "feature_norm": 0.5,
-        **GENERATOR,
-        "generator__max_iter": 4000,
-    },
+    "table": MERF_TABLE,
     "images": {"n_features": 10_000, "length_scale": 10.24, **GENERATOR_IMAGES},
+    **{name: partial(_merf, name) for name in MERF_TABLE_4},
+    "mnist": MERF_DIGITS,
+    "fashion_mnist": MERF_DIGITS,
 }
 HP: Papers = {
     "table": {
@@ -51,6 +107,7 @@ HP: Papers = {
         "length_scale": 0.3,
         "product_weight": 1.0,
         **GENERATOR,
+        **TO_THE_END,
     },
     "images": {
         "order": (100, 20),
@@ -66,6 +123,7 @@ NTK: Papers = {
         "width": 100,
         "feature_norm": 1.0,
         **GENERATOR,
+        **TO_THE_END,
     },
     "images": {"architecture": "layer_norm", "width": 800, **GENERATOR_IMAGES},
 }
@@ -94,7 +152,7 @@ DECODER = GENERATOR_IMAGES | {
 }
 KERNEL: Mapping[str, Papers] = {  # by the algorithm
     "one_shot": {
-        "table": {**GENERATOR, **ONCE, "feature_norm": 1.0},
+        "table": {**GENERATOR, **TO_THE_END, **ONCE, "feature_norm": 1.0},
         "images": {**DECODER, **ONCE},
     },
     "per_step": {"table": {**GENERATOR, **STEPS}, "images": {**DECODER, **STEPS}},
