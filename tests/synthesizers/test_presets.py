@@ -18,6 +18,7 @@ from skdpgen import (
     DPNTKSynthesizer,
     Generator,
     all_synthesizers,
+    load,
 )
 from skdpgen.datasets import load_example
 from skdpgen.exceptions import NothingLearnedWarning
@@ -226,7 +227,8 @@ def mixed_kernel():
 @quiet
 def test_cells_have_the_scale_of_equation_13():
     kernel = mixed_kernel()
-    length, n_columns = 2 + 3, 2
+    sizes = [kernel.sizes[j] for j in kernel.counted]  # with one for other values
+    length, n_columns = sum(sizes), len(sizes)
     norm = np.sqrt(1 + n_columns / length)  # of a row of the paper
     np.testing.assert_allclose(kernel.weights["features"] * norm, 1.0)
     np.testing.assert_allclose(
@@ -242,26 +244,27 @@ def test_no_row_with_these_scales_moves_a_sum_further(adjacency):
     """All pairs of cells, with the features that are furthest apart."""
     kernel = mixed_kernel()
     blocks = kernel.blocks
+    first, second = (kernel.sizes[j] for j in kernel.counted)
     structure = Weighted(
         tuple(blocks[name].structure for name in blocks),
         tuple(kernel.weights[name] for name in blocks),
     )
     bound = sensitivity(structure, adjacency)
-    places = np.linspace(0, 1, 41)
+    places = torch.linspace(0, 1, 41)[:, None].repeat(1, kernel.width)
     rows = [
         np.concatenate(
             [
                 kernel.weights["features"] * features,
-                kernel.weights["columns"] * kernel.scales[0] * np.eye(2)[pair],
-                kernel.weights["columns"] * kernel.scales[1] * np.eye(3)[triple],
+                kernel.weights["columns"] * kernel.scales[0] * np.eye(first)[pair],
+                kernel.weights["columns"] * kernel.scales[1] * np.eye(second)[triple],
             ]
         )
         for features in [
-            *np.asarray(kernel.phi(torch.as_tensor(places[:, None]).float())),
+            *kernel.phi(places).double().numpy(),
             *(sign * np.eye(6)[0] for sign in (-1.0, 1.0)),  # any of norm 1
         ]
-        for pair in range(2)
-        for triple in range(3)
+        for pair in range(first)
+        for triple in range(second)
     ]
     rows = np.array(rows)
     if adjacency == "add_remove":
@@ -339,6 +342,63 @@ def test_a_preset_trains_where_the_defaults_do_not(cls):
     assert default.n_iter_ == 0
     assert default.relations_learned_ == "columns by class only"
     assert paper.n_iter_ == 3
+
+
+# ---------------------------------------------------------------------- of DP-NTK
+
+NTK_TABLE_5 = """
+mnist 2000 5 800 5000 fc_1l
+fashion_mnist 2000 5 800 5000 fc_1l
+celeba 20000 141 3000_200 1000 fc_2l
+cifar10 40000 201 3000_200 1000 fc_2l
+adult 50 11 30_200 200 cnn_2l
+census 2000 21 30_20 200 cnn_2l
+cervical 500 11 800_1000 200 cnn_2l
+credit 500 11 1500 200 fc_1l
+epileptic 2000 101 50_20 200 cnn_2l
+isolet 1000 21 10_20 200 cnn_2l
+covtype 1000 101 100_20 200 cnn_2l
+intrusion 1000 21 30_1000 200 fc_2l
+"""
+
+
+def widths_of(synth):
+    return "_".join(map(str, np.atleast_1d(synth.width)))
+
+
+def test_dp_ntk_has_the_rows_of_table_5():
+    for data, steps, d_code, widths, batch, architecture in rows_of(NTK_TABLE_5):
+        synth = DPNTKSynthesizer.from_preset("paper", data=data)
+        generator = synth.generator
+        assert generator.max_iter == int(steps)
+        assert generator.n_latent == int(d_code) - (data in TABLES)
+        assert widths_of(synth) == widths
+        assert generator.batch_size == int(batch)
+        assert generator.learning_rate == 0.01
+        assert synth.architecture == architecture
+    exact = DPNTKSynthesizer.from_preset("paper", data="cifar10", epsilon=float("inf"))
+    assert (exact.generator.max_iter, widths_of(exact)) == (20_000, "800_1000")
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("architecture", "width"), [("fc_1l", 5), ("fc_2l", (5, 4)), ("cnn_2l", [3, 4])]
+)
+def test_networks_of_the_paper_are_fitted_and_saved(architecture, width, tmp_path):
+    synth = DPNTKSynthesizer.from_preset(
+        "paper",
+        data="adult",
+        classes=CLASSES,
+        architecture=architecture,
+        width=width,
+        generator__max_iter=2,
+        random_state=0,
+    )
+    with insecure_noise_seed(0):
+        synth.fit(X, Y)
+    synth.save(tmp_path / "ntk.skdpgen")
+    again = load(tmp_path / "ntk.skdpgen").sample(20, random_state=1)
+    pd.testing.assert_frame_equal(synth.sample(20, random_state=1)[0], again[0])
 
 
 # ------------------------------------------------------------- parts of estimators
