@@ -20,6 +20,7 @@ from skdpgen.privacy import Counts, Release, Vectors
 from skdpgen.synthesizers.embedding import (
     Encoding,
     ImageKernel,
+    Labelled,
     MeasuredEmbedding,
     PointRows,
     RowKernel,
@@ -274,28 +275,6 @@ INK = 0.2, 0.5  # centre and scale of pixels
 RAREST = 1e-3  # least share of a class that is divided by
 IMAGE_ANCHOR = 1.0  # weight of released mean images in the generator's loss
 ANCHOR = 20.0  # weight of released columns in the generator's loss
-
-
-class Labelled:
-    """Private rows as a pair of arrays: points, and one-hot labels.
-
-    A label without a class is all zeros: such a row has no gradient.
-    """
-
-    def __init__(self, points: PointRows, n_classes: int) -> None:
-        self._points, self._n_classes = points, n_classes
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._points)
-
-    def take(
-        self, indices: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the rows at ``indices``."""
-        sample = self._points.take(indices)
-        one_hots = np.arange(self._n_classes) == np.asarray(sample.labels)[:, None]
-        return sample.x.astype(np.float32), one_hots.astype(np.float32)
 
 
 def discriminator_view(
