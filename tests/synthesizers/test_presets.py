@@ -127,7 +127,7 @@ def test_an_algorithm_of_dp_kernel_has_settings_of_its_own():
     steps = DPKernelSynthesizer.from_preset(
         "paper", data="images", algorithm="per_step"
     )
-    assert (once.n_features, once.generator.max_iter) == (10_000, 6000)
+    assert (once.n_features, once.generator.max_iter) == (10_000, 200_000)
     assert (steps.sampling_rate, steps.generator.max_iter) == (1e-3, 200_000)
 
 
@@ -399,6 +399,64 @@ def test_networks_of_the_paper_are_fitted_and_saved(architecture, width, tmp_pat
     synth.save(tmp_path / "ntk.skdpgen")
     again = load(tmp_path / "ntk.skdpgen").sample(20, random_state=1)
     pd.testing.assert_frame_equal(synth.sample(20, random_state=1)[0], again[0])
+
+
+# --------------------------------------------------------------------- of DP-MEPF
+
+INF = float("inf")
+MEPF_TABLE_7 = [  # data, epsilons, rates for both moments, rates for the first
+    ("mnist", [INF], (1e-5, 1e-3), (1e-5, 1e-3)),
+    ("mnist", [10, 1, 0.2], (1e-5, 1e-4), (1e-5, 1e-4)),
+    ("fashion_mnist", [INF], (1e-5, 1e-3), (1e-5, 1e-3)),
+    ("fashion_mnist", [10, 1, 0.2], (1e-4, 1e-3), (1e-4, 1e-3)),
+    ("celeba32", [INF, 10, 5], (3e-4, 1e-4), (3e-4, 1e-4)),
+    ("celeba32", [2, 1], (3e-4, 3e-4), (3e-4, 3e-4)),
+    ("celeba32", [0.5, 0.2], (1e-3, 3e-4), (1e-3, 3e-4)),
+    ("celeba64", [INF, 10, 5], (3e-4, 1e-4), (3e-4, 3e-4)),
+    ("celeba64", [2, 1], (3e-4, 1e-3), (3e-4, 3e-4)),
+    ("celeba64", [0.5, 0.2], (1e-3, 1e-3), (1e-3, 1e-3)),
+    ("cifar10", [INF, 10, 5], (1e-3, 3e-4), (1e-3, 1e-4)),
+    ("cifar10", [2, 1, 0.5, 0.2], (1e-3, 1e-2), (1e-3, 1e-2)),
+    ("cifar10_unlabelled", [INF, 10, 5, 2, 1, 0.5, 0.2], (1e-3, 1e-3), (1e-3, 1e-3)),
+]
+
+
+@pytest.mark.parametrize(("data", "epsilons", "both", "first"), MEPF_TABLE_7)
+def test_dp_mepf_has_the_rates_of_table_7(data, epsilons, both, first):
+    for epsilon in epsilons:
+        for norm, rates in ((0.5, both), (0.0, first)):
+            generator = DPMEPFSynthesizer.from_preset(
+                "paper", data=data, epsilon=epsilon, second_norm=norm
+            ).generator
+            assert (generator.learning_rate, generator.moving_rate) == rates
+
+
+def test_dp_mepf_has_the_steps_of_table_8():
+    for data, _, _, _ in MEPF_TABLE_7:
+        synth = DPMEPFSynthesizer.from_preset("paper", data=data)
+        is_digits = data in ("mnist", "fashion_mnist")
+        steps = synth.generator.max_iter, synth.generator.batch_size
+        assert steps == ((100_000, 100) if is_digits else (200_000, 128))
+        # mu² of a release with ten times the noise, beside the main one
+        assert synth.stopping_budget == (0.0 if is_digits else 0.01 / 1.01)
+
+
+# ------------------------------------------------------------------ of DP-Kernel
+
+
+@pytest.mark.parametrize(
+    ("models", "rate", "steps"),
+    [("conditional", 0.001, 200_000), ("parallel", 0.01, 20_000)],
+)
+def test_dp_kernel_has_the_rows_of_table_2(models, rate, steps):
+    synth = DPKernelSynthesizer.from_preset(
+        "paper", data="mnist", algorithm="per_step", generator__models=models
+    )
+    assert (synth.sampling_rate, synth.generator.max_iter) == (rate, steps)
+    generator = synth.generator
+    assert generator.models == models
+    assert (generator.optimizer, generator.schedule) == ("rmsprop", "constant")
+    assert generator.learning_rate == 5e-5
 
 
 # ------------------------------------------------------------- parts of estimators
