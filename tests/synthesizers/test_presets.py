@@ -49,6 +49,7 @@ quiet = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning
 
 def test_methods_of_papers_have_presets():
     assert {cls.__name__ for cls, _ in PAPERS} == {
+        "DPDRESynthesizer",
         "DPGANSynthesizer",
         "DPHPSynthesizer",
         "DPKernelSynthesizer",
@@ -457,6 +458,138 @@ def test_dp_kernel_has_the_rows_of_table_2(models, rate, steps):
     assert generator.models == models
     assert (generator.optimizer, generator.schedule) == ("rmsprop", "constant")
     assert generator.learning_rate == 5e-5
+
+
+# ------------------------------------------------- of DP-DRE, DP-GAN-FT, DP-GAN-MI
+
+# data, epsilon; DP-DRE: width, steps, batch, rate; DP-GAN-FT: rate, steps, batch;
+# DP-GAN-MI: width, steps, batch, rate
+TABLE_4 = """
+cifar10 inf 16 3000 64 1e-4 1e-7 30000 4 128 100000 64 1e-3
+cifar10 10 1 3000 64 1e-3 1e-6 3000 16 128 100000 64 1e-4
+cifar10 3 1 3000 64 1e-3 1e-6 30000 4 32 10000 64 1e-3
+cifar10 1 1 3000 64 1e-3 1e-6 3000 4 32 3000 64 1e-3
+cifar10 .1 16 3000 64 1e-3 1e-6 30000 4 128 10000 64 1e-3
+pet inf 4 10000 256 1e-4 1e-6 30000 16 128 100000 64 1e-4
+pet 10 16 3000 64 1e-3 1e-7 30000 4 32 3000 64 1e-3
+pet 3 16 3000 64 1e-3 1e-6 30000 4 128 3000 4 1e-3
+pet 1 4 10000 64 1e-3 1e-6 30000 4 128 10000 16 1e-3
+pet .1 16 10000 64 1e-3 1e-7 30000 4 128 10000 16 1e-3
+car inf 1 10000 64 1e-3 1e-6 30000 16 128 100000 4 1e-4
+car 10 1 30000 256 1e-3 1e-7 3000 16 32 10000 64 1e-3
+car 3 4 10000 64 1e-3 1e-7 30000 4 32 3000 64 1e-3
+car 1 4 30000 64 1e-3 1e-6 30000 16 128 10000 64 1e-3
+car .1 16 10000 64 1e-3 1e-6 30000 4 128 3000 16 1e-3
+bird inf 1 10000 64 1e-3 1e-6 30000 4 32 100000 64 1e-4
+bird 10 1 30000 64 1e-3 1e-5 3000 16 32 10000 64 1e-3
+bird 3 1 30000 64 1e-3 1e-7 30000 4 32 3000 64 1e-3
+bird 1 1 30000 64 1e-3 1e-7 30000 4 32 3000 16 1e-3
+bird .1 16 10000 64 1e-3 1e-7 30000 4 128 3000 16 1e-3
+objects_grass inf 1 3000 64 1e-3 1e-6 30000 16 128 100000 64 1e-4
+objects_grass 10 1 3000 256 1e-3 1e-6 30000 16 32 3000 16 1e-3
+objects_grass 3 1 3000 256 1e-3 1e-7 3000 4 32 3000 64 1e-3
+objects_grass 1 1 3000 64 1e-3 1e-7 3000 4 32 3000 64 1e-3
+objects_grass .1 4 10000 64 1e-3 1e-7 30000 16 128 3000 16 1e-3
+objects_autumn inf 1 30000 64 1e-4 1e-7 30000 16 128 100000 64 1e-4
+objects_autumn 10 1 3000 64 1e-3 1e-6 30000 16 32 3000 64 1e-3
+objects_autumn 3 1 3000 256 1e-3 1e-7 3000 4 128 100000 4 1e-4
+objects_autumn 1 1 3000 256 1e-3 1e-7 30000 16 32 3000 64 1e-3
+objects_autumn .1 16 10000 64 1e-3 1e-7 3000 4 32 100000 64 1e-4
+"""
+SIZES = {
+    "cifar10": 50_000,
+    "pet": 3680,
+    "car": 5992,
+    "bird": 8144,
+    "objects_grass": 16_256,
+    "objects_autumn": 7272,
+}
+
+
+def steps_of(synth, size):
+    """Return width, steps, batch and rate of a discriminator."""
+    found = synth.discriminator
+    assert found.schedule == "constant"
+    assert found.max_grad_norm == 1.0
+    batch = round(found.sampling_rate * size)
+    return found.hidden_layer_sizes[0], found.max_iter, batch, found.learning_rate
+
+
+@pytest.mark.parametrize("row", rows_of(TABLE_4), ids=lambda row: " ".join(row[:2]))
+def test_presets_have_the_rows_of_table_4(row):
+    data, epsilon, *numbers = row
+    width, steps, batch, rate, f_rate, f_steps, f_batch, *latent = map(float, numbers)
+    given, size = {"data": data, "epsilon": float(epsilon)}, SIZES[data]
+    ratio = DPDRESynthesizer.from_preset("paper", **given)
+    assert (ratio.algorithm, ratio.power) == ("sgd", 1.0)
+    assert steps_of(ratio, size) == (width, steps, batch, rate)
+    assert len(ratio.discriminator.hidden_layer_sizes) == 1
+    tuned = DPGANSynthesizer.from_preset("paper", **given, algorithm="finetune")
+    assert steps_of(tuned, size) == (1024, 5 * f_steps, f_batch, f_rate)
+    inverted = DPGANSynthesizer.from_preset("paper", **given, algorithm="latent")
+    width, steps, batch, rate = latent
+    assert steps_of(inverted, size) == (width, 5 * steps, batch, rate)
+    for synth, n_latent, n_rows in ((tuned, 128, f_batch), (inverted, 25, batch)):
+        critic, generator = synth.discriminator, synth.generator
+        assert (critic.loss, critic.steps_per_generator_step) == ("critic", 5)
+        assert len(critic.hidden_layer_sizes) == 3  # and the last layer: four
+        assert generator.n_latent == n_latent
+        assert generator.batch_size == n_rows
+        assert generator.learning_rate == critic.learning_rate
+
+
+def test_other_epsilons_have_the_row_of_the_next_larger_one():
+    widths = [
+        DPDRESynthesizer.from_preset(
+            "paper", data="car", epsilon=epsilon
+        ).discriminator.hidden_layer_sizes[0]
+        for epsilon in (0.05, 0.5, 2.0, 4.0, 50.0)
+    ]
+    assert widths == [16, 4, 4, 1, 1]
+
+
+@quiet
+def test_the_ratio_itself_weighs_public_rows():
+    synth = DPDRESynthesizer.from_preset(
+        "paper",
+        data="table",
+        classes=CLASSES,
+        epsilon=50.0,
+        discriminator__max_iter=20,
+        random_state=0,
+    )
+    with insecure_noise_seed(0):
+        synth.fit(X[:200], Y[:200], public_data=(X[200:], Y[200:]))
+    ratio = synth._ratio
+    # the score s of D = 1 / (1 + exp(-s)) is the log of D / (1 - D)
+    weights = ratio.base * np.exp(ratio.logs)
+    expected = (weights / weights.sum()).sum(axis=1)
+    np.testing.assert_allclose(synth.weights_, expected, rtol=1e-6)
+
+
+@quiet
+@pytest.mark.parametrize("algorithm", ["finetune", "latent"])
+def test_gans_of_the_paper_are_fitted_to_images(algorithm):
+    synth = DPGANSynthesizer.from_preset(
+        "paper",
+        data="cifar10",
+        algorithm=algorithm,
+        classes=[0, 1, 2],
+        generator__hidden_layer_sizes=(8,),
+        discriminator__hidden_layer_sizes=(8, 8),
+        discriminator__max_iter=5,
+        discriminator__sampling_rate=0.1,
+        discriminator__public_iter=5,
+        random_state=0,
+        **({"lens": "cosine"} if algorithm == "latent" else {}),
+    )
+    if algorithm == "latent":
+        synth.set_params(discriminator__public_iter=1000)
+    public = {"public_data": (PIXELS, LABELS)} if algorithm == "finetune" else {}
+    with insecure_noise_seed(0):
+        synth.fit(PIXELS, LABELS, **public)
+    assert synth.n_iter_ == 1
+    assert synth.sample(9, random_state=0)[0].shape == (9, 8, 8)
 
 
 # ------------------------------------------------------------- parts of estimators

@@ -46,6 +46,7 @@ from skdpgen.tables import (
     image_size,
 )
 from skdpgen.training import (
+    LOSSES,
     Anchor,
     ClassWeights,
     PrivateDescent,
@@ -54,7 +55,6 @@ from skdpgen.training import (
     play,
     private_descent,
     project_to_total,
-    score_real,
 )
 from skdpgen.utils import Key, Rows, saved
 
@@ -527,7 +527,7 @@ def private_steps(
     points = PointRows(kernel, batches)
     with private_descent(
         discriminator,
-        score_real,
+        LOSSES[settings.discriminator_loss].real,
         Labelled(points, n_classes),
         opening.ledger,
         name=f"discriminator of {kernel.certificate_name}, by DP-SGD",
@@ -541,6 +541,7 @@ def private_steps(
         is_adam=True,
         quiet=QUIET,
         is_smooth=True,
+        schedule=settings.discriminator_schedule,
     ) as descent:
         yield descent
     points.close()
@@ -574,6 +575,7 @@ def train_adversarially(
         n_classes,
         settings.discriminator_layer_sizes,
         rng=rng,
+        is_critic=settings.discriminator_loss == "critic",
     ).to(device)
     generator = model.generator.to(device)
     shares = torch.as_tensor(denoised.shares, dtype=torch.float32, device=device)
@@ -591,6 +593,7 @@ def train_adversarially(
         settings.learning_rate,
         SPECTRAL,
         schedule=settings.schedule,
+        loss=settings.discriminator_loss,
     )
     anchor_loss = distance_to_means(kernel, denoised, device)
     warm_up = WARM_UP if denoised.noisy is not None else 0
@@ -603,6 +606,7 @@ def train_adversarially(
             batch_size=settings.batch_size,
             learning_rate=PUBLIC_RATE,
             rng=rng,
+            loss=settings.discriminator_loss,
         )
         play(
             generator,

@@ -190,6 +190,13 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         them are noisier.
     learning_rate : float or None, default=None
         Of Adam. None is 0.005 of DP-GAN, 0.01 of DP-DRE.
+    schedule : {"one_cycle", "constant"}, default="one_cycle"
+        "one_cycle" takes shorter steps where noise is large, and falls to 0 in the
+        second half; "constant" keeps the learning rate, as in the papers.
+    loss : {"logistic", "critic"}, default="logistic"
+        Of DP-GAN: the logistic loss, or the difference of mean scores, with the norm
+        of the slope at real rows as a penalty, as for DP-GAN-FT and DP-GAN-MI. Layers
+        of a critic have no bound of their spectral norm.
     sampling_rate : float or None, default=None
         Probability that a step samples a row. None is 0.08 of DP-GAN, 0.02 of DP-DRE.
     max_grad_norm : float, default=1.0
@@ -215,6 +222,8 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         "hidden_layer_sizes": ["array-like", None],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "schedule": [StrOptions({"one_cycle", "constant"})],
+        "loss": [StrOptions({"logistic", "critic"})],
         "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
         "max_grad_norm": [Interval(Real, 0, None, closed="neither")],
         "steps_per_generator_step": [Interval(Integral, 1, None, closed="left"), None],
@@ -226,6 +235,8 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         hidden_layer_sizes: ArrayLike | None = None,
         max_iter: int | None = None,
         learning_rate: float | None = None,
+        schedule: Literal["one_cycle", "constant"] = "one_cycle",
+        loss: Literal["logistic", "critic"] = "logistic",
         sampling_rate: float | None = None,
         max_grad_norm: float = 1.0,
         steps_per_generator_step: int | None = None,
@@ -234,6 +245,8 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         self.hidden_layer_sizes = hidden_layer_sizes
         self.max_iter = max_iter
         self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.loss = loss
         self.sampling_rate = sampling_rate
         self.max_grad_norm = max_grad_norm
         self.steps_per_generator_step = steps_per_generator_step
@@ -251,6 +264,8 @@ PARTS: Mapping[str, type[BaseEstimator]] = {
 OF_DISCRIMINATOR = {
     "hidden_layer_sizes": "discriminator_layer_sizes",
     "learning_rate": "discriminator_learning_rate",
+    "schedule": "discriminator_schedule",
+    "loss": "discriminator_loss",
 }
 
 

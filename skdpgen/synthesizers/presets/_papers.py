@@ -298,15 +298,142 @@ def _without_steps(generator: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in generator.items() if k != "generator__max_iter"}
 
 
+# ----------------------------------------------------------------------------
+# DP-MGE, DP-DRE, DP-GAN-FT and DP-GAN-MI, table 4 of the appendix. By epsilon: width,
+# iterations, batch and rate of DP-DRE; rate, iterations and batch of DP-GAN-FT; width,
+# iterations, batch and rate of DP-GAN-MI. The norm of gradients is 1.
+
+RowOfTable4 = tuple[
+    tuple[int, int, int, float], tuple[float, int, int], tuple[int, int, int, float]
+]
+TABLE_4: dict[str, dict[float, RowOfTable4]] = {
+    "cifar10": {
+        math.inf: ((16, 3000, 64, 1e-4), (1e-7, 30_000, 4), (128, 100_000, 64, 1e-3)),
+        10: ((1, 3000, 64, 1e-3), (1e-6, 3000, 16), (128, 100_000, 64, 1e-4)),
+        3: ((1, 3000, 64, 1e-3), (1e-6, 30_000, 4), (32, 10_000, 64, 1e-3)),
+        1: ((1, 3000, 64, 1e-3), (1e-6, 3000, 4), (32, 3000, 64, 1e-3)),
+        0.1: ((16, 3000, 64, 1e-3), (1e-6, 30_000, 4), (128, 10_000, 64, 1e-3)),
+    },
+    "pet": {
+        math.inf: ((4, 10_000, 256, 1e-4), (1e-6, 30_000, 16), (128, 100_000, 64, 1e-4)),
+        10: ((16, 3000, 64, 1e-3), (1e-7, 30_000, 4), (32, 3000, 64, 1e-3)),
+        3: ((16, 3000, 64, 1e-3), (1e-6, 30_000, 4), (128, 3000, 4, 1e-3)),
+        1: ((4, 10_000, 64, 1e-3), (1e-6, 30_000, 4), (128, 10_000, 16, 1e-3)),
+        0.1: ((16, 10_000, 64, 1e-3), (1e-7, 30_000, 4), (128, 10_000, 16, 1e-3)),
+    },
+    "car": {
+        math.inf: ((1, 10_000, 64, 1e-3), (1e-6, 30_000, 16), (128, 100_000, 4, 1e-4)),
+        10: ((1, 30_000, 256, 1e-3), (1e-7, 3000, 16), (32, 10_000, 64, 1e-3)),
+        3: ((4, 10_000, 64, 1e-3), (1e-7, 30_000, 4), (32, 3000, 64, 1e-3)),
+        1: ((4, 30_000, 64, 1e-3), (1e-6, 30_000, 16), (128, 10_000, 64, 1e-3)),
+        0.1: ((16, 10_000, 64, 1e-3), (1e-6, 30_000, 4), (128, 3000, 16, 1e-3)),
+    },
+    "bird": {
+        math.inf: ((1, 10_000, 64, 1e-3), (1e-6, 30_000, 4), (32, 100_000, 64, 1e-4)),
+        10: ((1, 30_000, 64, 1e-3), (1e-5, 3000, 16), (32, 10_000, 64, 1e-3)),
+        3: ((1, 30_000, 64, 1e-3), (1e-7, 30_000, 4), (32, 3000, 64, 1e-3)),
+        1: ((1, 30_000, 64, 1e-3), (1e-7, 30_000, 4), (32, 3000, 16, 1e-3)),
+        0.1: ((16, 10_000, 64, 1e-3), (1e-7, 30_000, 4), (128, 3000, 16, 1e-3)),
+    },
+    "objects_grass": {
+        math.inf: ((1, 3000, 64, 1e-3), (1e-6, 30_000, 16), (128, 100_000, 64, 1e-4)),
+        10: ((1, 3000, 256, 1e-3), (1e-6, 30_000, 16), (32, 3000, 16, 1e-3)),
+        3: ((1, 3000, 256, 1e-3), (1e-7, 3000, 4), (32, 3000, 64, 1e-3)),
+        1: ((1, 3000, 64, 1e-3), (1e-7, 3000, 4), (32, 3000, 64, 1e-3)),
+        0.1: ((4, 10_000, 64, 1e-3), (1e-7, 30_000, 16), (128, 3000, 16, 1e-3)),
+    },
+    "objects_autumn": {
+        math.inf: ((1, 30_000, 64, 1e-4), (1e-7, 30_000, 16), (128, 100_000, 64, 1e-4)),
+        10: ((1, 3000, 64, 1e-3), (1e-6, 30_000, 16), (32, 3000, 64, 1e-3)),
+        3: ((1, 3000, 256, 1e-3), (1e-7, 3000, 4), (128, 100_000, 4, 1e-4)),
+        1: ((1, 3000, 256, 1e-3), (1e-7, 30_000, 16), (32, 3000, 64, 1e-3)),
+        0.1: ((16, 10_000, 64, 1e-3), (1e-7, 3000, 4), (32, 100_000, 64, 1e-4)),
+    },
+}
+SIZES = {  # of the private sets (section 4.1): a step samples a batch over a size
+    "cifar10": 50_000,
+    "pet": 3680,
+    "car": 5992,
+    "bird": 8144,
+    "objects_grass": 16_256,
+    "objects_autumn": 7272,
+}
+
+
+def _of_table_4(name: str, given: Mapping[str, Any]) -> RowOfTable4:
+    """Return the row of the least epsilon that is not smaller; infinity is its own."""
+    rows, epsilon = TABLE_4[name], epsilon_of(given)
+    larger = [key for key in rows if key >= epsilon and key < math.inf]
+    return rows[math.inf if epsilon == math.inf else min(larger, default=10)]
+
+
+def _dre(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return algorithm 1 with a row of table 4: the ratio is D / (1 - D) itself."""
+    (width, steps, batch, rate), _, _ = _of_table_4(name, given)
+    return {
+        "algorithm": "sgd",
+        "power": 1.0,
+        "discriminator__hidden_layer_sizes": (width,),
+        "discriminator__max_iter": steps,
+        "discriminator__learning_rate": rate,
+        "discriminator__schedule": "constant",
+        "discriminator__sampling_rate": batch / SIZES[name],
+        "discriminator__max_grad_norm": 1.0,
+    }
+
+
+def _gan(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return algorithm 2 with a row of table 4, for "finetune" or "latent".
+
+    An iteration has five steps of the critic.
+    """
+    algorithm = given.get("algorithm", "finetune")
+    if algorithm == "scratch":
+        return dict(CGAN_IMAGES)
+    _, tuned, inverted = _of_table_4(name, given)
+    if algorithm == "finetune":
+        (rate, steps, batch), width, n_latent = tuned, 1024, 128
+    else:
+        (width, steps, batch, rate), n_latent = inverted, 25
+    return {
+        "algorithm": algorithm,
+        "start": "nothing",
+        "generator__hidden_layer_sizes": (width,) * 3,
+        "generator__n_latent": n_latent,
+        "generator__batch_size": batch,
+        "generator__learning_rate": rate,
+        "generator__schedule": "constant",
+        "discriminator__hidden_layer_sizes": (width,) * 3,
+        "discriminator__loss": "critic",
+        "discriminator__max_iter": 5 * steps,
+        "discriminator__steps_per_generator_step": 5,
+        "discriminator__learning_rate": rate,
+        "discriminator__schedule": "constant",
+        "discriminator__sampling_rate": batch / SIZES[name],
+        "discriminator__max_grad_norm": 1.0,
+    }
+
+
+def _dre_of_any(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of CIFAR-10, with a rate of sampling for some thousand rows."""
+    return _dre("cifar10", given) | {"discriminator__sampling_rate": 0.01}
+
+
+DRE: Papers = {
+    "table": _dre_of_any,
+    "images": _dre_of_any,
+    **{name: partial(_dre, name) for name in TABLE_4},
+}
+MGE_IMAGES: dict[str, Any] = {
+    "algorithm": "one_shot",
+    "n_prototypes": 1,
+    "covariance": "diagonal",
+    "augmentation": None,
+}
+MGE: Papers = {"images": MGE_IMAGES, **dict.fromkeys(TABLE_4, MGE_IMAGES)}
+CGAN_IMAGES = _without_steps(GENERATOR_IMAGES) | GAME | {"generator__network": "full"}
 GAN: Papers = {
     "table": _without_steps(GENERATOR) | GAME,
-    "images": _without_steps(GENERATOR_IMAGES) | GAME | {"generator__network": "full"},
-}
-MGE: Papers = {
-    "images": {
-        "algorithm": "one_shot",
-        "n_prototypes": 1,
-        "covariance": "diagonal",
-        "augmentation": None,
-    },
+    "images": CGAN_IMAGES,
+    **{name: partial(_gan, name) for name in TABLE_4},
 }

@@ -218,6 +218,8 @@ class _Game(Settings):
     discriminator_learning_rate: float
     public_iter: int
     start: str
+    discriminator_schedule: str = "one_cycle"
+    discriminator_loss: str = "logistic"
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
@@ -295,6 +297,7 @@ class RatioSettings:
     discriminator_learning_rate: float
     sampling_rate: float
     max_grad_norm: float
+    discriminator_schedule: str = "one_cycle"
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""

@@ -438,6 +438,7 @@ def learn_by_sgd(
         is_adam=True,
         quiet=QUIET,
         is_smooth=True,
+        schedule=settings.discriminator_schedule,
     ) as descent:
         public_loss = Generated(discriminator, settings.max_grad_norm, public_batch())
         for _ in progress(range(settings.max_iter)):
