@@ -247,8 +247,10 @@ class GroupedBlock(nn.Module):
         self.first_norm = nn.GroupNorm(GROUPS, n_outputs)
         self.second = _convolution(n_outputs, n_outputs, 3, stride=1)
         self.second_norm = nn.GroupNorm(GROUPS, n_outputs)
-        self.beside = nn.Identity() if stride == 1 else _convolution(
-            n_inputs, n_outputs, 1, stride
+        self.beside = (
+            nn.Identity()
+            if stride == 1
+            else _convolution(n_inputs, n_outputs, 1, stride)
         )
 
     def forward(self, maps: Tensor) -> tuple[Tensor, Tensor]:

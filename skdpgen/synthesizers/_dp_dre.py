@@ -96,8 +96,8 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
     algorithm : {"one_shot", "sgd"}, default="one_shot"
         One release, or a discriminator by private steps.
     power : float, default=0.5
-        Exponent of the ratio. 1 matches private rows best (paper). Less keeps more of the
-        public rows, which helps classifiers. 0 leaves public rows unweighted.
+        Exponent of the ratio. 1 (paper) matches private rows best. Less keeps more of
+        the public rows, which helps classifiers. 0 leaves public rows unweighted.
     lens : Lens, network or None, default=None
         Turns images into codes; it must not depend on private images. None is a cosine
         transform with its 64 lowest frequencies.
@@ -139,7 +139,8 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
     References
     ----------
     .. [1] "Large-scale public data improves differentially private image generation
-       quality", 2023, section 3.2, where DP-SGD learns the ratio.
+       quality", 2023, section 3.2, where DP-SGD learns the ratio:
+       :doc:`/papers/dp_mge_dre`.
 
     Examples
     --------

@@ -161,7 +161,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     References
     ----------
     .. [1] Jiang, Sun & Yu, "Functional Rényi differential privacy for generative
-       modeling", NeurIPS 2023.
+       modeling", NeurIPS 2023: :doc:`/papers/functional_rdp`.
     .. [2] Hall, Rinaldo & Wasserman, "Differential privacy for functions and functional
        data", JMLR 2013.
 

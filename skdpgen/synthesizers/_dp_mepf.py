@@ -169,7 +169,8 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     References
     ----------
     .. [1] Harder, Jalali Asadabadi, Sutherland & Park, "Pre-trained perceptual features
-       improve differentially private image generation", TMLR 2023.
+       improve differentially private image generation", TMLR 2023:
+       :doc:`/papers/dp_mepf`.
 
     Examples
     --------
@@ -338,7 +339,8 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
 
     def _lens(self) -> Any:
         """Return the public lens that the user chose."""
-        return lens_of(self.lens, needs_features=True)
+        given: Any = self.lens
+        return lens_of(given, needs_features=True)
 
     def _stated(self, public_data: Any) -> list[str]:
         """State which lens was taken as public."""

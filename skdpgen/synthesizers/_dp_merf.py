@@ -158,7 +158,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     ----------
     .. [1] Harder, Adamczewski & Park, "DP-MERF: Differentially private mean embeddings
        with random features for practical privacy-preserving data generation",
-       AISTATS 2021.
+       AISTATS 2021: :doc:`/papers/dp_merf`.
 
     Examples
     --------

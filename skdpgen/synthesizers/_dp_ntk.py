@@ -160,7 +160,8 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     References
     ----------
     .. [1] Yang, Adamczewski, Li, Sutherland & Park, "Differentially private neural
-       tangent kernels for privacy-preserving data generation", JAIR 2024.
+       tangent kernels for privacy-preserving data generation", JAIR 2024:
+       :doc:`/papers/dp_ntk`.
 
     Examples
     --------
@@ -223,9 +224,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     ) -> RowKernel:
         """Draw the network's weights; they are never trained."""
 
-        def draw(
-            widths: Sequence[int], are_numbers: Sequence[bool]
-        ) -> TangentFeatures:
+        def draw(widths: Sequence[int], are_numbers: Sequence[bool]) -> TangentFeatures:
             found = of_network(settings, sum(widths), rng)
             if found is not None:
                 return found

@@ -216,11 +216,10 @@ class Rules:
     loss: str = "logistic"
 
     def rate(self, done: float) -> float:
-        """Return the learning rate; it falls to 0 in the second half, or is constant."""
-        is_constant = self.schedule == "constant"
-        return self.learning_rate * (
-            1.0 if is_constant else min(2.0 * (1.0 - done), 1.0)
-        )
+        """Return the learning rate: constant, or falling to 0 in the second half."""
+        if self.schedule == "constant":
+            return self.learning_rate
+        return self.learning_rate * min(2.0 * (1.0 - done), 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -350,7 +350,7 @@ def one_cycle(done: float) -> float:
 
 RATES: Mapping[str, Callable[[float], float]] = {
     "one_cycle": one_cycle,
-    "constant": lambda done: 1.0,  # noqa: ARG005
+    "constant": lambda done: 1.0,
 }
 
 

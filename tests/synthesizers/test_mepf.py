@@ -122,7 +122,7 @@ def test_both_moments_of_codes_are_released():
     kernel = synth.kernel_
     codes = kernel.codes(kernel.view(torch.as_tensor(IMAGES).float().flatten(1)))
     moments = torch.cat([codes, codes.square() / 2**0.5], dim=1).numpy()
-    sums = np.stack([moments[LABELS == label].sum(axis=0) for label in (0, 1)])
+    sums = np.stack([moments[label == LABELS].sum(axis=0) for label in (0, 1)])
     np.testing.assert_allclose(kernel.stopping, sums, atol=1e-3)
 
 

@@ -114,7 +114,11 @@ def test_two_estimators_share_no_generator():
     ("preset", "data", "message"),
     [
         ("papers", "images", r"preset must be one of 'paper'\. Got 'papers'"),
-        ("paper", "table", r"data must be 'images' or .* for presets of DPMEPF.*'table'"),
+        (
+            "paper",
+            "table",
+            r"data must be 'images' or .* for presets of DPMEPF.*'table'",
+        ),
         ("paper", "tables", r"data must be 'images' or .*Got 'tables'"),
     ],
 )
@@ -300,9 +304,7 @@ def test_class_weights_make_the_loss_of_equation_12():
         Steps(n_latent=2, max_iter=1, batch_size=6, learning_rate=0.1),
         rng=torch.Generator().manual_seed(0),
     )
-    paper = sum(
-        ((released[c] / shares[c] - generated[c]) ** 2).sum() for c in range(3)
-    )
+    paper = sum(((released[c] / shares[c] - generated[c]) ** 2).sum() for c in range(3))
     constant_factor = np.mean(1 / shares) ** 2
     np.testing.assert_allclose(loss * constant_factor, paper, rtol=1e-5)
 

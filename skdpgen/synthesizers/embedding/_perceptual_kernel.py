@@ -140,7 +140,9 @@ class PerceptualKernel(ImageKernel):
             denoised,
             self,
             settings,
-            moving_rate=settings.moving_rate if settings.loss == "moving_average" else None,
+            moving_rate=settings.moving_rate
+            if settings.loss == "moving_average"
+            else None,
             score=None
             if self.stopping is None
             else self._score(denoised, settings, how),
@@ -238,8 +240,9 @@ def perceptual_kernel(
     means of codes v and of :math:`v \circ v / \sqrt 2` by class, with
     ``settings.stopping_budget`` of the budget. Codes are clipped to norm 1, so a row
     that is replaced moves them by 2 at most (:class:`~skdpgen.privacy.Moments`: squares
-    are free), and one that is added by :math:`\sqrt{1.5}`. Scoring a generator against it is post-processing. (The paper's proxy was
-    computed from private images without noise.)
+    are free), and one that is added by :math:`\sqrt{1.5}`. Scoring a generator against
+    it is post-processing. (The paper's proxy was computed from private images without
+    noise.)
     """
     layout: Any = opening.facts.layout
     pooling = pooling_of(layout.size, settings.pooling)

@@ -249,9 +249,7 @@ class RowKernel:
             share = share_by_length([sizes[j] for j in counted])
         if not (embedded and counted):
             share = float(bool(embedded))
-        return cls(
-            phi, embedded, counted, points, sizes, ordered, share, is_by_length
-        )
+        return cls(phi, embedded, counted, points, sizes, ordered, share, is_by_length)
 
     @property
     def certificate_name(self) -> str:

@@ -176,7 +176,8 @@ NTK: Papers = {
 }
 # DP-MEPF, table 7: rates of the generator and of the moving average, for both moments
 # and for the first alone. Each line holds from an epsilon on, down to the next line.
-MEPF_TABLE_7 = {
+Rates = tuple[float, float]
+MEPF_TABLE_7: dict[str, dict[float, tuple[Rates, Rates]]] = {
     "mnist": {math.inf: ((1e-5, 1e-3), (1e-5, 1e-3)), 0: ((1e-5, 1e-4), (1e-5, 1e-4))},
     "fashion_mnist": {
         math.inf: ((1e-5, 1e-3), (1e-5, 1e-3)),
@@ -263,9 +264,11 @@ def _kernel(base: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]
     if given.get("algorithm", "one_shot") == "per_step":
         return values | {"sampling_rate": sampling_rate, "generator__batch_size": 6}
     values |= {"n_features": 10_000}
-    return values if base is KERNEL_IMAGES else {
-        **values, **TO_THE_END, "feature_norm": 1.0
-    }
+    return (
+        values
+        if base is KERNEL_IMAGES
+        else {**values, **TO_THE_END, "feature_norm": 1.0}
+    )
 
 
 KERNEL: Papers = {
@@ -315,7 +318,11 @@ TABLE_4: dict[str, dict[float, RowOfTable4]] = {
         0.1: ((16, 3000, 64, 1e-3), (1e-6, 30_000, 4), (128, 10_000, 64, 1e-3)),
     },
     "pet": {
-        math.inf: ((4, 10_000, 256, 1e-4), (1e-6, 30_000, 16), (128, 100_000, 64, 1e-4)),
+        math.inf: (
+            (4, 10_000, 256, 1e-4),
+            (1e-6, 30_000, 16),
+            (128, 100_000, 64, 1e-4),
+        ),
         10: ((16, 3000, 64, 1e-3), (1e-7, 30_000, 4), (32, 3000, 64, 1e-3)),
         3: ((16, 3000, 64, 1e-3), (1e-6, 30_000, 4), (128, 3000, 4, 1e-3)),
         1: ((4, 10_000, 64, 1e-3), (1e-6, 30_000, 4), (128, 10_000, 16, 1e-3)),
