@@ -132,11 +132,10 @@ def test_public_names_are_on_a_page_of_the_reference(name):
     assert re.search(rf"^\.\. auto\w+:: ([\w.]+\.)?{name}$", API, re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
-def test_a_table_of_methods_names_methods_that_exist(page):
-    rows = re.findall(r"^\| .*?\b(DP\w+Synthesizer)", (ROOT / page).read_text(), re.M)
-    assert len(rows) == len(set(rows)) > 5
-    assert set(rows) <= set(PUBLIC)
+def test_the_table_of_methods_names_all_that_exist():
+    text = (ROOT / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| .*?\b(DP\w+Synthesizer)", text, re.MULTILINE)
+    assert sorted(rows) == sorted(skdpgen.all_synthesizers())
 
 
 def test_the_way_to_report_a_break_is_easy_to_find():
