@@ -145,6 +145,7 @@ def _gains(
     T\|^2` is what fitting took over from the noise. That of B is at least :math:`\|N -
     B\|^2 - m v`. The shares of drawn rows have an error, too. Only the difference B - A
     is taken from rows, as an inner product of the differences of two halves of them.
+    Errors of a pair count relative to v.
 
     Parameters
     ----------
@@ -191,7 +192,7 @@ def _gains(
         taken_over = excess.size * variance - ((excess - fits[pair]) ** 2).sum()
         gain = (left**2).sum() - (halves[0] * halves[1]).sum()
         for name in moved:
-            gains[name] += float(gain + 2.0 * max(taken_over, 0.0))
+            gains[name] += float(gain + 2.0 * max(taken_over, 0.0)) / (variance or 1.0)
     return np.array(list(gains.values()))
 
 
