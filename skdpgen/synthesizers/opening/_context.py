@@ -152,7 +152,8 @@ def kinds_stated(unknown: Unknown, columns: Mapping[Any, Column]) -> list[str]:
         if columns[n] in (Categorical([]), Integer(0, 0), Integer(0, 0, nullable=False))
     ]
     joined = {
-        statement: ", ".join(map(str, names)) for statement, names in lines.items()
+        statement: ", ".join("the target" if n is TARGET else str(n) for n in names)
+        for statement, names in lines.items()
     }
     return [f"{statement}: {names}" for statement, names in joined.items() if names]
 
