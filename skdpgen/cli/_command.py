@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -42,15 +44,25 @@ class Parts(click.Group):
         module = __import__(f"skdpgen.cli.{PARTS[cmd_name]}", fromlist=["command"])
         return module.command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the part that is asked for; one that is not there is named."""
+        if args and args[0] not in PARTS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], PARTS, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"Say {', '.join(PARTS)}."
+            ctx.fail(f"There is no command {args[0]!r}. {hint}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a part; errors become one line, warnings too."""
         if ctx.params.get("debug"):
-            return super().invoke(ctx)
+            return _with_remedy(super().invoke, ctx)
         with warnings.catch_warnings():
             warnings.simplefilter("default")  # each place warns once
             warnings.showwarning = _show_warning
             try:
-                return super().invoke(ctx)
+                return _with_remedy(super().invoke, ctx)
             except (click.ClickException, click.exceptions.Exit, click.Abort):
                 raise
             except KeyboardInterrupt:
@@ -60,6 +72,26 @@ class Parts(click.Group):
 
                 # without `in_a_line` an error of pandas could print a cell
                 raise click.ClickException(in_a_line(error)) from None
+
+
+def _with_remedy(
+    invoke: Callable[[click.Context], object], ctx: click.Context
+) -> object:
+    """Run a part; what is said of a wrong or missing option names the options."""
+    try:
+        return invoke(ctx)
+    except click.NoSuchOption as error:
+        if error.ctx is None or error.possibilities:
+            raise
+        names = [parameter.opts[-1] for parameter in error.ctx.command.params]
+        flags = ", ".join(sorted(name for name in names if name.startswith("-")))
+        text = f"{error.message} {error.ctx.info_name} has {flags}."
+        raise click.NoSuchOption(error.option_name, text, ctx=error.ctx) from None
+    except click.MissingParameter as error:
+        help_text = getattr(error.param, "help", None)
+        if error.message or not help_text:
+            raise
+        raise click.MissingParameter(help_text, error.ctx, error.param) from None
 
 
 @click.group(cls=Parts, context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import click
 
 from skdpgen.cli._command import About, read_model
-from skdpgen.cli._options import FILE, FOLDER, TextOptions, text_options
+from skdpgen.cli._options import (
+    FILE,
+    MODEL_FOLDER,
+    NEW_FILE,
+    TextOptions,
+    text_options,
+)
 
 if TYPE_CHECKING:
     from skdpgen.cli._table_files import TableFile
@@ -21,11 +27,11 @@ NUMBER = "\0number"  # a column that no file has
 
 
 @click.command("report")
-@click.argument("model", type=FOLDER)
+@click.argument("model", type=MODEL_FOLDER)
 @click.option(
     "-o",
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=NEW_FILE,
     required=True,
     help="An .html file; the same as data goes beside it, as .json.",
 )
@@ -47,7 +53,9 @@ def command(
     synthetic rows.
     """
     if out.suffix != ".html":
-        raise click.UsageError(f"--out must be an .html file. Got {out}.")
+        raise click.UsageError(
+            f"--out must be an .html file. Got {out}; a browser prints it as PDF."
+        )
     if test is not None and real is None:
         raise click.UsageError("--test needs --real: the rows that were fitted.")
     synthesizer, description = read_model(model)

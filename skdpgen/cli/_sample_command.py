@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from skdpgen.cli._command import About, read_model
-from skdpgen.cli._options import FOLDER
+from skdpgen.cli._options import MODEL_FOLDER, NEW_FILE_OR_PRINTED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 @click.command("sample")
-@click.argument("model", type=FOLDER)
+@click.argument("model", type=MODEL_FOLDER)
 @click.option(
     "-n", "--rows", type=click.IntRange(1), help="Default: as many as fitted."
 )
 @click.option(
     "-o",
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    type=NEW_FILE_OR_PRINTED,
     required=True,
     help=".csv, .tsv, .parquet, .feather; .npz for images; - prints a CSV.",
 )
