@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from skdpgen.utils import Synthesizer
+
+PLAIN = re.compile(r"\s*[+-]?\d+\.\d+(?:[eE][+-]?\d+)?\s*")  # no unit, no groups
 
 
 @click.command("sample")
@@ -105,9 +108,20 @@ def _with_decimal(
     if synthesizer.task_ == "regression":
         names.add(description.target)
     for name in names & set(X.columns):
-        texts = {v: str(v).replace(".", description.decimal) for v in X[name].dropna()}
+        texts = {v: _with_mark(str(v), description.decimal) for v in X[name].dropna()}
         X[name] = X[name].map(texts).astype(object)
     return X
+
+
+def _with_mark(text: str, decimal: str) -> str:
+    """Return a plain number with a decimal mark; other forms have their own already.
+
+    Examples
+    --------
+    >>> _with_mark("84.5", ","), _with_mark("1.234,50 €", ",")
+    ('84,5', '1.234,50 €')
+    """
+    return text.replace(".", decimal) if PLAIN.fullmatch(text) else text
 
 
 def _of_one_type(X: pd.DataFrame, synthesizer: Synthesizer) -> pd.DataFrame:

@@ -136,7 +136,7 @@ def kinds_stated(unknown: Unknown, columns: Mapping[Any, Column]) -> list[str]:
     lines = {
         "text read as numbers, as most cells are": unknown.parsed,
         "text read as times, as most cells are": unknown.dated,
-        "text that differs in nearly every row, written anew": unknown.identifiers,
+        "text in which nearly all values differ, written anew": unknown.identifiers,
         "whole numbers that differ in nearly every row, perhaps identifiers": (
             unknown.numbered
         ),
