@@ -56,7 +56,7 @@ $(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
 	@touch $@
 
 TESTED_LOWEST ?= tests/cli tests/datasets tests/features tests/privacy tests/tables \
-  tests/test_lazy_names.py tests/test_sklearn.py
+  tests/test_lazy_names.py tests/test_sklearn.py tests/test_wrong_turns.py
 test-lowest: $(LOWEST)/.ready
 	$(THREADS) $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" $(TESTED_LOWEST)
 
