@@ -68,7 +68,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     features are never negative (4 a² for a lens with negative features), and class
     counts of squared weight :math:`\beta = c^2` are free beside it; by
     :math:`\sqrt{1 + \beta}` if added or removed (proof:
-    :class:`~skdpgen.privacy.SideBySide`).
+    ``SideBySide``).
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         the data either way; ``sample(class_distribution=...)`` asks for others.
     lens : {"random", "shipped", "scattering", "private"}, lens or module
         Public features of images, by default "random": untrained filters. See
-        :mod:`skdpgen.lenses`; the paper has ``VGG19Lens(weights)``. "private" trains a
+        ``skdpgen.lenses``; the paper has ``VGG19Lens(weights)``. "private" trains a
         lens by DP-SGD on half of the budget, as in appendix F.
     second_norm : float, default=0.5
         In [0, 1): the norm fraction of squares among the features of the lens; 0
