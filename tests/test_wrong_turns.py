@@ -3,6 +3,9 @@
 No line holds a cell of the file, and each comes before anything is paid for.
 """
 
+import runpy
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -181,6 +184,27 @@ def test_a_file_with_one_column_may_have_a_semicolon_in_its_name(folder, monkeyp
     assert "--separator ';'" in CliRunner().invoke(main, fit).output
     said = CliRunner().invoke(main, [*fit, "--separator", ","]).output
     assert "Found array with 0 sample(s)" in said
+
+
+def test_a_file_that_is_too_small_leads_to_the_command_for_a_schema(
+    folder, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    found = CliRunner().invoke(main, [*FIT[:-1], "small", "--method", "independent"])
+    assert found.exit_code == 1
+    line = found.output.strip().splitlines()[-1]
+    assert "2 rows at epsilon=1" in line
+    assert "`skdpgen schema init FILE -o schema.toml`" in line
+    assert PRIVATE not in found.output
+
+
+def test_python_runs_the_command(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["skdpgen", "--version"])
+    monkeypatch.delitem(sys.modules, "skdpgen.__main__", raising=False)
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module("skdpgen", run_name="__main__")
+    assert left.value.code == 0
+    assert skdpgen.__version__ in capsys.readouterr().out
 
 
 # ------------------------------------------------------------------------ in Python

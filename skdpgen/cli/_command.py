@@ -28,6 +28,12 @@ PARTS = {
     "demo": "_demo_command",
     "bench": "_bench_command",
 }
+REMEDIES = {
+    "`Schema.template(X)`": "`skdpgen schema init FILE -o schema.toml`",
+    "`classes=[...]`": "`--classes no,yes`",
+    "`columns_`": "`columns.csv`",
+    "`task='regression'`": "`--task regression`",
+}
 
 
 class Parts(click.Group):
@@ -71,7 +77,8 @@ class Parts(click.Group):
                 from skdpgen.utils import in_a_line
 
                 # without `in_a_line` an error of pandas could print a cell
-                raise click.ClickException(in_a_line(error)) from None
+                text = for_the_command_line(in_a_line(error))
+                raise click.ClickException(text) from None
 
 
 def _with_remedy(
@@ -121,7 +128,20 @@ def _show_warning(
     del filename, lineno, file, line  # a line of our code does not help users
     if category.__module__.startswith("skdpgen"):
         text = " ".join(str(message).split())
-        click.echo(f"Warning: {text}", err=True)
+        click.echo(f"Warning: {for_the_command_line(text)}", err=True)
+
+
+def for_the_command_line(text: str) -> str:
+    """Return a message whose remedies in Python are those of the command line.
+
+    Examples
+    --------
+    >>> for_the_command_line("List the labels in `classes=[...]`.")
+    'List the labels in `--classes no,yes`.'
+    """
+    for in_python, here in REMEDIES.items():
+        text = text.replace(in_python, here)
+    return text
 
 
 if __name__ == "__main__":
