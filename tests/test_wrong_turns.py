@@ -3,8 +3,9 @@
 No line holds a cell of the file, and each comes before anything is paid for.
 """
 
-import runpy
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -198,13 +199,11 @@ def test_a_file_that_is_too_small_leads_to_the_command_for_a_schema(
     assert PRIVATE not in found.output
 
 
-def test_python_runs_the_command(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["skdpgen", "--version"])
-    monkeypatch.delitem(sys.modules, "skdpgen.__main__", raising=False)
-    with pytest.raises(SystemExit) as left:
-        runpy.run_module("skdpgen", run_name="__main__")
-    assert left.value.code == 0
-    assert skdpgen.__version__ in capsys.readouterr().out
+def test_python_runs_the_command():
+    call = [sys.executable, "-m", "skdpgen", "--version"]
+    place = Path(skdpgen.__file__).parents[1]
+    done = subprocess.run(call, capture_output=True, text=True, check=True, cwd=place)
+    assert done.stdout.split()[-1] == skdpgen.__version__
 
 
 # ------------------------------------------------------------------------ in Python
