@@ -49,7 +49,7 @@ TURNS = {  # arguments, and what the line must hold: the mistake, the remedy
     ),
     "semicolons": (
         ("fit", "semicolons.csv", "--out", "model"),
-        ["'name;age;paid'", "--separator ';'"],
+        ["no ',' between names", "Say --separator ';'"],
     ),
     "tabs": (("fit", "tabs.csv", "--out", "model"), [r"--separator '\t'"]),
     "no line of names": (

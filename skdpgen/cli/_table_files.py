@@ -106,11 +106,13 @@ class TableFile:
                 f"Names in {self.path} must differ. Got {', '.join(twice)} twice; "
                 "rename one of them in its first line."
             )
-        others = [mark for mark in SEPARATORS if mark in names[0]]
+        own = self._records.dialect.separator
+        others = [mark for mark in SEPARATORS if mark in names[0] and mark != own]
         if len(names) == 1 and others and self.separator is None:
             raise click.UsageError(
-                f"{self.path} has one name in its first line: {names[0]!r}. Say what "
-                f"stands between cells: --separator {SEPARATORS[others[0]]}"
+                f"The first line of {self.path} holds no {SEPARATORS[own]} between names, but "
+                f"{SEPARATORS[others[0]]}. Say --separator {SEPARATORS[others[0]]}, or "
+                f"--separator {SEPARATORS[own]} if the file has one column."
             )
         return names
 
