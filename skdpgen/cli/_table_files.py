@@ -110,8 +110,8 @@ class TableFile:
         others = [mark for mark in SEPARATORS if mark in names[0] and mark != own]
         if len(names) == 1 and others and self.separator is None:
             raise click.UsageError(
-                f"The first line of {self.path} holds no {SEPARATORS[own]} between names, but "
-                f"{SEPARATORS[others[0]]}. Say --separator {SEPARATORS[others[0]]}, or "
+                f"The first line of {self.path} holds no {SEPARATORS[own]} between "
+                f"names, but {SEPARATORS[others[0]]}. Say --separator {SEPARATORS[others[0]]}, or "
                 f"--separator {SEPARATORS[own]} if the file has one column."
             )
         return names
