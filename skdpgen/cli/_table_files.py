@@ -109,10 +109,11 @@ class TableFile:
         own = self._records.dialect.separator
         others = [mark for mark in SEPARATORS if mark in names[0] and mark != own]
         if len(names) == 1 and others and self.separator is None:
+            here, other = SEPARATORS[own], SEPARATORS[others[0]]
             raise click.UsageError(
-                f"The first line of {self.path} holds no {SEPARATORS[own]} between "
-                f"names, but {SEPARATORS[others[0]]}. Say --separator {SEPARATORS[others[0]]}, or "
-                f"--separator {SEPARATORS[own]} if the file has one column."
+                f"The first line of {self.path} holds no {here} between names, but "
+                f"{other}. Say --separator {other}, or --separator {here} if the file "
+                "has one column."
             )
         return names
 
