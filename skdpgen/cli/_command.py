@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -164,6 +164,10 @@ class About:
     is_text: bool
     is_image: bool = False
     decimal: str = "."
+    separator: str | None = None
+    encoding: str | None = None
+    multiline: bool = False
+    missing: Sequence[str] = ()
 
 
 def make_folder(folder: Path) -> None:

@@ -132,6 +132,10 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
             options["target"],
             table.is_text,
             decimal=table.decimal,
+            separator=table.separator,
+            encoding=table.encoding,
+            multiline=table.multiline,
+            missing=list(table.missing),
         )
         rows = private_rows(table, description, schema, options["task"], synthesizer)
     make_folder(out)

@@ -3,6 +3,7 @@
 Noise is seeded, and there is little of it, so nothing depends on luck.
 """
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -335,3 +336,12 @@ def test_amounts_with_a_sign_keep_their_comma_beside_plain_ones(tmp_path):
     drawn = pd.read_csv(out, dtype=str)
     assert drawn["amount"].str.fullmatch(COMMA + " €").all()
     assert drawn["weight"].str.fullmatch(r"-?\d+,\d").all()
+
+    # the same file beside the model: it is read as it was for the fit
+    run("report", model, "-o", tmp_path / "r.html", "--real", path, "--quiet")
+    distances = json.loads((tmp_path / "r.json").read_text())["real"]["distances"]
+    assert distances[0]["synthetic"] < 0.2
+    tabs = tmp_path / "b.tsv"
+    run("sample", model, "-n", 500, "-o", tabs, "--seed", 0)
+    run("report", model, "-o", tmp_path / "r.html", "--real", path, "--test", tabs,
+        "--quiet")  # fmt: skip
