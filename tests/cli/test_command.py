@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
     (folder / "other.toml").write_text('[columns."height"]\ntype = "Boolean"\n')
     (folder / "target.toml").write_text('[columns."status"]\ntype = "Boolean"\n')
     (folder / "people.xlsx").write_text(SECRET)
-    (folder / "not.parquet").write_text(SECRET)
+    (folder / "not.parquet").write_text(f"PAR1{SECRET}")  # damaged
     run("fit", folder / "people.csv", "--target", "status", "--classes", "left,stayed",
         "--out", folder / "model", "--quiet", "--epsilon", 20,
         "--method", "independent")  # fmt: skip
@@ -225,11 +225,11 @@ def test_report_beside_real_rows_says_so(folder, tmp_path):
 
 FIT = ("fit", "{}/people.csv", "--out", "{}/new")
 WRONG = {
-    "no command": (("fi",), 2, "No such command"),
+    "no command": (("fi",), 2, "Did you mean fit?"),
     "no file": (("fit", "--out", "m"), 2, "FILE"),
     "absent file": (("fit", "{}/none.csv", "--out", "m"), 2, "does not exist"),
     "no folder": (("fit", "{}/people.csv"), 2, "--out"),
-    "spreadsheet": (("fit", "{}/people.xlsx", "--out", "{}/new"), 2, "must be one of"),
+    "spreadsheet": (("fit", "{}/people.xlsx", "--out", "{}/new"), 2, "is a workbook"),
     "empty file": (("fit", "{}/empty.csv", "--out", "{}/new"), 2, "begin with names"),
     "names twice": (("fit", "{}/twice.csv", "--out", "{}/new"), 2, "must differ"),
     "header": (("fit", "{}/latin.csv", "--out", "{}/new"), 2, "--encoding cp1252"),
@@ -239,7 +239,7 @@ WRONG = {
     "not parquet": (("fit", "{}/not.parquet", "--out", "{}/new"), 1, "outside skdpgen"),
     "model is there": (("fit", "{}/people.csv", "--out", "{}/model"), 2, "already"),
     "target": ((*FIT, "--target", "Status"), 2, "must be a column"),
-    "epsilon is text": ((*FIT, "--epsilon", "one"), 2, "not a valid float"),
+    "epsilon is text": ((*FIT, "--epsilon", "one"), 2, "is no number"),
     "epsilon below 0": ((*FIT, "--epsilon", "-1"), 2, "--epsilon must be"),
     "delta": ((*FIT, "--delta", "2"), 2, "--delta must be"),
     "method": ((*FIT, "--method", "gan2"), 2, "must be one of"),
@@ -249,7 +249,7 @@ WRONG = {
     "task": ((*FIT, "--task", "ranking"), 2, "ranking"),
     "adjacency": ((*FIT, "--adjacency", "add"), 2, "add"),
     "broken schema": ((*FIT, "--schema", "{}/broken.toml"), 2, "no TOML"),
-    "odd schema": ((*FIT, "--schema", "{}/odd.toml"), 1, "Imaginary"),
+    "odd schema": ((*FIT, "--schema", "{}/odd.toml"), 2, "Imaginary"),
     "other schema": ((*FIT, "--schema", "{}/other.toml"), 2, "must be in"),
     "target in schema": (
         (*FIT, "--schema", "{}/target.toml", "--target", "status"),
