@@ -93,11 +93,16 @@ def hardly_taught(monkeypatch):
 @pytest.fixture
 def few_models(monkeypatch):
     """Score by four models of each kind; a report trains twelve."""
+    train_few_models(monkeypatch)
+
+
+def train_few_models(patch):
+    """Leave four models of each kind."""
     for table in (CLASSIFIERS, REGRESSORS):
         for kind, models in list(table.items()):
             names = {*list(models)[:2], "lda", "xgboost"}
             few = {name: model for name, model in models.items() if name in names}
-            monkeypatch.setitem(table, kind, few)
+            patch.setitem(table, kind, few)
 
 
 @pytest.fixture(params=EITHER)
