@@ -17,8 +17,8 @@ from tests.benchmark._small_run import EITHER, cells_computed
 settings.register_profile("any machine", deadline=None, derandomize=True)
 settings.load_profile("any machine")
 
-# Collecting makes a million objects that stay: to search them for garbage meanwhile
-# takes a quarter of the time.
+# Collecting makes a million objects that stay. To search them for garbage takes a
+# quarter of that time, and seconds at the end.
 gc.disable()
 
 FRESH = "SKDPGEN_TEST_ENTROPY"  # set it to "fresh" for other noise in each run
@@ -68,7 +68,8 @@ def _same_entropy():
 
 
 def pytest_collection_finish():
-    """Let Python look for garbage again."""
+    """Let Python look for garbage again, among what the tests make."""
+    gc.freeze()
     gc.enable()
 
 
