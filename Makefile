@@ -22,7 +22,7 @@ help:
 	@echo "make bench   speed; with DATA=folder [RUNS=names] the runs of benchmarks.md"
 	@echo "make tables  the tables of the pages that come from benchmarks/results"
 	@echo "make figures  the pictures of the docs; with DATA=folder those of images, too"
-	@echo "make docs    the documentation, into docs/_build/html"
+	@echo "make docs    the documentation and its gallery, into docs/_build/html"
 	@echo "make dist    sdist and wheel, built and checked, into dist/"
 	@echo "make smoke   the wheel of dist/, installed without extras and tried out"
 	@echo "make release-check  what still keeps this checkout from being released"
@@ -95,8 +95,9 @@ tables: $(VENV)/.user
 figures: $(VENV)/.developer
 	PYTHONPATH=. $(THREADS) $(BIN)/python docs/figures.py $(NAMES) $(if $(DATA),--data $(DATA))
 
+# The examples of the gallery run: all of them the first time, then those that changed.
 docs: $(VENV)/.developer
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(THREADS) $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 # `build` makes the wheel from the sdist. Without isolation it needs no network.
 dist: $(VENV)/.developer
@@ -118,4 +119,4 @@ release-check: $(VENV)/.developer
 	$(BIN)/python -m tests.release.ready
 
 clean:
-	rm -rf dist docs/_build docs/api/generated .mypy_cache .ruff_cache .pytest_cache
+	rm -rf dist docs/_build docs/api/generated docs/gallery .mypy_cache .ruff_cache .pytest_cache

@@ -4,9 +4,11 @@ import re
 import sys
 from pathlib import Path
 
+from sphinx_gallery.sorting import ExplicitOrder
+
 import skdpgen
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for the tests, which list bugs
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for `tests` and `docs`
 from tests.planted.__main__ import table as table_of_bugs
 
 project = "skdpgen"
@@ -21,6 +23,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build"]
 suppress_warnings = ["ref.citation"]  # a module's list serves all its functions
@@ -30,6 +33,32 @@ html_title = f"skdpgen {release}"
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
+
+# The scripts of `examples` run in each build that starts without docs/gallery.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "/plot_",
+    "ignore_pattern": "train_lens",
+    "within_subsection_order": ExplicitOrder(
+        [
+            "plot_csv.py",
+            "plot_pipelines.py",
+            "plot_grid_search.py",
+            "plot_images.py",
+            "plot_public_rows.py",
+            "plot_parquet.py",
+            "plot_dask.py",
+            "plot_parties.py",
+            "plot_own_method.py",
+            "plot_certificate.py",
+        ]
+    ),
+    "image_scrapers": ("matplotlib", "docs.gallery_figures.save_shown_figure"),
+    "first_notebook_cell": "%matplotlib inline",
+    "abort_on_example_error": True,
+    "write_computation_times": False,
+}
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # types stand in the docstrings' Parameters

@@ -1,52 +1,47 @@
 """Every picture of the pages, into docs/_static or benchmarks: `make figures`.
 
-Those of tables come from the examples, that of scores by epsilon from stored results,
-that of the report from a browser, if there is one, and those of 60,000 images from a
-folder with mnist.npz and fashion_mnist.npz: `make figures DATA=folder`. Names of
-pictures limit what is made.
+Those of the gallery are made by its examples, in `make docs`. Here are those that other
+pages show: of the example table and of digits, that of scores by epsilon from stored
+results, that of the report from a browser, if there is one, and those of 60,000 images
+from a folder with mnist.npz and fashion_mnist.npz: `make figures DATA=folder`. Names
+of pictures limit what is made.
 """
 
 import argparse
 import os
-import runpy
 import tempfile
-import warnings
-from contextlib import chdir
 from io import BytesIO
 from itertools import chain, product
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont
 from PIL import Image, ImageDraw, ImageFont
+from sklearn.datasets import load_digits
 
 from benchmarks.image_sets import read_image_set
-from skdpgen import DPPairwiseSynthesizer, all_synthesizers
+from skdpgen import (
+    DPMERFSynthesizer,
+    DPPairwiseSynthesizer,
+    Generator,
+    all_synthesizers,
+)
 from skdpgen.benchmark import read_rows
 from skdpgen.benchmark._result_tables import METRICS
 from skdpgen.datasets import load_example
-from skdpgen.plotting import plot_images
+from skdpgen.plotting import plot_images, plot_overview, plot_pairs
 from skdpgen.report import as_html, report_content
 from tests.report._chromium import Chromium, browser
 
 DOCS = Path(__file__).parent
-STATIC, EXAMPLES = DOCS / "_static", DOCS.parent / "examples"
+STATIC = DOCS / "_static"
 PLACE = DOCS.parent / "benchmarks"  # whose page shows scores by epsilon
 COLOURS = 96  # of a picture's palette: it halves the file, and nobody sees it
 
-PAIRWISE = ("loss", "marginals", "overview", "pairs")
-# example: its pictures that the documentation shows
-OF_EXAMPLES = {
-    "plot_quickstart": ["quickstart", "quickstart_pairs"],
-    "plot_pairwise": [
-        f"pairwise_{k}" for k in ("loss", "marginals", "overview", "pairs")
-    ],
-    "plot_merf": ["merf_loss", "merf_marginals", "merf_pairs"],
-    "plot_regression": ["regression"],
-    "plot_grid_search": ["grid_search"],
-    "plot_digits": ["digits"],
-}
+FEES = ["n_products", "monthly_fee"]
+OF_TABLES = ("merf_pairs", "pairwise_overview", "pairwise_pairs", "quickstart_pairs")
 DIGITS, GARMENTS = "mnist", "fashion_mnist"
 ALL = ["DPMERFSynthesizer", "DPHPSynthesizer", "DPNTKSynthesizer"]
 BY_STEPS = "DPKernelSynthesizer"
@@ -75,7 +70,7 @@ SAID = {DIGITS: "Digits", GARMENTS: "Garments", BY_STEPS: "DP-Kernel by steps"}
 
 def main() -> None:
     """Make the pictures that are named, or all that can be made here."""
-    known = [*chain(*OF_EXAMPLES.values()), "by_epsilon", "report", *OF_IMAGES]
+    known = [*OF_TABLES, "digits", "by_epsilon", "report", *OF_IMAGES]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=", ".join(known))
     parser.add_argument("--data", type=Path, help="folder of the sets of images")
@@ -84,9 +79,11 @@ def main() -> None:
     if unknown:
         parser.error(f"no picture is called {', '.join(unknown)}")
     wanted = set(options.names or known)
-    for example, names in OF_EXAMPLES.items():
-        if wanted & set(names):
-            of_example(example, wanted & set(names))
+    for name in OF_TABLES:
+        if name in wanted:
+            of_table(name)
+    if "digits" in wanted:
+        of_digits()
     if "by_epsilon" in wanted:
         of_results()
     if "report" in wanted:
@@ -96,14 +93,39 @@ def main() -> None:
             of_images(name, options.data)
 
 
-def of_example(example: str, names: set[str]) -> None:
-    """Run an example in a folder of its own, and keep some of what it draws."""
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            runpy.run_path(str(EXAMPLES / f"{example}.py"))
-        for name in sorted(names):
-            keep(name, Image.open(f"{name}.png"))
+def of_table(name: str) -> None:
+    """Draw the example table beside synthetic rows of it."""
+    X, y = load_example(20_000)
+    settings = {"classes": ["left", "stayed"], "random_state": 0}
+    if name == "merf_pairs":
+        few = Generator(n_latent=4, max_iter=250)
+        synthesizer = DPMERFSynthesizer(
+            3.0, feature_norm=0.3, generator=few, **settings
+        )
+    else:
+        epsilon = 1.0 if name == "quickstart_pairs" else 3.0
+        synthesizer = DPPairwiseSynthesizer(epsilon, **settings)
+    X_synthetic, y_synthetic = synthesizer.fit(X, y).sample()
+    if name == "pairwise_overview":
+        keep_figure(name, plot_overview((X, y), (X_synthetic, y_synthetic)), 70)
+        return
+    others = ["education", "income"] if name == "quickstart_pairs" else FEES
+    columns = ["job", "weekly_hours", *others]
+    keep_figure(name, plot_pairs(X, X_synthetic, columns=columns, max_pairs=2), 75)
+
+
+def of_digits() -> None:
+    """Draw digits of DP-MERF, a row for each."""
+    pixels, labels = load_digits(return_X_y=True)
+    synthesizer = DPMERFSynthesizer(
+        10.0,
+        classes=range(10),
+        n_features=2000,
+        generator=Generator(max_iter=300),
+        random_state=0,
+    )
+    synthesizer.fit(pixels[:1300].reshape(-1, 8, 8) / 16, labels[:1300])
+    keep_figure("digits", plot_images(*synthesizer.sample(2000)), 80)
 
 
 def of_results() -> None:
@@ -138,9 +160,7 @@ def of_results() -> None:
         column[1].set_xlabel("ε")
     panels[0, 0].legend(fontsize=8, frameon=False)
     figure.tight_layout()
-    file = BytesIO()
-    figure.savefig(file, dpi=110)
-    keep("by_epsilon", Image.open(file), PLACE)
+    keep_figure("by_epsilon", figure, 110, PLACE)
 
 
 def of_report() -> None:
@@ -204,6 +224,13 @@ def panel(
     font = ImageFont.truetype(findfont("DejaVu Sans"), 14)  # Pillow's has no ε
     ImageDraw.Draw(whole).text((6, 1), title, "black", font)
     return whole
+
+
+def keep_figure(name: str, figure: Figure, dpi: int, folder: Path = STATIC) -> None:
+    """Write a figure, with few colours."""
+    file = BytesIO()
+    figure.savefig(file, dpi=dpi)
+    keep(name, Image.open(file), folder)
 
 
 def keep(name: str, picture: Image.Image, folder: Path = STATIC) -> None:

@@ -1,7 +1,7 @@
 """Record docs/how_to/session.md: the command line on the example table.
 
-``python docs/record_session.py`` runs each command in an empty folder, for about two
-minutes, and writes the page anew. The noise differs each time.
+``python docs/record_session.py`` runs each command in an empty folder, and writes the
+page. The noise differs each time.
 """
 
 import subprocess
@@ -18,18 +18,16 @@ MOST_LINES = 30  # of one command
 
 HEAD = """# A session on the command line
 
-Four commands on one file, with what they print. {doc}`/how_to/command_line` explains
-the options. `people.csv` holds 20,000 rows of `skdpgen.datasets.load_example`: bank
-customers that are made up, and a column `status` that says who left.
-`docs/record_session.py` records it. Lines of more than 100 characters end in dots.
+Three commands on one file, with what they print. {doc}`/how_to/command_line` explains
+the options. `people.csv` holds 20,000 artificial bank customers. Its column `status`
+states who left. Long lines end in dots.
 """
 
 # what a reader should know, and the command
 STEPS = [
-    ("The first lines of the file.", "head -n 3 people.csv"),
     (
-        "**Fit.** This reads the private file and prints the certificate.\n"
-        "The two labels are public here.",
+        "**Fit.** This reads the private file and prints the certificate\n"
+        "({doc}`../read_a_certificate`). The two labels are public here.",
         "skdpgen fit people.csv --target status --classes left,stayed --out model",
     ),
     (
@@ -41,12 +39,6 @@ STEPS = [
         "**Report.** One page about the guarantee, from released quantities only.\n"
         "You may publish it.",
         "skdpgen report model -o report.html",
-    ),
-    (
-        "**Bench.** Compare DP-Pairwise with the independent baseline and real rows.\n"
-        "Each method is fitted again, for an epsilon of its own, and scores read real\n"
-        "rows: keep the result where the rows are.",
-        "skdpgen bench --data people.csv --target status --epsilon 1 --releases 1",
     ),
 ]
 

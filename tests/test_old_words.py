@@ -81,7 +81,7 @@ PHRASES = {  # everywhere
     r"not quite white": "faintly shaded",
     r"(which|that) likes? noise": "benefits from noise",
     r"machines of their own": "on its own machine",
-    r"chance that epsilon fails": "the probability that the guarantee fails",
+    r"chance that epsilon fails": "how much a probability may exceed the factor",
     r"\bone row more or less\b": "enough to hide any single row",
     r"\bdear(er|est)\b": "more expensive",
     r"\bno word\b": "without a warning",

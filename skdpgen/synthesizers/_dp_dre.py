@@ -78,10 +78,10 @@ class DPDRESynthesizer(BaseSynthesizer):
         Privacy budget of one call to :meth:`fit`, everything included.
         ``epsilon=float("inf")`` adds no noise and promises nothing.
     delta : float or None, default=None
-        The probability that the guarantee of epsilon fails. None is a power of ten: at
-        most 1e-5 and a tenth of one over the number of rows. Under "add_remove", which
-        hides that number, it is 1e-7, right for up to a million rows.
-        ``privacy_.delta`` is what was used.
+        How much any probability may exceed the factor that epsilon allows. None is a
+        power of ten: at most 1e-5 and a tenth of one over the number of rows. Under
+        "add_remove", which hides that number, it is 1e-7, right for up to a million
+        rows. ``privacy_.delta`` is what was used.
     adjacency : {"replace", "add_remove"}, default="replace"
         Which tables are neighbours; "replace" makes the number of rows public.
     schema : Schema, dict or None, default=None
@@ -91,7 +91,8 @@ class DPDRESynthesizer(BaseSynthesizer):
     classes : array-like or None, default=None
         Public class labels. None takes the schema's target, or discovers them.
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" goes by the dtype of y: float is regression, anything else is classes.
+        "auto" goes by the dtype of y: floats and times are regression. Whole numbers
+        and text are classes, unless released labels show that they are numbers.
     algorithm : {"one_shot", "sgd"}, default="one_shot"
         One release, or a discriminator by private steps.
     power : float, default=0.5

@@ -115,7 +115,7 @@ def search_cost(search: Any) -> SearchCost:
     *If a candidate sub-samples* (``algorithm="per_step"``, a private encoder), its
     fit is not a Gaussian mechanism and has no mu. Then Renyi divergences add up
     instead, at each order, that of the refit being the largest of any candidate at that
-    order (:func:`~skdpgen.privacy.fit_curve`); that costs a few percent more.
+    order (:func:`~skdpgen.privacy.fit_curve`). That gives about twenty percent more.
 
     ``delta=None`` *counts as 1e-5*, the largest that a fit chooses, since folds have
     fewer rows than the whole. *Proof.* mu, and what selections keep, grow with delta.
