@@ -133,7 +133,6 @@ def test_links_of_a_page_lead_somewhere(page):
 # `make docs` runs them, and fails if one raises.
 
 
-@pytest.mark.usefixtures("few_pictures")
 @pytest.mark.parametrize("script", PLOTS, ids=relative)
 def test_an_example_is_a_page_with_text_and_one_figure(script):
     source = script.read_text("utf-8")
