@@ -155,6 +155,7 @@ def test_an_inferred_schema_stays_marked_until_the_certificate(tmp_path, target)
 def test_demo_prints_one_screen_and_writes_its_files(monkeypatch, tmp_path):
     monkeypatch.setattr(_demo_command, "N_ROWS", 1000)
     monkeypatch.setattr(_demo_command, "MODELS", ["lda"])
+    monkeypatch.setattr("skdpgen.metrics.detection_auc", lambda *tables: 0.5)
     folder = tmp_path / "demo"
     printed = run("demo", "--out", folder)
     # so few rows may warn

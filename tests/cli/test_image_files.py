@@ -83,6 +83,12 @@ def digits(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(autouse=True)
+def few_images_shown(monkeypatch):
+    """Let pictures show two rows of images; each image is slow to draw."""
+    monkeypatch.setattr("skdpgen.plotting._training.MOST_ROWS", 2)
+
+
 @pytest.mark.usefixtures("few_models")
 def test_a_report_shows_synthetic_images(digits, tmp_path):
     for model in ("model", "unlabelled"):
