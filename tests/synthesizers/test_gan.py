@@ -367,7 +367,7 @@ def test_images_of_a_class_without_noise():
 # ------------------------------------------------------------ in codes of a lens
 
 
-def in_codes(epsilon=5.0, public_data=None, n=len(DIGITS), **params):
+def in_codes(epsilon=5.0, public_data=None, n=None, **params):
     how = SMALL | {"algorithm": "latent", "classes": range(10)} | params
     with same_noise():
         synth = made(DPGANSynthesizer, epsilon, **how)
